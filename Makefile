@@ -1,8 +1,8 @@
-# The two commands of a newcomer are `make demo` and `make test`; each does all the set-up it needs.
+# Start with `make demo` or `make test`: each does all the setup it needs.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-# What the project needs of Debian, to build and, beyond that, to test.
+# Debian packages needed to build and, below, to test and benchmark.
 PACKAGES := liblua5.4-dev libsqlite3-dev libexpat1-dev libroaring-dev libnghttp2-dev tzdata
 TEST_PACKAGES := lua-check python3 python3-venv curl openssl nghttp2-client nghttp2-server procps
 COUNT_PACKAGES := valgrind
@@ -10,20 +10,20 @@ DELIVERY_PACKAGES := nghttp2-client libssl-dev openssl
 HTTP_PACKAGES := golang-go golang-github-mattn-go-sqlite3-dev wrk
 PLUGIN_PACKAGES := nginx-light libnginx-mod-http-lua lua-cjson wrk
 HUB_BENCH_PACKAGES := postgresql python3
-# Clients of Azure, as they are on PyPI, that tests run against the served hub; fetched once.
+# Azure clients from PyPI, which tests run against the served hub; fetched once.
 PYTHON := .build/python
 CLIENTS := Tests/PushHostTests/Clients/requirements.txt
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 PREFIX ?= /usr/local
 
-# A whole run takes a fifth of it on two processors.
+# A full run needs about a fifth of this on two processors.
 TEST_TIME ?= 35m
 
-# Tests at a time. All of them at once would leave each so little of the machine that those which wait for other processes give up.
+# Number of tests at a time. If all ran at once, tests that wait for other processes would time out.
 WIDTH := SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$(or $(SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH),12)
 
-# A finding ends the program at once, so that none is missed. Leaks are not looked for: Swift keeps some references shifted or
-# with marks in them, so that what they hold looks lost, and a test leaks on purpose to show what an error must not do.
+# A finding ends the program at once. Leak detection is off: Swift stores some references shifted or with tag bits, so that their
+# targets look leaked, and one test leaks on purpose.
 SANITIZER_OPTIONS := TSAN_OPTIONS=halt_on_error=1 ASAN_OPTIONS=detect_leaks=0
 
 .PHONY: help demo test examples check sanitize format docs bench bench-http bench-lua bench-lua-check build-bench-lua bench-storage bench-hub bench-delivery bench-plugins bench-budgets install test-installed unit setup setup-tests clean
@@ -58,7 +58,7 @@ test: setup setup-tests
 	@$(MAKE) --no-print-directory examples
 	@$(WIDTH) $(call run_tests)
 
-# The package of a program of one's own, which tests run. It shares what is built of PushHost.
+# The package of an extended program, which tests run. It shares the build folder of PushHost.
 EXAMPLE := Examples/NativePlugins
 examples:
 	@[ -e $(EXAMPLE)/Package.resolved ] || [ ! -e Package.resolved ] || cp Package.resolved $(EXAMPLE)
@@ -68,7 +68,7 @@ check: setup
 	@swift format lint --strict --recursive Package.swift Sources Tests Benchmarks Examples
 	@$(MAKE) --no-print-directory test
 
-# SKIP leaves suites out: make sanitize SKIP=AttackTests
+# SKIP excludes suites: make sanitize SKIP=AttackTests
 SANITIZERS ?= thread address
 sanitize:
 	@$(foreach sanitizer,$(SANITIZERS),echo "The Lua machine under the $(sanitizer) sanitizer" && \
@@ -93,14 +93,14 @@ bench: setup
 	@echo
 	@/usr/bin/python3 Benchmarks/crowd.py .build/release/pushhost
 
-# The machine alone: needs no packages from outside, and leaves other builds as they are.
+# Only the Lua targets: no external packages, and other builds are unaffected.
 LUA_BENCHMARK := .build/bench-lua/release/LuaBenchmark
 
 bench-lua: build-bench-lua
 	@$(LUA_BENCHMARK)
 	@/usr/bin/python3 Benchmarks/Lua/instructions.py $(LUA_BENCHMARK)
 
-# Counts of instructions alone, which do not depend on what else the machine does.
+# Only instruction counts, which do not depend on the load of the machine.
 bench-lua-check: build-bench-lua
 	@$(call install_missing,$(COUNT_PACKAGES))
 	@/usr/bin/python3 Benchmarks/Lua/instructions.py --check $(LUA_BENCHMARK)
@@ -108,13 +108,13 @@ bench-lua-check: build-bench-lua
 build-bench-lua: setup
 	@PUSHHOST_PART=bench swift build --configuration release --scratch-path .build/bench-lua --product LuaBenchmark
 
-# What a hub keeps. FOLDER=/somewhere measures another disk.
+# Storage of a hub. FOLDER=/somewhere measures another disk.
 FOLDER ?= .build/bench-storage/data
 bench-storage: setup
 	@PUSHHOST_PART=bench-storage swift build --configuration release --scratch-path .build/bench-storage --product StorageBenchmark
 	@.build/bench-storage/release/StorageBenchmark "$(FOLDER)"
 
-# Whom a hub sends to: the index alone, then beside rivals. What cannot be installed is left out, and said.
+# Targeting of a hub: the index alone, then beside rivals. Rivals that cannot be installed are skipped with a message.
 HUB_BENCHMARK := .build/bench-hub/release/HubBenchmark
 bench-hub: setup
 	@($(call install_missing,$(HUB_BENCH_PACKAGES))) || true
@@ -122,7 +122,7 @@ bench-hub: setup
 	@$(HUB_BENCHMARK)
 	@/usr/bin/python3 Benchmarks/Hub/rivals.py $(HUB_BENCHMARK) .build/bench-hub/data
 
-# What a request costs, beside a server in Go; then what a hub keeps, with 64 writers.
+# Cost of a request, beside a server in Go; then the storage of a hub with 64 writers.
 bench-http: setup
 	@$(call install_missing,$(HTTP_PACKAGES))
 	@swift build --configuration release --product pushhost --static-swift-stdlib
@@ -132,14 +132,14 @@ bench-http: setup
 	@PUSHHOST_PART=bench-storage swift build --configuration release --scratch-path .build/bench-storage --product StorageBenchmark
 	@.build/bench-storage/release/StorageBenchmark .build/bench-http/data hub
 
-# What a push costs the sender, beside h2load and, where it is installed, aioapns; client and sink each have a processor.
+# Cost of a push, beside h2load and, where installed, aioapns. Client and sink have a processor each.
 bench-delivery: setup
 	@$(call install_missing,$(DELIVERY_PACKAGES))
 	@PUSHHOST_PART=bench-delivery swift build --configuration release --scratch-path .build/bench-delivery --product DeliveryBenchmark
 	@cc -O2 -Wall -Wextra -o .build/bench-delivery/sink Benchmarks/Delivery/sink.c -lnghttp2 -lssl -lcrypto
 	@/usr/bin/python3 Benchmarks/Delivery/cost.py .build/bench-delivery/release/DeliveryBenchmark .build/bench-delivery/sink $(PYTHON)/bin/python
 
-# What plugins cost: hooks in the hub, loading fifty, and a route beside nginx with Lua.
+# Cost of plugins: hooks in the hub, loading fifty plugins, and a route beside nginx with Lua.
 bench-plugins: setup
 	@$(call install_missing,$(PLUGIN_PACKAGES))
 	@PUSHHOST_PART=bench-plugins swift build --configuration release --scratch-path .build/bench-plugins --product PluginBenchmark
@@ -149,7 +149,7 @@ bench-plugins: setup
 	@/usr/bin/python3 Benchmarks/Plugins/reload.py .build/release/pushhost .build/bench-plugins/data
 	@/usr/bin/python3 Benchmarks/Plugins/memory.py .build/release/pushhost .build/bench-plugins/data
 
-# Whether runs stay within their budgets: scripts that loop over what the host does for them.
+# Budgets of runs: scripts in loops over functions of the host must end in time.
 bench-budgets: setup
 	@swift build --configuration release --product pushhost --static-swift-stdlib
 	@/usr/bin/python3 Benchmarks/Budgets/bounds.py .build/release/pushhost
@@ -166,21 +166,21 @@ install: setup
 	@$(MAKE) --no-print-directory unit | $(SUDO) install -m 644 /dev/stdin "$(DESTDIR)$(PREFIX)/lib/systemd/system/pushhost.service"
 	@echo "Installed $(DESTDIR)$(PREFIX)/bin/pushhost, with completion for bash, zsh and fish, and a service for systemd"
 
-# The tests of the program once more, of the one that make install has put there: the optimizer must not change what it does.
-# SUITES='Kill|Security' runs those suites alone whose names have one of these words.
+# Runs the tests of the program on the one installed by `make install`, because the optimizer must not change its behaviour.
+# SUITES='Kill|Security' selects the suites whose names contain one of these words.
 SUITES ?=
 test-installed:
 	@$(WIDTH) PUSHHOST_TESTED="$(abspath $(DESTDIR)$(PREFIX)/bin/pushhost)" $(call run_tests,--filter '^PushHostTests[.]$(if $(SUITES),[A-Za-z]*($(SUITES)))')
 
-# The service for systemd, as it is installed.
+# Prints the systemd service as it is installed.
 unit:
 	@sed 's|@BINDIR@|$(PREFIX)/bin|' Packaging/pushhost.service
 
-# Shell, folder below the prefix, name of the file.
+# Arguments: the shell, the folder below the prefix, the name of the file.
 install_completion = set -o pipefail; $(SUDO) install -d "$(DESTDIR)$(PREFIX)/$(2)" && \
   .build/release/pushhost --generate-completion-script $(1) | $(SUDO) install -m 644 /dev/stdin "$(DESTDIR)$(PREFIX)/$(2)/$(3)"
 
-# What fails is told once more at the end. Tests that hang are ended, and told.
+# Repeats the failures at the end. Tests that hang are ended and listed.
 run_tests = timeout --foreground --kill-after 30 $(TEST_TIME) swift test --skip-build $(1) 2>&1 | tee .build/tests.log; \
 	  status=$${PIPESTATUS[0]}; \
 	  [ $$status != 124 ] || { echo; pkill -KILL -f "$(CURDIR)/.build/[^ ]*/PushHostPackageTests.xctest"; \
@@ -201,7 +201,7 @@ setup-tests:
 	    || { echo "Could not fetch them: this needs PyPI, once. Then try again."; exit 1; }; \
 	}
 
-# Installs the Debian packages that are missing; asks the network only then.
+# Installs missing Debian packages; uses the network only if there are any.
 install_missing = missing=""; for package in $(1); do \
 	  dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q 'install ok installed' || missing="$$missing $$package"; \
 	done; \

@@ -61,53 +61,59 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
-        // The machine: Lua 5.4 for any Swift program. Knows nothing of push.
+        // Lua 5.4 for any Swift program, independent of push.
         .target(name: "CLua", linkerSettings: [.linkedLibrary("lua5.4")]),
         .target(name: "Lua", dependencies: ["CLua"], swiftSettings: strict),
         // The example of docs/embedding.md.
         .executableTarget(name: "EmbeddingExample", dependencies: ["Lua"], path: "Examples/Embedding", swiftSettings: strict),
 
-        // Reads Lua 5.4 without running it: words, tree, scopes.
+        // Parses Lua 5.4 without running it: tokens, tree, scopes.
         .target(name: "LuaSyntax", swiftSettings: strict),
 
-        // The hub and the app backend: no sockets, no files, no interpreter.
-        .target(name: "PushCore", dependencies: ["CRoaring", crypto, cryptoExtras, metrics], swiftSettings: strict),
+        // Values and contracts for the hub, the backend and everything around them. No sockets, files or interpreter.
+        .target(name: "PushModel", dependencies: ["CRoaring", crypto, cryptoExtras], swiftSettings: strict),
         .systemLibrary(name: "CRoaring"),
 
-        // Around the core; siblings never import each other.
+        // The hub: registrations, targeting, sending, planning, tracing.
+        .target(name: "PushHub", dependencies: ["PushModel", crypto, metrics], swiftSettings: strict),
+        // The app backend: accounts, secure payloads, automation. Reaches the hub through its gateways.
+        .target(name: "PushBackend", dependencies: ["PushModel", crypto, metrics], swiftSettings: strict),
+
+        // Adapters around the model; they do not import each other.
         .target(
-            name: "Bindings", dependencies: ["PushCore", "Lua", "LuaSyntax"],
+            name: "Bindings", dependencies: ["PushModel", "Lua", "LuaSyntax"],
             resources: [
                 .embedInCode("Prelude/push.lua"), .embedInCode("Prelude/expectations.lua"), .embedInCode("Prelude/repl.lua"),
             ],
             swiftSettings: strict),
-        .target(name: "Storage", dependencies: ["PushCore", "CMalloc", grdb, grdbSQLite, crypto], swiftSettings: strict),
+        .target(name: "Storage", dependencies: ["PushModel", "CMalloc", grdb, grdbSQLite, crypto], swiftSettings: strict),
         .systemLibrary(name: "CMalloc"),
         .target(
             name: "Delivery",
             dependencies: [
-                "PushCore", "CNGHTTP2", crypto, cryptoExtras, httpTypes, jwtKit, asyncHTTPClient, nioCore, nioPosix, nioTLS, nioHTTP1,
+                "PushModel", "CNGHTTP2", crypto, cryptoExtras, httpTypes, jwtKit, asyncHTTPClient, nioCore, nioPosix, nioTLS, nioHTTP1,
                 nioSSL, x509, asn1,
             ],
             swiftSettings: strict),
         .systemLibrary(name: "CNGHTTP2"),
         .systemLibrary(name: "CExpat", pkgConfig: "expat"),
-        // The hub's documents and tokens as bytes, for those who serve them and those who ask for them.
-        .target(name: "HubWire", dependencies: ["PushCore", "CExpat", crypto], swiftSettings: strict),
+        // Encodes and decodes the hub's documents and tokens, for servers and clients.
+        .target(name: "HubWire", dependencies: ["PushModel", "CExpat", crypto], swiftSettings: strict),
         .target(
             name: "RemoteHub",
-            dependencies: ["PushCore", "HubWire", asyncHTTPClient, nioCore, nioHTTP1, nioSSL], swiftSettings: strict),
+            dependencies: ["PushModel", "HubWire", asyncHTTPClient, nioCore, nioHTTP1, nioSSL], swiftSettings: strict),
         .target(
             name: "WebAPI",
             dependencies: [
-                "PushCore", "HubWire", crypto, jwtKit, httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2, serviceLifecycle, logging,
+                "PushModel", "PushHub", "PushBackend", "HubWire", crypto, jwtKit, httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2,
+                serviceLifecycle, logging,
                 metrics,
                 nioCore, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1, nioSSL,
                 x509, asn1,
             ],
             swiftSettings: strict),
 
-        // The far side of the wire: imports none of ours, so that client and simulator cannot share a mistake.
+        // Simulated push services. Imports no target of this package, so that client and simulator cannot share a mistake.
         .target(
             name: "Simulators",
             dependencies: [
@@ -115,17 +121,35 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // All that the program does: the only place where concrete types meet.
+        // What a process has of its machine: clocks, randomness, files, environment, signals, threads.
+        .target(name: "PushRuntime", dependencies: ["PushModel", "CMalloc", logging, yams], swiftSettings: strict),
+
+        // Rehearsals: a world in one process, the lab of a server, the scripts and targets of runs.
+        .target(
+            name: "PushLab",
+            dependencies: [
+                "PushRuntime", "PushModel", "PushHub", "PushBackend", "Bindings", "Delivery", "HubWire", "Lua", "RemoteHub", "Simulators",
+                "Storage", crypto, cryptoExtras, httpTypes, hummingbird, logging, nioCore, nioSSL, serviceLifecycle, yams,
+            ],
+            swiftSettings: strict),
+
+        // A server put together: settings, credentials, hubs, plugins, flows, metrics.
+        .target(
+            name: "PushServer",
+            dependencies: [
+                "PushRuntime", "PushLab", "PushModel", "PushHub", "PushBackend", "Bindings", "Delivery", "HubWire", "Lua", "RemoteHub",
+                "Simulators", "Storage", "WebAPI", asyncHTTPClient, coreMetrics, crypto, httpTypes, hummingbird, logging, metrics, nioCore,
+                nioHTTP1, nioSSL, serviceLifecycle, x509, asn1, yams,
+            ],
+            swiftSettings: strict),
+
+        // The command line: commands, reports, the prompt, the doctor.
         .target(
             name: "PushHost",
             dependencies: [
-                "PushCore", "Lua", "LuaSyntax", "Bindings", "Storage", "Delivery", "HubWire", "RemoteHub", "WebAPI", "Simulators",
-                "CMalloc", crypto,
-                cryptoExtras, httpTypes, argumentParser, asyncHTTPClient, coreMetrics, logging, metrics, nioCore, nioHTTP1, nioSSL,
-                serviceLifecycle,
-                hummingbird,
-                x509,
-                asn1, yams,
+                "PushRuntime", "PushLab", "PushServer", "PushModel", "PushHub", "PushBackend", "Bindings", "Delivery", "HubWire", "Lua",
+                "LuaSyntax", "RemoteHub", "Simulators", "Storage", "WebAPI", argumentParser, asyncHTTPClient, coreMetrics, crypto, logging,
+                nioCore, nioHTTP1, nioSSL, serviceLifecycle, x509, asn1,
             ],
             resources: [
                 .embedInCode("Project/welcome.lua"), .embedInCode("Project/welcome_spec.lua"), .embedInCode("Project/project.md"),
@@ -133,14 +157,20 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // What programs are made of that add functions and plugins in Swift, and the program itself, which adds none.
-        .target(name: "PushHostKit", dependencies: ["PushHost", "Bindings", "Lua", "PushCore"], swiftSettings: strict),
+        // The library for programs that add functions and plugins in Swift, and the program itself, which adds none.
+        .target(name: "PushHostKit", dependencies: ["PushHost", "Bindings", "Lua", "PushModel"], swiftSettings: strict),
         .executableTarget(name: "Program", dependencies: ["PushHostKit"], swiftSettings: strict),
 
-        .target(name: "Support", dependencies: ["PushCore", "Storage", crypto], path: "Tests/Support", swiftSettings: strict),
+        .target(
+            name: "Support", dependencies: ["PushModel", "PushHub", "PushBackend", "Storage", crypto], path: "Tests/Support",
+            swiftSettings: strict),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "CLua", "EmbeddingExample"], swiftSettings: strict),
         .testTarget(name: "LuaSyntaxTests", dependencies: ["LuaSyntax", "Lua"], swiftSettings: strict),
-        .testTarget(name: "PushCoreTests", dependencies: ["PushCore", "Storage", "Support", crypto], swiftSettings: strict),
+        .testTarget(name: "PushModelTests", dependencies: ["PushModel", "Support", crypto], swiftSettings: strict),
+        .testTarget(name: "PushHubTests", dependencies: ["PushHub", "PushModel", "Storage", "Support", crypto], swiftSettings: strict),
+        .testTarget(
+            name: "PushBackendTests", dependencies: ["PushBackend", "Bindings", "PushHub", "PushModel", "Storage", "Support", crypto],
+            swiftSettings: strict),
         .testTarget(
             name: "DeliveryTests",
             dependencies: [
@@ -148,19 +178,24 @@ let package = Package(
                 asn1,
             ],
             swiftSettings: strict),
-        .testTarget(name: "StorageTests", dependencies: ["Storage", "PushCore", "Support", grdb, crypto], swiftSettings: strict),
+        .testTarget(
+            name: "StorageTests", dependencies: ["Storage", "PushModel", "PushHub", "Support", grdb, crypto],
+            exclude: ["Fixtures/Versions"], swiftSettings: strict),
         .testTarget(
             name: "WebAPITests",
             dependencies: [
-                "WebAPI", "HubWire", "Storage", "PushCore", "Support", crypto, cryptoExtras, httpTypes, hummingbirdCore, logging, nioCore,
+                "WebAPI", "HubWire", "Storage", "PushModel", "PushHub", "PushBackend", "Support", crypto, cryptoExtras, httpTypes,
+                hummingbirdCore, logging, nioCore,
                 nioPosix, serviceLifecycle,
             ],
             swiftSettings: strict),
-        .testTarget(name: "HubWireTests", dependencies: ["HubWire", "PushCore", "Support"], swiftSettings: strict),
+        .testTarget(name: "HubWireTests", dependencies: ["HubWire", "PushModel", "Support"], swiftSettings: strict),
         .testTarget(
             name: "RemoteHubTests",
             dependencies: [
-                "RemoteHub", "HubWire", "WebAPI", "Storage", "PushCore", "Support", hummingbirdCore, logging, nioCore, nioHTTP1, nioPosix,
+                "RemoteHub", "Bindings", "HubWire", "WebAPI", "Storage", "PushModel", "PushHub", "PushBackend", "Support", hummingbirdCore,
+                logging,
+                nioCore, nioHTTP1, nioPosix,
                 serviceLifecycle,
             ], swiftSettings: strict),
         .testTarget(
@@ -168,11 +203,13 @@ let package = Package(
             dependencies: ["Simulators", "CNGHTTP2", crypto, cryptoExtras, httpTypes, nioCore, nioPosix, nioSSL, x509],
             swiftSettings: strict),
         .testTarget(
-            name: "BindingsTests", dependencies: ["Bindings", "Lua", "LuaSyntax", "PushCore", "Storage", "Support"], swiftSettings: strict),
+            name: "BindingsTests", dependencies: ["Bindings", "Lua", "LuaSyntax", "PushModel", "Storage", "Support"], swiftSettings: strict),
         .testTarget(
             name: "PushHostTests",
             dependencies: [
-                "Program", "PushHost", "Bindings", "Delivery", "HubWire", "Lua", "PushCore", "PushHostKit", "RemoteHub", "Simulators",
+                "Program", "PushHost", "PushRuntime", "PushLab", "PushServer", "Bindings", "Delivery", "HubWire", "Lua", "PushModel",
+                "PushHub", "PushBackend", "PushHostKit",
+                "RemoteHub", "Simulators",
                 "Storage",
                 "Support", "WebAPI", argumentParser,
                 crypto, grdbSQLite, httpTypes, nioCore,
@@ -181,14 +218,14 @@ let package = Package(
             ],
             exclude: ["Clients"], swiftSettings: strict),
         .testTarget(
-            name: "PushHostKitTests", dependencies: ["PushHostKit", "Bindings", "Lua", "PushCore", "Support"], swiftSettings: strict),
-        .testTarget(name: "ArchitectureTests", exclude: ["measure.py"], swiftSettings: strict),
+            name: "PushHostKitTests", dependencies: ["PushHostKit", "Bindings", "Lua", "PushModel", "Support"], swiftSettings: strict),
+        .testTarget(name: "ArchitectureTests", exclude: ["measure.py", "words.py", "exceptions.json"], swiftSettings: strict),
     ]
 )
 
-// The machine alone, without packages from outside: `PUSHHOST_PART=machine` for its sanitizers, `PUSHHOST_PART=bench` for its
-// benchmarks. `PUSHHOST_PART=bench-storage`: the hub and what it keeps, for their benchmark. `PUSHHOST_PART=bench-hub`: the hub alone.
-// `PUSHHOST_PART=bench-plugins`: the hub and plugins, without a server.
+// Partial packages. `PUSHHOST_PART=machine`: the Lua targets without external packages, for sanitizers; `bench`: their benchmarks;
+// `bench-storage`: the hub and its storage; `bench-hub`: the hub alone; `bench-delivery`: the hub, storage and delivery;
+// `bench-plugins`: the hub and plugins, without a server.
 let part = Context.environment["PUSHHOST_PART"]
 if part == "machine" || part == "bench" {
     package.products = [.library(name: "Lua", targets: ["Lua"])]
@@ -205,40 +242,44 @@ if part == "bench" {
 }
 if part == "bench-storage" {
     package.products = []
-    package.targets = package.targets.filter { ["PushCore", "CRoaring", "CMalloc", "Storage"].contains($0.name) }
+    package.targets = package.targets.filter { ["PushModel", "PushHub", "CRoaring", "CMalloc", "Storage"].contains($0.name) }
     package.targets.append(
         .executableTarget(
-            name: "StorageBenchmark", dependencies: ["PushCore", "Storage", grdbSQLite], path: "Benchmarks/Storage", swiftSettings: strict))
+            name: "StorageBenchmark", dependencies: ["PushModel", "PushHub", "Storage", grdbSQLite], path: "Benchmarks/Storage",
+            swiftSettings: strict))
 }
 if part == "bench-delivery" {
     package.products = []
-    package.targets = package.targets.filter { ["PushCore", "CRoaring", "CMalloc", "CNGHTTP2", "Delivery", "Storage"].contains($0.name) }
+    package.targets = package.targets.filter {
+        ["PushModel", "PushHub", "CRoaring", "CMalloc", "CNGHTTP2", "Delivery", "Storage"].contains($0.name)
+    }
     package.targets.append(
         .executableTarget(
-            name: "DeliveryBenchmark", dependencies: ["PushCore", "Delivery", "Storage"], path: "Benchmarks/Delivery/Program",
+            name: "DeliveryBenchmark", dependencies: ["PushModel", "PushHub", "Delivery", "Storage"], path: "Benchmarks/Delivery/Program",
             swiftSettings: strict))
 }
 if part == "bench-plugins" {
     package.products = []
     package.targets = package.targets.filter {
-        ["PushCore", "CRoaring", "CMalloc", "CLua", "Lua", "LuaSyntax", "Bindings", "Storage"].contains($0.name)
+        ["PushModel", "PushHub", "CRoaring", "CMalloc", "CLua", "Lua", "LuaSyntax", "Bindings", "Storage"].contains($0.name)
     }
     package.targets.append(
         .executableTarget(
-            name: "PluginBenchmark", dependencies: ["PushCore", "Lua", "Bindings", "Storage"], path: "Benchmarks/Plugins/Program",
+            name: "PluginBenchmark", dependencies: ["PushModel", "PushHub", "Lua", "Bindings", "Storage"],
+            path: "Benchmarks/Plugins/Program",
             swiftSettings: strict))
 }
 if part == "bench-hub" {
     package.products = []
-    package.targets = package.targets.filter { ["PushCore", "CRoaring"].contains($0.name) }
+    package.targets = package.targets.filter { ["PushModel", "PushHub", "CRoaring"].contains($0.name) }
     package.targets += [
         .target(name: "Heap", path: "Benchmarks/Hub/Heap"),
         .executableTarget(
-            name: "HubBenchmark", dependencies: ["PushCore", "Heap"], path: "Benchmarks/Hub/Program", swiftSettings: strict),
+            name: "HubBenchmark", dependencies: ["PushModel", "PushHub", "Heap"], path: "Benchmarks/Hub/Program", swiftSettings: strict),
     ]
 }
 
-// Some tests alone, with what they need: `PUSHHOST_TESTS=DeliveryTests,PushCoreTests swift test` builds no more than that.
+// Selected tests with their dependencies: `PUSHHOST_TESTS=DeliveryTests,PushHubTests swift test` builds nothing else.
 if let names = Context.environment["PUSHHOST_TESTS"]?.split(separator: ",").map(String.init) {
     var needed = Set(names)
     var isGrowing = true

@@ -1,4 +1,4 @@
-"""scripts/crowd.lua with 10,000 users of two devices: CPU seconds and memory of the whole process, and time by step.
+"""Measures scripts/crowd.lua with 10,000 users of two devices each: CPU seconds and memory of the process, and time by step.
 
 The goal is at most 20 CPU seconds and 1 GB.
 """

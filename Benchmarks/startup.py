@@ -1,4 +1,4 @@
-"""CPU seconds (user and system) of whole processes, measured in turns so that a noisy machine hits both alike."""
+"""CPU seconds (user and system) of whole processes, measured in turns so that other work affects all commands alike."""
 import os
 import statistics
 import subprocess

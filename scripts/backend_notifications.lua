@@ -1,18 +1,18 @@
---- What the app backend does when it is asked to notify somebody: a server runs it for POST /api/notifications.
+--- Notify a user, as the app backend does. A server runs this flow for POST /api/notifications.
 local push = require "push"
 
 local args = push.args {
-  kind = { type = "string", choices = { "greeting", "text", "secure" }, default = "text", desc = "what was asked for" },
-  user = { type = "string", default = "alice", desc = "whose request it is" },
-  to = { type = "string", default = "alice", desc = "who is notified" },
+  kind = { type = "string", choices = { "greeting", "text", "secure" }, default = "text", desc = "kind of notification" },
+  user = { type = "string", default = "alice", desc = "user who makes the request" },
+  to = { type = "string", default = "alice", desc = "user to notify" },
   text = { type = "string", default = "Hello" },
-  platform = { type = "string", choices = { "apns", "fcm", "gcm", "wns", "browser" }, desc = "only there" },
-  payload = { type = "json", default = "Secure confirmation.", secret = true, desc = "what crosses no push service" },
+  platform = { type = "string", choices = { "apns", "fcm", "gcm", "wns", "browser" }, desc = "only on this platform" },
+  payload = { type = "json", default = "Secure confirmation.", secret = true, desc = "content that is not sent to push services" },
   expires_in = { type = "duration", default = "1h" },
   max_reads = { type = "integer", min = 1 },
 }
 
--- A server knows who asks. In a rehearsal somebody logs in, with a phone to look at.
+-- A server provides the session of the caller. In a rehearsal, the user logs in and registers a phone.
 local session = push.caller()
 if not session then
   push.account { username = args.user, password = push.secret "demo_password" }

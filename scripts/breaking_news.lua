@@ -1,4 +1,4 @@
---- Breaking news: phones subscribe to categories straight at the hub; one template send per category reaches every platform.
+--- Breaking news: phones subscribe to categories directly at the hub, and one template send reaches a category on every platform.
 --- pushhost run scripts/breaking_news.lua --category Technology --text "Lua turns thirty-three"
 local push = require "push"
 
@@ -6,12 +6,12 @@ local categories = { "World", "Politics", "Business", "Technology", "Science", "
 local languages = { "en", "fr", "pt", "zh" }
 
 local args = push.args {
-  category  = { type = "string", default = "Technology", choices = categories, desc = "the category of the news" },
-  text      = { type = "string", default = "Lua turns thirty-three", desc = "the news" },
+  category  = { type = "string", default = "Technology", choices = categories, desc = "category of the news" },
+  text      = { type = "string", default = "Lua turns thirty-three", desc = "text of the news" },
   localized = { type = "boolean", desc = "send it in the language of each phone" },
 }
 
--- Who follows what, on the four platforms.
+-- Readers on the four platforms, with the categories that they follow.
 local readers = {
   { name = "ana",  platform = "apns",    locale = "pt-PT", follows = { "Technology", "Science" } },
   { name = "wei",  platform = "fcm",     locale = "zh-TW", follows = { "Technology", "World" } },
@@ -20,7 +20,7 @@ local readers = {
   { name = "eve",  platform = "apns",    locale = "en-US", follows = { "Sports", "World" } },
 }
 
--- What a translator would give; a language without one gets English.
+-- Translated headlines. A language without one gets English.
 local headline = {
   en = "Breaking " .. args.category .. " News: ",
   fr = "Flash info " .. args.category .. " : ",
@@ -47,8 +47,8 @@ local outcome = push.step("send to those who follow " .. args.category, function
 end)
 
 local told = {}
-push.rehearse("they alone are told, in one send", function()
-  local words = { ana = headline.pt, ["zoé"] = headline.fr } -- wei reads Chinese: no text, so English
+push.rehearse("only these phones show it, after one send", function()
+  local words = { ana = headline.pt, ["zoé"] = headline.fr } -- wei reads Chinese, which has no text: English
   for _, reader in ipairs(readers) do
     local follows = table.concat(reader.follows, " "):find(args.category, 1, true) ~= nil
     local inbox = reader.phone:inbox()

@@ -1,17 +1,17 @@
---- A crowd: many users with several devices each, side by side; each gets a message of their own, and every inbox is looked at.
+--- Load test: many concurrent users with several devices each; every user gets a message, and every inbox is checked.
 --- pushhost run scripts/crowd.lua --users 100 --devices 3
 local push = require "push"
 
 local args = push.args {
-  users   = { type = "integer", default = 1000, min = 1, max = 100000, desc = "how many users" },
-  devices = { type = "integer", default = 2, min = 1, max = 20, desc = "how many devices each of them has" },
-  crews   = { type = "integer", default = 50, min = 1, max = 1000, desc = "how many of them at a time" },
+  users   = { type = "integer", default = 1000, min = 1, max = 100000, desc = "number of users" },
+  devices = { type = "integer", default = 2, min = 1, max = 20, desc = "number of devices per user" },
+  crews   = { type = "integer", default = 50, min = 1, max = 1000, desc = "number of concurrent tasks" },
 }
 
 local platforms = { "apns", "fcm", "wns", "browser" }
 local users = {}
 
--- Calls a function for every user, in so many tasks at a time.
+-- Calls a function for every user, in as many concurrent tasks as --crews says.
 local function for_every_user(work)
   local crews = {}
   for crew = 1, args.crews do
@@ -22,7 +22,7 @@ local function for_every_user(work)
   push.all(crews)
 end
 
-push.step("everybody logs in and registers", function()
+push.step("everyone logs in and registers", function()
   for_every_user(function(number)
     local user = { name = "user" .. number, phones = {} }
     push.account { username = user.name, password = push.secret "demo_password" }
@@ -36,15 +36,15 @@ push.step("everybody logs in and registers", function()
   end)
 end)
 
-push.step("everybody gets a message of their own", function()
+push.step("everyone gets a message of their own", function()
   for_every_user(function(number)
     local outcome = push.send { to = push.tag.user(users[number].name), alert = "Hello, " .. users[number].name }
     push.expect(outcome.sent).to.equal(args.devices)
   end)
 end)
 
-local news = push.step("and one message goes to all", function()
-  return push.send { to = "crowd", alert = "Good news for everybody" }
+local news = push.step("one message is sent to all devices", function()
+  return push.send { to = "crowd", alert = "Good news for everyone" }
 end)
 
 push.rehearse("every inbox has both, and nothing else", function()
@@ -55,7 +55,7 @@ push.rehearse("every inbox has both, and nothing else", function()
       local inbox = phone:inbox()
       push.expect(#inbox).to.equal(2)
       push.expect(inbox[1].text).to.contain("Hello, " .. user.name)
-      push.expect(inbox[2].text).to.contain "Good news for everybody"
+      push.expect(inbox[2].text).to.contain "Good news for everyone"
     end
   end)
 end)

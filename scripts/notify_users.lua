@@ -2,9 +2,9 @@
 local push = require "push"
 
 local args = push.args {
-  user    = { type = "string",  default = "alice", desc = "who to notify" },
-  text    = { type = "string",  default = "Your order has shipped", desc = "what the phones show" },
-  devices = { type = "integer", default = 2, min = 1, max = 20, desc = "how many phones the user has" },
+  user    = { type = "string",  default = "alice", desc = "user to notify" },
+  text    = { type = "string",  default = "Your order has shipped", desc = "text that the phones show" },
+  devices = { type = "integer", default = 2, min = 1, max = 20, desc = "number of phones of the user" },
 }
 
 push.account { username = args.user, password = push.secret "demo_password" }

@@ -1,10 +1,10 @@
---- Register the current user on a device, and once more after everything that happens to devices.
+--- Register the current user on a device, and again when the device has a new token.
 --- pushhost run scripts/register_current_user.lua --user alice
 local push = require "push"
 
 local args = push.args {
-  user     = { type = "string", default = "alice", desc = "whose device it is" },
-  platform = { type = "string", default = "apns", choices = { "apns", "fcm", "wns" }, desc = "what kind of device" },
+  user     = { type = "string", default = "alice", desc = "user of the device" },
+  platform = { type = "string", default = "apns", choices = { "apns", "fcm", "wns" }, desc = "platform of the device" },
 }
 
 local function login(user)
@@ -25,7 +25,7 @@ push.rehearse("the phone shows it, and then the service gives it a new token", f
   phone:rotate_token()
 end)
 
-push.step("register again with the token that it has now", function()
+push.step("register again with the new token", function()
   again = session:register_current_user { device = phone }
 end)
 

@@ -1,10 +1,10 @@
---- Secure push: the phone is only told that there is something; it logs in and fetches what it is.
+--- Secure push: the notification contains only an id; the phone logs in and fetches the content.
 --- pushhost run scripts/secure_push.lua --secret "Your code is 4711"
 local push = require "push"
 
 local args = push.args {
-  secret     = { type = "string", default = "Your transfer of 12,400 EUR was approved", desc = "what nobody else may read" },
-  expires_in = { type = "duration", default = "10m", desc = "how long it can be read" },
+  secret     = { type = "string", default = "Your transfer of 12,400 EUR was approved", desc = "text that only the recipient can read" },
+  expires_in = { type = "duration", default = "10m", desc = "time until it expires" },
 }
 
 if #args.secret < 8 then push.fail "choose a secret of at least 8 characters: a shorter one may be on the wire by chance" end
@@ -14,7 +14,7 @@ local function login(user)
   return push.login { username = user, password = push.secret "demo_password" }
 end
 
--- The app: woken by a push, it fetches the payload with its session. What it cannot read it does not show.
+-- The app: when a push arrives, it fetches the payload with its session. If it cannot, it shows a generic text.
 local generic = "You have a new message. Open the app to read it."
 local function install_app(phone, session)
   phone:on_push(function(item)
@@ -53,8 +53,8 @@ push.rehearse("the secret never crossed a push service's wire", function()
   push.expect(exchanges[1].json.secureId).to.equal(receipt.id)
 end)
 
-push.step("nobody else reads it, and nobody twice", function()
-  if not push.target.simulated then -- no phone has fetched it: alice reads it herself
+push.step("only the recipient reads it, and only once", function()
+  if not push.target.simulated then -- no phone has fetched it, so alice reads it here
     push.expect(alice:fetch_secure_payload(receipt.id).text).to.equal(args.secret)
   end
   local _, foreign = push.try(mallory.fetch_secure_payload, mallory, receipt.id)

@@ -1,14 +1,14 @@
---- The operator's test send: what became of it on each device, in words.
+--- A test send, with the result of each device in words.
 --- pushhost run scripts/send_test.lua --to "username:alice" --text "Can you see me?"
 local push = require "push"
 
 local args = push.args {
-  to   = { type = "string", default = "beta", desc = "a tag expression; at most ten of its devices get it" },
-  text = { type = "string", default = "Can you see me?", desc = "what the devices show" },
+  to   = { type = "string", default = "beta", desc = "tag expression; at most ten of its devices receive it" },
+  text = { type = "string", default = "Can you see me?", desc = "text that the devices show" },
 }
 
--- A hub as one finds it: two phones that are well, one with a dead token, one behind a service that has had enough.
-push.rehearse("a hub with good and bad devices", function()
+-- A typical hub: working devices, one with an invalid token, and one whose push service throttles.
+push.rehearse("a hub with valid and invalid devices", function()
   push.account { username = "alice", password = push.secret "demo_password" }
   local session = push.login { username = "alice", password = push.secret "demo_password" }
   local function register(name, platform)
@@ -34,7 +34,7 @@ for _, device in ipairs(outcome.devices) do
   push.log(("%-12s %-8s %-16s %s%s"):format(who, device.platform, device.outcome, reason, device.explanation))
 end
 
-push.rehearse("the good ones show it, and the dead ones have left the hub", function()
+push.rehearse("valid devices show it, and invalid ones have been removed", function()
   local gone = 0
   for _, device in ipairs(outcome.devices) do
     if device.registration_removed then gone = gone + 1 end

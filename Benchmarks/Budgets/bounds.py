@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Scripts that try to outlive their budgets: real seconds, CPU seconds, memory and output of the whole process.
 
-Usage: bounds.py PUSHHOST [QUICK]. Ends with 1 where a run stays longer, grows larger or writes more than its bound. With QUICK
-budgets are small, for a try with a debug build.
+Usage: bounds.py PUSHHOST [QUICK]. The exit status is 1 if a run exceeds its bound of time, memory or output. With QUICK
+the budgets are small, for a debug build.
 """
 
 import os
@@ -16,7 +16,7 @@ import urllib.request
 
 PHONE = "local push = require 'push' local p = push.device { name = 'p' } push.install('p', { device = p, tags = { 't' } }) "
 
-# Name, script, whether it catches every error.
+# The name, the script, whether it catches every error.
 RUNS = [
     ("sends with long texts", PHONE + "while true do push.send { to = 't', alert = ('x'):rep(3000) } end"),
     ("sends in one step", PHONE + "push.step('s', function() while true do push.send { to = 't', alert = ('x'):rep(3000) } end end)"),
@@ -29,7 +29,7 @@ RUNS = [
     ("log lines", "while true do pcall(print, ('x'):rep(1000)) end"),
 ]
 
-# Beside its memory budget a process has the program itself, and what the allocator has not given back.
+# Memory of the process besides the budget: the program itself, and what the allocator has not returned.
 BASE_MIB = 96
 
 
@@ -78,7 +78,7 @@ def runs(program, cpu, memory, slack):
 
 
 def server(program, kind, port):
-    """A flow that loops in a server: how it ends by its time-out, and how the server ends while it goes on."""
+    """A looping flow in a server: how it ends at its timeout, and how the server shuts down during it."""
     body = {
         "schedules": "pcall(push.schedule, { after = '6d', to = 't', properties = { m = 'x' } })",
         "sends": "pcall(push.send, { to = 't', properties = { m = 'x' } })",
@@ -108,7 +108,7 @@ def server(program, kind, port):
             try:
                 urllib.request.urlopen(request, timeout=90).read()
             except OSError:
-                pass  # a flow that failed is answered with an error
+                pass  # a failing flow is answered with an error
             took = time.monotonic() - began
             if timeout:
                 results.append(took)

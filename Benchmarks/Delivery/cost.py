@@ -1,12 +1,13 @@
-"""CPU time that a push costs its sender, on one connection, beside other clients in rounds that take turns.
+"""CPU time of a push for its sender, on one connection, compared with other clients in turns.
 
     cost.py BENCHMARK SINK PYTHON [ROUNDS] [PUSHES] [DEVICES] [SERVICE…]
 
-SINK answers from the first processor, the clients have the second. Our figures are those of the sending: of a connector from the queue
-item to the classified verdict, of the hub from the durable accept of a broadcast to DEVICES devices to the last outcome on disk. So are
-those of the Python clients; h2load's are those of the whole process. PYTHON has the clients, or their rows are left out and it is said.
+SINK runs on the first processor, the clients on the second. The figures of this project and of the Python clients cover the sending
+only: for a connector from the queue item to the classified verdict, for the hub from the durable accept of a broadcast to DEVICES
+devices to the last outcome on disk. Those of h2load cover the whole process. PYTHON has the Python clients; without them their rows are
+skipped with a message.
 
-Then the same connector sends to a SINK that resets a connection every so many requests: how many pushes arrive more than once.
+Then the same connector sends to a SINK that resets a connection after every nth request, to count pushes that arrive more than once.
 """
 import os
 import re
@@ -29,7 +30,7 @@ SINK_CPU, CLIENT_CPU = "0", "1"
 ID = "123e4567-e89b-42d3-a456-426614174000"
 BODY = '{"aps":{"alert":{"title":"A title of usual length","body":"%s"},"sound":"default"}}'
 BODY = BODY % ("x" * (210 - len(BODY) + 2))
-# Requests that h2load sends, all the same; keys and tokens have the length of real ones.
+# Requests of h2load, all the same; keys and tokens have the length of real ones.
 REQUESTS = {
     "apns": (
         "/3/device/" + "0" * 64, BODY,
@@ -68,14 +69,14 @@ class Sink:
         sys.exit("the sink ended")
 
     def end(self):
-        """How many requests it took, and how many connections it reset."""
+        """The numbers of accepted requests and of reset connections."""
         self.child.send_signal(signal.SIGTERM)
         taken, resets = self.child.communicate()[0].split()
         return int(taken), int(resets)
 
 
 def run(command):
-    """What it printed, the seconds that passed, and the CPU seconds of the whole process."""
+    """The output, the elapsed seconds, and the CPU seconds of the whole process."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     done = subprocess.run(["taskset", "-c", CLIENT_CPU] + command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     after, passed = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - start
@@ -85,7 +86,7 @@ def run(command):
 
 
 def told(output):
-    """What a program says of its sending: accepted, seconds passed, CPU seconds."""
+    """The figures that a program reports: accepted pushes, elapsed seconds, CPU seconds."""
     accepted, passed, used = output.split()[-3:]
     return int(accepted), float(passed), float(used)
 
@@ -93,7 +94,7 @@ def told(output):
 def connector(service, streams):
     def measure(port, folder):
         key = "rsa.pem" if service == "fcm" else "key.pem"
-        # Encryption takes its time.
+        # Encryption takes long.
         count = pushes // 10 if service == "webpush" else pushes
         command = [benchmark, "connector", service, str(port), f"{folder}/certificate.pem", f"{folder}/{key}", str(streams), str(count)]
         return told(run(command)[0])
@@ -191,12 +192,12 @@ def compare(service, folder):
     print()
 
 
-# Requests of which one resets its connection, and those that the connector sends before it measures.
+# The number of requests per reset connection, and the number the connector sends before measuring.
 RESETS, FIRST = (5, 50, 500), 1_000
 
 
 def break_off(service, folder):
-    """Pushes that arrive more than once, for each connection that the service resets."""
+    """The number of pushes that arrive more than once, per reset connection."""
     print(f"| {TITLES[service]}, one request in … resets its connection | pushes | resets | repeats | a reset (goal: at most 1) |")
     print("|---|---:|---:|---:|---:|")
     for every in RESETS:

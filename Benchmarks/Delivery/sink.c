@@ -1,11 +1,11 @@
-// A push service that says yes, over TLS on OpenSSL, one thread: HTTP/2 on libnghttp2 with 1,000 streams at a time, and HTTP/1.1 for
-// clients that speak nothing newer. It answers as APNs does (200 and the request's apns-id), as FCM (200 and a name) or as a Web Push
-// service (201 and where the message is), and prints at its end (SIGTERM) how many requests it took and how many connections it reset.
+// A push service that accepts everything, over TLS with OpenSSL, in one thread: HTTP/2 on libnghttp2 with 1,000 concurrent streams,
+// and HTTP/1.1 for older clients. It answers like APNs (200 and the request's apns-id), FCM (200 and a name) or a Web Push service
+// (201 and the location of the message). At its end (SIGTERM) it prints the accepted requests and the reset connections.
 //
 //     sink PORT CERTIFICATE KEY apns|fcm|webpush [RESET_EVERY]
 //
-// With RESET_EVERY, every so many requests one is taken, and its connection over HTTP/2 ends in a TCP reset in place of the answer.
-// Requests before it on the connection are answered, those behind it are not taken.
+// With RESET_EVERY, every nth request is accepted, and its HTTP/2 connection ends with a TCP reset instead of the answer.
+// Requests before it on the connection are answered, those after it are not accepted.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <netinet/in.h>
@@ -31,16 +31,16 @@ typedef struct {
 typedef struct {
     int fd;
     SSL *tls;
-    int accepted; // TLS has come about
-    int breaking; // a request was taken that resets it
+    int accepted; // the TLS handshake has completed
+    int breaking; // a request that resets the connection was accepted
     nghttp2_session *session; // NULL with HTTP/1.1
     char head[HEAD]; // of the request that is being read over HTTP/1.1
     size_t head_length;
-    size_t body_left; // bytes of its body
+    size_t body_left; // remaining bytes of its body
     uint32_t events;
-    uint8_t out[OUT]; // frames that the socket has not taken yet
+    uint8_t out[OUT]; // frames that the socket has not accepted yet
     size_t out_length;
-    const uint8_t *rest; // of a frame that did not fit
+    const uint8_t *rest; // the rest of a frame that did not fit
     size_t rest_length;
 } connection;
 
@@ -141,13 +141,13 @@ static void want(connection *peer, uint32_t events) {
     peer->events = events;
 }
 
-// Whether OpenSSL only waits for the socket.
+// Returns whether OpenSSL only waits for the socket.
 static int waits(connection *peer, int result) {
     int error = SSL_get_error(peer->tls, result);
     return error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE;
 }
 
-// Gathers frames into records of their own size. False when the connection is over.
+// Collects frames into records of their own size. Returns false when the connection is over.
 static int write_out(connection *peer) {
     for (;;) {
         while (peer->session && peer->out_length < OUT / 2) {
@@ -169,7 +169,7 @@ static int write_out(connection *peer) {
     }
 }
 
-// Answers a request of HTTP/1.1. False when the answer has no room: nobody sends many at a time.
+// Answers an HTTP/1.1 request. Returns false if the answer does not fit, which does not happen without pipelining.
 static int answer_plainly(connection *peer) {
     char *out = (char *)peer->out + peer->out_length;
     size_t room = OUT - peer->out_length;
@@ -182,7 +182,7 @@ static int answer_plainly(connection *peer) {
     return 1;
 }
 
-// Reads what came over HTTP/1.1; bodies have a Content-Length. False when it cannot go on.
+// Reads HTTP/1.1 requests; bodies must have a Content-Length. Returns false if that is impossible.
 static int read_plainly(connection *peer, const uint8_t *bytes, size_t length) {
     while (length) {
         if (peer->body_left) {
@@ -202,7 +202,7 @@ static int read_plainly(connection *peer, const uint8_t *bytes, size_t length) {
     return 1;
 }
 
-// False when the connection is over.
+// Returns false when the connection is over.
 static int read_in(connection *peer) {
     static uint8_t bytes[64 * 1024];
     if (!peer->accepted) {
@@ -212,7 +212,7 @@ static int read_in(connection *peer) {
         const unsigned char *protocol;
         unsigned size;
         SSL_get0_alpn_selected(peer->tls, &protocol, &size);
-        // APNs speaks nothing else, and aioapns does not ask.
+        // APNs supports nothing else, and aioapns does not negotiate.
         if (size == 2 || service == APNS) begin(peer);
     }
     for (;;) {

@@ -1,9 +1,9 @@
-"""CPU time of `pushhost serve` per request, beside a Go server that parses and keeps the same, in rounds that take turns.
+"""CPU time of `pushhost serve` per request, compared with a Go server that parses and stores the same, in turns.
 
     cost.py PUSHHOST RIVAL FOLDER [ROUNDS]
 
-Both keep with synchronous=FULL in commits that waiting requests share, and log nothing below a warning. FOLDER is where the data lies,
-which decides what a sync to the disk costs.
+Both store with synchronous=FULL in commits that waiting requests share, and log nothing below a warning. FOLDER is the folder of the
+data; its disk determines the cost of a sync.
 """
 import base64
 import hashlib
@@ -60,17 +60,17 @@ class Server:
 
     @property
     def cpu(self):
-        """Seconds."""
+        """CPU seconds of the process."""
         fields = open(f"/proc/{self.child.pid}/stat").read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     @property
     def memory(self):
-        """MiB that are resident."""
+        """The resident memory in MiB."""
         return int(re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{self.child.pid}/status").read())[1]) / 1024
 
     def load(self, script, seconds=SECONDS):
-        """CPU microseconds a request, and requests a second."""
+        """CPU microseconds per request, and requests per second."""
         before = self.cpu
         done = subprocess.run(
             ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "-s", f"{here}/{script}", f"http://localhost:{self.port}", "--", self.token],
@@ -78,7 +78,7 @@ class Server:
         count = re.search(r"(\d+) requests in", done.stdout)
         if done.stderr or not count or "Non-2xx" in done.stdout:
             sys.exit(f"{self.name}: {(done.stderr or done.stdout)[:400]}")
-        # What was accepted may still be worked off.
+        # Accepted sends may still be in progress.
         while True:
             last = self.cpu
             time.sleep(0.3)

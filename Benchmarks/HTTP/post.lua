@@ -1,4 +1,4 @@
--- Template messages for users that have no device. Arguments: token.
+-- Sends template messages to users without devices. Arguments: token.
 local number = 0
 
 function init(arguments)

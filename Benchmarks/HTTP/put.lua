@@ -1,4 +1,4 @@
--- Registrations of 10,000 devices, again and again. Arguments: token.
+-- Writes registrations of 10,000 devices repeatedly. Arguments: token.
 local number = 0
 
 function init(arguments)

@@ -1,10 +1,10 @@
-"""Whom an expression names among 1,000,000 registrations: the hub's index, PostgreSQL and SQLite, in rounds that take turns.
+"""Finding the registrations of an expression among 1,000,000: the hub's index, PostgreSQL and SQLite, measured in turns.
 
     rivals.py HUB_BENCHMARK FOLDER [ROUNDS]
 
-All have the same registrations, and must find as many ids with the same sum. The index writes the ids out; the others count them and
-add them up, and hand nothing over. PostgreSQL has a text[] with a GIN index, in a cluster of its own in FOLDER that listens on a socket
-there and is ended afterwards; SQLite a table of tag and registration without row ids. An engine that is not installed is left out.
+All engines have the same registrations, and must find the same number of ids with the same sum. The index returns the ids; the others
+only count and add them. PostgreSQL has a text[] with a GIN index, in a temporary cluster in FOLDER that listens on a socket there.
+SQLite has a table of tag and registration without row ids. An engine that is not installed is skipped.
 """
 import glob
 import os
@@ -35,7 +35,7 @@ class Index:
         self.child = subprocess.Popen([benchmark, "ask"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def ask(self, number):
-        """Seconds, how many ids, their sum."""
+        """The seconds, the number of ids, and their sum."""
         self.child.stdin.write(EXPRESSIONS[number][1] + "\n")
         self.child.stdin.flush()
         nanoseconds, count, total = self.child.stdout.readline().split()
@@ -57,7 +57,7 @@ class PostgreSQL:
 
     def __init__(self, programs):
         self.programs, self.data = programs, f"{folder}/postgres"
-        # A server does not run as root: the user that Debian makes for it has a folder of its own then.
+        # A PostgreSQL server does not run as root, so Debian's user for it gets its own folder.
         user = pwd.getpwnam("postgres") if os.getuid() == 0 else None
         self.options = {"user": "postgres", "group": "postgres", "extra_groups": []} if user else {}
         shutil.rmtree(self.data, ignore_errors=True)

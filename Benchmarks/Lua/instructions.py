@@ -1,8 +1,8 @@
-"""Counts of instructions of the loops that run in the sandbox and in stock Lua, by valgrind's callgrind.
+"""Counts instructions of the loops that run in the sandbox and in stock Lua, with valgrind's callgrind.
 
-A loop's count is the difference between 2n and n rounds, divided by n, so that the start of the program cancels out. How
-keys collide depends on the seed of Lua's hashes: each loop runs with the same few, and its least count is taken.
-With --check only loops with a goal run, and the exit status is 1 when a ratio is beyond its goal by more than a tenth.
+A loop's count is the difference between 2n and n rounds, divided by n, so that the start of the program cancels out.
+Collisions of keys depend on the seed of Lua's hashes: each loop runs with the same few seeds, and the minimum counts.
+With --check only loops with a goal run, and the exit status is 1 if a ratio exceeds its goal by more than a tenth.
 """
 import os
 import re
@@ -17,10 +17,10 @@ SEEDS = (1, 2, 3)
 
 
 def instructions(program, loop, side, count, seed, folder):
-    """Instructions of a whole process that goes around a loop so often."""
+    """Instructions of a whole process that runs this many rounds of a loop."""
     command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/{loop}.{side}.{count}.{seed}",
                program, "count", loop, side, str(count), str(seed)]
-    # The seed also comes of addresses on the stack, so of how long the environment is.
+    # The seed also depends on addresses on the stack, and so on the size of the environment.
     result = subprocess.run(command, capture_output=True, text=True, env={"PATH": os.environ["PATH"]})
     found = re.search(r"Collected : (\d+)", result.stderr)
     if result.returncode != 0 or not found:

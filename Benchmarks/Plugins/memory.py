@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Memory of a server while eleven plugins spend their memory budgets again and again, and after they are disabled.
+"""Memory of a server while eleven plugins use up their memory budgets repeatedly, and after they are disabled.
 
-Usage: memory.py PUSHHOST FOLDER [SECONDS [IDLE]]. Ends with 1 where more than twice the memory before stays after a minute.
+Usage: memory.py PUSHHOST FOLDER [SECONDS [IDLE]]. The exit status is 1 if more than twice the initial memory remains after a minute.
 """
 
 import http.client
@@ -14,7 +14,7 @@ import time
 
 PLUGINS, PORT, GOAL = 11, 18093, 2
 
-# Each call fills the 32 MiB that all calls of a version have: with small tables, with texts, or with one text that doubles.
+# Each call fills the 32 MiB shared by all calls of a version: with small tables, with texts, or with one text that doubles.
 FILLS = [
     "local kept = {} while true do kept[#kept + 1] = { #kept } end",
     "local kept = {} while true do kept[#kept + 1] = ('x'):rep(1000) .. #kept end",
@@ -63,7 +63,7 @@ def wait(what, path, wanted):
 
 
 def resident(process):
-    """MB of the process in memory."""
+    """The resident memory of the process in MB."""
     with open(f"/proc/{process.pid}/status") as file:
         fields = dict(line.split(":", 1) for line in file)
     return int(fields["VmRSS"].split()[0]) * 1024 / 1e6

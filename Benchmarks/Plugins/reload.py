@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A thousand requests per second at a plugin's route while its file changes every tenth of a second.
 
-Usage: reload.py PUSHHOST FOLDER [SECONDS]. Ends with 1 where a request fails, or is answered by parts of two versions.
+Usage: reload.py PUSHHOST FOLDER [SECONDS]. The exit status is 1 if a request fails, or is answered by parts of two versions.
 """
 
 import http.client

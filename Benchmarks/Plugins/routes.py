@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Requests per second of a plugin's route, beside nginx with its Lua module doing the same work on JSON.
+"""Requests per second of a plugin's route, compared with nginx and its Lua module doing the same work on JSON.
 
-Usage: routes.py PUSHHOST FOLDER. Both servers have one processor, wrk has the other; they take turns, and the best of the rounds counts.
+Usage: routes.py PUSHHOST FOLDER. The server has one processor, wrk has the other. The servers take turns, and the best round counts.
 """
 
 import json

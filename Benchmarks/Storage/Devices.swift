@@ -1,20 +1,21 @@
 import Glibc
-import PushCore
+import PushHub
+import PushModel
 import Storage
 
-/// What a hub of a million devices takes: memory, a start, and the preparation of a broadcast.
+/// Measures a hub with a million devices: memory, start time, and the preparation of a broadcast.
 ///
-/// APNs registrations with tokens of 32 bytes, five tags each (one of its own), and one of eight templates.
+/// APNs registrations with tokens of 32 bytes, five tags each (one of them unique), and one of eight templates.
 struct Devices {
     private static let count = 1_000_000
-    /// Of the process that reads what another one has written: its heap has no holes of before.
+    /// Figures of the process that reads what another one has written, so that its heap is not fragmented.
     static let reading = "devices-as-kept"
 
     let folder: Folder
 
     private var file: String { "\(folder.path)/bench.sqlite" }
 
-    /// Writes the registrations, and goes on as a new process.
+    /// Writes the registrations, and continues in a new process.
     func run() async throws {
         let storage = try await SQLiteStorage.open(folder.newFile(), seal: .bench)
         let store = storage.namespace.store(ofHub: 1)
@@ -24,7 +25,7 @@ struct Devices {
             var change = RegistrationChange()
             for number in first..<first + 5000 {
                 change.puts.append(
-                    PlacedRegistration(place: UInt32(number), registration: try Self.registration(number, templates, &random)))
+                    RegistrationRow(place: UInt32(number), registration: try Self.registration(number, templates, &random)))
             }
             try await store.commit(change)
         }
@@ -93,7 +94,7 @@ struct Devices {
         folder.clear()
     }
 
-    /// A plan counts tags, which are read from the disk; one that is kept is written there, and compared with the one before.
+    /// A plan counts tags, which are read from the disk. A stored plan is written there, and compared with the one before.
     private func plan(_ request: PlanRequest, _ name: String, _ hub: NotificationHub) async throws {
         for isKept in [false, true] {
             var request = request

@@ -1,7 +1,7 @@
 import GRDBSQLite
-import PushCore
+import PushModel
 
-/// What SQLite itself takes for the same bytes: one thread, prepared statements, no index, every commit synced to the disk.
+/// Measures SQLite itself with the same bytes: one thread, prepared statements, no index, every commit synced to the disk.
 struct Floor {
     struct Failure: Error {
         let message: String
@@ -9,7 +9,7 @@ struct Floor {
 
     let path: String
 
-    /// Rows a second.
+    /// Rows per second.
     func rate(total: Int, batch: Int) throws -> Double {
         var database: OpaquePointer?
         defer { sqlite3_close(database) }
@@ -25,7 +25,7 @@ struct Floor {
         defer { sqlite3_finalize(insert) }
         try check(sqlite3_prepare_v2(database, "INSERT INTO notification VALUES (?, ?, ?, ?, ?, ?)", -1, &insert, nil), database)
         let random = MachineRandom()
-        // As large as what the store writes.
+        // As large as the rows of the store.
         let request = #"{"tags":"\#(Load.tags)","native":{"apns":{"text":\#(JSON.string(Load.payload).text())}}}"#
         let time = try ContinuousClock().measure {
             for first in stride(from: 1, to: total + 1, by: batch) {

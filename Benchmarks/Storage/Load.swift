@@ -1,14 +1,14 @@
-import PushCore
+import PushModel
 
-/// Writers that send one notification after the other, each when the one before is accepted.
+/// Writers that each send one notification after the other, as soon as the one before is accepted.
 struct Load {
-    /// Has the notification with that number accepted; numbers count from 1, each once.
+    /// Sends the notification with this number; numbers start at 1 and are used once.
     typealias Target = @Sendable (Int) async throws -> Void
 
     var writers: Int
     var total: Int
 
-    /// Accepted notifications a second.
+    /// Accepted notifications per second.
     func rate(_ target: @escaping Target) async throws -> Double {
         let each = total / writers
         let time = try await ContinuousClock().measure {

@@ -1,8 +1,8 @@
 import Glibc
-import PushCore
+import PushModel
 import Storage
 
-/// The clock of the machine, read as a server reads it.
+/// The machine's clock, read as in a server.
 struct MachineClock: HubClock {
     var now: Timestamp {
         var time = timespec()
@@ -13,7 +13,7 @@ struct MachineClock: HubClock {
     func sleep(until deadline: Timestamp) async throws { try await Task.sleep(for: deadline - now) }
 }
 
-/// The generator of the system, as a server has it.
+/// The system's random generator, as in a server.
 struct MachineRandom: RandomSource {
     func next() -> UInt64 {
         var generator = SystemRandomNumberGenerator()
@@ -22,12 +22,11 @@ struct MachineRandom: RandomSource {
 }
 
 extension SecretSeal {
-    /// Databases of benchmarks have no secrets.
+    /// Benchmark databases contain no secrets, so nothing is sealed.
     static let bench = SecretSeal(payloadKey: [UInt8](repeating: 7, count: 32), random: MachineRandom())
 }
 
-/// What the process has used of the processors so far, in seconds: other work on the machine counts for less in it than in time
-/// that has passed.
+/// The CPU seconds of the process so far. Other work on the machine affects them less than elapsed time.
 struct ProcessorTime {
     var user: Double
     var system: Double
@@ -45,7 +44,7 @@ struct ProcessorTime {
     private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1_000_000 }
 }
 
-/// Where the databases of one run lie, one after the other.
+/// The folder with the databases of one run, one after the other.
 struct Folder {
     let path: String
 

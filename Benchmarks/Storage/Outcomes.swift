@@ -1,10 +1,10 @@
 import Glibc
-import PushCore
+import PushModel
 import Storage
 
-/// What it costs to keep what became of every device of a broadcast, to read it again, and to forget it.
+/// Measures storing the outcome of every device of a broadcast, reading all of them, and deleting them.
 struct Outcomes {
-    /// Devices, each with a registration in the hub.
+    /// The number of devices, each with a registration in the hub.
     static let devices = 1_000_000
 
     let folder: Folder
@@ -49,9 +49,9 @@ struct Outcomes {
     }
 
     private struct Cost {
-        /// Seconds of the whole, what came before aside.
+        /// Seconds in total, without the preparation.
         var time: Double
-        /// Microseconds for each device; of the whole process.
+        /// CPU microseconds per device, of the whole process.
         var processor: Double
         var accepted = "–"
         var worst = "–"
@@ -75,7 +75,7 @@ struct Outcomes {
     private func register(in store: any HubStore) async throws {
         for first in stride(from: 0, to: Self.devices, by: 5_000) {
             let puts = (first..<first + 5_000).map { number in
-                PlacedRegistration(
+                RegistrationRow(
                     place: UInt32(number),
                     registration: Registration(
                         id: id(number), etag: 1, expiration: .distantFuture, updatedAt: clock.now, handle: handle(number), tags: []))
@@ -87,7 +87,7 @@ struct Outcomes {
     private func broadcast(_ sequence: Int64, step: Int, in store: any HubStore, isBesideSenders: Bool) async throws -> Cost {
         var outcome = NotificationOutcome(id: "n-\(sequence)", state: .processing, tags: nil, enqueuedAt: clock.now)
         let request = try Load.request()
-        _ = try await store.accept(KeptNotification(sequence: sequence, request: request, outcome: outcome))
+        _ = try await store.accept(StoredNotification(sequence: sequence, request: request, outcome: outcome))
         let senders = isBesideSenders ? Senders(store: store, behind: 1_000_000, request: request, clock: clock) : nil
         let sending = Task { try await senders?.run(8) }
         var (time, processor) = (0.0, 0.0)
@@ -127,7 +127,7 @@ struct Outcomes {
         return (used.user + used.system) / Double(start) * 1_000_000
     }
 
-    /// Both notifications.
+    /// Deletes both notifications and returns the CPU microseconds per outcome.
     private func forget(_ store: any HubStore) async throws -> Double {
         let before = ProcessorTime.now
         guard try await store.removeEnded(before: .distantFuture, limit: 9) == 2 else {
@@ -137,13 +137,13 @@ struct Outcomes {
         return (used.user + used.system) / Double(2 * Self.devices) * 1_000_000
     }
 
-    /// Of the database and its log, in bytes.
+    /// The size of the database in bytes.
     private func size(_ path: String) throws -> Int {
         var total = 0
         for suffix in ["", "-wal"] {
             let file = open(path + suffix, O_RDONLY)
             guard file >= 0 else { continue }
-            // The log is written from its beginning again and again: it does not count.
+            // The log is not counted, because it is overwritten again and again.
             if suffix.isEmpty { total += lseek(file, 0, SEEK_END) }
             close(file)
         }
@@ -160,7 +160,7 @@ struct Outcomes {
     private func handle(_ number: Int) -> DeviceHandle { .apns(token: hex(UInt64(number), words: 4).uppercased()) }
 
     private func device(_ number: Int, of sequence: Int64) -> DeviceOutcome {
-        // One in 200 is gone, and one in 100 is put off too often.
+        // One in 200 has an invalid token, and one in 100 is throttled too often.
         let isDead = number % 200 == 7
         let outcome: OutcomeName = isDead ? .expiredChannel : number % 100 == 3 ? .throttled : .success
         let digits = hex(UInt64(number) &+ UInt64(sequence) << 40, words: 2)

@@ -1,7 +1,7 @@
-import PushCore
+import PushModel
 import Synchronization
 
-/// Senders that go on until they are stopped, each with one notification after the other.
+/// Senders that run until they are stopped, each with one notification after the other.
 final class Senders: Sendable {
     private let store: any HubStore
     private let request: NotificationRequest
@@ -9,7 +9,7 @@ final class Senders: Sendable {
     private let isStopped = Atomic(false)
     private let sequence: Atomic<Int64>
 
-    /// - Parameter number: that no notification of the hub has reached.
+    /// - Parameter number: the first notification number, unused in the hub so far.
     init(store: any HubStore, behind number: Int64, request: NotificationRequest, clock: MachineClock) {
         sequence = Atomic(number)
         self.store = store
@@ -19,7 +19,7 @@ final class Senders: Sendable {
 
     func stop() { isStopped.store(true, ordering: .releasing) }
 
-    /// Accepted notifications a second, and the longest that one of them took, in seconds.
+    /// Accepted notifications per second, and the longest time of one of them in seconds.
     func run(_ count: Int) async throws -> (rate: Double, worst: Double) {
         let start = ContinuousClock.now
         let ends = try await withThrowingTaskGroup(of: (Int, Duration).self) { group in
@@ -37,7 +37,7 @@ final class Senders: Sendable {
             let outcome = NotificationOutcome(
                 id: "\(String(number, radix: 16))-20260105090000-\(number)-1", state: .enqueued, tags: Load.tags, enqueuedAt: clock.now)
             let time = try await ContinuousClock().measure {
-                _ = try await store.accept(KeptNotification(sequence: number, request: request, outcome: outcome))
+                _ = try await store.accept(StoredNotification(sequence: number, request: request, outcome: outcome))
             }
             (sent, worst) = (sent + 1, max(worst, time))
         }

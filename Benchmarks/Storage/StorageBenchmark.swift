@@ -1,14 +1,15 @@
 import Glibc
-import PushCore
+import PushHub
+import PushModel
 import Storage
 
-/// How many sends a second a hub accepts when each is on the disk before it is answered: `make bench-storage`.
+/// Measures how many sends per second a hub accepts when each is on the disk before it is answered: `make bench-storage`.
 ///
-/// `StorageBenchmark [FOLDER [FIGURE]]`: files are made in FOLDER, which decides what a sync to the disk costs. With FIGURE, a
-/// part of a name, only such figures are taken.
+/// `StorageBenchmark [FOLDER [FIGURE]]`: FOLDER is where files are written; its disk determines the cost of a sync. FIGURE is a
+/// part of a name, and only such figures are measured.
 @main
 struct StorageBenchmark {
-    /// Accepted sends a second with 64 writers at the hub.
+    /// Accepted sends per second with 64 writers at the hub.
     private static let goal = 50_000.0
 
     static func main() async throws {
@@ -42,7 +43,7 @@ struct StorageBenchmark {
         if wanted.isEmpty { try await Devices(folder: folder).run() }
     }
 
-    /// The last cells of a row: the time of the processors for each of `total`.
+    /// The last cells of a row: the CPU time for each of `total`.
     private static func used(since before: ProcessorTime, by total: Int) -> String {
         let used = ProcessorTime.now - before
         return [used.user, used.system].map { "| \(fixed($0 / Double(total) * 1_000_000)) " }.joined() + "|"
@@ -52,7 +53,7 @@ struct StorageBenchmark {
         ("store", storeTarget), ("hub", hubTarget),
     ]
 
-    /// The store alone: what it is given is put together by the writer.
+    /// Measures the store alone: the writer prepares its input.
     @Sendable private static func storeTarget(_ storage: SQLiteStorage) async throws -> Load.Target {
         let store = storage.namespace.store(ofHub: 1)
         let request = try Load.request()
@@ -60,11 +61,11 @@ struct StorageBenchmark {
         return { number in
             let outcome = NotificationOutcome(
                 id: "\(random.hex(32))-20260105090000-\(number)-1", state: .enqueued, tags: Load.tags, enqueuedAt: clock.now)
-            _ = try await store.accept(KeptNotification(sequence: Int64(number), request: request, outcome: outcome))
+            _ = try await store.accept(StoredNotification(sequence: Int64(number), request: request, outcome: outcome))
         }
     }
 
-    /// The hub as a server has it, which accepts and does not deliver.
+    /// Measures the hub as in a server, which accepts and does not deliver.
     @Sendable private static func hubTarget(_ storage: SQLiteStorage) async throws -> Load.Target {
         let environment = HubEnvironment(
             clock: MachineClock(), random: MachineRandom(), start: { work in Task { await work() } })
@@ -76,7 +77,7 @@ struct StorageBenchmark {
     }
 }
 
-/// Two digits after the point.
+/// Formats a number with two decimal places.
 func fixed(_ value: Double) -> String {
     let hundredths = Int((value * 100).rounded())
     return "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)"

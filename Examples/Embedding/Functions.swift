@@ -1,5 +1,5 @@
 import Lua
 
-// What the guide shows beside the program.
+// Other functions that the guide shows.
 
 let joined = LuaFunction("text.joined") { (parts: [String], separator: String?) in parts.joined(separator: separator ?? ", ") }

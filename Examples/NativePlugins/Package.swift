@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A pushhost of one's own. The path leads to PushHost; elsewhere it is a URL.
+// An extended pushhost. The path leads to PushHost; in your own repository, use its URL.
 let package = Package(
     name: "our-pushhost",
     dependencies: [.package(name: "PushHost", path: "../..")],

@@ -1,7 +1,7 @@
-// What the sandbox lacks of the standard libraries.
+// Names of the standard libraries that the sandbox lacks.
 //
-// What a library lacks is nil where it is read, as libraries for all kinds of hosts expect that ask for it. A script that goes on to
-// use it gets Lua's word about a nil value; the message handlers make of it the error that says what to use instead.
+// Reading such a name gives nil, because portable libraries test for names in this way. Using the nil value makes Lua raise an error; the
+// message handlers replace it by one that says what to use instead.
 
 #include <string.h>
 
@@ -12,7 +12,7 @@ static const char *push_hint(lua_State *L, const char *library, const char *name
     const char *full = library ? lua_pushfstring(L, "%s.%s", library, name) : lua_pushstring(L, name);
     clua_push_hints(L);
     lua_pushvalue(L, -2);
-    if (lua_rawget(L, -2) != LUA_TSTRING && library) {  // the whole library may have a hint
+    if (lua_rawget(L, -2) != LUA_TSTRING && library) {  // a whole library may have a hint
         lua_pop(L, 1);
         lua_pushstring(L, library);
         lua_rawget(L, -2);
@@ -28,8 +28,8 @@ int clua_raise_absent(lua_State *L, const char *library, const char *name) {
     return clua_raise(L, "misuse", "sandbox.absent", hint, "%s is not available to scripts", full);
 }
 
-static const char key_absent;  // of the registry: the names of the libraries that lack something, by their tables
-static const char key_read;    // of the registry: by names, the library in which a script has looked for it in vain
+static const char key_absent;  // registry key: the names of incomplete libraries, by their tables
+static const char key_read;    // registry key: absent names that a script has read, with their libraries
 
 enum { MAX_READ_NAME = 64, MAX_READ = 64 };
 
@@ -40,7 +40,7 @@ static void note_read(lua_State *L, int library, int name) {
         count = lua_rawgeti(L, -1, 0) == LUA_TNUMBER ? lua_tointeger(L, -1) : 0;
         lua_pop(L, 1);
     }
-    if (count == 0 || count >= MAX_READ) {  // bounded: names can be made up
+    if (count == 0 || count >= MAX_READ) {  // bounded, because a script can make up names
         lua_newtable(L);
         lua_pushvalue(L, -1);
         lua_rawsetp(L, LUA_REGISTRYINDEX, &key_read);
@@ -53,7 +53,7 @@ static void note_read(lua_State *L, int library, int name) {
     lua_rawset(L, -3);
 }
 
-static void push_library(lua_State *L, int table) {  // its name, or nil
+static void push_library(lua_State *L, int table) {  // pushes the library's name, or nil
     lua_rawgetp(L, LUA_REGISTRYINDEX, &key_absent);
     lua_pushvalue(L, table);
     lua_rawget(L, -2);
@@ -69,7 +69,7 @@ static int absent_field(lua_State *L) {  // as __index
     return 1;
 }
 
-static int absent_method(lua_State *L) {  // as __index of `string`, where nothing but this is absent
+static int absent_method(lua_State *L) {  // as __index of `string`, in which only `dump` is absent
     if (lua_type(L, 2) != LUA_TSTRING || strcmp(lua_tostring(L, 2), "dump") != 0) return 0;
     return absent_field(L);
 }
@@ -81,7 +81,7 @@ static int assign_absent(lua_State *L) {  // as __newindex
     return clua_raise_absent(L, lua_tostring(L, 3), name);
 }
 
-static bool push_read(lua_State *L, const char *name) {  // the name of the library
+static bool push_read(lua_State *L, const char *name) {  // pushes the library's name
     bool is_read = false;
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &key_read) == LUA_TTABLE) {
         lua_pushstring(L, name);
@@ -135,7 +135,7 @@ bool clua_explain_absent(lua_State *L) {
     return true;
 }
 
-static void set_absent(lua_State *L, lua_CFunction read, lua_CFunction assign) {  // the metatable of the table on the top
+static void set_absent(lua_State *L, lua_CFunction read, lua_CFunction assign) {  // sets the metatable of the table on the top
     lua_createtable(L, 0, 3);
     lua_pushcfunction(L, read);
     lua_setfield(L, -2, "__index");
@@ -148,7 +148,7 @@ static void set_absent(lua_State *L, lua_CFunction read, lua_CFunction assign) {
     lua_setmetatable(L, -2);
 }
 
-static void note_library(lua_State *L, int names, const char *library) {  // the table on the top
+static void note_library(lua_State *L, int names, const char *library) {  // records the table on the top
     lua_pushvalue(L, -1);
     lua_pushstring(L, library);
     lua_rawset(L, names);

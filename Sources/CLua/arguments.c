@@ -1,4 +1,4 @@
-// Arguments of typed functions: by their schema, from the stack into slots.
+// Reads the arguments of typed functions from the stack into slots, by their schema.
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -6,19 +6,19 @@
 
 #include "plain.h"
 
-// NOT_UTF8: beside the types of Lua.
-enum { NOT_UTF8 = -2, MAX_SLOTS = 250 * 1000, KEPT_SLOTS = 4096 };
+// NOT_UTF8 extends Lua's type numbers.
+enum { NOT_UTF8 = -2, MAX_SLOTS = 250 * 1000, CACHED_SLOTS = 4096 };
 
 // -- Any schema
 
-// What did not fit, for the error: filled in when the arguments are read for a second time.
+// Describes the value that did not fit, for the error. Filled when the arguments are read for the second time.
 typedef struct misfit {
-    int wanted;               // not 0: what is looked for is the value without a schema that stands there on the stack
-    int argument;             // which one it is in
+    int wanted;               // not 0: search for the value without a schema at this stack index
+    int argument;             // the number of the argument that contains it
     const clua_shape *shape;  // NULL: there were too many arguments
-    int type;                 // what was found instead
-    const char *unknown;      // a key that the record does not have, if it is text
-    char path[160];           // built on the way out
+    int type;                 // the type found instead
+    const char *unknown;      // a key that the record does not have, if it is a string
+    char path[160];           // built while unwinding
 } misfit;
 
 typedef struct reader {
@@ -26,17 +26,17 @@ typedef struct reader {
     clua_context *context;
     const clua_signature *signature;
     clua_slot *next, *end;
-    int top, room;   // of the stack: what is used, and what may be
-    int lists;       // how many lists the value is in: what is in one leaves the stack again
-    int reserved;    // slots that there is room for beyond the element that is being read: what follows the lists it is in
-    misfit *misfit;  // NULL: nobody wants to know. Otherwise texts that are not UTF-8 do not fit
+    int top, room;   // stack slots in use and available
+    int lists;       // depth of nested lists; values inside a list are popped again
+    int reserved;    // slots reserved beyond the current element, for what follows the enclosing lists
+    misfit *misfit;  // NULL: do not describe the error. Otherwise strings that are not UTF-8 do not fit
 } reader;
 
-// All slots but those in lists have had room since the function was made. Before each element of a list, there has to be
-// room for it and for what comes after the list.
+// Slots outside of lists were reserved when the function was made. Before each list element, there must be room for it and for what follows
+// the list.
 static void reserve_element(reader *r, int size) {
     clua_context *context = r->context;
-    while (r->end - r->next <= size + r->reserved) {  // one more, for the end
+    while (r->end - r->next <= size + r->reserved) {  // one more for CLUA_END
         ptrdiff_t count = r->next - context->arguments;
         clua_grow_slots(&context->arguments, &context->argument_capacity);
         r->next = context->arguments + count;
@@ -58,7 +58,7 @@ static bool misfits(reader *r, const clua_shape *shape, int type) {
     return false;
 }
 
-// Puts a step before the path, on the way out.
+// Prepends a step to the path, while unwinding.
 static bool misfits_at(reader *r, const char *format, ...) {
     misfit *misfit = r->misfit;
     if (!misfit) return false;
@@ -89,7 +89,7 @@ static bool read_shape(reader *r, const clua_shape *shape, int index, int type) 
     return true;
 }
 
-// The members of a record that is no table: one of them stands alone, or there is none.
+// Reads a value other than a table as a record: it is the member `alone`, or the record is absent.
 static bool read_without_table(reader *r, const clua_shape *shape, int index, int type) {
     if (type > LUA_TNIL && !shape->alone) return misfits(r, shape, type);
     const clua_shape *member = shape + 1;
@@ -104,7 +104,7 @@ static bool read_without_table(reader *r, const clua_shape *shape, int index, in
     return true;
 }
 
-// The first text among the keys of the table that the record does not have.
+// The first string key of the table that the record does not have.
 static const char *unknown_key(lua_State *L, const clua_shape *shape, int table) {
     lua_pushnil(L);
     while (lua_next(L, table)) {
@@ -118,7 +118,7 @@ static const char *unknown_key(lua_State *L, const clua_shape *shape, int table)
     return NULL;
 }
 
-// Whether the table has more entries than those that were found.
+// Whether the table has more entries than the number found.
 static bool has_others(lua_State *L, int table, lua_Unsigned found) {
     lua_Unsigned entries = 0;
     lua_pushnil(L);
@@ -138,7 +138,7 @@ static bool read_record(reader *r, const clua_shape *shape, int index, int type)
     lua_Unsigned found = 0;
     const clua_shape *member = shape + 1;
     for (int i = 0; i < shape->members; i++, member += member->size) {
-        if (!has_room(r, 6)) return misfits(r, shape, type);  // each time: the members of a member stay too
+        if (!has_room(r, 6)) return misfits(r, shape, type);  // for each member, because values of nested members stay on the stack too
         lua_pushvalue(L, lua_upvalueindex(member->key));
         int given = lua_rawget(L, index);
         found += given != LUA_TNIL;
@@ -172,11 +172,11 @@ static bool read_list(reader *r, const clua_shape *shape, int index, int type) {
         r->top++;
         if (!read_shape(r, shape + 1, r->top, given)) return misfits_at(r, "[%llu]", (unsigned long long)i);
         r->reserved -= size;
-        // The table keeps its values alive, and nothing of the script runs meanwhile.
+        // The table keeps its values alive, and no script code executes meanwhile.
         if (!shape->stays) lua_settop(L, r->top = base);
     }
     r->lists--;
-    if (!has_room(r, 6) || has_others(L, index, found)) return misfits(r, shape, type);  // a table with names is no list
+    if (!has_room(r, 6) || has_others(L, index, found)) return misfits(r, shape, type);  // a table with other keys is not a list
     clua_slot *slot = &r->context->arguments[place];
     slot->kind = CLUA_LIST;
     slot->count = (uint32_t)count;
@@ -195,7 +195,7 @@ static bool read_arguments(reader *r) {
     const clua_signature *signature = r->signature;
     if (r->top != signature->argument_count) {
         if (r->top > signature->argument_count) return misfits(r, NULL, 0);
-        // Values that stay on the stack must not be taken for arguments that were not given.
+        // Values that stay on the stack must not be read as missing arguments.
         lua_settop(r->L, r->top = signature->argument_count);
     }
     const clua_shape *shape = signature->arguments;
@@ -218,7 +218,7 @@ static reader begin_reading(lua_State *L, clua_context *context, const clua_sign
 // -- Arguments
 
 bool clua_read_arguments(lua_State *L, clua_context *context, const clua_signature *signature, int top) {
-    if (context->argument_capacity > KEPT_SLOTS + context->argument_least)
+    if (context->argument_capacity > CACHED_SLOTS + context->argument_least)
         clua_resize_slots(&context->arguments, &context->argument_capacity, context->argument_least);
     reader r = begin_reading(L, context, signature, top, NULL);
     if (!read_arguments(&r)) return false;
@@ -228,7 +228,7 @@ bool clua_read_arguments(lua_State *L, clua_context *context, const clua_signatu
 
 int clua_find_argument(lua_State *L, int place, char *path, size_t count) {
     const clua_signature *signature = lua_touserdata(L, lua_upvalueindex(1));
-    // They were read before, in the same order: so what is looked for comes to stand where it stood then.
+    // The arguments are read again in the same order, so the value is at the same stack index as before.
     misfit misfit = {.wanted = place};
     lua_settop(L, signature->argument_count);
     reader r = begin_reading(L, clua_get(L), signature, signature->argument_count, &misfit);
@@ -239,7 +239,7 @@ int clua_find_argument(lua_State *L, int place, char *path, size_t count) {
     return misfit.argument;
 }
 
-// -- What does not fit
+// -- Errors
 
 static const char *shape_in_words(const clua_shape *shape) {
     switch (shape->kind) {
@@ -249,21 +249,21 @@ static const char *shape_in_words(const clua_shape *shape) {
         case CLUA_TEXT: return "a text";
         case CLUA_BYTES: return "a string";
         case CLUA_SCALAR: return "a text, a number or a Boolean";
-        case CLUA_OBJECT: return "an object of the host";
+        case CLUA_OBJECT: return "a host object";
         case CLUA_FUNCTION: return "a function";
         case CLUA_LIST: return "a list";
-        default: return shape->is_exact ? "a table with no other keys than it knows" : "a table";
+        default: return shape->is_exact ? "a table with known keys only" : "a table";
     }
 }
 
-int clua_refuse_arguments(lua_State *L, const clua_signature *signature, int top) {
-    // Read again, more strictly: what the host alone could see is a text that is not UTF-8, or an object of another type.
+int clua_raise_argument_error(lua_State *L, const clua_signature *signature, int top) {
+    // Read again with stricter checks, to find what only the host could detect: text that is not UTF-8, or an object of another type.
     misfit misfit = {0};
     reader r = begin_reading(L, clua_get(L), signature, top, &misfit);
     bool fits = read_arguments(&r);
     luaL_checkstack(L, 8, NULL);
     if (fits)
-        return clua_raise(L, "misuse", "script.bad_argument", NULL, "an argument of %s is not of the type that it takes", signature->name);
+        return clua_raise(L, "misuse", "script.bad_argument", NULL, "an argument of %s has the wrong type", signature->name);
     if (!misfit.shape)
         return clua_raise(L, "misuse", "script.bad_argument", NULL, "%s takes %d argument%s, got %d", signature->name,
                           signature->argument_count, signature->argument_count == 1 ? "" : "s", top);

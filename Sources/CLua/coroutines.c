@@ -1,16 +1,15 @@
-// Coroutines of scripts that let a host suspension pass.
+// Coroutines of scripts that pass on suspensions by the host.
 //
-// A task that waits yields to the driver. Inside of a script's coroutine that yield would land in the script's own
-// resume. So `resume` and `wrap` are ours: when they see a yield meant for the driver they yield themselves, with a
-// continuation that later hands the driver's values inward.
+// A task that waits yields to the driver. Within a script's coroutine that yield would reach the script's own resume. Therefore `resume`
+// and `wrap` are replaced: when they see a yield meant for the driver, they yield too, with a continuation that later passes the driver's
+// values inward.
 
 #include "internal.h"
 
 // -- The lowest frame of every coroutine
 //
-// It protects the body, so that an error unwinds (and closes variables) inside of the coroutine, where hooks work
-// again: an error that a hook raised leaves hooks off until somebody catches it, and a `__close` handler that runs
-// without hooks could not be stopped.
+// It protects the body, so that an error unwinds (and closes variables) inside the coroutine, where hooks work again. An error raised by a
+// hook leaves hooks disabled until it is caught, and a `__close` handler could not be stopped without hooks.
 
 static int body_done(lua_State *L, int status, lua_KContext context) {
     (void)context;
@@ -51,13 +50,13 @@ static lua_State *coroutine_at(lua_State *L, int index) {
 
 static const char *status_of(lua_State *L, lua_State *coroutine) {
     if (L == coroutine) return "running";
-    if (clua_has_mark(coroutine, CLUA_MARK_WAITING)) return "normal";  // it waits, together with whoever resumed it
+    if (clua_has_mark(coroutine, CLUA_MARK_WAITING)) return "normal";  // it waits, together with the coroutine that resumed it
     switch (lua_status(coroutine)) {
         case LUA_YIELD: return clua_has_mark(coroutine, CLUA_MARK_TASK) ? "normal" : "suspended";
         case LUA_OK: {
             lua_Debug frame;
             if (lua_getstack(coroutine, 0, &frame)) return "normal";
-            if (clua_has_mark(coroutine, CLUA_MARK_TASK)) return "dead";  // on its stack are its results
+            if (clua_has_mark(coroutine, CLUA_MARK_TASK)) return "dead";  // its results are on its stack
             return lua_gettop(coroutine) == 0 ? "dead" : "suspended";
         }
         default: return "dead";
@@ -66,8 +65,8 @@ static const char *status_of(lua_State *L, lua_State *coroutine) {
 
 static void close_coroutine(lua_State *L, lua_State *coroutine);
 
-// Closing a coroutine goes on with the depth at which it was resumed last, however deep its closer is. So a chain of them, each
-// closed by a handler of the one before, meets none of Lua's limits.
+// Closing a coroutine uses the depth of its latest resume, not the depth of the closer. A chain of coroutines, each closed by a handler of
+// the previous one, would therefore not reach Lua's own limits.
 static void check_depth(lua_State *L) {
     if (clua_stack_is_short()) luaL_error(L, "C stack overflow");
 }
@@ -106,7 +105,7 @@ static int drive(lua_State *L, int arguments, int is_wrap) {  // stack: coroutin
         return drive_failed(L, is_wrap);
     }
     lua_xmove(L, coroutine, arguments);
-    // The body itself is the first argument of the lowest frame.
+    // The body is the first argument of the lowest frame.
     if (lua_status(coroutine) == LUA_OK && !clua_get(L)->is_standard) arguments++;
     int32_t no_yield = context->no_yield;
     if (!lua_isyieldable(L)) context->no_yield = 1;
@@ -132,7 +131,7 @@ static int drive(lua_State *L, int arguments, int is_wrap) {  // stack: coroutin
         return results + !is_wrap;
     }
     if (is_wrap && clua_get(L)->is_standard && lua_status(coroutine) > LUA_YIELD) {
-        // In other states the lowest frame has closed the variables by now.
+        // In sandboxed states the lowest frame has already closed the variables.
         check_depth(L);
         context->no_yield++;
         before = clua_watch_switch(coroutine);
@@ -176,11 +175,11 @@ static int coroutine_wrap(lua_State *L) {
     return 1;
 }
 
-// -- The rest
+// -- Other functions
 
 static int coroutine_yield(lua_State *L) {
     if (clua_has_mark(L, CLUA_MARK_TASK)) {
-        lua_pushliteral(L, "attempt to yield from outside a coroutine");  // without a position, like the stock one
+        lua_pushliteral(L, "attempt to yield from outside a coroutine");  // without a position, like the stock message
         return lua_error(L);
     }
     return lua_yield(L, lua_gettop(L));
@@ -195,7 +194,7 @@ static void close_coroutine(lua_State *L, lua_State *coroutine) {  // pushes tru
     check_depth(L);
     clua_context *context = clua_get(L);
     int32_t no_yield = context->no_yield;
-    context->no_yield = 1;  // Lua runs the handlers of a coroutine that is being closed without suspension
+    context->no_yield = 1;  // Lua cannot suspend the handlers of a coroutine that is being closed
     lua_State *before = clua_watch_switch(coroutine);
     int status = lua_resetthread(coroutine);
     clua_watch_switch(before);
@@ -213,7 +212,7 @@ static int coroutine_close(lua_State *L) {
     lua_State *coroutine = coroutine_at(L, 1);
     const char *status = status_of(L, coroutine);
     if (status[0] != 's' && status[0] != 'd') return luaL_error(L, "cannot close a %s coroutine", status);
-    if (clua_has_mark(coroutine, CLUA_MARK_TASK)) {  // its results, or its error, are for those who wait for it
+    if (clua_has_mark(coroutine, CLUA_MARK_TASK)) {  // its results or its error belong to the tasks that await it
         lua_pushboolean(L, 1);
         return 1;
     }
@@ -224,7 +223,7 @@ static int coroutine_close(lua_State *L) {
 
 static int coroutine_running(lua_State *L) {
     lua_pushthread(L);
-    lua_pushboolean(L, clua_has_mark(L, CLUA_MARK_TASK));  // a task is to its script what the main thread is to `lua`
+    lua_pushboolean(L, clua_has_mark(L, CLUA_MARK_TASK));  // to its script, a task is what the main thread is to `lua`
     return 2;
 }
 
@@ -240,7 +239,7 @@ void clua_open_coroutines(lua_State *L) {
         {"yield", coroutine_yield},   {"status", coroutine_status},   {"close", coroutine_close},
         {"running", coroutine_running}, {"isyieldable", coroutine_isyieldable}, {NULL, NULL},
     };
-    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);  // messages name functions by it
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);  // error messages find function names in it
     luaL_newlib(L, functions);
     lua_pushvalue(L, -1);
     lua_setfield(L, -3, LUA_COLIBNAME);
@@ -250,7 +249,7 @@ void clua_open_coroutines(lua_State *L) {
 
 // -- With the standard library
 //
-// `create` is the stock one. The others let suspensions of the host pass, and otherwise do what the stock ones do.
+// `create` is the stock one. The others pass on suspensions by the host; otherwise they behave like the stock functions.
 
 static int standard_wrap(lua_State *L) {
     luaL_checktype(L, 1, LUA_TFUNCTION);

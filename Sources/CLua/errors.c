@@ -1,4 +1,4 @@
-// Structured errors: tables with a private metatable, located at the nearest frame of a script.
+// Structured errors: tables with a private metatable, located at the nearest script frame.
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,14 +14,14 @@ enum { MAX_FRAMES = 20, SEARCHED_LEVELS = 200, MAX_ORIGINS = 256 };
 
 // -- Frames
 
-// Chunks named "=[...]" belong to the host (as do C functions): a script's author cannot look at them.
+// Chunks named "=[...]" belong to the host, like C functions: the script's author cannot read them.
 static bool is_script_frame(lua_State *L, lua_Debug *frame) {
     lua_getinfo(L, "Sl", frame);
     return frame->currentline >= 0 && !(frame->source[0] == '=' && frame->source[1] == '[');
 }
 
 static const char *shown_chunk(const lua_Debug *frame) {
-    // Named chunks in full; `short_src` would cut long paths. Chunks without a name show their first line.
+    // Shows chunk names in full, because `short_src` would truncate long paths. Chunks without a name show their first line.
     return frame->source[0] == '@' || frame->source[0] == '=' ? frame->source + 1 : frame->short_src;
 }
 
@@ -133,7 +133,7 @@ static int finish_error_at(lua_State *L, int level) {
 
 int clua_finish_error(lua_State *L) { return finish_error_at(L, 0); }
 
-// Pushes the fields of an error; the message is on the top.
+// Pushes the fields of an error whose message is on the top.
 static void push_fields(lua_State *L, const char *kind, const char *code, const char *hint) {
     lua_createtable(L, 0, 8);
     lua_pushvalue(L, -2);
@@ -184,23 +184,23 @@ void clua_place_clear(clua_place *place) {
     place->chunk = NULL;
 }
 
-// Lua calls no message handler when memory is short, and has unwound the stack when the error is caught. So the allocator
-// notes the line. It may: Lua asks for memory before it changes the frames, and looking at these needs none.
-void clua_note_refusal(clua_context *context) {
+// Records the script line of a refused allocation. Lua calls no message handler for memory errors, and the stack is unwound when such an
+// error is caught. Inspecting frames here is safe: Lua allocates before it changes them, and the inspection needs no memory.
+void clua_record_refusal(clua_context *context) {
     lua_State *L = clua_watch_running();
-    if (L && clua_get(L) != context) L = NULL;  // a state that is made inside of another one's operation
+    if (L && clua_get(L) != context) L = NULL;  // a state created during another state's operation
     const char *chunk;
     int line;
     context->refused = true;
     if (L && clua_nearest_frame(L, 0, &chunk, &line))
         clua_place_set(&context->refused_at, chunk, line);
-    else if (!L || L != context->refused_state)  // else it is a stack that shrinks, on the way out of the frame noted
+    else if (!L || L != context->refused_state)  // otherwise a stack shrinks while the recorded frame unwinds
         clua_place_clear(&context->refused_at);
     context->refused_state = L;
 }
 
 int clua_raise_memory(lua_State *L) {
-    clua_note_refusal(clua_get(L));
+    clua_record_refusal(clua_get(L));
     lua_pushliteral(L, "not enough memory");
     return lua_error(L);
 }
@@ -233,7 +233,7 @@ static int host_is_error(lua_State *L) {
 
 void clua_push_is_error(lua_State *L) { lua_pushcfunction(L, host_is_error); }
 
-// raise{kind=, code=, message=, ...}: the fields are copied, so that the caller may keep its table.
+// raise{kind=, code=, message=, ...}: copies the fields, so that the caller can keep its table.
 static int host_raise(lua_State *L) {
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 1);
@@ -276,18 +276,17 @@ void clua_open_errors(lua_State *L) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, &clua_key_error_metatable);
 }
 
-// -- Where the other errors came from
+// -- Origins of other errors
 //
-// An error that is no table of ours carries no frames. A message handler notes them, by the value, for as long as the
-// run lasts; a value that is raised again keeps the frames of its first time. Nil and NaN cannot be keys: for all of them
-// there is one note, of the last time.
+// An error that is not a structured error carries no frames. A message handler records them by error value, for the duration of the run. A
+// value that is raised again keeps its first frames. Nil and NaN cannot be keys: all of them share one entry, for the latest error.
 
-static bool push_origin_key(lua_State *L, int index) {  // false: the note is not for this value alone
+static bool push_origin_key(lua_State *L, int index) {  // false: the entry is shared with other values
     bool is_key = !lua_isnoneornil(L, index) && lua_rawequal(L, index, index);
     if (is_key)
         lua_pushvalue(L, index);
     else
-        lua_pushboolean(L, 0);  // shares the note with those that raise false: as rare
+        lua_pushboolean(L, 0);  // shares the entry of `false`, which is equally rare
     return is_key;
 }
 
@@ -306,7 +305,7 @@ int clua_record_origin(lua_State *L) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, run->origins);
     bool is_key = push_origin_key(L, 1);
     if (lua_rawget(L, 2) == LUA_TNIL || !is_key) {
-        // Bounded: a script that fails without end must not fill the memory with frames.
+        // Bounded: a script that keeps failing must not fill the memory with frames.
         lua_Integer count = lua_rawgeti(L, 2, 0) == LUA_TNUMBER ? lua_tointeger(L, -1) : 0;
         if (count >= MAX_ORIGINS) {
             lua_newtable(L);
@@ -317,7 +316,7 @@ int clua_record_origin(lua_State *L) {
         }
         push_origin_key(L, 1);
         push_frames(L, 0);
-        if (lua_rawlen(L, -1) > 0) {  // else this coroutine has none left: who resumed it may have
+        if (lua_rawlen(L, -1) > 0) {  // otherwise this coroutine has no frames left; the resuming one may have some
             lua_rawset(L, 2);
             lua_pushinteger(L, count + 1);
             lua_rawseti(L, 2, 0);
@@ -339,7 +338,7 @@ void clua_push_origin(lua_State *L, clua_run *run, int index) {
     lua_remove(L, -2);
 }
 
-// traced(f, ...): pcall that notes the origin of the error.
+// traced(f, ...): pcall that records the origin of the error.
 static int traced_done(lua_State *L, int status, lua_KContext context) {
     (void)context;
     if (status == LUA_OK || status == LUA_YIELD) return lua_gettop(L) - 1;
@@ -352,7 +351,7 @@ static int host_traced(lua_State *L) {
     luaL_checkany(L, 1);
     lua_pushcfunction(L, clua_record_origin);
     lua_insert(L, 1);
-    lua_pushboolean(L, 1);  // below f, so that it leads the results
+    lua_pushboolean(L, 1);  // below f, so that it precedes the results
     lua_insert(L, 2);
     int status = lua_pcallk(L, lua_gettop(L) - 3, LUA_MULTRET, 1, 0, traced_done);
     return traced_done(L, status, 0);

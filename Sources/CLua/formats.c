@@ -1,4 +1,4 @@
-// string.format, by the manual: without addresses, and with every piece charged. And limits for the formats of pack.
+// string.format as in the manual, but without addresses and with every piece charged. Limits the formats of pack.
 
 #include <ctype.h>
 #include <math.h>
@@ -27,7 +27,7 @@ typedef struct specification {
     size_t count;
 } specification;
 
-// Reads the specification whose '%' precedes `format`; answers where the rest of the format begins.
+// Parses the specification whose '%' precedes `format`. Returns the position after it.
 static const char *read_specification(lua_State *L, const char *format, specification *out) {
     size_t count = strspn(format, "-+#0 123456789.") + 1;
     if (count >= MAX_SPECIFICATION - 10) luaL_error(L, "invalid format (too long)");
@@ -199,8 +199,7 @@ static int string_format(lua_State *L) {
 
 // -- pack, unpack, packsize
 //
-// The stock functions, which cannot be stopped in the middle: so their formats are kept short, and what a format may ask for
-// is charged before.
+// The stock functions, which cannot be interrupted. Therefore their formats are limited, and what a format may need is charged in advance.
 
 static void charge_format(lua_State *L) {
     size_t count;

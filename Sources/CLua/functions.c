@@ -1,4 +1,4 @@
-// Functions and objects of the host, as scripts see them.
+// Host functions and objects as scripts see them.
 
 #include "internal.h"
 
@@ -9,8 +9,8 @@ int clua_cannot_wait(lua_State *L, const char *name) {
         return clua_raise(L, "misuse", "lua.cannot_wait", "wait in a function that scripts call",
                           "%s cannot wait here: a prelude cannot wait while it is being loaded", name);
     return clua_raise(L, "misuse", "lua.cannot_wait",
-                      "wait in the body of the script, in a function, a coroutine, a loop or a pcall; collect what is "
-                      "needed before calling the library function",
+                      "wait in the body of the script, in a function, a coroutine, a loop or a pcall; collect the "
+                      "values before calling the library function",
                       "%s cannot wait here: inside of table.sort, string.gsub, a metamethod or a message handler a script "
                       "cannot be suspended",
                       name);
@@ -45,7 +45,7 @@ static int finish_wait(lua_State *L, int status, lua_KContext base) {
 int clua_finish_call(lua_State *L, int32_t answer) {
     clua_release_collector(L);
     if (answer == CLUA_PENDING) {
-        lua_settop(L, 0);  // the arguments were read
+        lua_settop(L, 0);  // the arguments have been read
         clua_get(L)->host_yield = 1;
         return lua_yieldk(L, 0, 0, finish_wait);
     }
@@ -61,7 +61,7 @@ int clua_run_in_host(lua_State *L, int64_t function) {
     int32_t answer = context->dispatch(context->host, L, function);
     clua_leave_host(context);
     // Swift has returned: raising is safe from here on.
-    if (context->is_abandoned) clua_exit_take();  // by an entry inside of this call; the way out goes on
+    if (context->is_abandoned) clua_exit_take();  // set by a nested entry; continue the exit
     return clua_finish_call(L, answer);
 }
 
@@ -80,8 +80,8 @@ void clua_push_function(lua_State *L, int64_t function, const char *name, bool w
 
 // -- Objects
 //
-// A userdata holds one pointer to something the host keeps for it. Its metatable carries a mark that scripts cannot
-// make, so that a pointer is only ever read from a block of ours.
+// A userdata contains a pointer to a host object. Scripts cannot create its metatable's mark, so a pointer is read only from blocks made
+// here.
 
 static int object_collected(lua_State *L) {
     void **block = lua_touserdata(L, 1);
@@ -142,8 +142,8 @@ void clua_push_object_type(lua_State *L, const char *name, int methods, int64_t 
 }
 
 typedef struct object_block {
-    void *object;    // first: what clua_to_object reads
-    int64_t serial;  // the order of creation
+    void *object;    // first, because clua_to_object reads it
+    int64_t serial;  // creation order
 } object_block;
 
 bool clua_push_object(lua_State *L, void *object) {

@@ -1,9 +1,8 @@
-// The globals of a run: what it assigns is its own, what it reads is what the state had.
+// The globals of a run: assignments are private to the run, reads fall back to the state's globals.
 //
-// Most runs read a few of some forty globals. So a run begins with an empty table, and each global is copied into it
-// when it is read for the first time. That must not show: when a script can get hold of the table itself, by `_G` or by
-// `_ENV`, everything is copied and the table becomes an ordinary one. A global that was copied, or assigned, once is
-// never copied again, because the script may have cleared it since.
+// Most runs read only a few of about forty globals. So a run begins with an empty table, and each global is copied on first read. Scripts
+// must not notice. When a script can access the table itself, through `_G` or `_ENV`, all globals are copied and the table becomes an
+// ordinary one. A global that was copied or assigned once is never copied again, because the script may have cleared it since.
 
 #define _GNU_SOURCE
 #include <string.h>
@@ -12,8 +11,8 @@
 
 enum { MAX_NUMBERED = 62 };
 
-// Keys of the registry: the metatable of globals that are not complete; the number of every global that was copied.
-// And a key in these globals themselves: the set of the numbers that are settled.
+// Registry keys: the metatable of incomplete globals, and the number of each global that was copied. A key within these globals: the set of
+// settled numbers.
 static const char key_metatable, key_numbers, key_settled;
 
 static void copy_missing(lua_State *L, int globals, lua_Integer settled) {
@@ -35,7 +34,7 @@ static void copy_missing(lua_State *L, int globals, lua_Integer settled) {
     lua_settop(L, shared - 1);
 }
 
-// Makes the table an ordinary one.
+// Copies the remaining globals and makes the table an ordinary one.
 static void complete(lua_State *L, int globals) {
     lua_Integer settled = lua_rawgetp(L, globals, &key_settled) == LUA_TNUMBER ? lua_tointeger(L, -1) : 0;
     lua_pop(L, 1);
@@ -49,8 +48,8 @@ static void complete(lua_State *L, int globals) {
     lua_setmetatable(L, globals);
 }
 
-// Answers whether the global at `key` is settled now for the first time. False too when there are too many to number:
-// then the table was completed.
+// Returns whether the global at `key` becomes settled by this call. Also false if there are too many globals to number; then the table was
+// completed.
 static bool settle(lua_State *L, int globals, int key) {
     lua_Integer settled = lua_rawgetp(L, globals, &key_settled) == LUA_TNUMBER ? lua_tointeger(L, -1) : 0;
     lua_rawgetp(L, LUA_REGISTRYINDEX, &key_numbers);
@@ -131,7 +130,7 @@ void clua_push_run_globals(lua_State *L) {
 
 void clua_bind_globals(lua_State *L, const clua_run *run, const char *source, size_t count) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, run->environment);
-    // Only a chunk that has the name in its text can get at the table without a lookup of "_G".
+    // Only a chunk that contains the name can access the table without looking up "_G".
     if (memmem(source, count, "_ENV", 4) && lua_getmetatable(L, -1)) {
         lua_rawgetp(L, LUA_REGISTRYINDEX, &key_metatable);
         bool is_incomplete = lua_rawequal(L, -1, -2);

@@ -1,11 +1,10 @@
-// Lists: tables that say of themselves that they are one, so that an empty list and an empty table stay apart.
+// Lists: tables with a mark, which distinguishes an empty list from an empty table.
 //
-// The mark is a metatable without metamethods. Scripts cannot get at it: it is shared, and one of them could put finalizers
-// into it.
+// The mark is a metatable without metamethods. Scripts cannot access it, because it is shared and they could add finalizers to it.
 
 #include "internal.h"
 
-static const char key_list;  // of the registry: the metatable
+static const char key_list;  // registry key: the metatable
 
 void clua_open_lists(lua_State *L) {
     lua_createtable(L, 0, 1);
@@ -29,7 +28,7 @@ void clua_mark_list(lua_State *L) {
     lua_setmetatable(L, -2);
 }
 
-// list(t): marks the table itself and answers it; nil where it has a metatable of its own.
+// list(t): marks the table and returns it, or nil if it has a metatable of its own.
 static int host_list(lua_State *L) {
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 1);

@@ -1,5 +1,5 @@
-// The matcher itself. Recursion and the order of attempts follow from the manual; so does what is an error. The depth of
-// the recursion counts as in stock Lua, so that the same patterns are too complex.
+// The pattern matcher. Recursion, the order of attempts and errors follow the manual. Recursion depth is counted as in stock Lua, so that
+// the same patterns are too complex.
 
 #include "matcher.h"
 
@@ -7,7 +7,7 @@
 
 enum { UPPER = 1, LOWER = 2, DIGIT = 4, SPACE = 8, CONTROL = 16, PUNCTUATION = 32, HEX = 64, BLOCK = 4096 };
 
-// Of the C locale, whatever the process has set. Bytes from 128 on are in no class.
+// Character classes of the C locale, regardless of the process's locale. Bytes from 128 on belong to no class.
 static const byte classes[256] = {
      16,  16,  16,  16,  16,  16,  16,  16,  16,  24,  24,  24,  24,  24,  16,  16,
      16,  16,  16,  16,  16,  16,  16,  16,  16,  16,  16,  16,  16,  16,  16,  16,
@@ -33,7 +33,7 @@ void matcher_prepare(matcher *m, lua_State *L, const byte *subject, size_t count
 
 // -- Single characters
 
-// The members of a class, by its lower-case letter; 0: the letter names none.
+// The members of a class by its lower-case letter; 0 if there is no such class.
 static int members_of(int letter) {
     switch (letter) {
         case 'a': return UPPER | LOWER;
@@ -54,11 +54,11 @@ static bool in_class(byte c, byte letter) {
     if (!(classes[letter] & (UPPER | LOWER))) return c == letter;
     int lower = letter | 32, members = members_of(lower);
     if (!members && lower != 'z') return c == letter;
-    bool is_member = members ? (classes[c] & members) != 0 : c == 0;  // %z is an old name of NUL
+    bool is_member = members ? (classes[c] & members) != 0 : c == 0;  // %z is the deprecated class of NUL
     return is_member == (letter == lower);
 }
 
-// One past the item at `p`.
+// Returns the position after the item at `p`.
 static const byte *item_end(matcher *m, const byte *p) {
     byte first = *p++;
     if (first == '%') {
@@ -68,7 +68,7 @@ static const byte *item_end(matcher *m, const byte *p) {
     if (first != '[') return p;
     if (*p == '^') p++;
     unsigned passed = 0;
-    do {  // a ']' that comes first is a member
+    do {  // a ']' in first position is a member
         if (p == m->pattern_end) luaL_error(m->L, "malformed pattern (missing ']')");
         if (*p++ == '%' && p < m->pattern_end) p++;
         if ((++passed & 31) == 0) matcher_spend(m, 16);
@@ -76,7 +76,7 @@ static const byte *item_end(matcher *m, const byte *p) {
     return p + 1;
 }
 
-// `p` is at the '[', `close` at the ']'.
+// `p` points to the '[', `close` to the ']'.
 static bool in_set(matcher *m, byte c, const byte *p, const byte *close) {
     bool found = true;
     unsigned passed = 0;
@@ -109,7 +109,7 @@ static inline bool matches_one(matcher *m, const byte *s, const byte *p, const b
     }
 }
 
-// One past the longest run of characters from `s` on that the item matches.
+// The end of the longest run of characters from `s` on that match the item.
 static const byte *run_end(matcher *m, const byte *s, const byte *p, const byte *end) {
     if (*p == '.') return m->end;
     while (s < m->end) {
@@ -146,7 +146,7 @@ static const byte *match_shortest(matcher *m, const byte *s, const byte *p, cons
     }
 }
 
-static const byte *match_balanced(matcher *m, const byte *s, const byte *p) {  // `p` is past the "%b"
+static const byte *match_balanced(matcher *m, const byte *s, const byte *p) {  // `p` is after the "%b"
     if (p >= m->pattern_end - 1) luaL_error(m->L, "malformed pattern (missing arguments to '%%b')");
     if (s >= m->end || *s != *p) return NULL;
     int64_t depth = 1;
@@ -185,7 +185,7 @@ static const byte *match_again(matcher *m, const byte *s, byte digit) {
     if (i < 0 || i >= m->level || m->captures[i].count == CAPTURE_OPEN)
         luaL_error(m->L, "invalid capture index %%%d", i + 1);
     ptrdiff_t count = m->captures[i].count;
-    if (count < 0 || m->end - s < count) return NULL;  // nothing repeats a position
+    if (count < 0 || m->end - s < count) return NULL;  // a position capture cannot be repeated
     matcher_spend(m, count / 16);
     return memcmp(m->captures[i].start, s, (size_t)count) == 0 ? s + count : NULL;
 }
@@ -217,7 +217,7 @@ static const byte *match(matcher *m, const byte *s, const byte *p) {
                 p += 2;
                 if (*p != '[') luaL_error(m->L, "missing '[' after '%%f' in pattern");
                 const byte *end = item_end(m, p);
-                byte before = s == m->start ? 0 : s[-1];  // past the end, a NUL follows
+                byte before = s == m->start ? 0 : s[-1];  // a NUL follows the text
                 if (in_set(m, before, p, end - 1) || !in_set(m, *s, p, end - 1)) s = NULL;
                 p = end;
                 continue;
@@ -260,7 +260,7 @@ const byte *matcher_match(matcher *m, const byte *s, const byte *pattern) {
     return match(m, s, pattern);
 }
 
-// Passes over what a class or a set rules out.
+// Skips characters that a class or a set excludes.
 static const byte *find_member(matcher *m, const byte *s, const byte *pattern) {
     const byte *end = item_end(m, pattern);
     if (*end == '*' || *end == '?' || *end == '-') return s;

@@ -3,7 +3,7 @@
 
 #include "internal.h"
 
-// Lua's patterns, by the manual, with every step charged to the run.
+// Lua patterns as in the manual, with every step charged to the run.
 
 typedef unsigned char byte;
 
@@ -11,12 +11,12 @@ enum { MAX_CAPTURES = 32, MAX_DEPTH = 200, CAPTURE_OPEN = -1, CAPTURE_POSITION =
 
 typedef struct matcher {
     lua_State *L;
-    const byte *start, *end;  // of the subject; a NUL follows
+    const byte *start, *end;  // the subject; a NUL follows
     const byte *pattern_end;  // a NUL follows
-    int64_t *credit;          // the run's, or `unmetered`
+    int64_t *credit;          // the run's credit, or `unmetered`
     int64_t unmetered;
-    int depth;                // how deep the recursion may still go
-    int level;                // how many captures there are
+    int depth;                // remaining recursion depth
+    int level;                // number of captures
     struct {
         const byte *start;
         ptrdiff_t count;  // or CAPTURE_...
@@ -28,9 +28,9 @@ static inline void matcher_spend(matcher *m, int64_t units) {
 }
 
 void matcher_prepare(matcher *m, lua_State *L, const byte *subject, size_t count, const byte *pattern_end);
-// The end of the match of the whole pattern that begins at `s`, or NULL.
+// The end of the match of the whole pattern at `s`, or NULL.
 const byte *matcher_match(matcher *m, const byte *s, const byte *pattern);
-// The first place from `s` on where the pattern may match: passes over those that its first character rules out.
+// The first position from `s` on where the pattern may match. Skips positions that its first item excludes.
 const byte *matcher_candidate(matcher *m, const byte *s, const byte *pattern);
 
 #endif

@@ -1,7 +1,7 @@
-// The same script behaves the same in every process: no addresses, no hash order, no hidden seed.
+// Makes scripts behave the same in every process: no addresses, no hash order, no hidden seed.
 //
-// Lua seeds its string hashes from addresses and the clock, so the order of `next` over string keys differs between
-// processes, and so does everything that prints an address.
+// Lua seeds its string hashes from addresses and the clock. Therefore the order of `next` over string keys differs between processes, and
+// so does all output that contains addresses.
 
 #include <math.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static int compare_numbers(const key *a, const key *b) {
     if (!a->is_float && !b->is_float) return (a->integer > b->integer) - (a->integer < b->integer);
     if (a->is_float && b->is_float) return (a->number > b->number) - (a->number < b->number);
     if (a->is_float) return -compare_numbers(b, a);
-    // A float key has a fraction or lies outside of the integers: Lua turns the others into integers.
+    // A float key has a fraction or is out of the integer range. Lua converts all others to integers.
     if (b->number >= 9223372036854775808.0) return -1;
     if (b->number < -9223372036854775808.0) return 1;
     return a->integer <= (lua_Integer)floor(b->number) ? -1 : 1;
@@ -50,7 +50,7 @@ static int next_entry(lua_State *L) {
     return 1;
 }
 
-static int next_in_snapshot(lua_State *L) {  // upvalues: the sorted keys, how many were visited
+static int next_in_snapshot(lua_State *L) {  // upvalues: the sorted keys, the number visited
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_Integer visited = lua_tointeger(L, lua_upvalueindex(2));
     for (;;) {
@@ -58,16 +58,15 @@ static int next_in_snapshot(lua_State *L) {  // upvalues: the sorted keys, how m
         if (lua_rawgeti(L, lua_upvalueindex(1), ++visited) == LUA_TNIL) return 1;
         lua_pushvalue(L, -1);
         if (lua_rawget(L, 1) != LUA_TNIL) break;
-        lua_pop(L, 2);  // removed since
+        lua_pop(L, 2);  // removed since the snapshot
     }
     lua_pushinteger(L, visited);
     lua_replace(L, lua_upvalueindex(2));
     return 2;
 }
 
-// Tells whether the order of the keys depends on the hash of a string or on the address of an object. Every key has to be
-// looked at: the elements of a list may lie among such keys, so not even those before its end can be passed over. Tables
-// and functions as keys keep the order of `next`.
+// Whether the order of the keys depends on string hashes or object addresses. Every key must be examined, because list elements can be
+// stored among such keys too. Tables and functions as keys keep the order of `next`.
 static bool needs_snapshot(lua_State *L) {
     lua_Integer count = 0;
     bool has_hash = false;
@@ -104,8 +103,8 @@ static void read_key(lua_State *L, int index, key *out, int position) {
     }
 }
 
-// Merges sorted pieces of growing size, from `keys` to `other` and back; answers where the result is. Not qsort: that can
-// be stopped neither in the middle nor by an error.
+// Merge sort with growing runs, between `keys` and `other`; returns the array with the result. Unlike qsort, it can be interrupted by an
+// error.
 static key *sort_keys(lua_State *L, key *keys, key *other, size_t count) {
     for (size_t size = 1; size < count; size *= 2) {
         for (size_t begin = 0; begin < count; begin += 2 * size) {
@@ -126,7 +125,7 @@ static key *sort_keys(lua_State *L, key *keys, key *other, size_t count) {
     return keys;
 }
 
-static void push_sorted_keys(lua_State *L) {  // of the table at 1
+static void push_sorted_keys(lua_State *L) {  // for the table at 1
     int count = 0;
     lua_pushnil(L);
     for (; lua_next(L, 1); count++) {
@@ -134,7 +133,7 @@ static void push_sorted_keys(lua_State *L) {  // of the table at 1
         clua_charge(L, 2);
     }
     key *keys = lua_newuserdatauv(L, 2 * sizeof(key) * (size_t)count, 0);
-    lua_createtable(L, count, 0);  // in the order of `next`; keeps the strings alive while they are sorted
+    lua_createtable(L, count, 0);  // in the order of `next`; keeps the strings alive during the sort
     int unsorted = lua_gettop(L), read = 0;
     lua_pushnil(L);
     for (; read < count && lua_next(L, 1); read++) {
@@ -167,7 +166,7 @@ static int ordered_pairs(lua_State *L) {
         return 3;
     }
     lua_settop(L, 1);
-    // What is no table is refused by the iterator, as in the stock library.
+    // The iterator rejects values that are not tables, as in the stock library.
     if (lua_type(L, 1) == LUA_TTABLE && needs_snapshot(L)) {
         lua_settop(L, 1);
         push_sorted_keys(L);
@@ -184,7 +183,7 @@ static int ordered_pairs(lua_State *L) {
 
 // -- Text without addresses
 
-// Pushes "table: 0x00000001": numbers stand for addresses, in the order in which values are first shown.
+// Pushes "table: 0x00000001": instead of addresses, numbers in the order in which values are first shown.
 static void push_numbered(lua_State *L, int index) {
     clua_context *context = clua_get(L);
     luaL_checkstack(L, 6, NULL);
@@ -234,7 +233,7 @@ static int numbered_tostring(lua_State *L) {
 
 static int seeded_randomseed(lua_State *L) {
     if (lua_isnone(L, 1)) lua_pushinteger(L, clua_get(L)->seed);
-    lua_pushvalue(L, lua_upvalueindex(1));  // a closure over the generator: it needs a frame of its own
+    lua_pushvalue(L, lua_upvalueindex(1));  // a closure over the generator, which needs its own frame
     lua_insert(L, 1);
     lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
     return lua_gettop(L);

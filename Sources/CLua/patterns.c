@@ -1,4 +1,4 @@
-// string.find, match, gmatch and gsub over the metered matcher.
+// string.find, match, gmatch and gsub, based on the metered matcher.
 
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -21,7 +21,7 @@ static const byte *check_text(lua_State *L, int argument, size_t *count) {
 // -- Plain search
 
 static const byte *find_linear(lua_State *L, const byte *s, size_t count, const byte *needle, size_t length) {
-    size_t window = WINDOW + 4 * length;  // windows overlap by what a match may need
+    size_t window = WINDOW + 4 * length;  // windows overlap by the maximum length of a match
     while (count >= length) {
         size_t size = count < window ? count : window;
         clua_charge(L, (int64_t)size / 8);
@@ -33,8 +33,8 @@ static const byte *find_linear(lua_State *L, const byte *s, size_t count, const 
     return NULL;
 }
 
-// Looks for the first character, then at the rest. That is fast for what one usually looks for; where it is not, because
-// much agrees before something differs, a linear search takes over. A needle too long for its windows stays here.
+// Searches for the first character, then compares the rest. That is fast in common cases. If many comparisons fail late, a linear search
+// takes over, unless the needle is too long for its windows.
 static const byte *find_plain(lua_State *L, const byte *s, size_t count, const byte *needle, size_t length) {
     if (length == 0) return s;
     if (count < length) return NULL;
@@ -90,7 +90,7 @@ static void push_capture(matcher *m, int i, const byte *s, const byte *e) {
     }
 }
 
-// All captures; the whole match when there are none and `s` is given.
+// All captures; the whole match if there are none and `s` is given.
 static int push_captures(matcher *m, const byte *s, const byte *e) {
     int count = m->level == 0 && s ? 1 : m->level;
     luaL_checkstack(m->L, count, "too many captures");
@@ -143,8 +143,8 @@ static int string_match(lua_State *L) { return find_or_match(L, false); }
 // -- gmatch
 
 typedef struct progress {
-    size_t next;       // where to go on
-    ptrdiff_t latest;  // the end of the latest match, which an empty one must not repeat
+    size_t next;       // where to continue
+    ptrdiff_t latest;  // the end of the latest match, which an empty match must not repeat
 } progress;
 
 static int next_match(lua_State *L) {  // upvalues: text, pattern, progress
@@ -185,7 +185,7 @@ static void add_bytes(matcher *m, luaL_Buffer *out, const byte *s, size_t count)
     luaL_addlstring(out, (const char *)s, count);
 }
 
-static void add_text(matcher *m, luaL_Buffer *out, const byte *s, const byte *e) {  // the replacement, with its %0 to %9
+static void add_text(matcher *m, luaL_Buffer *out, const byte *s, const byte *e) {  // the replacement, with %0 to %9 expanded
     size_t count;
     const byte *next = (const byte *)lua_tolstring(m->L, 3, &count), *end = next + count, *escape;
     while ((escape = memchr(next, '%', (size_t)(end - next)))) {
@@ -215,7 +215,7 @@ static void add_text(matcher *m, luaL_Buffer *out, const byte *s, const byte *e)
     add_bytes(m, out, next, (size_t)(end - next));
 }
 
-// Answers whether the match was replaced.
+// Returns whether the match was replaced.
 static bool add_replacement(matcher *m, luaL_Buffer *out, const byte *s, const byte *e, int type) {
     lua_State *L = m->L;
     if (type == LUA_TFUNCTION) {

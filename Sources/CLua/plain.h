@@ -1,8 +1,7 @@
 #ifndef CLUA_PLAIN_H
 #define CLUA_PLAIN_H
 
-// Values of one slot, and records of them: what most typed functions take and give. Here, so that the trampoline does without
-// calls for them.
+// Values with one slot, and records of such values, which most typed functions use. In a header, so that the trampoline can inline them.
 
 #include "internal.h"
 
@@ -42,9 +41,9 @@ static inline bool read_object(lua_State *L, int index, clua_slot *slot) {
     return slot->object != NULL;
 }
 
-// The values of one slot. False: the value does not fit.
+// Reads a value with one slot. Returns false if it does not fit.
 static inline __attribute__((always_inline)) bool read_simple(lua_State *L, int kind, int type, int index, clua_slot *slot) {
-    // The most frequent ones do without the jump table.
+    // Handles the most frequent kinds before the jump table.
     if (kind == CLUA_INTEGER) return type == LUA_TNUMBER && read_integer(L, index, slot);
     if (kind == CLUA_TEXT || kind == CLUA_BYTES) return type == LUA_TSTRING && read_text(L, index, slot);
     switch (kind) {
@@ -59,14 +58,14 @@ static inline __attribute__((always_inline)) bool read_simple(lua_State *L, int 
                 default: return read_object(L, index, slot);
             }
         default:
-            // A function or any value: it stays where it is.
+            // A function or any value stays on the stack.
             slot->count = (uint32_t)index;
             slot->kind = (uint8_t)kind;
             return kind == CLUA_VALUE || type == LUA_TFUNCTION;
     }
 }
 
-// A value of one slot, or nil.
+// Reads a value with one slot, or nil.
 static inline __attribute__((always_inline)) bool read_plain(lua_State *L, const clua_shape *shape, int type, int index, clua_slot *slot) {
     if (type <= LUA_TNIL && shape->kind != CLUA_VALUE) {
         slot->kind = CLUA_NIL;
@@ -114,7 +113,7 @@ static inline __attribute__((always_inline)) void push_simple(lua_State *L, clua
         clua_push_rare(L, context, slot);
 }
 
-// A record whose members have one slot each.
+// Pushes a record whose members have one slot each.
 static inline __attribute__((always_inline)) const clua_slot *push_plain_record(
     lua_State *L, clua_context *context, const clua_shape *shape, const clua_slot *slot) {
     lua_createtable(L, 0, shape->members);

@@ -1,13 +1,12 @@
-// The way out of a step that does not end.
+// Aborts interpreter steps that do not end.
 //
-// Some steps of the interpreter take as long as a script wants, and nothing can be asked of Lua meanwhile: a table that grows, also
-// that of the compiler for constants, looks each of its keys up behind those that share its hash. 64 MiB suffice for minutes. When
-// a step has gone on for too long, the signal handler of the tick leaves it: it jumps to the innermost entry from the host, over
-// frames of C alone, and only from within code of Lua itself, which holds no lock.
+// Some steps of the interpreter can take as long as a script wants, without any check in between. For example, a growing table (also the
+// compiler's table of constants) looks up each key behind all keys with the same hash; 64 MiB suffice for minutes. When a step takes too
+// long, the signal handler of the tick abandons it: it jumps to the innermost entry from the host. It does so only across C frames, and
+// only if the signal interrupted Lua's own code, which holds no lock.
 //
-// What is left behind is a state that nobody may use any more. It can be closed: its objects hang together, and which sizes it
-// gives for its blocks is not asked. Blocks that only the frames that were left knew of are freed all the same when they are
-// large, since these are listed; small ones are lost.
+// The abandoned state must not be used any more, only closed. Closing is possible because its objects are still linked; the block sizes
+// that it reports are ignored. Large blocks known only to abandoned frames are in a list and are freed as well; small ones leak.
 
 #define _GNU_SOURCE
 #include <link.h>
@@ -30,7 +29,7 @@ bool clua_exit_is_next(const clua_context *context) {
     return t_exit && t_exit->context == context && t_exit->host_frames == count_host_frames(context) - 1;
 }
 
-// No tick takes it before sigsetjmp has filled it in: the entry has begun a new step, which is a matter of many ticks.
+// A tick cannot use this exit before sigsetjmp has filled it in: the entry has begun a new step, which lasts for many ticks.
 sigjmp_buf *clua_exit_open(clua_exit *way_out, clua_context *context) {
     way_out->context = context;
     way_out->host_frames = count_host_frames(context);
@@ -44,7 +43,7 @@ void clua_exit_close(const clua_exit *way_out) { t_exit = way_out->outer; }
 
 UNWATCHED clua_context *clua_exit_context(void) {
     const clua_exit *way_out = t_exit;
-    // Between here and there are frames of the host, if there are more of them than there were.
+    // More host frames than at the time of opening mean that there are host frames in between.
     if (!way_out || count_host_frames(way_out->context) != way_out->host_frames) return NULL;
     return way_out->context->is_standard ? NULL : way_out->context;
 }
@@ -61,7 +60,7 @@ static int find_code(struct dl_phdr_info *object, size_t size, void *entry) {
         const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
         uintptr_t start = object->dlpi_addr + segment->p_vaddr;
         if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X) || (uintptr_t)entry - start >= segment->p_memsz) continue;
-        // Where Lua is part of the program, its code cannot be told from ours.
+        // If Lua is linked into the program, its code cannot be distinguished from other code.
         if ((uintptr_t)find_code - start >= segment->p_memsz) code_of_lua = start, size_of_code = segment->p_memsz;
         return 1;
     }
@@ -88,7 +87,7 @@ UNWATCHED bool clua_exit_is_safe(const void *interrupted) {
     return counter - code_of_lua < size_of_code;
 }
 
-// -- After it was taken
+// -- After an exit
 
 static int by_address(const void *left, const void *right) {
     uintptr_t a = (uintptr_t)*(clua_large *const *)left, b = (uintptr_t)*(clua_large *const *)right;
@@ -98,7 +97,7 @@ static int by_address(const void *left, const void *right) {
 int clua_exit_taken(const clua_exit *way_out) {
     clua_context *context = way_out->context;
     clua_watch_progress();
-    sigset_t tick;  // blocked in the handler that was left
+    sigset_t tick;  // blocked in the abandoned handler
     sigemptyset(&tick);
     sigaddset(&tick, SIGURG);
     pthread_sigmask(SIG_UNBLOCK, &tick, NULL);
@@ -107,7 +106,7 @@ int clua_exit_taken(const clua_exit *way_out) {
     lua_State *running = clua_watch_running();
     if (context->run && running && clua_nearest_frame(running, 0, &chunk, &line))
         clua_place_set(&context->run->stopped_at, chunk, line);
-    if (context->is_abandoned) return CLUA_ABANDONED;  // within a call of the host, by an entry further in
+    if (context->is_abandoned) return CLUA_ABANDONED;  // abandoned by a nested entry within a host call
     context->is_abandoned = true;
     size_t count = 0;
     for (clua_large *block = context->large; block; block = block->next) count++;
@@ -137,12 +136,12 @@ static void unlink_large(clua_large *header) {
     if (header->next) header->next->link = header->link;
 }
 
-void *clua_take_large(clua_context *context, size_t size) {
+void *clua_allocate_large(clua_context *context, size_t size) {
     clua_large *header = malloc(sizeof *header + size);
     return header ? link_large(context, header) + 1 : NULL;
 }
 
-void clua_give_large(void *block) {
+void clua_release_large(void *block) {
     clua_large *header = (clua_large *)block - 1;
     unlink_large(header);
     free(header);
@@ -157,6 +156,6 @@ void *clua_resize_large(clua_context *context, void *block, size_t size) {
 }
 
 void clua_free_large(clua_context *context) {
-    while (context->large) clua_give_large(context->large + 1);
+    while (context->large) clua_release_large(context->large + 1);
     free(context->abandoned);
 }

@@ -1,4 +1,4 @@
-// Results of typed functions: from slots to the stack, by their schema.
+// Pushes the results of typed functions from slots to the stack, by their schema.
 
 #include "plain.h"
 
@@ -14,8 +14,8 @@ static void push_value(lua_State *L, clua_context *context, uint32_t number) {
 static int refuse_results(lua_State *L) {
     const clua_signature *signature = lua_touserdata(L, lua_upvalueindex(1));
     clua_release_collector(L);
-    return clua_raise(L, "failure", "value.shape", "this is a mistake of the host: one of its types does not write what its shape says",
-                      "the result of %s is not of its shape", signature->name);
+    return clua_raise(L, "failure", "value.shape", "this is a bug in the host: one of its types does not write what its shape declares",
+                      "the result of %s does not match its shape", signature->name);
 }
 
 void clua_push_rare(lua_State *L, clua_context *context, const clua_slot *slot) {

@@ -1,4 +1,4 @@
-// The state, its capped allocator, and the protected entries from Swift into Lua.
+// The state, its limited allocator, and the protected entries from Swift into Lua.
 
 #include <malloc.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ enum { LARGE_TEXT = 256 };
 static bool refuses(clua_context *context, size_t grown) {
     if (context->no_fail > 0) return false;
     if (context->used + grown > context->limit) return true;
-    // Lua collects garbage and retries after a failure, so a fault that is to be felt must hit twice.
+    // Lua collects garbage and retries after a failure, so an effective fault must occur twice.
     if (context->fail_after < 0) {
         if (!context->fail_onward) context->fail_after = 0;
         return true;
@@ -28,18 +28,18 @@ static bool refuses(clua_context *context, size_t grown) {
     return false;
 }
 
-// A new state makes hundreds of small blocks that stay: the libraries. They lie together in a slab that is made with the
-// context, which makes a state cheaper to open, to close, and to keep.
+// A new state allocates hundreds of small, permanent blocks for its libraries. They share a slab that is allocated with the context, which
+// makes opening, closing and holding a state cheaper.
 //
-// A small block that is freed is kept for the next one of its size, in a list for each: most of what scripts make is as
-// small, and as soon garbage, and a list costs half of what malloc does. What comes from malloc is kept up to a limit: since
-// a list serves its size alone, a script that goes from size to size would keep many times its budget.
+// A freed small block is cached in a free list for its size. Most blocks that scripts allocate are small and soon garbage, and a free list
+// costs half of malloc. Blocks from malloc are cached only up to a limit: each list serves one size, so a script that uses one size after
+// the other would hold many times its budget.
 #if __has_feature(address_sanitizer)
-enum { SLAB = 0, KEPT_BYTES = 0 };  // it is to see the end of every block
+enum { SLAB = 0, CACHED_BYTES = 0 };  // the sanitizer must see the end of every block
 #else
-enum { SLAB = 13 * 1024, KEPT_BYTES = 16 * 1024 };
+enum { SLAB = 13 * 1024, CACHED_BYTES = 16 * 1024 };
 #endif
-enum { UNIT = 8, LARGEST_KEPT = (CLUA_KEPT_SIZES - 1) * UNIT };
+enum { UNIT = 8, LARGEST_CACHED = (CLUA_FREE_SIZES - 1) * UNIT };
 
 static inline size_t in_units(size_t size) { return (size + UNIT - 1) / UNIT; }
 
@@ -49,54 +49,54 @@ static inline bool is_in_slab(const clua_context *context, const void *block) {
 
 static __attribute__((noinline)) void *new_block(clua_context *context, size_t size) {
     size_t rounded = in_units(size) * UNIT;
-    if (size > LARGEST_KEPT) return size >= CLUA_LARGE ? clua_take_large(context, size) : malloc(size);
+    if (size > LARGEST_CACHED) return size >= CLUA_LARGE ? clua_allocate_large(context, size) : malloc(size);
     if (rounded > (size_t)(context->slab + SLAB - context->slab_next)) return malloc(rounded);
     void *block = context->slab_next;
     context->slab_next += rounded;
     return block;
 }
 
-static inline void *take_block(clua_context *context, size_t size) {
+static inline void *allocate_block(clua_context *context, size_t size) {
     size_t units = in_units(size);
-    if (size <= LARGEST_KEPT && context->kept[units]) {
-        clua_kept *block = context->kept[units];
+    if (size <= LARGEST_CACHED && context->kept[units]) {
+        clua_free_block *block = context->kept[units];
         context->kept[units] = block->next;
-        context->kept_room += (ptrdiff_t)units;
+        context->free_capacity += (ptrdiff_t)units;
         return block;
     }
     return new_block(context, size);
 }
 
-static inline void give_block(clua_context *context, void *block, size_t size) {
+static inline void release_block(clua_context *context, void *block, size_t size) {
     size_t units = in_units(size);
-    if (size > LARGEST_KEPT) return size >= CLUA_LARGE ? clua_give_large(block) : free(block);
-    if (context->kept_room < (ptrdiff_t)units && !is_in_slab(context, block)) return free(block);
-    ((clua_kept *)block)->next = context->kept[units];
+    if (size > LARGEST_CACHED) return size >= CLUA_LARGE ? clua_release_large(block) : free(block);
+    if (context->free_capacity < (ptrdiff_t)units && !is_in_slab(context, block)) return free(block);
+    ((clua_free_block *)block)->next = context->kept[units];
     context->kept[units] = block;
-    context->kept_room -= (ptrdiff_t)units;
+    context->free_capacity -= (ptrdiff_t)units;
 }
 
 static void *resize_block(clua_context *context, void *block, size_t old_size, size_t new_size) {
     if (old_size >= CLUA_LARGE && new_size >= CLUA_LARGE) return clua_resize_large(context, block, new_size);
     bool has_header = old_size >= CLUA_LARGE || new_size >= CLUA_LARGE;
-    if (old_size > LARGEST_KEPT && new_size > LARGEST_KEPT && !has_header) return realloc(block, new_size);
+    if (old_size > LARGEST_CACHED && new_size > LARGEST_CACHED && !has_header) return realloc(block, new_size);
     if (in_units(old_size) == in_units(new_size) && !has_header) return block;
-    void *fresh = take_block(context, new_size);
+    void *fresh = allocate_block(context, new_size);
     if (!fresh) return NULL;
     memcpy(fresh, block, old_size < new_size ? old_size : new_size);
-    give_block(context, block, old_size);
+    release_block(context, block, old_size);
     return fresh;
 }
 
 static __attribute__((noinline)) void free_counted(clua_context *context, void *block, size_t size) {
     context->used -= size;
-    give_block(context, block, size);
+    release_block(context, block, size);
 }
 
 static inline bool may_grow(clua_context *context, size_t grown) {
     if (LIKELY(context->used + grown <= context->limit && !context->fail_after)) return true;
     if (!refuses(context, grown)) return true;
-    clua_note_refusal(context);
+    clua_record_refusal(context);
     return false;
 }
 
@@ -108,18 +108,18 @@ static __attribute__((noinline)) void *no_memory(const clua_context *context) {
     return NULL;
 }
 
-// Texts cost what their bytes cost to write. Other blocks do not: when a table grows depends on hashes.
+// Strings cost time in proportion to their bytes. Other blocks are not charged, because table growth depends on hashes.
 static __attribute__((noinline)) void charge_text(clua_context *context, size_t size) {
     if (context->run) context->run->credit -= size / 64;
 }
 
 static __attribute__((noinline)) void *make_block(clua_context *context, size_t kind, size_t size) {
     if (!may_grow(context, size)) return NULL;
-    if (context->used == 0) context->state_size = size;  // the first block is that of the state itself
+    if (context->used == 0) context->state_size = size;  // the first block is the state itself
     if (size >= LARGE_TEXT && kind == LUA_TSTRING) charge_text(context, size);
     size_t used = context->used += size;
     if (used > context->peak) context->peak = used;
-    void *block = take_block(context, size);
+    void *block = allocate_block(context, size);
     if (LIKELY(block)) return block;
     context->used -= size;
     return no_memory(context);
@@ -129,17 +129,17 @@ static __attribute__((noinline)) void *resize_counted(clua_context *context, voi
     if (new_size > old_size && !may_grow(context, new_size - old_size)) return NULL;
     void *fresh = resize_block(context, block, old_size, new_size);
     if (!fresh && new_size > old_size) return no_memory(context);
-    if (!fresh && new_size < CLUA_LARGE && old_size >= CLUA_LARGE) {  // it would be freed as what it is not
+    if (!fresh && new_size < CLUA_LARGE && old_size >= CLUA_LARGE) {  // otherwise it would later be freed as a large block
         fputs("clua: out of memory while a block shrinks\n", stderr);
         abort();
     }
-    if (!fresh) return block;  // Lua relies on shrinking
+    if (!fresh) return block;  // Lua relies on shrinking to succeed
     context->used = context->used - old_size + new_size;
     if (context->used > context->peak) context->peak = context->used;
     return fresh;
 }
 
-// While an abandoned state is closed. What it was about to change may give another size for its block than it has.
+// Used while an abandoned state is closed. An interrupted change may report a wrong size for its block.
 static __attribute__((noinline)) void *allocate_abandoned(clua_context *context, void *block, size_t old_size, size_t new_size) {
     void *fresh = new_size ? malloc(new_size) : NULL;
     if (fresh && block) memcpy(fresh, block, old_size < new_size ? old_size : new_size);
@@ -153,7 +153,7 @@ static void *allocate(void *user, void *block, size_t old_size, size_t new_size)
         if (block) free_counted(user, block, old_size);
         return NULL;
     }
-    // For a new block, Lua passes the kind of object as the old size.
+    // For a new block, Lua passes the object's type as the old size.
     return block ? resize_counted(user, block, old_size, new_size) : make_block(user, old_size, new_size);
 }
 
@@ -162,7 +162,7 @@ static void *allocate(void *user, void *block, size_t old_size, size_t new_size)
 clua_context *clua_context_new(size_t limit, int64_t seed) {
     clua_context *context = malloc(sizeof *context + SLAB);
     if (!context) abort();
-    *context = (clua_context){.slab_next = context->slab, .kept_room = KEPT_BYTES / UNIT};
+    *context = (clua_context){.slab_next = context->slab, .free_capacity = CACHED_BYTES / UNIT};
     context->limit = limit;
     context->protects_host = 1;
     context->seed = seed;
@@ -170,14 +170,14 @@ clua_context *clua_context_new(size_t limit, int64_t seed) {
     return context;
 }
 
-// A thread has a heap of its own in glibc, which keeps what was freed. Giving it back costs about a millisecond: only for states
-// that once held more than this.
+// In glibc each thread has its own heap, which keeps freed memory. Trimming it takes about a millisecond, so it is done only for states
+// whose peak exceeded this size.
 enum { TRIM_BYTES = 8 << 20 };
 
 void clua_context_free(clua_context *context) {
     bool was_large = context->peak > TRIM_BYTES;
-    for (size_t units = 0; units < CLUA_KEPT_SIZES; units++) {
-        for (clua_kept *block = context->kept[units], *next; block; block = next) {
+    for (size_t units = 0; units < CLUA_FREE_SIZES; units++) {
+        for (clua_free_block *block = context->kept[units], *next; block; block = next) {
             next = block->next;
             if (!is_in_slab(context, block)) free(block);
         }
@@ -189,9 +189,9 @@ void clua_context_free(clua_context *context) {
     if (was_large) malloc_trim(0);
 }
 
-enum { GLOBALS = 48, LIBRARIES = 8, REFERENCES = 4, KEYS = 16 };  // what the libraries and a host define
+enum { GLOBALS = 48, LIBRARIES = 8, REFERENCES = 4, KEYS = 16 };  // defined by the libraries and a host
 
-// The tables of a new state, with room: growing them by and by takes more time than filling them.
+// Creates the tables of a new state with reserved capacity. Growing them step by step takes longer than filling them.
 static void make_tables(lua_State *L) {
     lua_createtable(L, LUA_RIDX_LAST + REFERENCES, KEYS);
     lua_pushthread(L);
@@ -204,9 +204,9 @@ static void make_tables(lua_State *L) {
 }
 
 static int open_state(lua_State *L) {
-    lua_gc(L, LUA_GCSTOP);  // nearly all that is made here stays
+    lua_gc(L, LUA_GCSTOP);  // nearly everything allocated here is permanent
     make_tables(L);
-    // Lua makes these two strings outside of any protection when it needs them: they must exist before.
+    // Lua creates these two strings on demand without protection, so they must already exist.
     lua_pushliteral(L, "error in error handling");
     luaL_ref(L, LUA_REGISTRYINDEX);
     lua_pushliteral(L, "not enough memory");
@@ -248,7 +248,7 @@ lua_State *clua_state_new(clua_context *context) {
     if (!L) return NULL;
     *(uintptr_t *)lua_getextraspace(L) = (uintptr_t)context;
     lua_atpanic(L, panic);
-    lua_pushcfunction(L, open_state);  // a light C function: allocates nothing
+    lua_pushcfunction(L, open_state);  // a light C function allocates nothing
     if (lua_pcall(L, 0, 0, 0) != LUA_OK) {
         lua_close(L);
         return NULL;
@@ -283,7 +283,7 @@ typedef struct chunk {
 static int load_chunk(lua_State *L) {
     const chunk *given = lua_touserdata(L, 1);
     clua_text_reader reader = {.next = given->source, .count = given->count};
-    // "t": bytecode is refused, it could break the interpreter.
+    // "t": bytecode is rejected, because it could corrupt the interpreter.
     if (lua_load(L, clua_read_text, &reader, given->name, "t") != LUA_OK) return lua_error(L);
     return 1;
 }
@@ -296,9 +296,9 @@ int clua_load(lua_State *L, clua_run *run, const char *source, size_t count, con
     int32_t saved = leave_host(context);
     clua_run *outer = context->run;
     context->run = run;
-    clua_watch_scope scope = clua_watch_enter(NULL, run);  // its time counts; there is no frame for a hook
+    clua_watch_scope scope = clua_watch_enter(NULL, run);  // its time is charged; there is no frame for a hook
     int status;
-    // Of the calls of the host that may be below, only `require` knows that states can end.
+    // Among host calls that may be on the stack, only `require` handles abandoned states.
     bool is_in_host = context->frames_entered != context->frames_left;
     if (is_trusted || (is_in_host && !(run && clua_exit_is_next(context)))) {
         status = lua_pcall(L, 1, 1, 0);

@@ -1,12 +1,11 @@
-// What scripts find: a whitelist of the standard libraries, guards around a few of their functions, and clear errors
-// in place of what is absent.
+// The library that scripts see: a whitelist of the standard libraries, guards for a few functions, and clear errors for absent names.
 
 #include <string.h>
 
 #include "internal.h"
 
 int clua_call_original(lua_State *L) {
-    // Same frame: a stock function that yields or raises does so as if it had been called directly.
+    // Same frame: a stock function that yields or raises behaves as if called directly.
     return lua_tocfunction(L, lua_upvalueindex(1))(L);
 }
 
@@ -15,19 +14,19 @@ int clua_call_original(lua_State *L) {
 static int guarded_setmetatable(lua_State *L) {
     if (lua_type(L, 2) == LUA_TTABLE) {
         lua_pushliteral(L, "__gc");
-        if (lua_rawget(L, 2) != LUA_TNIL)  // finalizers run with hooks off: they could not be stopped
+        if (lua_rawget(L, 2) != LUA_TNIL)  // finalizers run with hooks disabled, so they could not be stopped
             return clua_raise(L, "misuse", "sandbox.absent", "use a to-be-closed variable: local x <close> = ...",
                               "__gc is not available to scripts");
         lua_pop(L, 1);
     }
-    if ((lua_isnil(L, 2) || lua_istable(L, 2)) && clua_is_list(L, 1)) {  // the mark of a list gives way to what the script sets
+    if ((lua_isnil(L, 2) || lua_istable(L, 2)) && clua_is_list(L, 1)) {  // the script's metatable replaces the list mark
         lua_pushnil(L);
         lua_setmetatable(L, 1);
     }
     return clua_call_original(L);
 }
 
-// A message handler that is called for an error raised in a hook runs with hooks off: it could not be stopped.
+// A message handler called for an error raised in a hook runs with hooks disabled, so it could not be stopped.
 static int guarded_handler(lua_State *L) {
     if (clua_stopped(clua_get(L))) return 1;
     if (clua_is_error(L, 1)) {
@@ -44,7 +43,7 @@ static int guarded_handler(lua_State *L) {
 }
 
 static int guarded_xpcall(lua_State *L) {
-    static const char handler[] = "traceback";  // what is mostly given
+    static const char handler[] = "traceback";  // the usual handler
     if (lua_type(L, 2) == LUA_TNIL && clua_is_read_absent(L, handler)) return clua_raise_absent(L, "debug", handler);
     luaL_checktype(L, 2, LUA_TFUNCTION);
     lua_pushvalue(L, 2);
@@ -56,14 +55,13 @@ static int guarded_xpcall(lua_State *L) {
 static int memory_count(lua_State *L) {
     const char *option = luaL_optstring(L, 1, "collect");
     if (strcmp(option, "count") != 0)
-        return clua_raise(L, "misuse", "sandbox.absent", "memory is collected when it is needed",
+        return clua_raise(L, "misuse", "sandbox.absent", "memory is collected automatically",
                           "collectgarbage(\"%s\") is not available to scripts, only collectgarbage(\"count\")", option);
     lua_pushnumber(L, (lua_Number)clua_get(L)->used / 1024.0);
     return 1;
 }
 
-// So small because the compiler has steps that take longer the more it has read: whatever waits for the next piece is
-// to wait briefly.
+// A small size, because some compiler steps take longer the more has been read, and stops are handled only between pieces.
 enum { TEXT_PIECE = 64, COST_OF_COMPILING = 10 };
 
 const char *clua_read_text(lua_State *L, void *user, size_t *count) {
@@ -80,9 +78,9 @@ const char *clua_read_text(lua_State *L, void *user, size_t *count) {
 }
 
 enum { MAX_NAME = 255 };
-enum { HELD_PIECE = 5 };  // a stack index, above the arguments: the compiler reads there, and nothing may collect it
+enum { HELD_PIECE = 5 };  // a stack index above the arguments: the compiler reads this string, so it must not be collected
 
-// Asks the function at 1 for the next piece when the last one has been read.
+// Calls the function at 1 for the next piece when the previous one has been read.
 static const char *read_pieces(lua_State *L, void *user, size_t *count) {
     clua_text_reader *reader = user;
     if (reader->count == 0) {
@@ -103,7 +101,7 @@ static const char *read_pieces(lua_State *L, void *user, size_t *count) {
 
 static bool is_inside_of_character(const char *text) { return ((unsigned char)*text & 0xC0) == 0x80; }
 
-// As Lua shortens names in messages: of a file, the end is kept.
+// Shortens names like Lua does in messages: of a file name, the end is kept.
 static const char *shorten_name(const char *name, char room[MAX_NAME + 1]) {
     if (name[0] == '@') {
         static const char beginning[] = "@...";
@@ -119,24 +117,24 @@ static const char *shorten_name(const char *name, char room[MAX_NAME + 1]) {
     return room;
 }
 
-// load: no bytecode, and the globals of the run unless an environment is given.
+// load: without bytecode, and with the run's globals unless an environment is given.
 static int guarded_load(lua_State *L) {
     size_t count = 0;
     const char *source = lua_tolstring(L, 1, &count);
     const char *name = luaL_optstring(L, 2, source ? source : "=(load)");
     const char *asked = luaL_optstring(L, 3, "bt");
     bool wants_text = strchr(asked, 't'), wants_bytecode = strchr(asked, 'b');
-    const char *mode = !wants_bytecode ? asked : wants_text ? "t" : "";  // never one with a 'b'
+    const char *mode = !wants_bytecode ? asked : wants_text ? "t" : "";  // never contains 'b'
     if (!source) luaL_checktype(L, 1, LUA_TFUNCTION);
-    if (name[0] == '=' && name[1] == '[') name++;  // such names are for the host's own chunks
-    char short_name[MAX_NAME + 1];  // each error of the chunk takes its name along
+    if (name[0] == '=' && name[1] == '[') name++;  // such names are reserved for host chunks
+    char short_name[MAX_NAME + 1];  // each error of the chunk contains its name
     if (strnlen(name, sizeof short_name) > MAX_NAME) name = shorten_name(name, short_name);
     bool has_environment = !lua_isnone(L, 4);
     lua_settop(L, HELD_PIECE);
     clua_text_reader reader = {.next = source, .count = count};
     int status = lua_load(L, source ? clua_read_text : read_pieces, &reader, name, mode);
-    if (reader.was_stopped) return lua_error(L);  // a stop, or the cancellation: no answer of the compiler
-    // With that mode nothing is compiled: it is the kind of the chunk that was refused.
+    if (reader.was_stopped) return lua_error(L);  // a stop or a cancellation, not a compiler error
+    // With an empty mode nothing is compiled: the kind of chunk was rejected.
     if (status == LUA_ERRSYNTAX && mode[0] == 0 && wants_bytecode)
         lua_pushfstring(L, strstr(lua_tostring(L, -1), "a text") ? "attempt to load a text chunk (mode is '%s')"
                                                                : "attempt to load a binary chunk (mode is 't')", asked);
@@ -150,7 +148,7 @@ static int guarded_load(lua_State *L) {
         lua_pushvalue(L, 4);
         if (!lua_setupvalue(L, -2, 1)) lua_pop(L, 1);
     } else if (run && run->environment != LUA_NOREF) {
-        static const char any_text[] = "_ENV";  // pieces are not searched
+        static const char any_text[] = "_ENV";  // pieces are not searched for the name
         clua_bind_globals(L, run, source ? source : any_text, source ? count : strlen(any_text));
     }
     return 1;
@@ -180,7 +178,7 @@ static bool is_among(const char *name, const char *const *names) {
     return *names;
 }
 
-static void keep_only(lua_State *L, const char *const *names) {  // of the base library
+static void keep_only(lua_State *L, const char *const *names) {  // removes other functions of the base library
     lua_pushglobaltable(L);
     lua_pushnil(L);
     while (lua_next(L, -2)) {
@@ -188,7 +186,7 @@ static void keep_only(lua_State *L, const char *const *names) {  // of the base 
         if (lua_type(L, -1) == LUA_TSTRING && is_among(lua_tostring(L, -1), names)) continue;
         lua_pushvalue(L, -1);
         lua_pushnil(L);
-        lua_rawset(L, -4);  // assigning to an existing field keeps the walk valid
+        lua_rawset(L, -4);  // assigning to an existing field keeps the traversal valid
     }
     lua_pop(L, 1);
 }
@@ -203,7 +201,7 @@ void clua_open_sandbox(lua_State *L) {
         "rawequal", "rawget", "rawlen", "rawset", "select", "setmetatable", "tonumber", "tostring", "type",
         "xpcall", "string",   "table",  "math",   "utf8",         NULL,
     };
-    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);  // messages name functions by it, `require` does not look
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);  // error messages find function names in it; `require` does not use it
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         lua_pushcfunction(L, libraries[i].func);
         lua_call(L, 0, 1);
@@ -226,7 +224,7 @@ void clua_open_sandbox(lua_State *L) {
     clua_open_absent(L);
 }
 
-// Method lookups on strings go to a private copy of the library, which scripts can neither reach nor change.
+// Method lookups on strings use a private copy of the library, which scripts can neither reach nor change.
 void clua_lock_strings(lua_State *L) {
     lua_createtable(L, 0, 20);
     lua_getglobal(L, "string");

@@ -1,4 +1,4 @@
-// What the thread sanitizer must be told to follow Lua and Swift.
+// Definitions that let the thread sanitizer follow Lua and Swift.
 
 #define _GNU_SOURCE
 
@@ -11,12 +11,12 @@
 
 #define UNWATCHED __attribute__((disable_sanitizer_instrumentation))
 
-// Lua as Debian builds it raises errors by this checked form of longjmp, which the sanitizer does not know: it would keep
-// every frame that an error leaves on its own stack of calls. That stack is looked at with each allocation, and has an end.
+// Debian's Lua raises errors with this checked variant of longjmp, which the sanitizer does not know. It would keep every abandoned frame
+// on its shadow stack, which is read with each allocation and is limited.
 UNWATCHED _Noreturn void __longjmp_chk(jmp_buf environment, int value) { longjmp(environment, value); }
 
-// The module Synchronization compiles the short way of a Mutex into whoever uses it, where the sanitizer sees it. Its
-// long way, when two threads meet, is a call of the kernel. So it passes here.
+// The fast path of Swift's Mutex is inlined, so the sanitizer sees it. The slow path, taken under contention, is a system call that it does
+// not see. Here that call reports to the sanitizer.
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);
 
@@ -43,5 +43,5 @@ UNWATCHED IN_SWIFT void clua_unlock_slowly(SELF void *lock) {
 #endif
 #endif
 
-// C wants a file to have something in it.
+// ISO C requires a translation unit to contain a declaration.
 typedef int clua_nothing_else;

@@ -5,9 +5,9 @@
 
 #include "plain.h"
 
-enum { FIRST_SLOTS = 8, FIRST_BYTES = 1024, KEPT_BYTES = 64 * 1024, KEPT_SLOTS = 4096 };
+enum { FIRST_SLOTS = 8, FIRST_BYTES = 1024, CACHED_BYTES = 64 * 1024, CACHED_SLOTS = 4096 };
 
-// -- Room
+// -- Capacity
 
 void clua_resize_slots(clua_slot **slots, size_t *capacity, size_t wanted) {
     *capacity = wanted < FIRST_SLOTS ? FIRST_SLOTS : wanted;
@@ -22,7 +22,7 @@ void clua_results_grow(clua_results *results) {
     clua_grow_slots(&results->slots, &capacity);
     results->next = results->slots + count;
     results->end = results->slots + capacity - 1;
-    results->is_large |= capacity > KEPT_SLOTS;
+    results->is_large |= capacity > CACHED_SLOTS;
 }
 
 char *clua_results_bytes(clua_results *results, size_t count) {
@@ -31,14 +31,14 @@ char *clua_results_bytes(clua_results *results, size_t count) {
         while (results->byte_capacity < needed) results->byte_capacity = results->byte_capacity ? results->byte_capacity * 2 : FIRST_BYTES;
         results->bytes = realloc(results->bytes, results->byte_capacity);
         if (!results->bytes) abort();
-        results->is_large |= results->byte_capacity > KEPT_BYTES;
+        results->is_large |= results->byte_capacity > CACHED_BYTES;
     }
     char *place = results->bytes + results->byte_count;
     results->byte_count = needed;
     return place;
 }
 
-// One call with a large result must not keep its memory for good.
+// A call with a large result must not hold its memory permanently.
 static __attribute__((noinline)) void shrink_results(clua_results *results) {
     size_t capacity;
     clua_resize_slots(&results->slots, &capacity, FIRST_SLOTS);
@@ -84,7 +84,7 @@ bool clua_is_utf8(const char *text, size_t count) {
             if ((*at & 0xC0) != 0x80) return false;
             code = code << 6 | (*at & 0x3F);
         }
-        // Surrogates, what is too large, and what could be written shorter.
+        // Rejects surrogates, values out of range and overlong encodings.
         if ((code >= 0xD800 && code < 0xE000) || code > 0x10FFFF) return false;
         if ((lead >= 0xE0 && code < 0x800) || (lead >= 0xF0 && code < 0x10000)) return false;
     }
@@ -97,11 +97,11 @@ static int refuse(lua_State *L, const clua_signature *signature, int top) {
     clua_release_collector(L);
     lua_settop(L, top);
     if (signature->fallback >= 0) return clua_run_in_host(L, signature->fallback);
-    return clua_refuse_arguments(L, signature, top);
+    return clua_raise_argument_error(L, signature, top);
 }
 
-// Answers what the host did.
-static inline __attribute__((always_inline)) int32_t ask_host(lua_State *L, clua_context *context, const clua_signature *signature) {
+// Calls the host and returns its answer.
+static inline __attribute__((always_inline)) int32_t call_host(lua_State *L, clua_context *context, const clua_signature *signature) {
     clua_invocation call = {context, L, context->arguments};
     if (context->results.is_large) shrink_results(&context->results);
     context->results.next = context->results.slots;
@@ -114,12 +114,12 @@ static inline __attribute__((always_inline)) int32_t ask_host(lua_State *L, clua
 }
 
 static int finish_host(lua_State *L, const clua_signature *signature, int32_t answer, int top) {
-    return answer == CLUA_MISFIT ? refuse(L, signature, top) : clua_finish_call(L, answer);
+    return answer == CLUA_TYPE_MISMATCH ? refuse(L, signature, top) : clua_finish_call(L, answer);
 }
 
 static inline __attribute__((always_inline)) int run_in_host(lua_State *L, const clua_signature *signature, int top) {
     clua_context *context = clua_get(L);
-    int32_t answer = ask_host(L, context, signature);
+    int32_t answer = call_host(L, context, signature);
     if (answer != CLUA_SLOTS) return finish_host(L, signature, answer, top);
     const clua_shape *shape = signature->results;
     const clua_slot *slot = context->results.slots;
@@ -133,9 +133,9 @@ static inline __attribute__((always_inline)) int run_in_host(lua_State *L, const
     return 1;
 }
 
-// With the standard library scripts have finalizers, which may call functions of the host. Between the arguments of one call
-// and its results none of them may run: they share their room. What raises in between leaves the collector stopped until the
-// next call ends; when memory is short Lua collects all the same.
+// With the standard library, scripts have finalizers, which may call host functions. None may run between the arguments and the results of
+// a call, because calls share the same buffers. An error in between leaves the collector stopped until the next call ends. If memory is
+// short, Lua collects nonetheless.
 void clua_hold_collector(lua_State *L) {
     clua_context *context = clua_get(L);
     if (context->holds_collector || !lua_gc(L, LUA_GCISRUNNING)) return;
@@ -150,12 +150,12 @@ void clua_release_collector(lua_State *L) {
     lua_gc(L, LUA_GCRESTART);
 }
 
-// With fewer arguments than there are, or others than the short way takes.
+// Calls with missing arguments, or arguments that the fast path does not support.
 static __attribute__((noinline)) int call_unusual(lua_State *L, const clua_signature *signature, int top) {
     lua_settop(L, top);
     bool is_read = false;
     if (signature->is_plain && top < signature->argument_count) {
-        // Values that stay on the stack must not be taken for arguments that were not given.
+        // Values that stay on the stack must not be read as missing arguments.
         lua_settop(L, signature->argument_count);
         is_read = read_plain_arguments(L, signature);
         if (!is_read) lua_settop(L, top);
@@ -179,7 +179,7 @@ static int call_typed(lua_State *L) {  // upvalues: the signature, the names of 
     return run_in_host(L, signature, signature->argument_count);
 }
 
-// The same, where neither arguments nor results have tables.
+// The fast path for functions without tables in arguments and results.
 static int call_flat(lua_State *L) {
     const clua_signature *signature = lua_touserdata(L, lua_upvalueindex(1));
     if (signature->waits || clua_get(L)->is_standard || lua_gettop(L) != signature->argument_count) return call_typed(L);
@@ -190,7 +190,7 @@ static int call_flat(lua_State *L) {
     }
     slot->kind = CLUA_END;
     clua_context *context = clua_get(L);
-    int32_t answer = ask_host(L, context, signature);
+    int32_t answer = call_host(L, context, signature);
     if (answer != CLUA_SLOTS) return finish_host(L, signature, answer, signature->argument_count);
     push_simple(L, context, context->results.slots);
     return 1;
@@ -198,7 +198,7 @@ static int call_flat(lua_State *L) {
 
 void clua_push_typed(lua_State *L, const clua_signature *signature) {
     clua_context *context = clua_get(L);
-    size_t slots = (size_t)signature->argument_slots + 1;  // and the end
+    size_t slots = (size_t)signature->argument_slots + 1;  // one more for CLUA_END
     if (context->argument_least < slots) context->argument_least = slots;
     while (context->argument_capacity < context->argument_least)
         clua_grow_slots(&context->arguments, &context->argument_capacity);

@@ -1,4 +1,4 @@
-// The parts of the string library whose time grows with the length of a text: done in pieces, each charged.
+// String functions whose time grows with the length of a text. They work in pieces, each of which is charged.
 
 #include <limits.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static int string_rep(lua_State *L) {
     char *bytes = luaL_buffinitsize(L, &out, total);
     memcpy(bytes, text, count);
     if (filled > count) memcpy(bytes + count, separator, separator_count);
-    while (filled < total) {  // what is there is repeated
+    while (filled < total) {  // repeats what has been written so far
         size_t offset = filled % unit, size = filled - offset;
         if (size > PIECE) size = PIECE;
         if (size > total - filled) size = total - filled;
@@ -127,7 +127,7 @@ static size_t skip_spaces(lua_State *L, const char *text, size_t i) {
     return i;
 }
 
-// Pushes the number that the text is in the base, and answers whether it is one.
+// Parses a number in the base and pushes it. Returns false if the text is not a number.
 static bool push_number(lua_State *L, const char *text, size_t count, lua_Unsigned base) {
     size_t i = skip_spaces(L, text, 0);
     bool is_negative = text[i] == '-';

@@ -1,4 +1,4 @@
-// The table library, by the manual: metamethods count, and since these may give any length, every step is charged.
+// The table library as in the manual. Metamethods are honoured; since these can report any length, every step is charged.
 
 #include <limits.h>
 
@@ -15,7 +15,7 @@ static bool has_field(lua_State *L, int metatable, const char *name) {
     return has;
 }
 
-// A table, or something that behaves as one in what is needed.
+// Checks for a table, or a value whose metamethods provide what is needed.
 static void check_table(lua_State *L, int argument, int needs) {
     if (lua_type(L, argument) == LUA_TTABLE) return;
     if (lua_getmetatable(L, argument)) {
@@ -35,7 +35,7 @@ static lua_Integer check_length(lua_State *L, int argument, int needs) {
     return luaL_len(L, argument);
 }
 
-// Called once per turn of a loop; charges every few.
+// Call it once per iteration. Charges every few iterations.
 static inline void step(lua_State *L, unsigned *steps) {
     if (++*steps % STEPS == 0) clua_charge(L, STEPS * COST_OF_STEP);
 }
@@ -166,12 +166,12 @@ static int table_unpack(lua_State *L) {
 
 // -- sort
 //
-// Quicksort as in stock Lua: the same comparisons for most lists. But where that asks the clock for a pivot, because the
-// parts are too uneven, this one counts on: the same list is sorted the same way in every process.
+// Quicksort as in stock Lua, with the same comparisons for most lists. For very uneven partitions, stock Lua takes a pivot from the clock;
+// this one uses a counter, so the same list is sorted the same way in every process.
 
 typedef unsigned slot;  // an index of the list
 
-static bool is_less(lua_State *L, int a, int b) {  // the values at two negative indices
+static bool is_less(lua_State *L, int a, int b) {  // compares the values at two negative indices
     if (lua_isnil(L, 2)) {
         clua_charge(L, COST_OF_STEP);
         return lua_compare(L, a, b, LUA_OPLT);
@@ -186,12 +186,12 @@ static bool is_less(lua_State *L, int a, int b) {  // the values at two negative
     return less;
 }
 
-static void set_both(lua_State *L, slot first, slot second) {  // pops two values, the top one goes to `first`
+static void set_both(lua_State *L, slot first, slot second) {  // pops two values; the top one is stored at `first`
     lua_seti(L, 1, first);
     lua_seti(L, 1, second);
 }
 
-// Puts the elements at two places in order.
+// Puts the elements at two indices in order.
 static void order(lua_State *L, slot low, slot high) {
     lua_geti(L, 1, low);
     lua_geti(L, 1, high);
@@ -201,7 +201,7 @@ static void order(lua_State *L, slot low, slot high) {
         lua_pop(L, 2);
 }
 
-// The pivot is on the top of the stack and at `high - 1`. Answers its final place.
+// The pivot is on the top of the stack and at `high - 1`. Returns its final index.
 static slot partition(lua_State *L, slot low, slot high) {
     slot i = low, j = high - 1;
     for (;;) {
@@ -252,7 +252,7 @@ static void sort(lua_State *L, slot low, slot high, unsigned random) {
         set_both(L, pivot, high - 1);
         pivot = partition(L, low, high);
         slot smaller;
-        if (pivot - low < high - pivot) {  // recursion for the smaller part bounds its depth
+        if (pivot - low < high - pivot) {  // recursion for the smaller part only, to bound the depth
             sort(L, low, pivot - 1, random);
             smaller = pivot - low;
             low = pivot + 1;

@@ -1,7 +1,7 @@
-// What errors say of themselves.
+// Texts of error values.
 //
-// An error may be an object of the script, whose `__tostring` gives its text. The host cannot call it: so the lowest frame of a
-// task does, where the budgets of the run hold, and notes the text by the value.
+// An error can be an object of the script whose `__tostring` returns its text. The host cannot call that. Therefore the lowest frame of a
+// task does, within the run's budgets, and records the text by error value.
 
 #include "internal.h"
 
@@ -30,7 +30,7 @@ void clua_record_text(lua_State *L) {
         lua_rawgeti(L, LUA_REGISTRYINDEX, run->texts);
         lua_Integer count = lua_rawgeti(L, -1, 0) == LUA_TNUMBER ? lua_tointeger(L, -1) : 0;
         lua_pop(L, 1);
-        if (count >= MAX_TEXTS) {  // bounded as the origins are
+        if (count >= MAX_TEXTS) {  // bounded like the origins
             lua_newtable(L);
             lua_replace(L, -2);
             lua_pushvalue(L, -1);

@@ -1,4 +1,4 @@
-// The utf8 library, by the manual, with every character charged.
+// The utf8 library as in the manual, with every character charged.
 
 #include <limits.h>
 
@@ -13,7 +13,7 @@ static lua_Integer relative(lua_Integer position, size_t count) {
     return 0u - (size_t)position > count ? 0 : (lua_Integer)count + position + 1;
 }
 
-// One past the character at `s`, or NULL when there is no valid one. A NUL follows the text, which no sequence passes.
+// The position after the character at `s`, or NULL if it is invalid. A NUL follows the text, so no sequence extends beyond it.
 static const unsigned char *decode(const unsigned char *s, uint32_t *code, bool is_lax) {
     static const uint32_t least[] = {UINT32_MAX, 0x80, 0x800, 0x10000, 0x200000, 0x4000000};
     uint32_t first = *s, result = first;

@@ -1,9 +1,9 @@
-// CPU accounting, budgets and preemption without a standing hook.
+// CPU accounting, budgets and preemption without a permanent hook.
 //
-// Any count hook makes every instruction of the interpreter take the slow path (about twice the time). So none is set:
-// a timer on the thread's own CPU clock ticks a few times per 20 ms while the thread works. Its signal handler charges
-// the tick to the run that is being executed and, once a resume has lasted for a whole tick, sets a hook from within
-// the thread, the way the stand-alone `lua` treats SIGINT. An idle thread uses no CPU and gets no ticks.
+// A count hook makes every interpreter instruction take the slow path (about twice the time), so none is set by default. Instead, a timer
+// on the thread's CPU clock ticks a few times per 20 ms of work. Its signal handler charges the tick to the current run. If a resume has
+// lasted for a whole tick, it sets a hook from within the thread, like stand-alone `lua` does for SIGINT. An idle thread uses no CPU and
+// gets no ticks.
 
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -18,17 +18,17 @@
 
 enum { TICK_NS = 5 * 1000 * 1000, HOOK_COUNT = 1000, METER_COUNT = 100, CREDIT = 1000 };
 static const int64_t cleanup_grace_ns = 1000 * 1000 * 1000LL;
-// What one step of the interpreter may take; when it is asked whether it is one step; and what it may take longer where there
-// is much memory: a full collection of small tables in a random order takes some 4 ms for each MiB.
+// Maximum time of one interpreter step; the time after which a probing hook is set; and additional time per MiB of memory: a full
+// collection of small tables in random order takes about 4 ms per MiB.
 static const int64_t step_ns = 300 * 1000 * 1000, question_ns = 100 * 1000 * 1000, step_ns_for_mebibyte = 10 * 1000 * 1000;
 
-// The thread sanitizer keeps signals back until the thread calls something that it watches. Code of Lua that computes calls
-// nothing of that sort, and would never be stopped: so there the handler is set behind its back, and not watched itself.
+// The thread sanitizer delays signals until the thread calls an intercepted function. Lua code that computes calls none and could never be
+// stopped. Therefore the handler is installed without the sanitizer's knowledge and is not instrumented.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 extern int __sigaction(int, const struct sigaction *, struct sigaction *);
 #define set_handler __sigaction
-// Its own version of clock_gettime takes locks of its, which what was interrupted may hold.
+// The sanitizer's clock_gettime takes locks that the interrupted code may hold.
 #define read_clock(clock, time) syscall(SYS_clock_gettime, clock, time)
 #endif
 #endif
@@ -40,13 +40,13 @@ extern int __sigaction(int, const struct sigaction *, struct sigaction *);
 typedef struct watch {
     lua_State *volatile running;
     clua_run *volatile run;
-    volatile uint64_t epoch;       // counts resumes
-    volatile uint64_t seen_epoch;  // at the last tick
+    volatile uint64_t epoch;       // number of resumes
+    volatile uint64_t seen_epoch;  // at the latest tick
     volatile int64_t ticks;
-    volatile int64_t host_ns;      // CPU time outside of every run
-    volatile sig_atomic_t pending;  // a hook was asked for and has not run yet
-    volatile int64_t step_ns;       // CPU time since something was heard of the interpreter
-    size_t step_used;               // what is heard of it: the memory in use changes, calls of the host, other resumes
+    volatile int64_t host_ns;      // CPU time outside of runs
+    volatile sig_atomic_t pending;  // a hook was requested and has not executed yet
+    volatile int64_t step_ns;       // CPU time since the latest sign of progress
+    size_t progress_memory;               // signs of progress: changes of memory in use, host calls, other resumes
     int64_t step_frames;
     uint64_t step_epoch;
     const int32_t *runs;
@@ -59,7 +59,7 @@ static __thread watch t_watch;
 
 static void hook(lua_State *L, lua_Debug *unused);
 
-// -- What a run has used. A signal handler adds to it, too: all of it is atomic.
+// -- Accounting. The signal handler adds to these values too, so all accesses are atomic.
 
 UNWATCHED int64_t clua_account_cpu(const clua_account *account) { return __atomic_load_n(&account->cpu_used_ns, __ATOMIC_RELAXED); }
 
@@ -79,7 +79,7 @@ void clua_account_set_spent(clua_account *account, bool is_spent) {
     __atomic_store_n(&account->is_spent, is_spent ? 1 : 0, __ATOMIC_RELEASE);
 }
 
-UNWATCHED static int32_t stop_that_is_due(const clua_run *run) {
+UNWATCHED static int32_t pending_stop(const clua_run *run) {
     if (run->stop) return run->stop;
     if (run->fuel_limit && run->fuel < 0) return CLUA_STOP_FUEL;
     int64_t used = clua_account_cpu(run->account);
@@ -93,15 +93,15 @@ UNWATCHED static int32_t stop_that_is_due(const clua_run *run) {
 
 UNWATCHED static bool has_undelivered_cancel(const clua_run *run) { return !run->grace_limit_ns && clua_run_is_cancelled(run); }
 
-// A script may spend milliseconds in each instruction, in a long function of the library: what is urgent waits for one.
+// A script may spend milliseconds per instruction, in long library functions. An urgent hook therefore waits for one instruction only.
 UNWATCHED static int hook_count(const clua_run *run) {
-    return run && (stop_that_is_due(run) || has_undelivered_cancel(run)) ? 1 : HOOK_COUNT;
+    return run && (pending_stop(run) || has_undelivered_cancel(run)) ? 1 : HOOK_COUNT;
 }
 
-// True when the hook of the coroutine is missing, or was set before the matter became urgent.
+// Whether the coroutine's hook is missing, or was set before the stop became urgent.
 UNWATCHED static bool needs_hook(lua_State *L, int count) { return lua_gethook(L) != hook || lua_gethookcount(L) > count; }
 
-// With the debug library a script may have a hook of its own: only what is urgent replaces it.
+// With the debug library a script may have its own hook, which is replaced only if a stop is urgent.
 UNWATCHED static bool has_other_hook(lua_State *L) {
     lua_Hook present = lua_gethook(L);
     return present && present != hook;
@@ -111,15 +111,15 @@ UNWATCHED static bool has_others(const watch *w) { return w->runs && __atomic_lo
 
 UNWATCHED static void watch_step(watch *w, const void *interrupted) {
     const clua_context *context = clua_exit_context();
-    if (!context || context->used != w->step_used || context->frames_entered != w->step_frames || w->epoch != w->step_epoch) {
+    if (!context || context->used != w->progress_memory || context->frames_entered != w->step_frames || w->epoch != w->step_epoch) {
         w->step_ns = 0;
-        if (context) w->step_used = context->used, w->step_frames = context->frames_entered;
+        if (context) w->progress_memory = context->used, w->step_frames = context->frames_entered;
         w->step_epoch = w->epoch;
         return;
     }
     w->step_ns += TICK_NS;
     if (w->step_ns < question_ns) return;
-    // A hook is called at the next instruction, if there is one before the step has taken too long. A standing one is called anyway.
+    // If the step ends, the hook executes at the next instruction and reports progress. A permanent hook executes anyway.
     if (w->running && w->run && !w->run->fuel_limit && needs_hook(w->running, 1)) {
         w->pending = 1;
         lua_sethook(w->running, hook, LUA_MASKCOUNT, 1);
@@ -140,16 +140,16 @@ UNWATCHED static void on_tick(int signal_number, siginfo_t *information, void *i
         return;
     }
     clua_account_add_cpu(run->account, spent);
-    if (run->is_bystander && run->grace_limit_ns) run->grace_limit_ns += spent;  // not at the cost of the cleanup
+    if (run->is_bystander && run->grace_limit_ns) run->grace_limit_ns += spent;  // bystanders must not reduce the time for the cleanup
     if (w->seen_epoch == w->epoch && w->running) {
-        // Setting a hook walks all frames of the stack. One that is set waits for the next instruction: asking again at
-        // every tick would leave no time to get there while a deep stack is being unwound.
+        // Setting a hook walks all frames of the stack. A hook that is set waits for the next instruction. Setting it at every tick would
+        // leave no time to get there while a deep stack unwinds.
         int count = hook_count(run);
-        // A run that has the thread for itself is not preempted.
+        // A run alone on the thread is not preempted.
         if (count != 1 && (!has_others(w) || has_other_hook(w->running))) return;
         if (!w->pending || needs_hook(w->running, count)) {
             w->pending = 1;
-            // A standing hook looks at `pending` itself; setting it again would restart its count.
+            // A permanent hook checks `pending` itself; setting it again would restart its count.
             if (!run->fuel_limit || count == 1) lua_sethook(w->running, hook, LUA_MASKCOUNT, count);
         }
     }
@@ -158,7 +158,7 @@ UNWATCHED static void on_tick(int signal_number, siginfo_t *information, void *i
 
 void clua_watch_start(const char *name, const int32_t *runs) {
     watch *w = &t_watch;
-    char short_name[16];  // as long as Linux allows
+    char short_name[16];  // the maximum length on Linux
     snprintf(short_name, sizeof short_name, "%s", name);
     clua_exit_prepare();
     pthread_setname_np(pthread_self(), short_name);
@@ -174,7 +174,7 @@ void clua_watch_start(const char *name, const int32_t *runs) {
     struct sigaction action = {.sa_sigaction = on_tick, .sa_flags = SA_RESTART | SA_SIGINFO};
     sigemptyset(&action.sa_mask);
     set_handler(SIGURG, &action, NULL);
-    sigset_t tick_signal;  // a thread inherits the mask of whoever starts it; libdispatch's workers block nearly all
+    sigset_t tick_signal;  // a thread inherits its creator's mask; libdispatch's workers block nearly all signals
     sigemptyset(&tick_signal);
     sigaddset(&tick_signal, SIGURG);
     pthread_sigmask(SIG_UNBLOCK, &tick_signal, NULL);
@@ -194,16 +194,16 @@ void clua_watch_stop(void) {
 
 int64_t clua_ticks(void) { return t_watch.ticks; }
 
-// An exchange only where there is something: this is asked after each piece of work of the thread.
+// Exchanges only if there is something to exchange, because this is called after each piece of work.
 int64_t clua_take_host_ns(void) {
     return t_watch.host_ns ? __atomic_exchange_n(&t_watch.host_ns, 0, __ATOMIC_RELAXED) : 0;
 }
 
 // -- Instruction budgets
 //
-// Only a run that has one gets a standing hook, on each of its coroutines. New coroutines inherit the hook but not what
-// was counted so far, so that many short ones would get away: each costs a whole count. Everything charged depends on
-// what the script does alone, not on addresses, hashes or the clock: it stops at the same place in every process.
+// Only a run with such a budget gets a permanent hook, on each of its coroutines. New coroutines inherit the hook but not its count, so
+// many short ones would escape it: each is charged a whole count. Charges depend only on what the script does, not on addresses, hashes or
+// the clock, so it stops at the same point in every process.
 
 static void meter(lua_State *L, clua_run *run) {
     if (!run || !run->fuel_limit || !L || lua_gethook(L) == hook) return;
@@ -221,7 +221,7 @@ void clua_run_refuel(clua_run *run, int64_t instructions) {
     run->credit = CREDIT;
 }
 
-static void take_charges(clua_run *run) {
+static void settle_charges(clua_run *run) {
     if (run->fuel_limit) run->fuel -= CREDIT - run->credit;
     run->credit = CREDIT;
 }
@@ -229,7 +229,7 @@ static void take_charges(clua_run *run) {
 clua_watch_scope clua_watch_enter(lua_State *L, clua_run *run) {
     watch *w = &t_watch;
     clua_watch_scope previous = {w->running, w->run};
-    w->running = NULL;  // never let the handler see one without the other
+    w->running = NULL;  // the handler must never see a coroutine with the wrong run
     w->run = run;
     w->epoch++;
     w->pending = 0;
@@ -252,8 +252,8 @@ lua_State *clua_watch_switch(lua_State *L) {
     lua_State *before = w->running;
     meter(L, w->run);
     w->running = L;
-    // A hook that was set on the coroutine we leave, and did not run there, is wanted here. One that is set already
-    // stays: setting it again would restart its count, and many short coroutines would never get to its end.
+    // A hook that was set on the previous coroutine and did not execute is needed here. An existing hook stays: setting it again would
+    // restart its count, and many short coroutines would never reach its end.
     if (w->pending && L) {
         int count = hook_count(w->run);
         if (needs_hook(L, count) && (count == 1 || !has_other_hook(L))) lua_sethook(L, hook, LUA_MASKCOUNT, count);
@@ -294,7 +294,7 @@ UNWATCHED bool clua_run_is_cancelled(const clua_run *run) {
 void clua_count_add(int32_t *count, int32_t change) { __atomic_add_fetch(count, change, __ATOMIC_RELAXED); }
 
 bool clua_run_check(clua_run *run) {
-    run->stop = stop_that_is_due(run);
+    run->stop = pending_stop(run);
     return run->stop != CLUA_STOP_NONE;
 }
 
@@ -302,14 +302,14 @@ static void raise_stop(lua_State *L, clua_run *run) {
     const char *chunk;
     int line;
     if (!run->stopped_at.chunk && clua_nearest_frame(L, 0, &chunk, &line)) clua_place_set(&run->stopped_at, chunk, line);
-    run->credit = 0;  // whatever is charged raises again
-    // From here on every instruction raises again: whoever catches this gets no further than the next one.
+    run->credit = 0;  // the next charge raises again
+    // From here on every instruction raises again: code that catches this gets no further than its next instruction.
     clua_hook_now(L);
     lua_pushliteral(L, "stopped");
     lua_error(L);
 }
 
-// Once, and as an error that can be caught, so that the script may clean up.
+// Raised once, as an error that can be caught, so that the script can clean up.
 static void raise_cancellation(lua_State *L, clua_run *run) {
     run->grace_limit_ns = clua_account_cpu(run->account) + cleanup_grace_ns;
     clua_raise_cancelled(L);
@@ -318,7 +318,7 @@ static void raise_cancellation(lua_State *L, clua_run *run) {
 void clua_settle(lua_State *L) {
     clua_run *run = clua_get(L)->run;
     clua_watch_progress();
-    take_charges(run);
+    settle_charges(run);
     luaL_checkstack(L, 1, NULL);
     if (clua_run_check(run)) raise_stop(L, run);
     if (has_undelivered_cancel(run) && !run->is_bystander) raise_cancellation(L, run);
@@ -332,7 +332,7 @@ static void hook(lua_State *L, lua_Debug *unused) {
     bool is_metered = run && run->fuel_limit;
     if (is_metered) {
         run->fuel -= lua_gethookcount(L);
-        take_charges(run);
+        settle_charges(run);
         if (!t_watch.pending && !run->stop && run->fuel >= 0) return;
     }
     t_watch.pending = 0;
@@ -344,8 +344,8 @@ static void hook(lua_State *L, lua_Debug *unused) {
     if (!run) return;
     bool is_cancelled = has_undelivered_cancel(run);
     if (is_cancelled && !run->is_bystander) raise_cancellation(L, run);
-    // A run that has the thread for itself keeps it; its operations then go on in an order that no clock decides.
-    // A bystander of a cancellation makes way for the driver to deliver it.
+    // A run alone on the thread keeps it, so the order of its operations does not depend on a clock. A bystander of a cancellation yields,
+    // so that the driver can deliver the cancellation.
     if ((has_others(&t_watch) || is_cancelled) && context->no_yield == 0 && lua_isyieldable(L)) {
         context->preempted = 1;
         context->host_yield = 1;

@@ -1,28 +1,28 @@
-/// The identity of one run of a script, chosen by the host.
+/// Identifies one run of a script. The host chooses the number.
 public struct LuaRunID: Hashable, Sendable {
     /// The number.
     public let rawValue: Int
 
-    /// The run with this number.
+    /// Makes an identifier.
     public init(rawValue: Int) {
         self.rawValue = rawValue
     }
 }
 
-/// A call of a script to a function of the host.
+/// A call from a script to a host function.
 public struct LuaCall: Sendable {
-    /// The arguments, as many as the script gave.
+    /// The arguments, exactly as many as the script passed.
     public let arguments: [LuaValue]
-    /// The line of the script that called, skipping the host's own preludes.
+    /// The calling line of the script. Frames of the host's own preludes are skipped.
     public let location: SourceLocation?
-    /// The run that called.
+    /// The run that made the call.
     public let run: LuaRunID
-    /// The task of the run: 0 is the script's body, spawned tasks follow in the order of their creation.
+    /// The number of the calling task: 0 is the script's body; spawned tasks are numbered in creation order.
     public let task: Int
-    /// What the host attached to the run.
+    /// The object that the host attached to the run.
     public let attachment: (any AnyObject & Sendable)?
 
-    /// A call, for testing a function without a script.
+    /// Makes a call, to test a function without a script.
     public init(
         arguments: [LuaValue], location: SourceLocation? = nil, run: LuaRunID, task: Int = 0,
         attachment: (any AnyObject & Sendable)? = nil
@@ -34,20 +34,18 @@ public struct LuaCall: Sendable {
         self.attachment = attachment
     }
 
-    /// The same without the arguments.
+    /// The call without its arguments.
     public var site: LuaCallSite { LuaCallSite(location: location, run: run, task: task, attachment: attachment) }
 }
 
 /// A Swift function that scripts can call.
 ///
-/// Most functions are typed: they take and return Swift types, and arguments that do not fit are refused before they are
-/// called. ``sync(_:_:)`` and ``async(_:_:)`` make functions that take whatever they are given, as ``LuaValue``s, for several
-/// times the cost.
+/// Most functions are typed: they accept and return Swift types, and arguments that do not fit are rejected before the body is called.
+/// ``sync(_:_:)`` and ``async(_:_:)`` make functions that accept any ``LuaValue``s, at several times the cost.
 ///
-/// A function may throw; a ``LuaError`` keeps its structure in the script, any other error becomes
-/// one with the code `host.error`.
+/// A function may throw. A ``LuaError`` keeps its structure in the script; any other error becomes one with the code `host.error`.
 public struct LuaFunction: Sendable {
-    /// The full name used in messages, for example `push.send`. In its module it is known by the part after the last dot.
+    /// The full name shown in messages, for example `push.send`. The module's field is named by the part after the last dot.
     public var name: String
 
     enum Body: Sendable {
@@ -63,30 +61,30 @@ public struct LuaFunction: Sendable {
         self.body = body
     }
 
-    /// A function that answers at once.
+    /// Makes a function that returns without waiting.
     public static func sync(
         _ name: String, _ body: @escaping @Sendable (LuaCall) throws -> [LuaValue]
     ) -> LuaFunction {
         LuaFunction(name: name, body: .sync(body))
     }
 
-    /// A function that may wait. Only the task that called it waits; it is refused where a script cannot be suspended.
+    /// Makes a function that may wait. Only the calling task waits. Calling it where a script cannot be suspended is an error.
     ///
-    /// It begins on the state's ``LuaThread`` within the call, and what it awaits continues there. When it returns without
-    /// having suspended, the script goes on at once.
+    /// The body begins on the state's ``LuaThread`` within the call, and continues there after each `await`. If it returns without having
+    /// suspended, the script continues at once.
     public static func async(
         _ name: String, _ body: @escaping @Sendable (LuaCall) async throws -> [LuaValue]
     ) -> LuaFunction {
         LuaFunction(name: name, body: .async(body))
     }
 
-    /// Checks the arguments of another function for a prelude. The script gives that one's name and then its arguments: the body
-    /// gets both apart, and what cannot be read is told as an argument of that function.
+    /// Checks the arguments of another function on behalf of a prelude. The script passes that function's name, then its arguments. The
+    /// body receives both separately; an unreadable value is reported as an argument of that function.
     package static func check(_ name: String, _ body: @escaping @Sendable (String, LuaCall) throws -> Void) -> LuaFunction {
         LuaFunction(name: name, body: .check(body))
     }
 
-    /// The name without what comes before its last dot.
+    /// The part of the name after the last dot.
     var shortName: String {
         name.split(separator: ".").last.map(String.init) ?? name
     }

@@ -1,7 +1,7 @@
-/// A script that has run to its end and whose functions the host calls from then on.
+/// A script that has run to its end and whose functions the host can call.
 ///
-/// Each call is a run of its own: with an identity, budgets, tasks and a cancellation of its own, and many can be under way at a time.
-/// What they share are the globals of the script, the modules that it required, and whatever its functions hold on to.
+/// Each call is a run: it has its own identifier, budgets, tasks and cancellation, and many calls can be in progress at once. They share
+/// the script's globals, the modules that it required, and everything its functions refer to.
 ///
 /// ```swift
 /// let program = try await state.load(script, id: LuaRunID(rawValue: 1))
@@ -9,7 +9,7 @@
 /// let answer = try await program.call(greet, [.string("Ana")], id: LuaRunID(rawValue: 2))
 /// ```
 public final class LuaProgram: Sendable {
-    /// What the script returned.
+    /// The values that the script returned.
     public let results: [LuaValue]
     private let state: LuaState
     private let globals: ProgramGlobals
@@ -20,17 +20,17 @@ public final class LuaProgram: Sendable {
         self.results = results
     }
 
-    /// Calls a function of the program, waits for the tasks that it spawns, and answers what it returns.
+    /// Calls a function of the program, waits for the tasks that it spawns, and returns its results.
     ///
     /// Cancelling the Swift task cancels the call.
     ///
     /// - Parameters:
-    ///   - function: Of this program.
-    ///   - arguments: What the function gets.
-    ///   - id: The identity of the run, unique among those under way in the state.
-    ///   - annotations: Fields that join every error of the call.
-    ///   - limits: Other budgets than those of the state. Its memory budget is not looked at.
-    ///   - attachment: What functions of the host find at each call that comes from this run.
+    ///   - function: The function; it must belong to this program.
+    ///   - arguments: The function's arguments.
+    ///   - id: The run's identifier, unique among the state's runs in progress.
+    ///   - annotations: Fields added to every error of the call.
+    ///   - limits: Budgets that replace the state's. The memory budget is ignored.
+    ///   - attachment: An object that host functions find in each call made by this run.
     /// - Throws: A ``LuaError``.
     public func call(
         _ function: LuaFunctionReference, _ arguments: [LuaValue] = [], id: LuaRunID, annotations: [String: String] = [:],
@@ -41,7 +41,7 @@ public final class LuaProgram: Sendable {
             LuaState.RunOptions(id: id, annotations: annotations, limits: limits, attachment: attachment, globals: globals))
     }
 
-    /// Calls a function of the program, and charges an account for what the call uses.
+    /// Calls a function of the program and charges an account for the resources used.
     package func call(
         _ function: LuaFunctionReference, _ arguments: [LuaValue], id: LuaRunID, annotations: [String: String], limits: LuaLimits,
         attachment: (any AnyObject & Sendable)?, account: RunAccount
@@ -53,13 +53,13 @@ public final class LuaProgram: Sendable {
     }
 }
 
-/// The globals and the loaded modules of a program, as references to the registry.
+/// A program's globals and loaded modules, as references into the registry.
 final class ProgramGlobals: Sendable {
     let environment: Int32
     let loaded: Int32
-    private let bin: ReferenceBin
+    private let bin: DiscardedReferences
 
-    init(environment: Int32, loaded: Int32, bin: ReferenceBin) {
+    init(environment: Int32, loaded: Int32, bin: DiscardedReferences) {
         self.environment = environment
         self.loaded = loaded
         self.bin = bin

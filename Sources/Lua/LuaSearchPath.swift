@@ -1,13 +1,13 @@
-/// Where scripts find the modules that they `require`, beside those of the host.
+/// Where `require` looks for modules that are not modules of the host.
 ///
-/// A module is a script. It runs in the globals of the run that requires it, once per run, with its name and its path as
-/// `...`, and may wait. What it returns is the module; `true` stands for nothing. A module that fails is not kept: the next
-/// `require` loads it again. Those who require a module while another task loads it wait for that.
+/// A module is a script. It runs with the globals of the run that requires it, once per run, receives its name and path as `...`, and may
+/// wait. Its return value is the module, or `true` if it returns nothing. A module that fails is not cached: the next `require` loads it
+/// again. A task that requires a module while another task is loading it waits for that load.
 ///
-/// Names are parts with dots between them. Before anything is looked for, names are refused that have an empty part, a
-/// slash, a backslash or a control character, that are longer than 200 bytes or no UTF-8 (`script.module_name`).
+/// A name consists of parts separated by dots. Before any lookup, `require` rejects a name with an empty part, a slash, a backslash or a
+/// control character, a name longer than 200 bytes, and a name that is not UTF-8 (`script.module_name`).
 public struct LuaSearchPath: Sendable {
-    /// The most bytes of a module.
+    /// Maximum size of a module in bytes.
     static let sizeLimit = 4 << 20
 
     enum Place: Sendable {
@@ -15,50 +15,50 @@ public struct LuaSearchPath: Sendable {
         case lookup(@Sendable (String) throws -> LuaScript?)
     }
     let places: [Place]
-    /// Refuses modules by their path and what is in them.
+    /// Checks that can reject a module by its path and content.
     private var inspections: [@Sendable (String, [UInt8]) throws -> Void] = []
 
     private init(places: [Place]) { self.places = places }
 
-    /// Looks nowhere.
+    /// A search path that finds nothing.
     package static let none = LuaSearchPath(places: [])
 
-    /// Looks below folders, in order: `require "a.b"` reads `a/b.lua` or, where there is none, `a/b/init.lua`.
+    /// Searches folders in order: `require "a.b"` reads `a/b.lua` or, if that does not exist, `a/b/init.lua`.
     ///
-    /// Symbolic links may point to other files of the same folder, not out of it (`script.module_unreadable`). Files of up
-    /// to 4 MiB are read, on the Lua thread; keep them on a local disk.
+    /// A symbolic link may point to another file in the same folder, but not out of it (`script.module_unreadable`). Files of up to 4 MiB
+    /// are read on the Lua thread, so store them on a local disk.
     public static func folders(_ paths: [String]) -> LuaSearchPath {
         LuaSearchPath(places: paths.map { .folder(ModuleFolder(path: $0)) })
     }
 
-    /// The files that a module may be in, relative to a folder and in order.
+    /// The files that may contain a module, relative to a folder, in search order.
     package static func files(of name: String) -> [String] {
         let path = name.split(separator: ".").joined(separator: "/")
         return ["\(path).lua", "\(path)/init.lua"]
     }
 
-    /// Asks a function, which gets the name and answers `nil` when it has no such module.
+    /// Asks a function, which receives the name and returns `nil` if it has no such module.
     ///
-    /// It is called on the Lua thread. What it throws is raised by `require`.
+    /// The function is called on the Lua thread. `require` raises what it throws.
     public static func lookup(_ find: @escaping @Sendable (String) throws -> LuaScript?) -> LuaSearchPath {
         LuaSearchPath(places: [.lookup(find)])
     }
 
-    /// Looks in one search path, then in another.
+    /// Searches the first path, then the second.
     public static func + (first: LuaSearchPath, second: LuaSearchPath) -> LuaSearchPath {
         var path = LuaSearchPath(places: first.places + second.places)
         path.inspections = first.inspections + second.inspections
         return path
     }
 
-    /// The same, but `require` raises what the inspection of a module throws, and does not run it.
+    /// Adds an inspection: if it throws for a module, `require` raises that error and does not run the module.
     package func inspected(by inspection: @escaping @Sendable (_ path: String, _ source: [UInt8]) throws -> Void) -> LuaSearchPath {
         var path = self
         path.inspections.append(inspection)
         return path
     }
 
-    /// The module of this name, from the first place that has one.
+    /// The first module found under this name.
     func script(for name: String) throws -> LuaScript? {
         for place in places {
             let found =
@@ -80,7 +80,7 @@ public struct LuaSearchPath: Sendable {
         return nil
     }
 
-    /// What `require` raises for a name, beside modules of the host of these names; nil: it finds a module. Nothing is run.
+    /// The error that `require` would raise for a name, given the host's module names; nil if it finds a module. Runs nothing.
     package func refusal(of name: String, beside known: Set<String>) -> LuaError? {
         if known.contains(name) { return nil }
         do {
@@ -101,21 +101,21 @@ public struct LuaSearchPath: Sendable {
         let shown = known.prefix(20).joined(separator: ", ") + (known.count > 20 ? ", …" : "")
         return .misuse(
             "script.unknown_module",
-            "there is no module '\(name)'; modules: \(known.isEmpty ? "none" : shown)"
+            "unknown module '\(name)'; modules: \(known.isEmpty ? "none" : shown)"
                 + (looked.isEmpty ? "" : "; looked for \(looked.joined(separator: ", ")), and for init.lua in a folder of that name"),
             hint: LuaError.nearest(to: name, among: known.filter { $0 != name }).map { "did you mean '\($0)'?" })
     }
 
-    /// The first byte of what `string.dump` and luac write.
+    /// The first byte of bytecode, as written by `string.dump` and luac.
     private static let bytecodeMark: UInt8 = 0x1B
 
-    static let tooLarge = "has more than \(sizeLimit >> 20) MiB, the most of a module"
+    static let tooLarge = "has more than \(sizeLimit >> 20) MiB, the limit for a module"
 
     static func check(_ name: String?) throws -> String {
         func refused(_ shown: String, _ why: String) -> LuaError {
             .misuse(
-                "script.module_name", "'\(shown)' is no name of a module: \(why)",
-                hint: "a name is made of parts with dots between them: require \"lib.text\"")
+                "script.module_name", "invalid module name '\(shown)': \(why)",
+                hint: "separate the parts of a name with dots: require \"lib.text\"")
         }
         guard let name else { throw refused("?", "it is not UTF-8") }
         guard name.utf8.count <= 200 else { throw refused("\(name.prefix(40))…", "it has more than 200 bytes") }

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// A run without a script: the host calls functions in it, one at a time, for as long as it likes.
+/// A run without a script of its own: the host calls functions in it, one at a time, for as long as it needs.
 ///
-/// The globals are the session's own and live on from call to call. So do the tasks that a call spawns: they go on when the
-/// call has ended, and end with ``close()``. A call that is cancelled, that fails or that goes over its budget ends alone,
-/// with the tasks that it spawned itself; the session goes on.
+/// The session has its own globals, which persist between calls. So do the tasks that a call spawns: they continue after the call has
+/// returned and end with ``close()``. A call that is cancelled, fails or exceeds its budget ends together with the tasks that it spawned;
+/// the session continues.
 public final class LuaSession: Sendable {
     private let state: LuaState
     private let id: LuaRunID
@@ -17,12 +17,12 @@ public final class LuaSession: Sendable {
         self.annotations = annotations
     }
 
-    /// Calls a function that a script or a prelude has handed to the host, and answers what it returns.
+    /// Calls a function that a script or a prelude has passed to the host, and returns its results.
     ///
-    /// Each call has a CPU budget and an instruction budget of its own, which also bear what older tasks do meanwhile. Cancelling the Swift task
-    /// cancels the call.
+    /// Each call has its own CPU and instruction budgets. Older tasks that run during the call use the same budgets. Cancelling the Swift
+    /// task cancels the call.
     ///
-    /// - Throws: A ``LuaError``; with the code `session.busy` while another call is under way.
+    /// - Throws: A ``LuaError``, with the code `session.busy` if another call is in progress.
     public func call(_ function: LuaFunctionReference, _ arguments: [LuaValue] = []) async throws -> [LuaValue] {
         try claim()
         state.thread.countRun(1)
@@ -37,15 +37,15 @@ public final class LuaSession: Sendable {
         }
     }
 
-    /// Cancels the call that is under way. When there is none, what the latest call spawned and that computes right now.
+    /// Cancels the call in progress. Without one, cancels those tasks of the latest call that are computing at this time.
     public func cancel() {
         state.cancel(id)
     }
 
-    /// Cancels the tasks that are left and waits for their cleanup. Calls are refused from then on.
+    /// Cancels the remaining tasks and waits for their cleanup. Later calls are rejected.
     public func close() async throws {
         try claim()
-        // The run ends as cancelled, and that is no news.
+        // The run ends with the error "cancelled", which is expected here.
         _ = try? await state.close(id)
     }
 
@@ -54,7 +54,7 @@ public final class LuaSession: Sendable {
             defer { busy = true }
             return !busy
         }
-        guard isFree else { throw LuaError.misuse("session.busy", "the session is closed, or a call is under way") }
+        guard isFree else { throw LuaError.misuse("session.busy", "the session is closed, or another call is in progress") }
     }
 }
 
@@ -62,11 +62,11 @@ extension LuaState {
     /// Opens a session.
     ///
     /// - Parameters:
-    ///   - id: The identity of the run, unique among those under way in this state.
-    ///   - annotations: Fields that join every error of the session.
-    ///   - limits: Other budgets than those of the state. Memory and real time are not looked at.
-    ///   - onFailure: Gets the errors of spawned tasks that nobody has awaited by the end of the call, or that fail between
-    ///     calls. It is called on the state's thread.
+    ///   - id: The run's identifier, unique among the state's runs in progress.
+    ///   - annotations: Fields added to every error of the session.
+    ///   - limits: Budgets that replace the state's. Memory and real time are ignored.
+    ///   - onFailure: Receives the errors of spawned tasks that were not awaited by the end of the call, or that fail between calls. Called
+    ///     on the state's thread.
     public func openSession(
         id: LuaRunID, annotations: [String: String] = [:], limits: LuaLimits? = nil,
         onFailure: @escaping @Sendable (LuaError) -> Void
@@ -75,7 +75,7 @@ extension LuaState {
         let limits = limits?.clamped ?? self.limits
         let control = RunControl(limits: limits, account: account)
         guard table.add(id, control) else {
-            throw LuaError.misuse("run.duplicate", "a run with the number \(id.rawValue) is under way")
+            throw LuaError.misuse("run.duplicate", "run number \(id.rawValue) is already in progress")
         }
         machine.open(Run(id: id, control: control, limits: limits, annotations: annotations), onFailure: onFailure)
         return LuaSession(state: self, id: id, annotations: annotations)
@@ -85,7 +85,7 @@ extension LuaState {
         _ function: LuaFunctionReference, _ arguments: [LuaValue], in id: LuaRunID, _ annotations: [String: String]
     ) async throws -> [LuaValue] {
         try machine.checkOpen(annotations: annotations)
-        // A cancellation from before finds no call to deliver itself to; one from now on finds it begun.
+        // An earlier cancellation finds no call to deliver to. A later one finds that the call has begun.
         machine.forgetCancel(in: id)
         if Task.isCancelled { throw LuaError.cancelled }
         return try await withCheckedThrowingContinuation { machine.call(function, arguments, in: id, $0) }

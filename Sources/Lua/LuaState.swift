@@ -1,10 +1,9 @@
 import CLua
 
-/// A Lua 5.4 state, sandboxed unless asked otherwise, and the scripts that run in it.
+/// A Lua 5.4 state, sandboxed by default, and the scripts that run in it.
 ///
-/// Many runs can be under way at once; they take turns on the state's ``LuaThread`` whenever one waits. Runs share the
-/// memory budget and what modules hold, but not their globals. Scripts that must not see each other belong into states
-/// of their own.
+/// Many runs can be in progress at once; they take turns on the state's ``LuaThread`` whenever one waits. Runs share the memory budget and
+/// the modules' data, but not their globals. Put scripts that must be isolated from each other into separate states.
 ///
 /// ```swift
 /// let thread = LuaThread(name: "scripts")
@@ -20,23 +19,22 @@ public actor LuaState {
     nonisolated let thread: LuaThread
     nonisolated let table = RunTable()
     nonisolated let limits: LuaLimits
-    /// That of its only run; nil for a state with many.
+    /// The account of the state's only run; nil for a state with many runs.
     nonisolated let account: RunAccount?
 
-    /// The state runs on its Lua thread.
+    /// Executes the actor's methods on the state's Lua thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// Makes a state.
+    /// Creates a state.
     ///
     /// - Parameters:
-    ///   - thread: The thread that executes its scripts. Several states may share it.
-    ///   - limits: The budgets. The memory budget is for the whole state, the others are for each run.
-    ///   - seed: What `math.random` starts from. The same seed and scripts give the same results, in every process.
-    ///   - absent: What scripts should use instead of absent parts of Lua's library, by their names: `io`,
-    ///     `os.execute`, `dofile`, …
-    ///   - searchPath: Where `require` looks for modules that are no ``LuaModule``. `nil`: nowhere. With the standard library
-    ///     it is not looked at: there `package.path` says where.
-    ///   - library: What of Lua's standard library scripts find.
+    ///   - thread: The thread that executes the scripts. Several states may share it.
+    ///   - limits: The budgets. The memory budget applies to the whole state, the others to each run.
+    ///   - seed: The seed of `math.random`. The same seed and scripts give the same results in every process.
+    ///   - absent: Hints about what to use instead of missing parts of Lua's library, by name: `io`, `os.execute`, `dofile`, …
+    ///   - searchPath: Where `require` looks for modules that are not a ``LuaModule``. `nil`: nowhere. Ignored with the standard library,
+    ///     where `package.path` applies.
+    ///   - library: The part of Lua's standard library that scripts can use.
     public init(
         thread: LuaThread, limits: LuaLimits = LuaLimits(), seed: UInt64 = 0, absent: [String: String] = [:],
         searchPath: LuaSearchPath? = nil, library: LuaLibrary = .sandboxed
@@ -44,10 +42,10 @@ public actor LuaState {
         try self.init(thread, limits, seed, absent, searchPath, library, account: nil)
     }
 
-    /// Makes a state for one run.
+    /// Creates a state for one run.
     ///
-    /// - Parameter account: That of the run. It bounds the memory of the state together with what the host stores for the run, and is
-    ///   charged for runs in the state that have no account of their own.
+    /// - Parameter account: The run's account. It limits the memory of the state together with the memory that the host uses for the run.
+    ///   Runs in the state without an account of their own are charged to it.
     package init(
         thread: LuaThread, limits: LuaLimits, seed: UInt64, absent: [String: String], searchPath: LuaSearchPath?, account: RunAccount
     ) throws {
@@ -73,11 +71,11 @@ public actor LuaState {
 
     // MARK: Modules
 
-    /// Makes a module known to scripts that are started from now on.
+    /// Makes a module available to scripts that start from now on.
     ///
-    /// When it fails nothing of the module stays, but for what its prelude has changed itself; it can be defined again.
+    /// If it fails, nothing of the module remains except what its prelude has changed itself. It can then be defined again.
     ///
-    /// - Throws: A ``LuaError``: that of the prelude, or one with the code `value.duplicate_type`.
+    /// - Throws: A ``LuaError``: the prelude's error, or one with the code `value.duplicate_type`.
     public func define(_ module: LuaModule) throws {
         try machine.checkOpen()
         try machine.define(module)
@@ -85,17 +83,17 @@ public actor LuaState {
 
     // MARK: Runs
 
-    /// Runs a script to its end and answers what it returns.
+    /// Runs a script to its end and returns its results.
     ///
     /// The run waits for the tasks it spawned. Cancelling the Swift task cancels the run.
     ///
     /// - Parameters:
     ///   - script: The script.
-    ///   - id: The identity of the run, unique among those under way in this state.
-    ///   - arguments: What the script gets as `...`.
-    ///   - annotations: Fields that join every error of the run, such as the number of the run in a log.
-    ///   - limits: Other budgets than those of the state. Its memory budget is not looked at.
-    ///   - attachment: What functions of the host find at each call that comes from this run.
+    ///   - id: The run's identifier, unique among the state's runs in progress.
+    ///   - arguments: The values that the script receives as `...`.
+    ///   - annotations: Fields added to every error of the run, such as the run's number in a log.
+    ///   - limits: Budgets that replace the state's. The memory budget is ignored.
+    ///   - attachment: An object that host functions find in each call made by this run.
     /// - Throws: A ``LuaError``.
     public nonisolated func run(
         _ script: LuaScript, id: LuaRunID, arguments: [LuaValue] = [], annotations: [String: String] = [:],
@@ -104,9 +102,9 @@ public actor LuaState {
         try await run(.script(script), arguments, RunOptions(id: id, annotations: annotations, limits: limits, attachment: attachment))
     }
 
-    /// Runs a script to its end, and keeps its globals and modules for calls of the functions that it returns.
+    /// Runs a script to its end and keeps its globals and modules, so that the functions that it returns can be called.
     ///
-    /// - Parameters: As those of a run.
+    /// - Parameters: see ``run(_:id:arguments:annotations:limits:attachment:)``.
     /// - Throws: A ``LuaError``.
     public func load(
         _ script: LuaScript, id: LuaRunID, arguments: [LuaValue] = [], annotations: [String: String] = [:],
@@ -118,7 +116,7 @@ public actor LuaState {
         return LuaProgram(state: self, globals: globals, results: try await run(.script(script), arguments, options))
     }
 
-    /// The same, and charges an account for what the run uses.
+    /// Loads a program and charges an account for the resources that the run uses.
     package func load(
         _ script: LuaScript, id: LuaRunID, annotations: [String: String], attachment: (any AnyObject & Sendable)?, account: RunAccount
     ) async throws -> LuaProgram {
@@ -134,18 +132,18 @@ public actor LuaState {
         var limits: LuaLimits?
         var attachment: (any AnyObject & Sendable)?
         var globals: ProgramGlobals?
-        /// Nil: that of the state, or one of its own.
+        /// Nil: the state's account or, if it has none, one for this run alone.
         var account: RunAccount?
     }
 
     nonisolated func run(_ body: RunBody, _ arguments: [LuaValue], _ options: RunOptions) async throws -> [LuaValue] {
         let id = options.id
         let control = try prepare(body, arguments, options)
-        // Counted until the result has left the thread: its last step there must not wait behind a run that spins.
+        // Counted until the result has left the thread, so that the last step there does not wait behind a run that spins.
         thread.countRun(1)
         defer { thread.countRun(-1) }
         return try await withTaskCancellationHandler {
-            // Not before: where the caller is on the thread, it would get no further once the run computes.
+            // Not earlier: a caller on the same thread could not continue once the run computes.
             control.begin()
             return try await control.result()
         } onCancel: {
@@ -154,7 +152,7 @@ public actor LuaState {
         }
     }
 
-    /// Makes what hands a run over to the thread. Apart: what the run needs has no place in the frames that wait for its end.
+    /// Prepares the run's start on the thread. A separate function, so that the frames that wait for the run's end do not hold its data.
     @inline(never) private nonisolated func prepare(
         _ body: RunBody, _ arguments: [LuaValue], _ options: RunOptions
     ) throws -> RunControl {
@@ -162,7 +160,7 @@ public actor LuaState {
         limits.memory = self.limits.memory
         let control = RunControl(limits: limits, account: options.account ?? account)
         guard table.add(options.id, control) else {
-            throw LuaError.misuse("run.duplicate", "a run with the number \(options.id.rawValue) is under way")
+            throw LuaError.misuse("run.duplicate", "run number \(options.id.rawValue) is already in progress")
         }
         control.prepare { [thread, machine, limits, unowned control] in
             thread.perform { [control] in
@@ -175,8 +173,8 @@ public actor LuaState {
         return control
     }
 
-    /// Cancels a run: a task that waits gets an error with the code `cancelled`, and so does one that computes.
-    /// The script may clean up for a second of CPU time; then it is stopped.
+    /// Cancels a run. Its waiting tasks, and a task that is computing, receive an error with the code `cancelled`. The script has one
+    /// second of CPU time to clean up; then it is stopped.
     public nonisolated func cancel(_ run: LuaRunID) {
         if table.cancel(run) { deliverCancel(run) }
     }
@@ -195,15 +193,15 @@ public actor LuaState {
     /// Bytes in use.
     public var memoryInUse: Int { machine.context.pointee.used }
 
-    /// The most bytes that were in use at a time.
+    /// The maximum number of bytes in use so far.
     public var memoryPeak: Int { machine.context.pointee.peak }
 
-    /// Tasks that have not ended, of all runs; the scripts' bodies count.
+    /// Tasks of all runs that have not ended, including the scripts' bodies.
     public var liveTasks: Int { machine.runs.values.reduce(0) { $0 + $1.live.count } }
 
-    /// Collects garbage if more than `least` bytes are in use: Lua itself does so only when a script goes on.
+    /// Collects garbage if more than `least` bytes are in use. Lua itself collects only while a script executes.
     ///
-    /// - Returns: how many bytes that freed.
+    /// - Returns: The number of bytes freed.
     @discardableResult
     package func collectGarbage(beyond least: Int) -> Int {
         let before = machine.context.pointee.used
@@ -212,7 +210,7 @@ public actor LuaState {
         return max(0, before - machine.context.pointee.used)
     }
 
-    /// For tests of the machine itself.
+    /// Gives tests access to the machine itself.
     func inspect<Result>(_ body: (Machine) throws -> Result) rethrows -> Result {
         try body(machine)
     }

@@ -2,13 +2,13 @@ import CLua
 import Glibc
 import Synchronization
 
-/// One thread that serves Lua states, in the order in which work arrives.
+/// A thread that executes Lua states' work in order of arrival.
 ///
-/// It is the executor of its ``LuaState``s and the preferred executor of the operations that scripts start, so that both
-/// take turns in an order that does not depend on other threads. Several states may share one thread.
+/// It is the executor of its ``LuaState``s and the preferred executor of the operations that scripts start, so the order in which both
+/// execute does not depend on other threads. Several states may share one thread.
 ///
 /// The thread lives until ``stop()``.
-// @unchecked: `mutex` guards `shared`; `liveRuns` is only accessed atomically, by C; `charged` belongs to the thread.
+// @unchecked: `mutex` guards `shared`; C accesses `liveRuns` atomically; only the thread itself accesses `charged`.
 public final class LuaThread: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private enum Work {
         case job(UnownedJob)
@@ -28,7 +28,7 @@ public final class LuaThread: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let wake = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private let liveRuns = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
-    /// Those who are charged for what the thread does outside of Lua, by number.
+    /// The accounts charged for the thread's work outside of Lua, by entry number.
     private var charged: [Int: Charged] = [:]
     private var lastCharged = 0
 
@@ -38,7 +38,7 @@ public final class LuaThread: SerialExecutor, TaskExecutor, @unchecked Sendable 
         let onSpent: () -> Void
     }
 
-    /// Starts a thread. The name is for debuggers.
+    /// Starts a thread. Debuggers show the name.
     public init(name: String) {
         self.name = name
         pthread_mutex_init(mutex, nil)
@@ -54,8 +54,8 @@ public final class LuaThread: SerialExecutor, TaskExecutor, @unchecked Sendable 
         liveRuns.deallocate()
     }
 
-    /// Sets what the thread does when it has no work: the handler is called on the thread and answers whether it made
-    /// some (then the thread looks again) or not (then the thread sleeps until work arrives).
+    /// Sets the handler for idle times. It is called on the thread and returns whether it has added work. If so, the thread looks for work
+    /// again; otherwise it sleeps until work arrives.
     public func setIdleHandler(_ handler: (@Sendable () -> Bool)?) {
         withLock {
             shared.idleHandler = handler
@@ -63,7 +63,7 @@ public final class LuaThread: SerialExecutor, TaskExecutor, @unchecked Sendable 
         }
     }
 
-    /// Lets the thread end once it has no work left. Work that arrives later still is done, on a new thread.
+    /// Lets the thread end once it has no work left. Work that arrives later is executed on a new thread.
     public func stop() {
         withLock {
             shared.isStopped = true
@@ -94,8 +94,9 @@ public final class LuaThread: SerialExecutor, TaskExecutor, @unchecked Sendable 
         withLock { shared.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
     }
 
-    /// Blocks the thread, which is the caller's, until what it waits for has come: no work is done and no time goes by meanwhile.
-    /// Whoever brings it calls ``wakeUp()`` then. `hasCome` is called under the thread's lock.
+    /// Blocks the calling thread, which must be this one, until `hasCome` returns true. It executes no other work meanwhile. Code that
+    /// makes the condition true must then call ``wakeUp()``.
+    /// `hasCome` is called under the thread's lock.
     package func wait(until hasCome: () -> Bool) {
         withLock {
             while !hasCome() { pthread_cond_wait(wake, mutex) }
@@ -106,24 +107,24 @@ public final class LuaThread: SerialExecutor, TaskExecutor, @unchecked Sendable 
         withLock { _ = pthread_cond_signal(wake) }
     }
 
-    /// Adds work of the machine itself to the queue.
+    /// Adds work of the machine to the queue.
     func perform(_ work: @escaping @Sendable () -> Void) {
         add(.closure(work))
     }
 
-    /// Notes that the thread has a run more, or less, to serve. A run that is alone is not preempted.
+    /// Changes the number of runs that the thread serves. A single run is not preempted.
     func countRun(_ change: Int32) {
         clua_count_add(liveRuns, change)
     }
 
     // MARK: Accounts
 
-    /// From now on the account is charged for what this thread does outside of Lua, in equal parts with others. To be called on the
-    /// thread, as the functions are.
+    /// Starts charging an account for this thread's work outside of Lua. The time is divided equally between all entries.
+    /// Call it on the thread; the closures are called there too.
     ///
     /// - Parameters:
-    ///   - isWaiting: whether it is charged at the moment; asked every 5 ms of such time.
-    ///   - onSpent: called when a budget or the time is found to be used up.
+    ///   - isWaiting: Whether the account is to be charged now; evaluated for every 5 ms of such time.
+    ///   - onSpent: Called when a budget or the time is used up.
     package func charge(
         _ account: RunAccount, while isWaiting: @escaping () -> Bool = { true }, onSpent: @escaping () -> Void = {}
     ) -> Int {
@@ -134,10 +135,10 @@ public final class LuaThread: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     package func endCharge(_ number: Int) { charged[number] = nil }
 
-    /// Does work of the host on this thread and waits for its end, but not when the account has nothing left or the caller is cancelled:
-    /// then the work goes on alone. To be called on the thread.
-    package func whileAffordable(_ account: RunAccount, _ work: @escaping @Sendable () async -> Void) async {
-        let end = FirstEnd()
+    /// Executes host work on this thread and waits until it ends, the account is spent or the caller is cancelled. In the latter cases the
+    /// work continues without the caller. Call it on the thread.
+    package func whileWithinBudget(_ account: RunAccount, _ work: @escaping @Sendable () async -> Void) async {
+        let end = FirstCompletion()
         let number = charge(account, onSpent: { end.come() })
         defer { endCharge(number) }
         Task(executorPreference: self) {
@@ -151,14 +152,14 @@ public final class LuaThread: SerialExecutor, TaskExecutor, @unchecked Sendable 
         }
     }
 
-    private func chargeHost(_ time: Int64) {
+    private func chargeHostTime(_ time: Int64) {
         let entries = charged.values.filter { $0.isWaiting() }
         guard !entries.isEmpty else { return }
-        // An account with several entries, as of a run inside another one, gets a part for each.
+        // An account with several entries, such as that of a run inside another run, pays one share for each.
         let part = Int(time) / entries.count
         for entry in entries {
             entry.account.note(.cpu, part)
-            if !entry.account.mayGoOn { entry.onSpent() }
+            if !entry.account.canContinue { entry.onSpent() }
         }
     }
 
@@ -209,12 +210,12 @@ public final class LuaThread: SerialExecutor, TaskExecutor, @unchecked Sendable 
                 case .closure(let closure): closure()
                 }
                 let time = clua_take_host_ns()
-                if time > 0 { chargeHost(time) }
+                if time > 0 { chargeHostTime(time) }
             }
         }
     }
 
-    /// Waits for work. `nil`: the thread is to end.
+    /// Waits for work. `nil`: the thread must end.
     private func nextBatch() -> [Work]? {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -239,8 +240,8 @@ public final class LuaThread: SerialExecutor, TaskExecutor, @unchecked Sendable 
     }
 }
 
-/// The first of several ends that one caller waits for.
-private final class FirstEnd: Sendable {
+/// Completes when the first of several events occurs. Has one waiter.
+private final class FirstCompletion: Sendable {
     private enum State {
         case open
         case awaited(CheckedContinuation<Void, Never>)

@@ -1,30 +1,30 @@
 import CLua
 import Synchronization
 
-/// Accounts for what one run uses, in Lua and in the host together, and admits no more once a budget is spent.
+/// Counts the resources that one run uses, in Lua and in the host, and rejects further use once a budget is spent.
 ///
-/// Everything that works for a run shares one account: its Lua state, the flows that it starts, the functions of the host. The account
-/// refers to none of them, and any thread may use it. What uses a resource charges it where the work is done, in one of two ways:
-/// - ``charge(_:_:)`` before the work, where the amount is known. It charges the amount, or throws and charges nothing.
-/// - ``note(_:_:)`` after the work, where the amount was not known before: CPU time, and what a delivery left in memory.
+/// Everything that works for a run shares one account: its Lua state, the flows that it starts, the host's functions. The account refers to
+/// none of them, and any thread may use it. Code that uses a resource charges it in one of two ways:
+/// - ``charge(_:_:)`` before the work, if the amount is known. It charges the amount, or throws and charges nothing.
+/// - ``note(_:_:)`` after the work, if the amount was not known before: CPU time, or the memory that a delivery still uses.
 ///
-/// A budget is spent when a charge does not fit into it, or when what was noted goes over it. From then on:
+/// A budget is spent when a charge does not fit into it, or when the noted amounts exceed it. From then on:
 /// - `charge` admits **0 units** of any resource.
-/// - `note` adds what had begun before: at most **one note for each operation under way**, and for CPU time one tick of 5 ms for each
+/// - `note` adds only work that had already begun: at most **one note per operation in progress**, and for CPU time one 5 ms tick for each
 ///   thread that works for the run.
-/// - The run is stopped at its next instruction, or when the operation that it waits for is asked: see ``isSpent``.
+/// - The run stops at its next instruction, or when the operation that it waits for checks ``isSpent``.
 ///
-/// Tasks are the exception: a run that has too many may go on with those that it has.
+/// Tasks are an exception: a run that has reached its task limit may continue with the tasks that it has.
 // @unchecked: C accesses `pointer` atomically; the rest is guarded by the mutex.
 package final class RunAccount: @unchecked Sendable {
     package enum Resource: String, Sendable, CaseIterable {
         /// Nanoseconds of CPU time.
         case cpu
-        /// Real time. It passes by itself: there is nothing to charge.
+        /// Real time. It passes by itself and is never charged.
         case time
-        /// Bytes of Lua's heap and of what the host stores for the run.
+        /// Bytes of Lua's heap, plus memory that the host uses for the run.
         case memory
-        /// Bytes that reports of the run print.
+        /// Bytes printed by the run's reports.
         case output
         /// Files opened.
         case files
@@ -48,16 +48,16 @@ package final class RunAccount: @unchecked Sendable {
             (self.output, self.files, self.tasks) = (max(output, 0), max(files, 0), max(tasks, 0))
         }
 
-        /// Those of a Lua state, and the usual ones for the rest.
+        /// The limits of a Lua state, with defaults for the other resources.
         package init(_ limits: LuaLimits) {
             self.init(cpu: limits.cpu, time: limits.wall, memory: limits.memory, tasks: limits.tasks)
         }
     }
 
     fileprivate struct State {
-        /// Of the host alone.
+        /// Bytes that the host uses.
         var memory = 0
-        /// Of all Lua states together, as they last reported it.
+        /// Bytes of all Lua states together, as last reported.
         var luaMemory = 0
         var output = 0
         var files = 0
@@ -67,15 +67,15 @@ package final class RunAccount: @unchecked Sendable {
     }
 
     package let limits: Limits
-    /// What C looks at.
+    /// The part that C reads.
     let pointer: UnsafeMutablePointer<clua_account>
     private let now: @Sendable () -> Int64
     private let state = Mutex(State())
 
-    /// The account of the run that the current Swift task works for. Work that leaves the run's thread is charged to it.
+    /// The account of the run for which the current Swift task works. Work that leaves the run's thread is charged to it.
     @TaskLocal package static var current: RunAccount?
 
-    /// - Parameter now: nanoseconds on a clock that nobody sets.
+    /// - Parameter now: Nanoseconds of a monotonic clock.
     package init(_ limits: Limits = Limits(), now: @escaping @Sendable () -> Int64 = { clua_monotonic_ns() }) {
         self.limits = limits
         self.now = now
@@ -97,16 +97,16 @@ package final class RunAccount: @unchecked Sendable {
 
     // MARK: - Charging
 
-    /// Charges an amount that is about to be used.
+    /// Charges an amount before it is used.
     ///
-    /// - Throws: `budget.cpu`, `budget.wall`, `budget.memory`, `budget.output`, `budget.files` or `budget.tasks`: of what was spent
-    ///   before, or of this resource when the amount does not fit.
+    /// - Throws: `budget.cpu`, `budget.wall`, `budget.memory`, `budget.output`, `budget.files` or `budget.tasks`: for the budget spent
+    ///   earlier, or for this resource if the amount does not fit.
     package func charge(_ resource: Resource, _ amount: Int) throws(LuaError) {
         if admit(resource, amount) { return }
         throw spentError ?? error(of: resource)
     }
 
-    /// Charges an amount that is about to be used; false, and nothing is charged, where it does not fit or a budget is spent.
+    /// Charges an amount before it is used. Returns false and charges nothing if the amount does not fit or a budget is spent.
     package func admit(_ resource: Resource, _ amount: Int) -> Bool {
         if isSpent { return false }
         let amount = max(amount, 0)
@@ -128,7 +128,7 @@ package final class RunAccount: @unchecked Sendable {
         }
     }
 
-    /// Charges an amount that has been used already.
+    /// Charges an amount that has already been used.
     package func note(_ resource: Resource, _ amount: Int) {
         guard amount > 0 else { return }
         if resource == .cpu {
@@ -142,16 +142,17 @@ package final class RunAccount: @unchecked Sendable {
         }
     }
 
-    /// CPU time of the calling thread in nanoseconds. The difference of two readings is what to ``note(_:_:)``.
+    /// CPU time of the calling thread in nanoseconds. Pass the difference of two readings to ``note(_:_:)``.
     package static func threadTime() -> Int { Int(clua_thread_cpu_ns()) }
 
-    /// Gives back what is no longer in use: memory of the host, or tasks.
+    /// Releases host memory or tasks that are no longer in use.
     package func release(_ resource: Resource, _ amount: Int) {
         guard resource == .memory || resource == .tasks, amount > 0 else { return }
         state.withLock { $0.add(-amount, to: resource) }
     }
 
-    /// Begins anew with the budgets of CPU time, real time, output and files, as each line at a prompt does. What is in use stays charged.
+    /// Restarts the budgets of CPU time, real time, output and files, for example for each line at a prompt. Memory and tasks in use stay
+    /// charged.
     package func renew() {
         clua_account_set_cpu(pointer, 0)
         let deadline = deadline()
@@ -161,9 +162,9 @@ package final class RunAccount: @unchecked Sendable {
         }
     }
 
-    /// Takes in what a Lua state has in use, and answers how much it may have: what the host and other states of the run leave.
+    /// Records what a Lua state has in use. Returns the limit for that state: what the host and the run's other states leave of the budget.
     ///
-    /// - Parameter before: what the state reported last.
+    /// - Parameter before: The state's previous report.
     func room(forLua used: Int, before: Int) -> Int {
         state.withLock { state in
             state.luaMemory += used - before
@@ -171,39 +172,39 @@ package final class RunAccount: @unchecked Sendable {
         }
     }
 
-    // MARK: - What is left
+    // MARK: - Remaining budgets
 
-    /// Whether a budget is spent, of CPU time among them. Reads no clock: see ``checkTime()``.
+    /// Whether a budget is spent, including CPU time. Does not read the clock: see ``checkTime()``.
     package var isSpent: Bool {
         clua_account_is_spent(pointer) || clua_account_cpu(pointer) > pointer.pointee.cpu_limit_ns
     }
 
-    /// Throws the error of the budget that was spent first, if one is.
+    /// Throws the error of the budget that was spent first, if any.
     package func check() throws(LuaError) {
         if isSpent, let error = spentError { throw error }
     }
 
-    /// The same, and looks at the time as well.
+    /// Throws if a budget is spent or the time is up.
     package func checkTime() throws(LuaError) {
         if hasTimedOut() { state.withLock { spend(.time, &$0) } }
         try check()
     }
 
-    /// Whether there is something left of each budget, and time.
-    package var mayGoOn: Bool { !isSpent && !hasTimedOut() }
+    /// Whether every budget has something left, including time.
+    package var canContinue: Bool { !isSpent && !hasTimedOut() }
 
     private func hasTimedOut() -> Bool {
         guard let deadline = state.withLock({ $0.deadline }) else { return false }
         return now() > deadline
     }
 
-    /// What is charged so far. Of real time: 0.
+    /// The amount charged so far; always 0 for real time.
     package func used(_ resource: Resource) -> Int {
         if resource == .cpu { return Int(clua_account_cpu(pointer)) }
         return state.withLock { $0.total(of: resource) }
     }
 
-    /// The budget that was spent first; nil while none is.
+    /// The budget that was spent first; nil if none is spent.
     package var spent: Resource? {
         if let spent = state.withLock({ $0.spent }) { return spent }
         return clua_account_cpu(pointer) > pointer.pointee.cpu_limit_ns ? .cpu : nil
@@ -211,7 +212,7 @@ package final class RunAccount: @unchecked Sendable {
 
     package var spentError: LuaError? { spent.map(error) }
 
-    // MARK: - Inside
+    // MARK: - Implementation
 
     private func limit(of resource: Resource) -> Int {
         switch resource {
@@ -228,7 +229,7 @@ package final class RunAccount: @unchecked Sendable {
         clua_account_set_spent(pointer, true)
     }
 
-    /// What does not fit is not added, but nothing of the budget is left.
+    /// Marks the budget as spent without adding the amount that does not fit.
     private func spendCPU() {
         let missing = pointer.pointee.cpu_limit_ns - clua_account_cpu(pointer)
         if missing >= 0 { clua_account_add_cpu(pointer, missing + 1) }
@@ -269,7 +270,7 @@ extension RunAccount.State {
 }
 
 extension Int {
-    /// Neither below zero nor beyond what can be counted, with room for a sum of two.
+    /// Clamps the sum to 0 ... `Int.max / 4`, so that two sums can be added without overflow.
     fileprivate func adding(_ amount: Int) -> Int {
         let (sum, overflow) = addingReportingOverflow(amount)
         return Swift.min(Swift.max(overflow ? .max : sum, 0), .max / 4)

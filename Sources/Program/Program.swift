@@ -1,6 +1,6 @@
 import PushHostKit
 
-/// `pushhost` as it comes: without further functions and plugins in Swift.
+/// The standard `pushhost`, without further functions and plugins in Swift.
 @main
 struct Program {
     static func main() async { await PushHostProgram.main() }

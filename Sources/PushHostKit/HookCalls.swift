@@ -1,8 +1,8 @@
 import Bindings
-import PushCore
+import PushModel
 
 extension NativePlugin {
-    /// What the host knows it by.
+    /// The description under which the host registers the plugin.
     static var nativeType: NativePluginType {
         let deciding = self as? any DecidingPlugin.Type
         var schema = ConfigSchema()
@@ -28,7 +28,7 @@ extension NativePlugin {
     }
 }
 
-/// The hooks of a plugin, as the host calls them: only those that it has.
+/// Adapts a plugin to the host's interface. Hooks that the plugin does not have do nothing.
 private struct HookCalls<Plugin: NativePlugin>: NativeHooks {
     let plugin: Plugin
 

@@ -1,28 +1,27 @@
 import Bindings
 public import Lua
 
-/// A function that scripts call and that is written in Swift: `push.geo.distance { from = …, to = … }`.
+/// A function written in Swift that scripts call: `push.geo.distance { from = …, to = … }`.
 ///
-/// It is described as PushHost's own functions are: its arguments are checked before it is called, and `pushhost explain`,
-/// `pushhost check`, completion and what editors know of it come from the description. A plugin that is a script needs the capability
-/// `native:SPACE` to call it.
+/// It is described like PushHost's own functions. Its arguments are validated before the call, and `pushhost explain`, `pushhost check`,
+/// completion and editors use the description. A script plugin needs the capability `native:SPACE` to call it.
 public protocol NativeBinding: Sendable {
-    /// A space of your own and a name: `geo.distance`. Small letters, digits and `_`.
+    /// A namespace of your own and a name: `geo.distance`. Lower-case letters, digits and `_`.
     var name: String { get }
-    /// One sentence.
+    /// A summary of one sentence.
     var summary: String { get }
-    /// What it takes, in one table. Where one is required, its value can be given alone.
+    /// The parameters, passed in one table. If exactly one is required, its value can be passed without a table.
     var parameters: [NativeParameter] { get }
-    /// What it returns, as editors have it: `number`, `string[]`; nil: nothing.
+    /// The result type in editor notation, such as `number` or `string[]`; nil if it returns nothing.
     var returns: String? { get }
     /// Codes of the errors that it throws, such as `geo.no_place`.
     var errors: [String] { get }
-    /// A call, in Lua.
+    /// An example call, in Lua.
     var example: String { get }
 
-    /// Answers a call. While it waits others go on; it must not block its thread.
+    /// Executes a call. Other calls proceed while it waits; it must not block its thread.
     ///
-    /// - Throws: what the script gets: a `LuaError` as it is, anything else as `host.error`.
+    /// - Throws: The script's error: a `LuaError` unchanged, any other error as `host.error`.
     func call(_ arguments: NativeArguments) async throws -> LuaValue
 }
 
@@ -32,34 +31,34 @@ extension NativeBinding {
     public var errors: [String] { [] }
 }
 
-/// What a function takes under a name.
+/// A named parameter of a function.
 public struct NativeParameter: Sendable {
     let parameter: Parameter
 
-    /// One without which it is not called.
+    /// A required parameter.
     ///
-    /// - Parameter summary: what it means.
+    /// - Parameter summary: What it means.
     public static func required(_ name: String, _ type: NativeType, _ summary: String) -> NativeParameter {
         NativeParameter(parameter: .required(name, type.base, summary))
     }
 
-    /// One that may be left out.
+    /// An optional parameter.
     public static func optional(_ name: String, _ type: NativeType, _ summary: String) -> NativeParameter {
         NativeParameter(parameter: .optional(name, type.base, summary))
     }
 }
 
-/// What a parameter accepts. Anything else is refused before the function is called.
+/// The type of a parameter. Other values are rejected before the function is called.
 public indirect enum NativeType: Sendable {
-    /// Whatever a script can hand over.
+    /// Any value that a script can pass to the host.
     case any
     /// Text in UTF-8.
     case string
     /// `true` or `false`.
     case boolean
-    /// A whole number.
+    /// An integer.
     case integer
-    /// A number.
+    /// Any number.
     case number
     /// `"90s"`, `"1h30m"`, or a number of seconds.
     case duration
@@ -69,7 +68,7 @@ public indirect enum NativeType: Sendable {
     case oneOf([String])
     /// A list.
     case list(NativeType)
-    /// A table with any names.
+    /// A table with arbitrary string keys.
     case map(NativeType)
 
     var base: ParameterType {
@@ -88,23 +87,23 @@ public indirect enum NativeType: Sendable {
     }
 }
 
-/// The arguments of a call, checked. What was not given is nil.
+/// The validated arguments of a call. Missing arguments are nil.
 public struct NativeArguments: Sendable {
     private let values: [String: LuaValue]
 
-    /// For tests of a function.
+    /// Makes arguments, to test a function.
     public init(_ values: [String: LuaValue]) { self.values = values }
 
-    /// A value as it was given.
+    /// The argument as passed.
     public subscript(name: String) -> LuaValue? { values[name] }
 
-    /// A text.
+    /// A string argument.
     public func string(_ name: String) -> String? { if case .string(let text)? = values[name] { text } else { nil } }
 
-    /// A truth value.
+    /// A Boolean argument.
     public func boolean(_ name: String) -> Bool? { if case .boolean(let flag)? = values[name] { flag } else { nil } }
 
-    /// A whole number, also where it was written as `2.0`.
+    /// An integer argument; a number such as `2.0` is accepted too.
     public func integer(_ name: String) -> Int? {
         switch values[name] {
         case .integer(let number)?: Int(number)
@@ -113,7 +112,7 @@ public struct NativeArguments: Sendable {
         }
     }
 
-    /// A number.
+    /// A number argument.
     public func number(_ name: String) -> Double? {
         switch values[name] {
         case .integer(let number)?: Double(number)
@@ -122,10 +121,10 @@ public struct NativeArguments: Sendable {
         }
     }
 
-    /// The values of a list; those of a table are `self[name]`.
+    /// The elements of a list argument. For a table with named fields use `self[name]`.
     public func list(_ name: String) -> [LuaValue]? { if case .table(let table)? = values[name] { table.array } else { nil } }
 
-    /// The texts of a list.
+    /// The strings of a list argument.
     public func strings(_ name: String) -> [String]? {
         list(name)?.compactMap { if case .string(let text) = $0 { text } else { nil } }
     }

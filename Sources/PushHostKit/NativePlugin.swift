@@ -1,25 +1,25 @@
 import Bindings
 public import Lua
-import PushCore
+import PushModel
 
-/// A plugin that is written in Swift and built into a program of your own. `plugins.yaml` lists it by its name, among those that are
-/// folders, and it is asked in that order.
+/// A plugin written in Swift and built into your own program. List it by name in `plugins.yaml`, among plugins that are folders; hooks are
+/// called in that order.
 ///
-/// What it is called for are the protocols that it conforms to beside this one: ``BeforeSendHook``, ``AfterSendHook``,
+/// The plugin is called for the protocols that it conforms to in addition to this one: ``BeforeSendHook``, ``AfterSendHook``,
 /// ``BeforeDeliverHook``, ``OutcomeHook``, ``RegisterHook``, ``LoginHook``, ``SecureFetchHook``. A hook must not block its thread.
 public protocol NativePlugin: Sendable {
-    /// Small letters, digits and hyphens.
+    /// The name: lower-case letters, digits and hyphens.
     static var name: String { get }
-    /// For people.
+    /// The version shown to people.
     static var version: String { get }
-    /// A line for lists.
+    /// A summary of one line for lists.
     static var summary: String { get }
-    /// What it takes from `config` in `plugins.yaml`.
+    /// The settings that it accepts under `config` in `plugins.yaml`.
     static var settings: [NativeSetting] { get }
 
-    /// Makes one with its settings. One is made anew where they change; calls under way end with the old one.
+    /// Creates the plugin with its settings. When settings change, a new instance is created; calls in progress finish with the old one.
     ///
-    /// - Throws: why it cannot begin; the one before it stays.
+    /// - Throws: An error if the plugin cannot start. The previous instance then stays active.
     init(_ setup: NativeSetup) throws
 }
 
@@ -28,26 +28,26 @@ extension NativePlugin {
     public static var settings: [NativeSetting] { [] }
 }
 
-/// What becomes of the work when a hook that decides fails, or does not answer in time.
+/// What happens if a deciding hook fails or times out.
 public enum FailurePolicy: Sendable {
-    /// It goes on as if there were no such hook.
+    /// Continue as if the hook did not exist.
     case failOpen
-    /// It is refused, with 503.
+    /// Reject the request with status 503.
     case failClosed
 }
 
-/// What a hook throws that refuses; whoever asked for the work is told the reason, with 403. Anything else that it throws is a failure.
+/// Thrown by a hook to reject a request. The requester gets the reason, with status 403. Any other error counts as a failure of the hook.
 public struct Veto: Error {
     public let reason: String
 
     public init(_ reason: String) { self.reason = reason }
 }
 
-/// A plugin with hooks that the hub waits for.
+/// A plugin whose hooks the hub waits for.
 public protocol DecidingPlugin: NativePlugin {
-    /// There is no default: nobody but the author knows.
+    /// The failure policy. There is no default, because only the author can decide this.
     static var onFailure: FailurePolicy { get }
-    /// How long a call may take; a second, unless it says otherwise.
+    /// Maximum duration of a call; one second by default.
     static var timeout: Duration { get }
 }
 
@@ -55,51 +55,51 @@ extension DecidingPlugin {
     public static var timeout: Duration { .seconds(1) }
 }
 
-/// Is asked about each notification before it is accepted.
+/// Called for each notification before it is accepted.
 public protocol BeforeSendHook: DecidingPlugin {
-    /// Answers what is accepted instead; throws a ``Veto`` to refuse it.
+    /// Returns the notification to accept instead; throws a ``Veto`` to reject it.
     func beforeSend(_ draft: NotificationDraft) async throws -> NotificationDraft
 }
 
-/// Is told of each notification that was accepted.
+/// Called for each accepted notification.
 public protocol AfterSendHook: NativePlugin {
-    /// Nobody waits for it.
+    /// Called after the fact: the send does not wait for it.
     func afterSend(_ notification: NotificationReceipt) async throws
 }
 
-/// Is asked about the devices of each platform before they get a notification.
+/// Called for the devices of each platform before they receive a notification.
 public protocol BeforeDeliverHook: DecidingPlugin {
-    /// Answers which devices do not get it, or get it later: of each device the first ruling holds.
+    /// Returns rulings for devices that are to be skipped or to receive the notification later. The first ruling for a device applies.
     func beforeDeliver(_ group: DeviceGroup) async throws -> [Ruling]
 }
 
-/// Is told of each notification that has ended.
+/// Called for each notification that has ended.
 public protocol OutcomeHook: NativePlugin {
-    /// Nobody waits for it.
+    /// Called after the fact: the hub does not wait for it.
     func onOutcome(_ outcome: Outcome) async throws
 }
 
-/// Is asked about each registration and installation before it is kept.
+/// Called for each registration and installation before it is stored.
 public protocol RegisterHook: DecidingPlugin {
-    /// Answers what is kept instead; throws a ``Veto`` to refuse it.
+    /// Returns what to store instead; throws a ``Veto`` to reject it.
     func onRegister(_ candidate: RegistrationCandidate) async throws -> RegistrationCandidate
 }
 
-/// Is asked about each user who has proved who they are.
+/// Called for each user who has authenticated.
 public protocol LoginHook: DecidingPlugin {
-    /// Throws a ``Veto`` to refuse the login.
+    /// Throws a ``Veto`` to reject the login.
     func onLogin(_ login: Login) async throws
 }
 
-/// Is asked about each read of a secure payload, whose content it does not see.
+/// Called for each read of a secure payload. The hook does not see its content.
 public protocol SecureFetchHook: DecidingPlugin {
-    /// Throws a ``Veto`` to refuse it.
+    /// Throws a ``Veto`` to reject the read.
     func onSecureFetch(_ read: SecurePayloadRead) async throws
 }
 
-/// What a plugin is made with.
+/// The environment in which a plugin is created.
 public struct NativeSetup: Sendable {
-    /// The settings by name, checked, with defaults; a duration is a number of seconds.
+    /// The validated settings by name, with defaults. A duration is a number of seconds.
     public let settings: NativeArguments
     private let base: NativePluginSetup
 
@@ -108,32 +108,32 @@ public struct NativeSetup: Sendable {
         settings = NativeArguments(base.settings.fields)
     }
 
-    /// One for tests of a plugin; the settings are taken as they are.
+    /// Makes a setup, to test a plugin. The settings are not validated.
     ///
-    /// - Parameter now: in milliseconds since 1970; the time stands still.
+    /// - Parameter now: Milliseconds since 1970. The clock does not advance.
     public init(settings: [String: LuaValue] = [:], now: Int64 = 0, log: @escaping @Sendable (String) -> Void = { _ in }) {
         self.init(
             NativePluginSetup(
                 settings: LuaTable(fields: settings), log: { log($1) }, clock: VirtualClock(now: Timestamp(milliseconds: now))))
     }
 
-    /// The text of a setting of the type ``NativeSetting/secret(_:_:)``. Never log it.
+    /// The value of a setting of the type ``NativeSetting/secret(_:_:)``. Never log it.
     public func secret(_ name: String) -> String? {
         guard case .object(let object)? = settings[name], let secret = object.payload as? Secret else { return nil }
         return secret.reveal()
     }
 
-    /// Writes a line into the server's log, with the plugin's name.
+    /// Writes a line to the server's log, with the plugin's name.
     public func log(_ text: String) { base.log(.info, text) }
 
-    /// The same of what somebody should see to.
+    /// Writes a warning that an operator should act on.
     public func warn(_ text: String) { base.log(.warn, text) }
 
-    /// The time of the hub, in milliseconds since 1970: in a rehearsal it is virtual.
+    /// The hub's time in milliseconds since 1970. In a rehearsal it is virtual.
     public var now: Int64 { base.clock.now.milliseconds }
 }
 
-/// One setting of a plugin.
+/// A setting of a plugin.
 public struct NativeSetting: Sendable {
     let field: ConfigSchema.Field
 
@@ -141,12 +141,12 @@ public struct NativeSetting: Sendable {
         field = ConfigSchema.Field(name: name, type: type, defaultValue: value, isRequired: value == nil, summary: summary)
     }
 
-    /// A text; required where there is no default.
+    /// A string; required if it has no default.
     public static func string(_ name: String, default value: String? = nil, choices: [String] = [], _ summary: String) -> NativeSetting {
         NativeSetting(name, .string(choices: choices), value.map(JSON.string), summary)
     }
 
-    /// A whole number.
+    /// An integer; required if it has no default.
     public static func integer(
         _ name: String, default value: Int? = nil, in range: ClosedRange<Int>? = nil, _ summary: String
     ) -> NativeSetting {
@@ -154,7 +154,7 @@ public struct NativeSetting: Sendable {
         return NativeSetting(name, .integer(bounds), value.map { .integer(Int64($0)) }, summary)
     }
 
-    /// A number.
+    /// A number; required if it has no default.
     public static func number(
         _ name: String, default value: Double? = nil, in range: ClosedRange<Double>? = nil, _ summary: String
     ) -> NativeSetting {
@@ -162,21 +162,21 @@ public struct NativeSetting: Sendable {
         return NativeSetting(name, .number(bounds), value.map { .number($0) }, summary)
     }
 
-    /// `true` or `false`.
+    /// `true` or `false`; required if it has no default.
     public static func boolean(_ name: String, default value: Bool? = nil, _ summary: String) -> NativeSetting {
         NativeSetting(name, .boolean, value.map { .bool($0) }, summary)
     }
 
-    /// `90s`, `1h30m`; the plugin gets seconds.
+    /// A duration such as `90s` or `1h30m`. The plugin receives seconds.
     public static func duration(_ name: String, default value: String? = nil, _ summary: String) -> NativeSetting {
         NativeSetting(name, .duration, value.map(JSON.string), summary)
     }
 
-    /// A list of texts.
+    /// A list of strings.
     public static func strings(_ name: String, default value: [String]? = nil, _ summary: String) -> NativeSetting {
         NativeSetting(name, .list(.string(choices: [])), value.map { .array($0.map(JSON.string)) }, summary)
     }
 
-    /// The name of a secret; ``NativeSetup/secret(_:)`` tells the text.
+    /// The name of a stored secret; ``NativeSetup/secret(_:)`` returns its value.
     public static func secret(_ name: String, _ summary: String) -> NativeSetting { NativeSetting(name, .secret, nil, summary) }
 }

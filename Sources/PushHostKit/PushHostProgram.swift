@@ -1,8 +1,8 @@
 import Bindings
-import PushCore
 import PushHost
+import PushModel
 
-/// The program `pushhost`, with functions and plugins of your own:
+/// The program `pushhost`, extended with your own functions and plugins:
 ///
 /// ```swift
 /// import PushHostKit
@@ -12,12 +12,12 @@ import PushHost
 /// }
 /// ```
 public enum PushHostProgram {
-    /// Runs the command that the arguments of the process name, and ends the process with its exit code.
+    /// Runs the command given by the process's arguments, then exits with its exit code.
     ///
-    /// Ends with 2 and says why where two functions have one name, or a name is none.
+    /// Exits with code 2 and an error message if two functions have the same name or a name is invalid.
     public static func main(bindings: [any NativeBinding] = [], plugins: [any NativePlugin.Type] = []) async {
         do throws(PushError) {
-            try NativeParts.add(bindings: bindings.map { $0.binding }, plugins: plugins.map { $0.nativeType })
+            try NativeExtensions.add(bindings: bindings.map { $0.binding }, plugins: plugins.map { $0.nativeType })
         } catch {
             PushHostEntry.refuse(error)
         }

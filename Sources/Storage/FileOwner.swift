@@ -1,10 +1,10 @@
 import FoundationEssentials
 import Glibc
 
-/// Whose the files of a folder are.
+/// Ownership of created files.
 package enum FileOwner {
-    /// A server of another user could not use what root puts into its folder. By its descriptor: the owner of the folder could put
-    /// something else under its name.
+    /// Gives a file that root created to the owner of the folder, so that a server of that user can use it. Uses the descriptor, because
+    /// the folder's owner could replace the file under its name.
     package static func give(_ file: Int32, toOwnerOf folder: String) {
         guard geteuid() == 0, let owner = try? FileManager.default.attributesOfItem(atPath: folder),
             let user = owner[.ownerAccountID] as? UInt, let group = owner[.groupOwnerAccountID] as? UInt

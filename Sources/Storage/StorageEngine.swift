@@ -1,10 +1,10 @@
-import PushCore
+import PushModel
 
-/// Everything that a server keeps: its hubs and their keys, its accounts, its secure payloads, its tokens for push services,
-/// what its plugins remember, who did what, what waits for leave, the runs of its flows.
+/// Stores the data of a server: hubs and their keys, accounts, secure payloads, provider tokens, key-value spaces of plugins, audit
+/// trail, approvals, and runs of flows.
 ///
-/// Errors: `storage.unavailable` (503) where nothing could be kept or read just now; `storage.corrupt` (500) for a row that means
-/// nothing, by its name; `storage.conflict` (500) where a number or an id is in use that the caller gave out twice.
+/// Errors: `storage.unavailable` (503) if nothing can be read or written at present; `storage.corrupt` (500) for an unreadable row, with
+/// its name; `storage.conflict` (500) for a number or id that the caller assigned twice.
 package protocol StorageEngine: Sendable {
     var namespace: any NamespaceStore { get }
     var accounts: any AccountStore { get }
@@ -12,37 +12,37 @@ package protocol StorageEngine: Sendable {
     var providerTokens: any ProviderTokenStore { get }
     var keyValues: any KeyValueSpaces { get }
     var auditTrail: any AuditTrail { get }
-    /// Those of what is kept now: whoever has them goes on with others after a backup was restored.
+    /// Stores of the current content. After a backup was restored, callers must obtain new ones.
     var runs: any RunStore { get }
     var approvals: any ApprovalStore { get }
 
-    /// Copies everything as it is at one moment to a new file, while the engine is used.
+    /// Copies a consistent snapshot to a new file while the engine is in use.
     ///
-    /// Throws `storage.backup_exists` (409) where the path is taken, `storage.memory` (400) where there is nothing to copy. Where
-    /// it fails, no file is left.
+    /// Throws `storage.backup_exists` (409) if the path exists, and `storage.memory` (400) if there is nothing to copy. After a failure, no
+    /// file remains.
     func backup(to path: String) async throws(PushError)
-    /// Puts what a backup holds in the place of everything, in one step. Whoever has loaded a hub loads it again, from
-    /// `namespace`: stores from before are `storage.unavailable`.
+    /// Replaces everything with the content of a backup, atomically. Callers that loaded hubs must load them again from `namespace`;
+    /// earlier stores throw `storage.unavailable`.
     ///
     /// - Parameters:
-    ///   - secrets: what becomes of those in the backup that do not open.
-    ///   - whenChecked: called when the backup is known to be good, and before anything changes.
+    ///   - secrets: what to do with secrets in the backup that cannot be opened.
+    ///   - whenChecked: called after the backup was checked and before anything changes.
     ///
-    /// - Returns: what was renewed.
+    /// - Returns: the renewed secrets.
     /// Throws `storage.not_found` (404), `storage.foreign_file`, `storage.newer_schema`, `storage.sealed`, `storage.corrupt` or
-    /// `storage.memory` (400) for a file that cannot be used; then nothing has changed.
+    /// `storage.memory` (400) if the file cannot be used; then nothing has changed.
     func restore(
         from path: String, _ secrets: LostSecrets, whenChecked: @Sendable () async -> Void
     ) async throws(PushError) -> RenewedSecrets
-    /// Writes a little that changes nothing. Throws `storage.unavailable` (503) where new work could not be kept.
+    /// Writes a small amount of data that changes nothing. Throws `storage.unavailable` (503) if changes cannot be stored.
     func checkWriting() async throws(PushError)
-    /// `storage.corrupt`, once a damaged page was met, until a backup is restored.
+    /// `storage.corrupt` after a damaged page was found, until a backup is restored.
     var damage: PushError? { get }
-    /// Looks for damaged pages beside what else is done; takes seconds for each gigabyte. Ends early if its task is cancelled.
+    /// Checks for damaged pages during normal use. Takes seconds per gigabyte. Ends early if its task is cancelled.
     ///
-    /// Throws `storage.corrupt`, which is `damage` from then on, and `storage.unavailable` (503) where it cannot look.
+    /// Throws `storage.corrupt`, which `damage` returns from then on, and `storage.unavailable` (503) if the check is not possible.
     func checkPages() async throws(PushError)
-    /// Waits for what is under way. Whatever is asked for later is `storage.unavailable`.
+    /// Waits for operations in progress. Later ones throw `storage.unavailable`.
     func close() async throws(PushError)
 }
 

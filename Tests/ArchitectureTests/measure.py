@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Measures the shape of the sources: cycles between folders, widths of types, protocols and initialisers.
 
-    Tests/ArchitectureTests/measure.py [ROOT] [--detail]
+    Tests/ArchitectureTests/measure.py [ROOT] [--detail | --json]
 
 Reads Swift by its tokens, without the compiler: a reference that never names its type (`.foo`) is not seen, so that cycles are
 undercounted, and a name that two folders of a target declare counts for neither.
 """
 
+import bisect
+import json
 import re
 import sys
 from collections import defaultdict
@@ -32,14 +34,16 @@ def stripped(text):
     return pattern.sub(empty, text)
 
 
+BRACE = re.compile(r"[{}]")
+
+
 def block_end(text, start):
     """The offset after the block that begins with the first brace from `start` on."""
-    depth, place = 0, text.find("{", start)
-    while 0 <= place < len(text):
-        depth += {"{": 1, "}": -1}.get(text[place], 0)
-        place += 1
-        if depth == 0:
-            return place
+    depth = 0
+    for match in BRACE.finditer(text, start):
+        depth += 1 if match.group() == "{" else -1
+        if depth <= 0:
+            return match.end()
     return len(text)
 
 
@@ -74,34 +78,35 @@ class Source:
         self.words = set(re.findall(r"\b[A-Z]\w+", self.text))
 
     def read(self):
-        depth_at, depth = [], 0
-        for letter in self.text:
-            depth_at.append(depth)
-            depth += {"{": 1, "}": -1}.get(letter, 0)
+        depths, depth = [(0, 0)], 0
+        for match in BRACE.finditer(self.text):
+            depth += 1 if match.group() == "{" else -1
+            depths.append((match.end(), depth))
+        offsets = [offset for offset, _ in depths]
+
+        def depth_at(place):
+            return depths[bisect.bisect_right(offsets, place) - 1][1]
+
+        blocks = []
         for match in DECLARATION.finditer(self.text):
             kind, name = match.groups()
             before = self.text[max(0, match.start() - 8):match.start()]
             if name in ("func", "var", "let", "subscript", "init") or before.rstrip().endswith((".", "some", "any")):
                 continue
-            if depth_at[match.start()] == 0:
+            end = match.end() if kind == "typealias" else block_end(self.text, match.end())
+            blocks.append((match.start(), end, name))
+            if depth_at(match.start()) == 0:
                 line = self.text[self.text.rfind("\n", 0, match.start()) + 1:match.start()]
                 if kind != "extension" and "private" not in line:
                     self.declared.add(name)
                 if kind != "typealias":
-                    end = block_end(self.text, match.end())
                     body = self.text[match.start():end]
                     self.types.append((name.split(".")[0], body.count("\n") + 1))
                     if kind == "protocol":
                         self.protocols.append((name, len(re.findall(r"\b(?:func|subscript)\b|\binit\b\s*[(<?]", body))))
         for match in re.finditer(r"(?<![.\w])init[?!]?\s*(?:<[^>]*>)?\(", self.text):
-            self.initialisers.append((self.owner(match.start(), depth_at), parameters(self.text, match.end() - 1)))
-
-    def owner(self, place, depth_at):
-        found = "?"
-        for match in DECLARATION.finditer(self.text, 0, place):
-            if depth_at[match.start()] < depth_at[place] and block_end(self.text, match.end()) > place:
-                found = match.group(2)
-        return found
+            owners = [name for start, end, name in blocks if start < match.start() < end]
+            self.initialisers.append((owners[-1] if owners else "?", parameters(self.text, match.end() - 1)))
 
 
 def components(edges):
@@ -132,22 +137,17 @@ def components(edges):
     return found
 
 
-def main():
-    arguments = [argument for argument in sys.argv[1:] if argument != "--detail"]
-    detail = "--detail" in sys.argv
-    root = Path(arguments[0] if arguments else Path(__file__).resolve().parents[2])
+def measured(root):
+    """The figures of the sources, as a dictionary that has the same order each time."""
     sources = [Source(path, root) for path in sorted((root / "Sources").rglob("*.swift"))]
-    targets = sorted({source.target for source in sources})
-
-    print("Folders of a target in a cycle (by names of types)")
-    cyclic = 0
-    for target in targets:
+    cycles, why = {}, {}
+    for target in sorted({source.target for source in sources}):
         files = [source for source in sources if source.target == target]
         homes = defaultdict(set)
         for source in files:
             for name in source.declared:
                 homes[name].add(source.folder)
-        edges, why = defaultdict(set), defaultdict(lambda: defaultdict(set))
+        edges = defaultdict(set)
         for source in files:
             for word in source.words:
                 home = homes.get(word, set())
@@ -155,47 +155,65 @@ def main():
                     (folder,) = home
                     if folder != source.folder:
                         edges[source.folder].add(folder)
-                        why[source.folder, folder][word].add(source.path.name)
-        for part in components(edges):
-            cyclic += len(part)
-            folders = {source.folder for source in files}
-            print(f"  {target}: {len(part)} of {len(folders)}: {', '.join(part)}")
-            if detail:
-                inner = sorted((sum(map(len, why[a, b].values())), a, b) for a in part for b in edges[a] if b in part)
-                for count, a, b in inner[:40]:
-                    print(f"    {a} -> {b}: {count}: {', '.join(sorted(why[a, b]))[:160]}")
-    print(f"  in all: {cyclic}")
+                        why.setdefault((target, source.folder, folder), defaultdict(set))[word].add(source.path.name)
+        found = sorted(folder for part in components(edges) for folder in part)
+        if found:
+            cycles[target] = found
 
     sizes, spread = defaultdict(int), defaultdict(set)
     for source in sources:
         for name, lines in source.types:
-            sizes[source.target, name] += lines
-            spread[source.target, name].add(source.path)
-    print(f"Types of more than {LONGEST_TYPE} lines over all their files")
-    for (target, name), lines in sorted(sizes.items(), key=lambda item: -item[1]):
-        if lines > LONGEST_TYPE:
-            print(f"  {target}.{name}: {lines} lines in {len(spread[target, name])} files")
-
-    wide = [(count, name, source) for source in sources for name, count in source.protocols if count > WIDEST_PROTOCOL]
-    print(f"Protocols of more than {WIDEST_PROTOCOL} methods: {len(wide)}")
-    for count, name, source in sorted(wide, key=lambda item: (-item[0], item[1])):
-        print(f"  {source.target}.{name}: {count}")
-
-    long = [(count, name, source) for source in sources for name, count in source.initialisers if count > WIDEST_INITIALISER]
-    print(f"Initialisers of more than {WIDEST_INITIALISER} parameters: {len(long)}")
-    for count, name, source in sorted(long, key=lambda item: (-item[0], item[1])):
-        print(f"  {source.target}.{name}: {count}")
-
+            sizes[f"{source.target}.{name}"] += lines
+            spread[f"{source.target}.{name}"].add(source.path)
     counts = defaultdict(int)
     for source in sources:
-        counts[source.path.parent] += 1
-    full = [(count, folder) for folder, count in counts.items() if count > MOST_FILES]
-    print(f"Folders of more than {MOST_FILES} files: {len(full)}")
-    for count, folder in sorted(full, key=lambda item: -item[0]):
-        print(f"  {folder.relative_to(root)}: {count}")
+        counts[str(source.path.parent.relative_to(root))] += 1
 
-    print(f"Files named X+Y.swift: {sum('+' in source.path.name for source in sources)}")
-    print(f"Files: {len(sources)}, lines: {sum(source.lines for source in sources)}")
+    def largest(pairs, limit):
+        """The largest of each name, where it is beyond the limit."""
+        found = defaultdict(int)
+        for name, count in pairs:
+            found[name] = max(found[name], count)
+        return {name: count for name, count in sorted(found.items()) if count > limit}
+
+    return {
+        "cycles": cycles,
+        "types": {name: lines for name, lines in sorted(sizes.items()) if lines > LONGEST_TYPE},
+        "protocols": largest(((f"{s.target}.{name}", count) for s in sources for name, count in s.protocols), WIDEST_PROTOCOL),
+        "initialisers": largest(((f"{s.target}.{name}", count) for s in sources for name, count in s.initialisers), WIDEST_INITIALISER),
+        "folders": {folder: count for folder, count in sorted(counts.items()) if count > MOST_FILES},
+        "parts": sum("+" in source.path.name for source in sources),
+    }, why, len(sources), sum(source.lines for source in sources)
+
+
+def main():
+    arguments = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
+    root = Path(arguments[0] if arguments else Path(__file__).resolve().parents[2])
+    figures, why, files, lines = measured(root)
+    if "--json" in sys.argv:
+        print(json.dumps(figures, indent=1))
+        return
+
+    print("Folders of a target in a cycle (by names of types)")
+    for target, folders in figures["cycles"].items():
+        print(f"  {target}: {', '.join(folders)}")
+        if "--detail" in sys.argv:
+            inner = sorted(
+                (sum(map(len, words.values())), a, b) for (t, a, b), words in why.items() if t == target and a in folders and b in folders)
+            for count, a, b in inner[:40]:
+                print(f"    {a} -> {b}: {count}: {', '.join(sorted(why[target, a, b]))[:160]}")
+    print(f"  in all: {sum(map(len, figures['cycles'].values()))}")
+    for title, key in [
+        (f"Types of more than {LONGEST_TYPE} lines over all their files", "types"),
+        (f"Protocols of more than {WIDEST_PROTOCOL} methods", "protocols"),
+        (f"Initialisers of more than {WIDEST_INITIALISER} parameters", "initialisers"),
+        (f"Folders of more than {MOST_FILES} files", "folders"),
+    ]:
+        print(f"{title}: {len(figures[key])}")
+        for name, count in sorted(figures[key].items(), key=lambda item: (-item[1], item[0])):
+            print(f"  {name}: {count}")
+    print(f"Files named X+Y.swift: {figures['parts']}")
+    print(f"Files: {files}, lines: {lines}")
 
 
 main()

@@ -1,8 +1,8 @@
 import Testing
 
-/// The reader takes what Lua 5.4 takes, and refuses what it refuses: Lua's own compiler is asked.
+/// The parser accepts and refuses the same scripts as Lua 5.4's own compiler.
 @Suite struct AgreementTests {
-    @Test func `snippets of every corner of the language, right and wrong`() async throws {
+    @Test func `snippets from all parts of the language, valid and invalid`() async throws {
         let compiler = try Compiler()
         for snippet in accepted {
             let isTaken = try await compiler.agree(on: Array(snippet.utf8))
@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test func `bytes that are no text stand in strings and comments, and nowhere else`() async throws {
+    @Test func `bytes that are not UTF-8 are valid in strings and comments only`() async throws {
         let compiler = try Compiler()
         for byte in UInt8.min...UInt8.max {
             for (before, after) in [
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `what is skipped before the script`() async throws {
+    @Test func `a byte order mark and a first line with a hash are skipped`() async throws {
         let compiler = try Compiler()
         let mark: [UInt8] = [0xef, 0xbb, 0xbf]
         for text in ["x = 1", "#!/usr/bin/lua\nx = 1", "# no code", "#", "#\rx = 1", "#\r\nx = = 1", "", "\n#x", " #x"] {
@@ -36,7 +36,7 @@ import Testing
     }
 
     /// Around the limits of Lua: LUAI_MAXCCALLS, MAXVARS, MAXUPVAL, the registers of a function.
-    @Test func `both end at the same depth, and with the same number of locals, upvalues and registers`() async throws {
+    @Test func `both have the same limits of depth, locals, upvalues and registers`() async throws {
         let compiler = try Compiler()
         for script in limits {
             try await compiler.agree(on: Array(script.utf8))
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: 1...8)
-    func `scripts that are changed at random`(seed: UInt64) async throws {
+    func `randomly changed scripts`(seed: UInt64) async throws {
         let compiler = try Compiler()
         var mutator = Mutator(random: Seeded(state: seed))
         try #require(bundledScripts.count > 5)
@@ -53,12 +53,12 @@ import Testing
             let script = mutator.mutated(bundledScripts[number % bundledScripts.count])
             if try await compiler.agree(on: script) { taken += 1 }
         }
-        // Neither verdict may be rare, or the test says little.
+        // Both verdicts must be common, or the test shows little.
         #expect((100...500).contains(taken))
     }
 
     @Test(arguments: 1...4)
-    func `scripts that are made up at random`(seed: UInt64) async throws {
+    func `randomly generated scripts`(seed: UInt64) async throws {
         let compiler = try Compiler()
         var maker = ScriptMaker(random: Seeded(state: seed))
         var taken = 0
@@ -68,7 +68,7 @@ import Testing
         #expect((50...450).contains(taken))
     }
 
-    @Test func `long scripts are read without a deep stack`() {
+    @Test func `long scripts are parsed without a deep stack`() {
         for script in [
             "return 1" + String(repeating: " + 1", count: 100_000), "return a" + String(repeating: ".b[1]:c 'x'", count: 30_000),
             "if a then" + String(repeating: " elseif b then", count: 30_000) + " end", String(repeating: "x = {}; ", count: 30_000),
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `nesting that no stack could bear is an error`() {
+    @Test func `nesting that is too deep for the stack is an error`() {
         for piece in ["(", "{", "f(", "x[", "not ", "function() return ", "do ", "if x then ", "repeat ", "while x do "] {
             let script =
                 (["(", "{", "x[", "not ", "function() return "].contains(piece) ? "return " : "") + String(repeating: piece, count: 200_000)

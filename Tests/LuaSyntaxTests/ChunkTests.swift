@@ -4,7 +4,7 @@ import Testing
 @Suite struct ChunkTests {
     private func chunk(_ source: String) throws -> Chunk { try Chunk(parsing: Array(source.utf8)) }
 
-    /// The expression as it is read, with every operation in brackets.
+    /// The parsed expression, with every operation in parentheses.
     private func shape(_ expression: Expression) -> String {
         switch expression.kind {
         case .name(let name): name.text
@@ -24,12 +24,12 @@ import Testing
             ("a < b == c", "((a < b) == c)"), ("a | b ~ c & d << e .. f + g", "(a | (b ~ (c & (d << (e .. (f + g))))))"),
             ("a * (b + c)", "(a * (b + c))"),
         ])
-    func `operators bind as in Lua`(source: String, wanted: String) throws {
+    func `operators have the precedence of Lua`(source: String, wanted: String) throws {
         guard case .return(let values)? = try chunk("return \(source)").block.statements.first?.kind else { return #expect(Bool(false)) }
         #expect(values.map(shape) == [wanted])
     }
 
-    @Test func `every node knows where it begins and ends`() throws {
+    @Test func `every node has the positions of its start and end`() throws {
         let source = "local s = push.login { user = 'é' }\ns:register(1):x()"
         let chunk = try chunk(source)
         let ranges = chunk.block.statements.map { chunk.text[$0.range] }
@@ -47,7 +47,7 @@ import Testing
         #expect(chunk.text.position(at: calls[1].range.lowerBound) == SourcePosition(line: 2, column: 14))
     }
 
-    @Test func `names stand for the local that is visible, or for a global`() throws {
+    @Test func `a name refers to the visible local or to a global`() throws {
         let source = "x = 1 local x = x do local x = x end print(x) local function f(x) return x, y end function f() end f = 2"
         let chunk = try chunk(source)
         var seen: [String] = []
@@ -64,13 +64,13 @@ import Testing
         #expect(chunk.scopes.assignedGlobals.map(\.text) == ["x"])
     }
 
-    @Test func `a local table of globals hides them`() throws {
+    @Test func `a local named _ENV hides the globals`() throws {
         let chunk = try chunk("local _ENV = {} x = 1")
         #expect(chunk.scopes.reference(at: 16) == .environment)
         #expect(chunk.scopes.assignedGlobals.isEmpty)
     }
 
-    @Test func `comments are kept with their places`() throws {
+    @Test func `comments are recorded with their positions`() throws {
         let chunk = try chunk("-- a\nx = 1 --[[ b\n]] y = 2 --")
         #expect(chunk.comments.map { chunk.text[$0] } == ["-- a", "--[[ b\n]]", "--"])
     }

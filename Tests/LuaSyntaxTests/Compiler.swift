@@ -3,7 +3,7 @@ import Lua
 import LuaSyntax
 import Testing
 
-/// Lua's own compiler, and the reader of this package beside it.
+/// Lua's own compiler, to compare with the parser of this package.
 final class Compiler: Sendable {
     private let thread = LuaThread(name: "compiler")
     private let state: LuaState
@@ -16,7 +16,7 @@ final class Compiler: Sendable {
         thread.stop()
     }
 
-    /// What Lua says to a script; nil when it takes it.
+    /// Lua's error message for a script; nil if it accepts the script.
     func refusal(of source: [UInt8]) async throws -> String? {
         do {
             try await state.compile(LuaScript(name: "x", source: source))
@@ -26,7 +26,7 @@ final class Compiler: Sendable {
         }
     }
 
-    /// Both take the script, or both refuse it. Answers whether they take it.
+    /// Expects that both accept or both refuse the script. Returns whether they accept it.
     @discardableResult
     func agree(on source: [UInt8], sourceLocation: Testing.SourceLocation = #_sourceLocation) async throws -> Bool {
         let refusal = try await refusal(of: source)
@@ -50,7 +50,7 @@ func diagnosis(of source: [UInt8]) -> String? {
     }
 }
 
-/// The scripts that come with the project.
+/// The scripts that are part of the project.
 let bundledScripts: [[UInt8]] = {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     let names = ["scripts", "docs", "Sources"].flatMap { folder in
@@ -61,7 +61,7 @@ let bundledScripts: [[UInt8]] = {
     }
 }()
 
-/// SplitMix64 (Steele, Lea and Flood, 2014): the same cases on every machine.
+/// SplitMix64 (Steele, Lea and Flood, 2014), so that every machine tests the same cases.
 struct Seeded: RandomNumberGenerator {
     var state: UInt64
 

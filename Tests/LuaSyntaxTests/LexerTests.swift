@@ -26,7 +26,7 @@ import Testing
             ("0x1p-1", .number(0.5)),
             ("1e999", .number(.infinity)), ("007", .integer(7)),
         ] as [(String, Token.Kind)])
-    func `numbers have the value that Lua gives them`(spelling: String, kind: Token.Kind) throws {
+    func `numbers have the same value as in Lua`(spelling: String, kind: Token.Kind) throws {
         #expect(try kinds(spelling) == [kind])
     }
 
@@ -38,11 +38,11 @@ import Testing
             (#"'\u{7FFFFFFF}'"#, [0xfd, 0xbf, 0xbf, 0xbf, 0xbf, 0xbf]),
             ("[[\r\n\r\n]]", [0x0a]),
         ] as [(String, [UInt8])])
-    func `texts have the bytes that Lua gives them`(literal: String, bytes: [UInt8]) throws {
+    func `strings have the same bytes as in Lua`(literal: String, bytes: [UInt8]) throws {
         #expect(try value(literal) == bytes)
     }
 
-    @Test func `each byte of a text knows where it is written`() {
+    @Test func `each byte of a string has its position in the source`() {
         let source = SourceText(Array(#"x = "a\tb\u{e9}c""#.utf8))
         // a, tab, b, two bytes of é, c, and the quote.
         #expect(source.origins(ofString: 4..<16) == [5, 6, 8, 9, 9, 15, 16])
@@ -50,7 +50,7 @@ import Testing
         #expect(long.origins(ofString: 0..<11) == [5, 6, 7])
     }
 
-    @Test func `a column counts characters, a line ends as in Lua`() {
+    @Test func `columns count characters, and lines end as in Lua`() {
         let text = SourceText(Array("é = 1\r\nx👍y\n\rz\rw\n".utf8))
         #expect(text.lineCount == 5)
         #expect((1...5).map(text.line) == ["é = 1", "x👍y", "z", "w", ""])
@@ -64,7 +64,7 @@ import Testing
         #expect(marked.position(at: 9) == SourcePosition(line: 2, column: 1))
     }
 
-    @Test func `signs are read as long as they can be`() throws {
+    @Test func `the longest matching symbol is read`() throws {
         let signs: [Symbol] = [
             .ellipsis, .concatenate, .dot, .shiftLeft, .lessOrEqual, .label, .colon, .doubleSlash, .notEqual, .equal, .assign,
         ]

@@ -1,4 +1,4 @@
-/// Changes scripts at random, in ways that keep most of the text.
+/// Changes scripts randomly, leaving most of the text as it is.
 struct Mutator {
     var random: Seeded
 
@@ -15,14 +15,14 @@ struct Mutator {
         "local x <close> = y",
     ]
 
-    /// A part of the script of at most 1,500 bytes, changed in up to four places.
+    /// Returns a part of the script of at most 1,500 bytes, with up to four changes.
     mutating func mutated(_ script: [UInt8]) -> [UInt8] {
         var bytes = script
         if bytes.count > 1500 {
             let start = Int.random(in: 0..<(bytes.count - 1500), using: &random)
             bytes = Array(bytes[start..<(start + 1500)])
         }
-        // A part of a script is often wrong already: whole scripts are changed too.
+        // A part of a script is often invalid already, so whole scripts are changed too.
         if Bool.random(using: &random), script.count < 6000 { bytes = script }
         for _ in 0..<Int.random(in: 0...4, using: &random) where !bytes.isEmpty { change(&bytes) }
         return bytes

@@ -1,5 +1,5 @@
-/// Makes scripts up along the grammar, with a few names, so that scopes, labels, constants and attributes meet; some of the
-/// rules are broken on purpose.
+/// Generates scripts from the grammar with a few names, so that scopes, labels, constants and attributes interact.
+/// Some scripts break rules on purpose.
 struct ScriptMaker {
     var random: Seeded
     private var depth = 0

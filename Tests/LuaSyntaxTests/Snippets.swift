@@ -1,4 +1,4 @@
-/// Scripts that Lua 5.4 takes.
+/// Scripts that Lua 5.4 accepts.
 let accepted: [String] = [
     "", ";;;", "return", "return;", "return 1, 2", "local a", "local a, b = 1", "local a <const> = 1", "local a <close> = nil",
     "local a <const>, b <close> = 1, nil", "a = 1", "a.b.c = 1", "a[1], a['x'] = 1, 2", "a().b = 1", "(a).b = 1", "('x'):len()", "a:b 'x'",

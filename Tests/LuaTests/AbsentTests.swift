@@ -2,13 +2,13 @@ import Testing
 
 @testable import Lua
 
-/// What Lua's library lacks in a sandbox: nil where a script asks for it, an error with a hint where it is used.
+/// Parts of Lua's library that a sandbox lacks: reading one gives nil, using it is an error with a hint.
 @Suite struct AbsentTests {
     @Test(arguments: [
         "os.execute", "os.getenv", "io.open", "io.stdout", "debug.getmetatable", "debug.traceback", "package.loaded", "string.dump",
         "_G.dofile", "_G.loadfile", "os.nothing", "debug[1]",
     ])
-    func `what is absent is nil where it is asked for`(name: String) async throws {
+    func `reading an absent function gives nil`(name: String) async throws {
         let bench = try await Bench()
         #expect(try await bench.run("return \(name), \(name) and 1 or 2") == [.nil, .integer(2)])
     }
@@ -30,7 +30,7 @@ import Testing
             ),
             ("xpcall(print, debug.traceback)", "debug.traceback", nil),
         ] as [(String, String, String?)])
-    func `what is absent is told with its hint where it is used`(source: String, name: String, hint: String?) async throws {
+    func `using an absent function is an error with a hint`(source: String, name: String, hint: String?) async throws {
         let bench = try await Bench()
         let error = try await bench.failure(of: source)
         #expect(error.code == "sandbox.absent")
@@ -50,13 +50,13 @@ import Testing
         ("local thing = {} thing.loadfile()", "attempt to call a nil value (field 'loadfile')"),
         ("error(\"attempt to call a nil value (field 'open')\", 0)", "attempt to call a nil value (field 'open')"),
     ])
-    func `an error about something else stays as it is`(source: String, message: String) async throws {
+    func `other errors are unchanged`(source: String, message: String) async throws {
         let error = try await Bench().failure(of: source)
         #expect(error.code == "script.error")
         #expect(error.message == message)
     }
 
-    @Test func `a script that asks for thousands of names keeps a few of them`() async throws {
+    @Test func `reading thousands of absent names does not fill the memory`() async throws {
         let bench = try await Bench(limits: LuaLimits(memory: 1 << 20, cpu: .seconds(600)))
         #expect(
             try await bench.run("for i = 1, 1e5 do local x = os['name' .. i] or io[('x'):rep(1e3)] or debug[i] end return true")
@@ -64,7 +64,7 @@ import Testing
         #expect(try await bench.failure(of: "os.execute()").code == "sandbox.absent")
     }
 
-    /// Libraries in small, with the idioms of real ones.
+    /// Small libraries with the idioms of real ones.
     private static let libraries = [
         "keys": """
         local getmetatable = debug and debug.getmetatable or getmetatable
@@ -89,7 +89,7 @@ import Testing
         "i18/plural": "return function(n) return n == 1 and 'one' or 'other' end",
     ]
 
-    @Test func `libraries that ask what there is load and work`() async throws {
+    @Test func `libraries that test for absent functions load and work`() async throws {
         let folder = try Folder(Dictionary(uniqueKeysWithValues: Self.libraries.map { ("\($0).lua", $1) }))
         let bench = try await Bench(searchPath: .folders([folder.path]), folder: folder)
         #expect(

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Lua
 
-/// The blocks that a state keeps for reuse.
+/// The blocks of memory that a state keeps for reuse.
 struct AllocatorTests {
-    @Test func `blocks of every size keep what is in them while others come and go`() async throws {
+    @Test func `blocks of every size keep their content while others are allocated and freed`() async throws {
         let bench = try await Bench()
         let wrong = try await bench.run(
             """
@@ -26,7 +26,7 @@ struct AllocatorTests {
         #expect(wrong == [.integer(0)])
     }
 
-    @Test func `a script that goes from size to size gives back what it does not use`() async throws {
+    @Test func `memory of sizes that are no longer used is released`() async throws {
         let bench = try await Bench()
         _ = try await bench.run(
             """
@@ -37,10 +37,10 @@ struct AllocatorTests {
             """)
         let (used, room) = await bench.state.inspect { machine in
             machine.collect()
-            return (machine.context.pointee.used, machine.context.pointee.kept_room)
+            return (machine.context.pointee.used, machine.context.pointee.free_capacity)
         }
         #expect(used < 100_000)
-        // In units of eight bytes: the limit, and what lies in the slab besides.
+        // In units of eight bytes: the limit, plus what is in the slab.
         #expect(room * 8 >= -13 * 1024)
     }
 }

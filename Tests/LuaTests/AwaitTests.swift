@@ -3,10 +3,10 @@ import Testing
 
 @testable import Lua
 
-/// Waiting, wherever a script can be. That an operation completes twice cannot be tested: it is one Swift function, which
-/// returns or throws once.
+/// Waiting in every position of a script. An operation cannot complete twice: it is one Swift function, which returns or
+/// throws once.
 @Suite struct AwaitTests {
-    /// Each calls `w`, which waits, and gives what it gives.
+    /// Each calls `w`, which waits, and returns its result.
     static let places = [
         "return w(5)",
         "return select(2, pcall(w, 5))",
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: places)
-    func `an error comes out where the script waits`(place: String) async throws {
+    func `an error is raised where the script waits`(place: String) async throws {
         let bench = try await Bench()
         let source = "local seen local w = function() local ok, e = pcall(t.later_fail) seen = e error(e) end"
         let results = try await bench.run(
@@ -64,7 +64,7 @@ import Testing
         "load(setmetatable({}, {__tostring = w}))",
         "ipairs(setmetatable({}, {__index = function() table.sort({1, 2}, w) end}))(setmetatable({}, {__index = w}), 0)",
     ])
-    func `where a script cannot be suspended, nothing begins`(place: String) async throws {
+    func `in a position that cannot be suspended, the operation does not start`(place: String) async throws {
         let bench = try await Bench()
         let begun = Printed()
         try await bench.state.define(
@@ -83,7 +83,7 @@ import Testing
         #expect(await bench.state.inspect { $0.waiting.isEmpty && $0.framesEntered == $0.framesLeft })
     }
 
-    @Test func `results may be nil, none, or many`() async throws {
+    @Test func `results may be nil, absent, or many`() async throws {
         let bench = try await Bench()
         let results = try await bench.run(
             """
@@ -93,7 +93,7 @@ import Testing
         #expect(results == [.integer(0), .integer(1), .integer(3), .integer(3_000)])
     }
 
-    /// An operation that pays no heed to its cancellation.
+    /// An operation that ignores cancellation.
     private func stubborn(_ bench: Bench) async throws -> (begun: Gates, end: @Sendable () -> Void) {
         let begun = Gates()
         let waiting = Mutex<CheckedContinuation<Void, Never>?>(nil)
@@ -119,7 +119,7 @@ import Testing
         init(_ waiting: consuming sending Mutex<CheckedContinuation<Void, Never>?>) { self.waiting = waiting }
     }
 
-    @Test func `a result that comes after the cancellation is dropped`() async throws {
+    @Test func `a result after cancellation is dropped`() async throws {
         let bench = try await Bench()
         let (begun, end) = try await stubborn(bench)
         let id = bench.nextID()
@@ -135,7 +135,7 @@ import Testing
         #expect(try await bench.run("return t.later(1)") == [.integer(1)])
     }
 
-    @Test(.timeLimit(.minutes(10))) func `a result that comes after the state has gone is dropped`() async throws {
+    @Test(.timeLimit(.minutes(10))) func `a result after the state was closed is dropped`() async throws {
         let thread = LuaThread(name: "lua-late")
         defer { thread.stop() }
         weak var machine: Machine?
@@ -151,7 +151,7 @@ import Testing
             await #expect(throws: LuaError.self) { try await run.value }
             machine = await bench.state.inspect { $0 }
         }
-        // The state is closed on its thread, before what follows there.
+        // The state is closed on its thread before the jobs that follow.
         await withCheckedContinuation { continuation in thread.perform { continuation.resume() } }
         #expect(machine?.isClosed != false)
         end()

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Lua
 
-/// Each call of a session, and each run of a state, has its budgets for itself. CPU time is told by a clock that the tests move.
+/// Every call of a session and every run of a state has its own budgets. Tests move the clock for CPU time.
 @Suite struct BudgetTests {
-    /// What uses up three quarters of a budget, and what uses up more than all of it.
+    /// Scripts that use three quarters of a budget, and more than all of it.
     enum Budget: String, CaseIterable {
         case cpu, instructions
 
@@ -36,9 +36,9 @@ import Testing
         #expect(try await bench.call("\(budget.most) return 'enough'") == [.string("enough")])
     }
 
-    /// The budget is renewed at the end of a call, or the task would not have enough.
+    /// The budget is renewed at the end of a call; otherwise the task would not have enough.
     @Test(arguments: Budget.allCases)
-    func `what a call has used is not charged to a task that goes on after it`(budget: Budget) async throws {
+    func `the use of a call is not charged to a task that continues after it`(budget: Budget) async throws {
         let bench = try await budget.bench()
         try await bench.call("t.spawn(function() t.gate 'go' \(budget.most) error('enough', 0) end) \(budget.most)")
         await bench.bench.gates.arrival(at: "go")
@@ -46,9 +46,9 @@ import Testing
         #expect(await bench.told(1).map(\.message) == ["enough"])
     }
 
-    /// ... and at the beginning of the next one.
+    /// The budget is also renewed at the beginning of a call.
     @Test(arguments: Budget.allCases)
-    func `what a task has used between calls is not charged to the next one`(budget: Budget) async throws {
+    func `the use of a task between calls is not charged to the next call`(budget: Budget) async throws {
         let bench = try await budget.bench()
         try await bench.call("t.spawn(function() t.gate 'go' \(budget.most) error('enough', 0) end)")
         await bench.bench.gates.arrival(at: "go")
@@ -67,9 +67,9 @@ import Testing
         try await bench.run(clock + budget.most)
     }
 
-    @Test func `a CPU budget below zero is one of a tick`() async {
+    @Test func `a negative CPU budget is one clock tick`() async {
         await #expect(processExitsWith: .success) {
-            HangGuard.arm()  // a budget that is used up for good must not keep the thread
+            HangGuard.arm()  // a budget that stays exhausted must not block the thread
             let bench = try await SessionBench(limits: LuaLimits(cpu: .seconds(-1)))
             #expect(try await bench.call("return 1") == [.integer(1)])
             #expect(try await bench.failure(of: "while true do end").code == "budget.cpu")
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: [0, -1, .min])
-    func `a budget of memory below zero holds nothing`(memory: Int) throws {
+    func `a memory budget of zero or less is too small for a state`(memory: Int) throws {
         let thread = LuaThread(name: "lua-test")
         defer { thread.stop() }
         let error = #expect(throws: LuaError.self) { try LuaState(thread: thread, limits: LuaLimits(memory: memory)) }
@@ -86,37 +86,37 @@ import Testing
         #expect(error?.message == "the script used more than its memory budget of 0 MiB")
     }
 
-    /// Given for a run, or for its state.
+    /// Tested for a run and for its state.
     @Test(arguments: [
         (LuaLimits(cpu: .seconds(-1)), "while true do end", "the script used more than its CPU budget of 0 s"),
         (LuaLimits(wall: .seconds(-1)), "t.gate 'never'", "the script took longer than its time budget of 0 s"),
         (LuaLimits(wall: .zero), "while true do end", "the script took longer than its time budget of 0 s"),
-        (LuaLimits(tasks: -3), "t.spawn(t.later)", "the script has 0 tasks already"),
-        (LuaLimits(tasks: .min), "t.spawn(t.later)", "the script has 0 tasks already"),
+        (LuaLimits(tasks: -3), "t.spawn(t.later)", "the script already has 0 tasks"),
+        (LuaLimits(tasks: .min), "t.spawn(t.later)", "the script already has 0 tasks"),
         (LuaLimits(instructions: -3), "while true do end", "the script used more than its budget of 0 instructions"),
         (LuaLimits(instructions: 0), "while true do end", "the script used more than its budget of 0 instructions"),
         (LuaLimits(instructions: .min), "while true do end", "the script used more than its budget of 0 instructions"),
     ])
-    func `a budget below zero is zero`(limits: LuaLimits, source: String, message: String) async throws {
+    func `a negative budget is zero`(limits: LuaLimits, source: String, message: String) async throws {
         #expect(try await Bench().failure(of: source, limits: limits).message == message)
         #expect(try await Bench(limits: limits).failure(of: source).message == message)
     }
 
-    @Test func `a session has no budget below zero`() async throws {
+    @Test func `a negative task budget of a session is zero`() async throws {
         let bench = try await Bench()
         guard case .function(let spawn)? = try await bench.run("return function() return t.spawn(t.later) end").first else {
             throw Bench.refusal
         }
         let session = try await bench.state.openSession(id: bench.nextID(), limits: LuaLimits(tasks: -3)) { _ in }
         let error = await #expect(throws: LuaError.self) { try await session.call(spawn) }
-        #expect(error?.message == "the script has 0 tasks already")
+        #expect(error?.message == "the script already has 0 tasks")
         try await session.close()
     }
 
-    /// No budget of a session behaves so; a renewal that is broken does.
-    @Test func `a session whose stop cannot be taken back ends`() async {
+    /// No budget of a session behaves like this; a broken renewal would.
+    @Test func `a session whose stop cannot be withdrawn ends`() async {
         await #expect(processExitsWith: .success) {
-            HangGuard.arm()  // without a way out the thread would look at the stop for ever
+            HangGuard.arm()  // without an end the thread would check for the stop forever
             let bench = try await SessionBench()
             let machine = bench.bench.state.machine
             try await bench.bench.state.define(

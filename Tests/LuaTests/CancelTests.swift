@@ -2,20 +2,20 @@ import Testing
 
 @testable import Lua
 
-/// Cancelling a run in each of its states. Its children end with it, and it leaves nothing.
+/// Cancelling a run in each of its states, which also ends its children and leaves nothing behind.
 @Suite struct CancelTests {
     enum Stage: String, CaseIterable {
-        /// The run has been asked for, and the thread is still busy.
+        /// The run is requested, and the thread is still busy.
         case queued
-        /// It computes.
+        /// The run computes.
         case running
-        /// It waits for an operation.
+        /// The run waits for an operation.
         case parked
-        /// It waits for several tasks.
+        /// The run waits for several tasks.
         case all
-        /// It waits for one task.
+        /// The run waits for one task.
         case task
-        /// It waits for a module that another task loads.
+        /// The run waits for a module that another task loads.
         case module
 
         var source: String {
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases, [true, false])
-    func `a run is cancelled, with its children`(stage: Stage, byTask: Bool) async throws {
+    func `a run is cancelled together with its children`(stage: Stage, byTask: Bool) async throws {
         let bench = try await Bench(
             searchPath: .lookup { _ in LuaScript(name: "m.lua", source: "local t = require 't' t.open 'there' t.gate 'never'") })
         let id = bench.nextID()
@@ -51,7 +51,7 @@ import Testing
             "for i = 1, 3 do t.spawn(function() local c <close> = setmetatable({}, {__close = function() t.log 'child' end}) t.gate 'never' end) end "
         let isQueued = stage == .queued
         if isQueued {
-            // A job that keeps the thread until the cancellation has been sent.
+            // Blocks the thread until the cancellation has been sent.
             bench.thread.perform { while !hold.isOpen("go") {} }
         }
         let run = Task { try await bench.run(isQueued ? stage.source : children + "t.later() " + stage.source, id: id) }
@@ -73,7 +73,7 @@ import Testing
         try await check(bench, after: stage)
     }
 
-    @Test func `a run that computes is cancelled also when its caller is on the same thread`() async throws {
+    @Test func `a computing run is cancelled even if its caller uses the same thread`() async throws {
         let bench = try await Bench()
         let run = Task(executorPreference: bench.thread) { try await bench.run("t.open 'there' while true do end") }
         try await bench.gates.wait("there")
@@ -82,18 +82,18 @@ import Testing
         try await check(bench, after: .running)
     }
 
-    @Test func `cancelling a run that has ended, or that never was, does nothing`() async throws {
+    @Test func `cancelling a run that has ended or does not exist does nothing`() async throws {
         let bench = try await Bench()
         let id = bench.nextID()
         #expect(try await bench.run("return 1", id: id) == [.integer(1)])
         bench.state.cancel(id)
         bench.state.cancel(LuaRunID(rawValue: 999))
-        // Another run of the same number is another run.
+        // A later run with the same number is a different run.
         #expect(try await bench.run("return t.later(2)", id: id) == [.integer(2)])
         try await check(bench, after: .parked)
     }
 
-    @Test func `small runs end while another one spins, beside it and in another state`() async throws {
+    @Test func `short runs finish while another run spins, in the same and in another state`() async throws {
         let bench = try await Bench()
         let other = try await Bench(thread: bench.thread)
         let id = bench.nextID()
@@ -122,7 +122,7 @@ import Testing
 
     // MARK: all
 
-    @Test func `all refuses tasks of other runs, and what is no task, before anything starts`() async throws {
+    @Test func `all refuses tasks of other runs, and values that are not tasks, before anything starts`() async throws {
         let bench = try await Bench()
         let results = try await bench.run(
             """
@@ -147,7 +147,7 @@ import Testing
         try await check(bench, after: .all)
     }
 
-    @Test func `all tells the first failure, not what its cancellation causes`() async throws {
+    @Test func `all raises the first failure, not the errors that its cancellation causes`() async throws {
         let bench = try await Bench()
         for order in ["bad, good, good", "good, bad, good", "good, good, bad"] {
             let results = try await bench.run(

@@ -21,7 +21,7 @@ import Testing
     private static let good = "return {thing = (...).functions['d.thing']}"
 
     @Test(arguments: ["error 'x'", "return +", "(...).functions['d.wait']()"])
-    func `a module whose prelude fails leaves nothing`(prelude: String) async throws {
+    func `a module whose prelude fails leaves nothing behind`(prelude: String) async throws {
         let bench = try await Bench()
         let globals: [LuaFunction] = [
             .sync("print") { _ in [.string("new")] }, .sync("os.time") { _ in [] }, .sync("os.late") { _ in [] },
@@ -41,18 +41,18 @@ import Testing
         #expect(then == [.boolean(true), .string("new"), .string("function"), .string("function")])
     }
 
-    @Test func `a type that is there already is refused, with all of its module`() async throws {
+    @Test func `a duplicate type is refused together with its module`() async throws {
         let bench = try await Bench()
         let module = LuaModule(
             name: "two", types: [LuaObjectType(name: "fresh", methods: []), LuaObjectType(name: "thing", methods: [])],
             globals: [.sync("two") { _ in [] }])
         let error = await #expect(throws: LuaError.self) { try await bench.state.define(module) }
-        #expect(error?.message == "the type 'thing' is defined already")
+        #expect(error?.message == "the type 'thing' is already defined")
         #expect(await bench.state.inspect { $0.objectTypes["fresh"] == nil })
         #expect(try await bench.run("return two, t.thing('x').name") == [.nil, .string("x")])
     }
 
-    @Test func `defining a module leaves nothing in the registry but the module`() async throws {
+    @Test func `defining a module adds only the module to the registry`() async throws {
         let bench = try await Bench()
         func define() async throws -> Int {
             try await bench.state.define(LuaModule(name: "g", globals: [.sync("one.two") { _ in [] }]))
@@ -67,7 +67,7 @@ import Testing
         "local f = ... pcall(f.functions['d.wait']) f.functions['d.wait']()",
         "coroutine.wrap((...).functions['d.wait'])()", "coroutine.wrap((...).functions['d.wait_too'])()",
     ])
-    func `a prelude that waits is told that it cannot`(prelude: String) async throws {
+    func `a prelude that waits gets an error`(prelude: String) async throws {
         let bench = try await Bench()
         let error = await #expect(throws: LuaError.self) { try await bench.state.define(Self.module(prelude)) }
         #expect(error?.code == "lua.cannot_wait")

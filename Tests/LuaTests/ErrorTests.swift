@@ -12,7 +12,7 @@ import Testing
         "t.spawn(function() t.fail() end)",
         "t.rethrow(function() t.fail() end)", "xpcall(t.fail, function(e) error(e) end) t.fail()",
     ])
-    func `errors keep their structure on every way to the host`(source: String) async throws {
+    func `errors keep their structure on every path to the host`(source: String) async throws {
         let bench = try await Bench()
         var error = try await bench.failure(of: "\n" + source, annotations: ["run": "r-7"])
         var expected = Bench.refusal
@@ -78,7 +78,7 @@ import Testing
             ("coroutine.yield(1)", "script.error", "attempt to yield from outside a coroutine", 2),
             ("return t.spawn(1)", "script.bad_argument", nil, 2),
         ] as [(String, String, String?, Int?)])
-    func `every sort of error reaches the host`(source: String, code: String, message: String?, line: Int?) async throws {
+    func `every kind of error reaches the host`(source: String, code: String, message: String?, line: Int?) async throws {
         let bench = try await Bench()
         let error = try await bench.failure(of: "\n" + source)
         #expect(error.code == code)
@@ -106,7 +106,7 @@ import Testing
             ),
             ("{t = ('x'):rep(1 << 20)}", "the script raised a table: {t = \"\(String(repeating: "x", count: 60))…\"}", "script.error"),
         ] as [(String, String, String)])
-    func `a raised table is shown`(table: String, message: String, code: String) async throws {
+    func `a raised table is shown in the message`(table: String, message: String, code: String) async throws {
         let bench = try await Bench()
         let error = try await bench.failure(of: "\nerror(\(table))")
         #expect(error.message == message)
@@ -114,7 +114,7 @@ import Testing
         #expect(error.location == SourceLocation(chunk: "a.lua", line: 2))
     }
 
-    /// What recurses without end, or fails while a failure is being dealt with.
+    /// Scripts with endless recursion, or with errors during error handling.
     static let entangled: [(source: String, code: String, line: Int?)] = [
         ("local function f(a, b, c, d) return 1 + f(a, b, c, d) end\nf()", "script.error", 2),
         ("local function f(a, b, c, d) f(a, b, c, d) end\nlocal ok, e = pcall(f) error(e, 0)", "script.error", 2),
@@ -138,7 +138,7 @@ import Testing
     ]
 
     @Test(arguments: entangled.indices)
-    func `failures within failures are survived, and have a place`(index: Int) async throws {
+    func `errors during errors have a position and leave the state usable`(index: Int) async throws {
         let (source, code, line) = Self.entangled[index]
         let bench = try await Bench()
         let error = try await bench.failure(
@@ -153,7 +153,7 @@ import Testing
         #expect(isBalanced)
     }
 
-    @Test func `allocations that fail in a message handler are survived`() async throws {
+    @Test func `failing allocations in a message handler leave the state usable`() async throws {
         let bench = try await Bench()
         var failed = 0
         for point in 1...400 {
@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `objects of the host are released when scripts forget them, and when the state ends`() async throws {
+    func `objects of the host are released when scripts drop them and when the state ends`() async throws {
         final class Payload: Sendable {
             let gates: Gates
             let name: String
@@ -200,7 +200,7 @@ import Testing
         try await gates.wait("kept")
     }
 
-    @Test func `a syntax error has a place, and preambles are skipped`() async throws {
+    @Test func `a syntax error has a position, and preambles are skipped`() async throws {
         let bench = try await Bench()
         do {
             try await bench.state.compile(LuaScript(name: "b.lua", source: "\u{FEFF}#!/usr/bin/lua\nreturn +"))
@@ -214,7 +214,7 @@ import Testing
         try await bench.state.compile(LuaScript(name: "b.lua", source: ""))
     }
 
-    @Test func `tracebacks pass over preludes`() async throws {
+    @Test func `tracebacks omit preludes`() async throws {
         let bench = try await Bench()
         let error = try await bench.failure(of: "local function f()\nt.rethrow(function()\nt.fail() end) end\nf()")
         #expect(error.traceback.map(\.line) == [3, 2, 4])

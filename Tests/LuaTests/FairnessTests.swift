@@ -3,16 +3,16 @@ import Testing
 
 @testable import Lua
 
-/// How long a run that spins may keep others from their turns: counted in its own turns, by a clock that it moves itself.
+/// How long a spinning run delays others: counted in its own turns, with a clock that it moves itself.
 @Suite struct FairnessTests {
-    /// The rounds that the spinner has begun, and the round in which each of the others ended.
+    /// The rounds that the spinner has begun, and the round in which each other run ended.
     private final class Rounds: Sendable {
         private let state = Mutex<(count: Int, ends: [Int])>((0, []))
         static let most = 1_000
 
         var ends: [Int] { state.withLock { $0.ends } }
 
-        /// Begins a round, which ends with the turn. False: all others have ended, or never will.
+        /// Begins a round, which lasts one turn. Returns `false` if all others have ended, or too many rounds have passed.
         func begin(beside others: Int) -> Bool {
             let goesOn = state.withLock {
                 $0.count += 1
@@ -30,10 +30,10 @@ import Testing
     @Test(arguments: [
         "fair.wait()", "t.spawn(fair.wait):await()", "t.all { fair.wait }", "for i = 1, 100 do end",
     ])
-    func `runs that do little have their turns between any two of one that spins`(step: String) async throws {
+    func `short runs get turns between any two turns of a spinning run`(step: String) async throws {
         let rounds = Rounds()
         let thread = LuaThread(name: "fair")
-        // One state is the spinner's, the other a neighbour on the same thread.
+        // One state has the spinner, the other is a neighbour on the same thread.
         let benches = [try await Bench(thread: thread), try await Bench(thread: thread)]
         let small = (0..<32).map { (bench: benches[$0 % 2], gate: "go\($0)") }
         for bench in benches {
@@ -68,8 +68,8 @@ import Testing
             try await group.waitForAll()
         }
         #expect(rounds.ends.count == small.count)
-        // A wait is a handful of pieces of work for the thread, and a round goes by between two of these. That there are many runs
-        // makes no difference.
+        // Each wait consists of a few jobs on the thread, with one round between two jobs, independent of the number
+        // of runs.
         let latest = try #require(rounds.ends.max())
         #expect(latest <= 8 * (Self.waits + 1))
     }
@@ -114,7 +114,7 @@ import Testing
         for number in 0..<4 {
             let own = all.indices.filter { all[$0] == number }
             #expect(own.count == 200)
-            // The others have no more than two rounds each between two of one; a tick of the thread's own clock may come in.
+            // Between two rounds of one run the others have at most two each, plus those from ticks of the real clock.
             let longest = zip(own, own.dropFirst()).map { $1 - $0 - 1 }.max() ?? 0
             #expect(longest <= 8, "\(number)")
         }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Lua
 
-/// Fails every allocation of a script, one after the other. Each Swift frame that was entered must be left.
+/// Fails each allocation of a script in turn. Every Swift frame that was entered must be left.
 @Suite(.serialized) struct FaultTests {
     static let source = """
         local kept = {}
@@ -27,7 +27,7 @@ import Testing
         return kept
         """
 
-    /// What is done with a state while its allocations fail.
+    /// Work of a state while its allocations fail.
     enum Work: String, CaseIterable {
         case run, syntaxError, session, module
 
@@ -65,7 +65,7 @@ import Testing
                 #expect(machine.waiting.isEmpty)
                 return isUnused
             }
-            // Whatever has failed, the state goes on.
+            // The state continues to work after any failure.
             #expect(try await bench.run("return 1 + 1") == [.integer(2)])
             if isUnused { break }
             guard let failure else { continue }
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a state whose allocations fail is not made, or is whole`(onward: Bool) {
+    func `creating a state with failing allocations either fails or succeeds completely`(onward: Bool) {
         var failed = 0
         for point in 1...100_000 {
             let context = clua_context_new(1 << 20, 1)
@@ -106,7 +106,7 @@ import Testing
         #expect(failed > 100)
     }
 
-    @Test func `every memory limit either suffices or is named`() async throws {
+    @Test func `every memory limit either suffices or is reported`() async throws {
         for limit in stride(from: 24_000, to: 200_000, by: 512) {
             guard let bench = try? await Bench(limits: LuaLimits(memory: limit)) else { continue }
             do {
@@ -117,17 +117,17 @@ import Testing
             }
             let balanced = await bench.state.inspect { $0.framesEntered == $0.framesLeft && lua_gettop($0.lua) == 0 }
             #expect(balanced)
-            // What one function of the host returns may go beyond the limit, until it is looked at.
+            // A result of the host may exceed the limit until the next check.
             #expect(await bench.state.memoryPeak <= limit + 32_768)
             await bench.state.inspect { $0.collect() }
             if limit > 80_000 { #expect(try await bench.run("return 1 + 1") == [.integer(2)]) }
         }
     }
 
-    /// The same fault, with and without the rule that allocations cannot fail while Swift runs: the test above would
-    /// notice if the rule were broken.
+    /// The same fault with and without the rule that allocations do not fail while Swift code runs: it shows that the test
+    /// above would detect a broken rule.
     @Test(arguments: [true, false])
-    func `without the protection frames are jumped over`(isProtected: Bool) throws {
+    func `without the protection an allocation jumps over Swift frames`(isProtected: Bool) throws {
         let frames = Frames()
         var failed = 0
         for point in 1...10_000 {

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Lua
 
-/// No script here goes on for ever: where the budget did not end it, it would end by itself, and the test fail.
+/// The scripts end by themselves in the end: without the budget the test fails instead of hanging.
 @Suite struct InstructionTests {
-    /// What a script does here depends neither on hashes nor on addresses; all the more must its end not.
+    /// A script whose behaviour depends on neither hashes nor addresses, and whose end must not either.
     static let manyLines = """
         local kept, words = {}, {}
         for round = 1, 5000 do
@@ -25,7 +25,7 @@ import Testing
         end
         """
 
-    @Test func `the same script stops at the same place in every state`() async throws {
+    @Test func `the same script stops at the same position in every state`() async throws {
         for instructions in [100_000, 1_234_567] {
             var ends: [String] = []
             for memory in [64 << 20, 32 << 20] {
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `the same script stops at the same place in every process`() async throws {
+    @Test func `the same script stops at the same position in every process`() async throws {
         var ends: [String] = []
         for _ in 1...2 {
             let result = await #expect(processExitsWith: .success, observing: [\ExitTest.Result.standardOutputContent]) {
@@ -55,8 +55,8 @@ import Testing
         #expect(ends[0] == ends[1])
     }
 
-    /// A tick of the clock must not begin the count anew: these loops last for dozens of ticks.
-    @Test func `ticks do not change what is counted`() async throws {
+    /// A clock tick must not reset the count: these loops last for dozens of ticks.
+    @Test func `ticks do not change the count`() async throws {
         var rounds: Set<Int> = []
         for _ in 1...3 {
             let bench = try await Bench()
@@ -69,7 +69,7 @@ import Testing
         #expect(rounds.count == 1)
     }
 
-    @Test func `a budget that suffices changes nothing`() async throws {
+    @Test func `a sufficient budget changes nothing`() async throws {
         let bench = try await Bench()
         let results = try await bench.run(
             "local n = 0 for i = 1, 1000 do n = n + i end t.later() return n", limits: LuaLimits(cpu: .seconds(600), instructions: 100_000))
@@ -88,15 +88,15 @@ import Testing
         "local function often() for i = 1, 1e5 do t.later() end end t.all { often, often }",
         "t.spawn(function() for i = 1, 1e8 do end end)",
     ])
-    func `coroutines and tasks count for their run`(source: String) async throws {
+    func `instructions of coroutines and tasks count for their run`(source: String) async throws {
         let bench = try await Bench()
         let error = try await bench.failure(of: source, limits: LuaLimits(cpu: .seconds(600), instructions: 200_000))
         #expect(error.code == "budget.instructions")
         #expect(try await bench.run("return 1 + 1") == [.integer(2)])
     }
 
-    /// A coroutine begins its count anew; were it not charged itself, its instructions would be free.
-    @Test func `short coroutines are not free`() async throws {
+    /// A new coroutine starts its count at zero, so its instructions must be charged separately.
+    @Test func `instructions of short coroutines count`() async throws {
         let bench = try await Bench()
         let error = try await bench.failure(
             of: "local function f() for i = 1, 80 do end end for i = 1, 1e5 do t.log() coroutine.wrap(f)() end",
@@ -105,7 +105,7 @@ import Testing
         #expect((500...1_050).contains(bench.log.count))
     }
 
-    @Test func `a coroutine from a run without the budget counts for the run that resumes it`() async throws {
+    @Test func `a coroutine of a run without the budget counts for the run that resumes it`() async throws {
         let bench = try await Bench()
         try await bench.run("t.spin = coroutine.wrap(function() coroutine.yield() for i = 1, 1e8 do end end) t.spin()")
         let error = try await bench.failure(of: "t.spin()", limits: LuaLimits(cpu: .seconds(600), instructions: 200_000))
@@ -117,7 +117,7 @@ import Testing
         try await other.run("for i = 1, 1000 do t.loop() end")
     }
 
-    @Test func `a run may spin beside one with a budget`() async throws {
+    @Test func `a run without the budget may spin beside one with it`() async throws {
         let bench = try await Bench()
         async let spinner = bench.failure(of: "while true do end", limits: LuaLimits(cpu: .milliseconds(200)))
         let error = try await bench.failure(of: "for i = 1, 1e9 do end", limits: LuaLimits(cpu: .seconds(600), instructions: 30_000_000))

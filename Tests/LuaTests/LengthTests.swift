@@ -2,17 +2,17 @@ import Testing
 
 @testable import Lua
 
-/// Lengths near the limits of 32 and 64 bits: refused by what they are, or by the memory budget, and never taken for smaller ones.
+/// Lengths near the limits of 32 and 64 bits: refused as too large or by the memory budget, and never truncated.
 @Suite struct LengthTests {
-    /// Calls, and a part of the message that refuses them.
+    /// Calls, and a part of their error message.
     static let refused: [(calls: [String], message: String)] = [
         (
             [
                 "('x'):rep(1 << 31)", "('x'):rep((1 << 32) + 1)", "('x'):rep(1 << 62)", "('x'):rep(math.maxinteger)", "('x'):rep(1e18)",
-                // These would come to 0, 2, 16 and 48 bytes.
+                // With overflow these would be 0, 2, 16 and 48 bytes.
                 "('abcd'):rep(1 << 62)", "('xy'):rep((1 << 63 - 1) + 1 | 1 << 62)", "('x'):rep(16):rep((1 << 60) + 1)",
                 "('x'):rep(48):rep((1 << 60) + 1)",
-                // With what stands between: 1, 1 and 4 bytes.
+                // With separators and overflow: 1, 1 and 4 bytes.
                 "('x'):rep((1 << 62) + 1, 'yyy')", "(''):rep((1 << 63 - 1) + 1, 'y')", "('xy'):rep((1 << 62) + 1, 'yy')",
                 "(''):rep(math.maxinteger, 'y')", "('x'):rep(math.maxinteger, 'y')", "('x'):rep(1 << 32, 'y')",
                 "mib:rep(2048)", "mib:rep(4096)", "mib:rep(4097)", "mib:rep(1 << 44)", "mib:rep((1 << 44) + 1)", "('x'):rep(2048, mib)",
@@ -74,8 +74,8 @@ import Testing
         """
 
     @Test(arguments: refused.indices)
-    func `a length beyond what there can be is refused`(index: Int) async {
-        // In a process of its own: what overflows writes where it must not.
+    func `a length beyond the limits is refused`(index: Int) async {
+        // Runs in a child process, because an overflow would write outside of its memory.
         await #expect(processExitsWith: .success) { [index = index as Int] in
             HangGuard.arm()
             let (calls, message) = Self.refused[index]
@@ -100,7 +100,7 @@ import Testing
             ("table.concat({}, 'x', math.maxinteger, math.mininteger)", .string("")),
             ("select('#', table.unpack({}, math.maxinteger, 1))", .integer(0)),
         ] as [(String, LuaValue)])
-    func `positions beyond a text are positions beyond it`(call: String, result: LuaValue) async throws {
+    func `positions beyond the end of a string are valid`(call: String, result: LuaValue) async throws {
         #expect(try await Bench().run("return (\(call))") == [result])
     }
 }

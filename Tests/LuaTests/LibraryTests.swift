@@ -3,14 +3,14 @@ import Testing
 @testable import Lua
 
 @Suite struct LibraryTests {
-    /// What the library does by itself, so that it can be stopped, gives what the stock library gives.
-    @Test func `the library gives what the stock one gives`() {
+    /// Functions that are reimplemented so that they can be stopped give the results of the stock library.
+    @Test func `the library gives the results of the stock library`() {
         let seed = TwinLibraries.seed
         let error = TwinLibraries.run(Self.comparison, seed: seed, fuel: 4_000_000_000)
         #expect(error == nil, "seed \(seed)")
     }
 
-    @Test func `numbers are read as by the manual`() async throws {
+    @Test func `numbers are parsed as the manual says`() async throws {
         let bench = try await Bench()
         try await bench.run(
             """

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ListTests {
     private static let empty = LuaValue.table(LuaTable(isList: true))
 
-    @Test func `the mark survives the way into a script and back`() async throws {
+    @Test func `the mark survives passing the table into a script and back`() async throws {
         let bench = try await Bench()
         let nested = LuaValue.table(LuaTable(fields: ["a": Self.empty, "b": .table(LuaTable())]))
         #expect(try await bench.run("return t.echo(...)", arguments: [Self.empty]) == [Self.empty])
@@ -16,7 +16,7 @@ import Testing
         #expect(LuaTable(array: [.integer(1)], isList: true) == LuaTable(array: [.integer(1)]))
     }
 
-    @Test func `a marked table is a table like others`() async throws {
+    @Test func `a marked table behaves like any other`() async throws {
         let bench = try await Bench()
         let results = try await bench.run(
             """
@@ -32,7 +32,7 @@ import Testing
             ])
     }
 
-    @Test func `a script may give a marked table a metatable, and not get at the mark`() async throws {
+    @Test func `a script may set a metatable on a marked table but cannot read the mark`() async throws {
         let bench = try await Bench()
         #expect(
             try await bench.run(

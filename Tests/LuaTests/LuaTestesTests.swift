@@ -5,14 +5,14 @@ import Testing
 
 @testable import Lua
 
-/// The test programs of the Lua project, run by hand: they are not part of this repository.
+/// The test programs of the Lua project, run manually because they are not part of this repository.
 ///
 ///     git clone --depth 1 --branch v5.4.4 https://github.com/lua/lua /tmp/lua
 ///     LUA_TESTES=/tmp/lua/testes swift test --filter LuaTestesTests
 @Suite(.serialized, .enabled(if: getenv("LUA_TESTES") != nil)) struct LuaTestesTests {
     static let folder = getenv("LUA_TESTES").map { String(cString: $0) }
 
-    /// As with `_U` in all.lua: nothing that takes long or depends on the platform, no tests of the inside.
+    /// Settings as with `_U` in all.lua: no long or platform-dependent tests, no tests of internals.
     static let opening = "_port = true _soft = true _nomsg = true Message = function() end "
 
     static let names = [
@@ -21,22 +21,22 @@ import Testing
         "strings", "tpack", "utf8", "vararg", "verybig",
     ]
 
-    /// The sandbox gets the libraries that it lacks, so that the tests get past what they use beside their matter: what is
-    /// compared is the language, and those functions that are ours.
+    /// Adds the absent libraries to the sandbox, because the tests use them in passing. Only the language and this package's
+    /// own functions are compared.
     private static func addAbsent(to machine: Machine) {
         let libraries: [(String, lua_CFunction)] = [("debug", luaopen_debug), ("io", luaopen_io), ("os", luaopen_os)]
         for (name, open) in libraries { luaL_requiref(machine.lua, name, open, 1) }
         lua_settop(machine.lua, 0)
     }
 
-    /// ... and modules that say nothing, or take what `package` would.
+    /// Replaces `package` and modules with versions that do nothing, or as little as the tests need.
     static let substitutes = """
         local memory = collectgarbage collectgarbage = function(o) return o == 'count' and memory 'count' or 0 end \
         package = {preload = {}} local found = require require = function(name) \
         return package.preload[name] and package.preload[name]() or found(name) end\u{20}
         """
 
-    /// Lines that are left out in the sandbox, and the deliberate difference that they meet.
+    /// Lines that are skipped in the sandbox, each with the deliberate difference that they touch.
     static let differences: [String: [(lines: ClosedRange<Int>, why: String)]] = [
         "bitwise": [(6...6, "the metatable of strings is locked"), (26...27, "so that"), (60...85, "these have no operations on bits")],
         "calls": [
@@ -52,7 +52,7 @@ import Testing
         "pm": [(391...418, "no %p")], "strings": [(157...193, "no %p"), (374...374, "no %p")],
     ]
 
-    /// Files that are about what the sandbox lacks, and how they find out.
+    /// Files about features that the sandbox lacks, with the error they end with.
     static let absent = [
         "attrib": "attrib.lua:13", "bwcoercion": "(local 'smt')", "db": "db.lua:720", "files": "loadfile is not available",
         "gc": "gc.lua:15", "gengc": "__gc is not available",
@@ -65,13 +65,13 @@ import Testing
         }
         let thread = LuaThread(name: "lua-testes")
         defer { thread.stop() }
-        // Its tests of the memory's end want an end that comes soon.
+        // The tests of memory exhaustion need a limit that is reached soon.
         let limits = LuaLimits(memory: 1 << 30, cpu: .seconds(120))
         let siblings = LuaSearchPath.folders([folder])
         let state = try LuaState(thread: thread, limits: limits, searchPath: siblings, library: library)
         if library == .sandboxed {
             try await state.define(LuaModule(name: "print", globals: [.sync("print") { _ in [] }]))
-            // Reports collections, by __gc.
+            // Reports collections through __gc.
             let functions = [LuaFunction.sync("stop") { _ in [] }, .sync("start") { _ in [] }]
             try await state.define(LuaModule(name: "tracegc", functions: functions))
             await state.inspect(Self.addAbsent)

@@ -3,17 +3,17 @@ import Testing
 @testable import Lua
 
 @Suite struct MatcherTests {
-    /// Random patterns made of all there is, on random subjects, by both matchers; the results must be the same, and so
-    /// must the errors. Set `LUA_TEST_SEED` to repeat a failure.
+    /// Random patterns with all features on random subjects, in both matchers: results and errors must be equal.
+    /// Set `LUA_TEST_SEED` to repeat a failure.
     @Test(arguments: 0..<3)
-    func `the matcher gives what the stock one gives`(part: Int64) {
+    func `the matcher gives the results of the stock matcher`(part: Int64) {
         let seed = TwinLibraries.seed + part
         print("comparing with seed \(seed)")
         let error = TwinLibraries.run(Self.comparison, seed: seed, fuel: 4_000_000_000)
         #expect(error == nil, "seed \(seed)")
     }
 
-    /// Steps are bounded where the stock matcher would go on for minutes.
+    /// Steps are limited because the stock matcher would run for minutes.
     @Test(arguments: [
         "string.find(('a'):rep(30), ('a?'):rep(30) .. ('a'):rep(30) .. 'b')",
         "string.match(('a'):rep(400), 'a-a-a-a-b')",
@@ -25,7 +25,7 @@ import Testing
         "string.match(('a'):rep(1e6), '(a*)%1b')",
         "string.gsub(('x'):rep(1e5), '', ('y'):rep(100))",
     ])
-    func `a pattern cannot go on without fuel`(source: String) {
+    func `a pattern stops when its fuel is used up`(source: String) {
         #expect(TwinLibraries.run("while true do pcall(load[[\(source)]]) end", seed: 0, fuel: 20_000_000) == "stopped: 4")
     }
 

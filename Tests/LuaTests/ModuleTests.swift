@@ -21,7 +21,7 @@ import Testing
         return error
     }
 
-    // MARK: What is refused
+    // MARK: Refused modules
 
     @Test(arguments: [
         ("''", "it has an empty part"), ("'.'", "it has an empty part"), ("'..'", "it has an empty part"),
@@ -30,14 +30,14 @@ import Testing
         ("'a\\\\b'", "it has a '\\'; parts are separated by dots"), ("'a\\0b'", "it has a control character"),
         ("'a\\nb'", "it has a control character"), ("('a'):rep(201)", "it has more than 200 bytes"), ("'\\xff'", "it is not UTF-8"),
     ])
-    func `no name leads out of the folders`(name: String, why: String) async throws {
+    func `a module name cannot leave the folders`(name: String, why: String) async throws {
         let error = try await failure(of: "\nrequire(\(name))", ["a.lua": "return 1", "a/b.lua": "return 2"])
         #expect(error.code == "script.module_name")
         #expect(error.message.hasSuffix(why))
         #expect(error.location == SourceLocation(chunk: "a.lua", line: 2))
     }
 
-    @Test func `links may point inside of their folder only, and only files are read`() async throws {
+    @Test func `links may point inside of their folder only, and only regular files are read`() async throws {
         let (bench, folder) = try await bench(["lib/a.lua": "return 'a'", "secret.lua": "return 'secret'", "d.lua/x.lua": ""])
         symlink("a.lua", "\(folder.path)/lib/inside.lua")
         symlink("../secret.lua", "\(folder.path)/lib/outside.lua")
@@ -47,7 +47,7 @@ import Testing
         mkfifo("\(folder.path)/lib/fifo.lua", 0o600)
         symlink("/dev/zero", "\(folder.path)/lib/zero.lua")
         #expect(try await bench.run("return (require 'inside')") == [.string("a")])
-        #expect(try await bench.failure(of: "require 'fifo'").message.hasSuffix("lib/fifo.lua cannot be read: it is no file"))
+        #expect(try await bench.failure(of: "require 'fifo'").message.hasSuffix("lib/fifo.lua cannot be read: it is not a regular file"))
         for name in ["outside", "p", "zero"] {
             let error = try await bench.failure(of: "require '\(name)'")
             #expect(error.code == "script.module_unreadable")
@@ -58,7 +58,7 @@ import Testing
         #expect(try await bench.failure(of: "require 'etc.passwd'").code == "script.unknown_module")
     }
 
-    @Test func `modules are text of a moderate size`() async throws {
+    @Test func `modules are text of at most 4 MiB`() async throws {
         let (bench, folder) = try await bench([:])
         try folder.write("binary.lua", "\u{1B}Lua")
         try folder.write("large.lua", String(repeating: " ", count: (4 << 20) + 1))
@@ -71,16 +71,16 @@ import Testing
         #expect(bytecode.location == SourceLocation(chunk: "a.lua", line: 2))
         let error = try await bench.failure(of: "require 'large'")
         #expect(error.code == "script.module_unreadable")
-        #expect(error.message == "\(folder.path)/large.lua has more than 4 MiB, the most of a module")
+        #expect(error.message == "\(folder.path)/large.lua has more than 4 MiB, the limit for a module")
         #expect(try await bench.run("return (require 'fits')") == [.boolean(true)])
     }
 
-    @Test func `an unknown module names what there is, where was looked, and the nearest`() async throws {
+    @Test func `an unknown module is reported with the modules that exist, the places searched, and the nearest name`() async throws {
         let error = try await failure(of: "require 'lib.txet'", ["lib/text.lua": "", "b/c.lua": "", "z.txt": ""])
         #expect(error.code == "script.unknown_module")
         #expect(
             error.message
-                == "there is no module 'lib.txet'; modules: b.c, lib.text, t, text; looked for F/lib/lib/txet.lua, F/lib/txet.lua, "
+                == "unknown module 'lib.txet'; modules: b.c, lib.text, t, text; looked for F/lib/lib/txet.lua, F/lib/txet.lua, "
                 + "and for init.lua in a folder of that name")
         #expect(error.hint == "did you mean 'lib.text'?")
     }
@@ -89,13 +89,13 @@ import Testing
         ("require 'a'", "a → a", ["a.lua": "require 'a'"]),
         ("require 'a'", "a → b → c → a", ["a.lua": "require 'b'", "b.lua": "require 'c'", "c.lua": "require 'a'"]),
         ("require 'x'", "a → b → a", ["x.lua": "require 'a'", "a.lua": "t.later() require 'b'", "b.lua": "t.later() require 'a'"]),
-        // Two tasks, each loading what the other one needs.
+        // Two tasks, each loading a module that the other one needs.
         (
             "t.all { function() require 'a' end, function() require 'b' end }", "a → b → a",
             ["a.lua": "t.later() require 'b'", "b.lua": "t.later() t.later() require 'a'"]
         ),
     ])
-    func `a cycle is told with its chain`(source: String, chain: String, files: [String: String]) async throws {
+    func `a cycle is reported with its chain`(source: String, chain: String, files: [String: String]) async throws {
         let error = try await failure(of: source, files)
         #expect(error.code == "script.module_cycle")
         #expect(error.message.hasSuffix("is required while it is being loaded: \(chain)"))
@@ -111,7 +111,7 @@ import Testing
         ("t.later()\nt.later_fail()", "hub.refused", "the hub said no", 2), ("\nreturn +", "script.syntax", nil, 2),
         ("local c <close> = setmetatable({}, {__close = function()\nerror('in close') end})", "script.error", "in close", 2),
     ])
-    func `a module that fails keeps its own place, and is not kept`(
+    func `a failing module has its own position in the error, and is loaded again next time`(
         module: String, code: String, message: String?, line: Int
     ) async throws {
         let source = "\nlocal ok, e = pcall(require, 'a') t.log('again') require 'a'"
@@ -122,9 +122,9 @@ import Testing
         if code != "script.syntax" { #expect(error.traceback.last == SourceLocation(chunk: "a.lua", line: 2)) }
     }
 
-    // MARK: What is loaded
+    // MARK: Loading
 
-    @Test func `a folder with init_lua is a module, behind a file of that name, and its parts find each other`() async throws {
+    @Test func `a folder with init_lua is a module after a file of that name, and its parts find each other`() async throws {
         let (bench, folder) = try await bench([
             "lib/words/init.lua": "local name, path = ... return { name = name, path = path, plural = require(name .. '.plural') }",
             "lib/words/plural.lua": "return (...)", "lib/both.lua": "return 'file'", "lib/both/init.lua": "return 'folder'",
@@ -134,7 +134,7 @@ import Testing
         #expect(
             try await bench.run("local w = require 'words' return w.name, w.path, w.plural, (require 'both'), (require 'far')")
                 == [.string("words"), path, .string("words.plural"), .string("file"), .string("far")])
-        // Each folder is searched for both before the next one.
+        // Each folder is searched for both before the next folder.
         #expect(try await bench.run("return (require 'both.init')") == [.string("folder")])
         symlink("/etc", "\(folder.path)/lib/outside")
         symlink("/etc/passwd", "\(folder.path)/lib/words/p.lua")
@@ -159,7 +159,7 @@ import Testing
         #expect(try await bench.run("return count, seen, require('a').seen") == [.nil, .nil, .nil])
     }
 
-    @Test func `modules of the host come first, then the places in their order`() async throws {
+    @Test func `modules of the host come first, then the folders in order`() async throws {
         let (bench, _) = try await bench(["t.lua": "return 1", "lib/a.lua": "return 'lib'", "a.lua": "return 'root'"])
         #expect(try await bench.run("return type(require 't'), require 'a'").prefix(2) == [.string("table"), .string("lib")])
         let files = LuaSearchPath.lookup { $0 == "m" ? LuaScript(name: "m.lua", source: "return 'm'") : nil }
@@ -188,7 +188,7 @@ import Testing
         #expect(bench.log == ["loads"])
     }
 
-    @Test func `when the task that loads is cancelled or fails, one that waits loads again`() async throws {
+    @Test func `when the loading task is cancelled or fails, a waiting task loads the module again`() async throws {
         for ending in ["first:cancel()", "t.open 'fail'"] {
             let (bench, _) = try await bench(["a.lua": "n = (n or 0) + 1 if n == 1 then t.gate 'fail' error 'x' end return n"])
             let results = try await bench.run(
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    @Test func `one that waits can be cancelled, and is refused where it cannot wait`() async throws {
+    @Test func `a waiting task can be cancelled, and waiting is refused where it is impossible`() async throws {
         let (bench, _) = try await bench(["a.lua": "t.gate 'g' return 'a'"])
         let results = try await bench.run(
             """
@@ -217,7 +217,7 @@ import Testing
         #expect(results == [.string("cancelled"), .string("lua.cannot_wait"), .string("a")])
     }
 
-    @Test func `a session keeps its modules, and a call that is stopped while loading blocks nobody`() async throws {
+    @Test func `a session keeps its modules, and a call that is stopped while loading does not block others`() async throws {
         let (bench, _) = try await bench(["a.lua": "n = (n or 0) + 1 if n == 1 then while true do end end return n"])
         let session = try await bench.state.openSession(id: bench.nextID(), limits: LuaLimits(cpu: .milliseconds(40))) { _ in }
         guard case .function(let load)? = try await bench.run("return function() return (require 'a') end").first else {

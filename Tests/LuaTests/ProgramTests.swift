@@ -3,7 +3,7 @@ import Testing
 @testable import Lua
 
 @Suite(.serialized) struct ProgramTests {
-    @Test func `calls share the program's globals and modules, and nothing with another program`() async throws {
+    @Test func `calls share the globals and modules of their program, and nothing with other programs`() async throws {
         let modules = LuaSearchPath.lookup { name in
             name == "late" ? LuaScript(name: "late.lua", source: "times = (times or 0) + 1 return { text = 'late' }") : nil
         }
@@ -16,7 +16,7 @@ import Testing
         for _ in 1...3 { #expect(try await bench.call(program, 1) == [.string("late"), .integer(1)]) }
     }
 
-    @Test func `of two calls that load a module at a time, both get what the first one made`() async throws {
+    @Test func `two concurrent calls that load a module both get the same one`() async throws {
         let modules = LuaSearchPath.lookup { name in
             LuaScript(name: "slow.lua", source: "t = require 't' t.gate 'slow' times = (times or 0) + 1 return { number = times }")
         }
@@ -31,7 +31,7 @@ import Testing
         #expect(try await [first, second] == [[.boolean(true), .integer(1)], [.boolean(true), .integer(1)]])
     }
 
-    @Test func `each call has a budget, annotations and an attachment of its own`() async throws {
+    @Test func `each call has its own budget, annotations and attachment`() async throws {
         let bench = try await Bench(limits: LuaLimits(cpu: .milliseconds(200)))
         let program = try await bench.load(
             """
@@ -49,7 +49,7 @@ import Testing
         #expect(try await bench.call(program, 2) == [.nil])
     }
 
-    @Test func `a call that waits does not hold up another one, and is cancelled alone`() async throws {
+    @Test func `a waiting call does not block others, and is cancelled alone`() async throws {
         let bench = try await Bench()
         let program = try await bench.load("local t = require 't' return t.gate, function() return 1 end")
         let waiting = Task { try await bench.call(program, 0, arguments: [.string("g")]) }
@@ -64,7 +64,7 @@ import Testing
         #expect(try await waiting.value == [.string("g")])
     }
 
-    @Test func `nothing is left of a program that nobody holds`() async throws {
+    @Test func `a program without references leaves nothing behind`() async throws {
         let bench = try await Bench()
         _ = try await bench.load("return 1")
         await bench.state.inspect { $0.collect() }
@@ -78,7 +78,7 @@ import Testing
         #expect(await bench.state.liveTasks == 0)
     }
 
-    @Test func `a script that fails is no program`() async throws {
+    @Test func `a failing script does not become a program`() async throws {
         let bench = try await Bench()
         let error = await #expect(throws: LuaError.self) { _ = try await bench.load("error 'no'") }
         #expect(error?.message == "no")

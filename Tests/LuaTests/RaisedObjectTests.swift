@@ -2,7 +2,7 @@ import Testing
 
 @testable import Lua
 
-/// Errors that are objects of the script, with a text of their own.
+/// Errors that are tables of the script with a `__tostring` metamethod.
 @Suite struct RaisedObjectTests {
     private static let opening =
         "local E = setmetatable({}, {__tostring = function(e) return 'no room' end}) "
@@ -12,7 +12,7 @@ import Testing
         "fail()", "t.later() fail()", "t.rethrow(fail)", "t.spawn(fail)", "t.spawn(fail):await()", "t.all { fail }",
         "coroutine.wrap(fail)()", "local ok, e = pcall(fail) error(e, 0)", "local ok, e = pcall(fail) t.later() error(e)",
     ])
-    func `an object that nothing catches is told by its text, with the line`(source: String) async throws {
+    func `an uncaught object is reported by its text and line`(source: String) async throws {
         let bench = try await Bench()
         let error = try await bench.failure(of: Self.opening + source)
         #expect(error.code == "script.error")
@@ -36,7 +36,7 @@ import Testing
             ("error(setmetatable({}, {__index = {}}))", "script.error", "the script raised a table"),
             ("error(setmetatable({}, {__name = 'Trouble'}))", "script.error", "the script raised a table"),
         ] as [(String, String, String?)])
-    func `a text that cannot be had is done without`(source: String, code: String, message: String?) async throws {
+    func `an unavailable text is replaced by a description`(source: String, code: String, message: String?) async throws {
         let bench = try await Bench()
         let error = try await bench.failure(of: source)
         #expect(error.code == code)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: ["while true do end", "while true do pcall(function() while true do end end) end", "return ('x'):rep(1e9)"])
-    func `what makes the text is under the budget of the run`(body: String) async throws {
+    func `computing the text is within the budget of the run`(body: String) async throws {
         let bench = try await Bench(limits: LuaLimits(memory: 8 << 20))
         let error = try await bench.failure(
             of: "error(setmetatable({}, {__tostring = function() \(body) end}))",
@@ -56,7 +56,7 @@ import Testing
         #expect(isBalanced)
     }
 
-    @Test func `calls of a program tell it too`() async throws {
+    @Test func `calls of a program report the text too`() async throws {
         let bench = try await Bench()
         let program = try await bench.state.load(
             LuaScript(name: "a.lua", source: Self.opening + "return fail"), id: LuaRunID(rawValue: 901))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Lua
 
-/// Functions whose results cannot be given to a script: only what is deprecated itself may make them without a warning.
+/// Functions whose results cannot be passed to a script; creating one without a warning needs a deprecated context.
 private protocol Making: Sendable {
     init()
     func make() -> LuaFunction
@@ -24,7 +24,7 @@ private struct Unknown: Making {
 }
 
 @Suite struct ResultTests {
-    @Test func `functions of a script come back as they were`() async throws {
+    @Test func `functions of a script are returned unchanged`() async throws {
         let bench = try await Bench()
         try await bench.state.define(
             LuaModule(
@@ -58,7 +58,7 @@ private struct Unknown: Making {
     }
 
     @Test(arguments: ["(Int, Int)", "(Int, Int) async", "(Int, Unknown)"])
-    func `a result that no script can be given is not dropped`(type: String) async throws {
+    func `a function with an unsupported result type ends the program`(type: String) async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [type = type as String] in
             let kinds: [String: any Making.Type] = [
                 "(Int, Int)": Tuple.self, "(Int, Int) async": AsyncTuple.self, "(Int, Unknown)": Unknown.self,
@@ -70,7 +70,7 @@ private struct Unknown: Making {
     }
 
     /// These compile without a warning.
-    @Test func `what returns nothing needs no result`() async throws {
+    @Test func `a function that returns nothing needs no result`() async throws {
         let bench = try await Bench()
         let printed = bench.printed
         try await bench.state.define(

@@ -3,11 +3,11 @@ import Testing
 
 @testable import Lua
 
-/// One account for all that a run uses, in Lua and in the host.
+/// One account for all resources that a run uses, in Lua and in the host.
 @Suite struct RunAccountTests {
-    // MARK: - The account alone
+    // MARK: - Account only
 
-    /// A generator that gives the same numbers in every process.
+    /// A generator with the same numbers in every process.
     private struct Numbers: RandomNumberGenerator {
         var state: UInt64
 
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: 1...40)
-    func `after a budget is spent no charge is admitted, and each operation under way adds one note`(seed: UInt64) {
+    func `after a budget is spent charges are refused, and each operation in flight adds one note`(seed: UInt64) {
         var numbers = Numbers(state: seed)
         let time = HandTime()
         let limits = RunAccount.Limits(
@@ -35,7 +35,7 @@ import Testing
             memory: .random(in: 0...50_000, using: &numbers), output: .random(in: 0...50_000, using: &numbers),
             files: .random(in: 0...50, using: &numbers), tasks: .random(in: 0...50, using: &numbers))
         let account = RunAccount(limits, now: { time.now })
-        // Operations that have begun, with what they will have used when they end.
+        // Operations in flight, with the amounts they will have used at their end.
         var underWay: [(resource: RunAccount.Resource, amount: Int)] = []
         var chargedAfter = 0
         var notesAfter = 0
@@ -57,8 +57,8 @@ import Testing
                     #expect(error.code.hasPrefix("budget."))
                 }
             case 2:
-                // An operation begins: only where everything has something left.
-                if account.mayGoOn, !isOver { underWay.append((resource, amount)) }
+                // An operation starts only if every budget has something left.
+                if account.canContinue, !isOver { underWay.append((resource, amount)) }
             case 3:
                 guard !underWay.isEmpty else { continue }
                 let ended = underWay.removeFirst()
@@ -67,7 +67,7 @@ import Testing
                 if isOver { notesAfter += 1 }
             default: time.advance(by: Int64.random(in: 0...20, using: &numbers))
             }
-            if !isOver, !account.mayGoOn {
+            if !isOver, !account.canContinue {
                 isOver = true
                 underWayThen = underWay.count
             }
@@ -75,7 +75,7 @@ import Testing
         #expect(isOver)
         #expect(chargedAfter == 0)
         #expect(notesAfter <= underWayThen)
-        // What was charged fits, whatever was noted beside it.
+        // Charges stay within the limits, whatever was noted besides.
         #expect(Int64(admitted[.cpu, default: 0]) <= limits.cpu.nanoseconds)
         #expect(admitted[.memory, default: 0] <= limits.memory)
         #expect(admitted[.output, default: 0] <= limits.output)
@@ -89,7 +89,7 @@ import Testing
         (RunAccount.Resource.cpu, "budget.cpu"), (RunAccount.Resource.memory, "budget.memory"),
         (RunAccount.Resource.output, "budget.output"), (RunAccount.Resource.files, "budget.files"),
     ])
-    func `a charge that does not fit is not made, and the error names the budget from then on`(
+    func `a charge over the limit is refused, and all later errors name that budget`(
         resource: RunAccount.Resource, code: String
     ) {
         let account = RunAccount(RunAccount.Limits(cpu: .nanoseconds(10), memory: 10, output: 10, files: 10))
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `too many tasks are refused, and spend nothing`() throws {
+    @Test func `too many tasks are refused without spending a budget`() throws {
         let account = RunAccount(RunAccount.Limits(tasks: 2))
         try account.charge(.tasks, 2)
         let error = #expect(throws: LuaError.self) { try account.charge(.tasks, 1) }
@@ -113,22 +113,22 @@ import Testing
         try account.charge(.tasks, 1)
     }
 
-    @Test func `time that has passed is found when somebody looks`() throws {
+    @Test func `an exceeded time limit is found at the next check`() throws {
         let time = HandTime()
         let account = RunAccount(RunAccount.Limits(time: .nanoseconds(100)), now: { time.now })
         time.advance(by: 100)
         try account.checkTime()
-        #expect(account.mayGoOn)
+        #expect(account.canContinue)
         time.advance(by: 1)
-        #expect(!account.mayGoOn)
+        #expect(!account.canContinue)
         let error = #expect(throws: LuaError.self) { try account.checkTime() }
         #expect(error?.code == "budget.wall")
         #expect(account.isSpent)
         account.renew()
-        #expect(account.mayGoOn && !account.isSpent)
+        #expect(account.canContinue && !account.isSpent)
     }
 
-    @Test func `amounts that nobody can count spend a budget, and overflow nothing`() {
+    @Test func `huge amounts spend a budget without an overflow`() {
         for resource in RunAccount.Resource.allCases where resource != .time {
             let account = RunAccount()
             #expect(!account.admit(resource, .max))
@@ -138,19 +138,19 @@ import Testing
         }
     }
 
-    @Test func `what Lua and the host have together is one budget`() {
+    @Test func `Lua and the host share one memory budget`() {
         let account = RunAccount(RunAccount.Limits(memory: 1_000))
         #expect(account.room(forLua: 300, before: 0) == 1_000)
         #expect(account.admit(.memory, 500))
         #expect(account.room(forLua: 400, before: 300) == 500)
-        // Another state of the run gets what is left.
+        // Another state of the run gets the remainder.
         #expect(account.room(forLua: 50, before: 0) == 100)
         #expect(!account.admit(.memory, 51))
     }
 
     // MARK: - In the machine
 
-    /// A state that charges one account, with functions of a host that works for it.
+    /// A state that charges one account, with functions of a host that do work for it.
     private struct Hosted {
         let thread = LuaThread(name: "account")
         let account: RunAccount
@@ -168,7 +168,7 @@ import Testing
                 LuaModule(
                     name: "host",
                     functions: [
-                        // Seconds of CPU time of the thread, after a suspension: no code of Lua is running then.
+                        // Uses seconds of the thread's CPU time after a suspension, when no Lua code runs.
                         .async("host.work") { call in
                             await Task.yield()
                             guard case .integer(let seconds)? = call.arguments.first else { return [] }
@@ -209,20 +209,20 @@ import Testing
         }
     }
 
-    @Test func `what the host does for a run that waits is charged to its CPU budget`() async throws {
+    @Test func `work of the host for a waiting run is charged to its CPU budget`() async throws {
         let hosted = try await Hosted(RunAccount.Limits(cpu: .seconds(600)))
         #expect(try await hosted.run("host.work(30) host.work(30) return 'done'") == [.string("done")])
         #expect(hosted.account.used(.cpu) >= 60_000_000_000)
         #expect(hosted.account.used(.cpu) < 300_000_000_000)
     }
 
-    @Test func `a loop over functions of the host ends by the CPU budget, also when it catches every error`() async throws {
+    @Test func `a loop over functions of the host ends with the CPU budget, even if it catches every error`() async throws {
         let hosted = try await Hosted(RunAccount.Limits(cpu: .seconds(60)))
         let error = try await hosted.failure(of: "while true do pcall(host.work, 10) end")
         #expect(error.code == "budget.cpu")
     }
 
-    @Test func `a run ends by its CPU budget while it waits for what the host does`() async throws {
+    @Test func `a run ends with its CPU budget while it waits for the host`() async throws {
         let hosted = try await Hosted(RunAccount.Limits(cpu: .seconds(10)))
         #expect(try await hosted.failure(of: "host.work_and_wait()").code == "budget.cpu")
     }
@@ -239,7 +239,7 @@ import Testing
         #expect(error.code == "budget.output" && error.location?.line == 3)
     }
 
-    @Test func `Lua has what the host leaves of the memory`() async throws {
+    @Test func `Lua gets the memory that the host leaves`() async throws {
         let limits = RunAccount.Limits(cpu: .seconds(600), memory: 8 << 20)
         let text = "local s = ('x'):rep(3 << 20) return #s"
         #expect(try await Hosted(limits).run(text) == [.integer(3 << 20)])
@@ -249,7 +249,7 @@ import Testing
         #expect(loop.code == "budget.memory")
     }
 
-    @Test func `each module that is looked for is a file`() async throws {
+    @Test func `every module search counts as a file`() async throws {
         let path = LuaSearchPath.lookup { name in name.hasPrefix("m") ? LuaScript(name: "\(name).lua", source: "return '\(name)'") : nil }
         let few = try await Hosted(RunAccount.Limits(cpu: .seconds(600), files: 3), searchPath: path)
         #expect(try await few.run("for i = 1, 9 do require 'm1' end pcall(require, 'n1') return (require 'm2')") == [.string("m2")])

@@ -19,7 +19,7 @@ import Testing
         ("string.dump(print)", "string.dump", nil),
         ("setmetatable({}, {__gc = print})", "__gc", "use a to-be-closed variable: local x <close> = ..."),
     ])
-    func `absent things say so`(source: String, name: String, hint: String?) async throws {
+    func `using an absent function is an error that names it`(source: String, name: String, hint: String?) async throws {
         let bench = try await Bench()
         let error = try await bench.failure(of: "\n" + source)
         #expect(error.code == "sandbox.absent")
@@ -34,9 +34,9 @@ import Testing
         #expect(bench.log == ["a\t1"])
     }
 
-    /// A place such as `[push]:12` is one of the host, and passed over.
+    /// A position such as `[push]:12` belongs to the host and is omitted from tracebacks.
     @Test(arguments: ["=[x]", "=[x", "@[x]", "[x]"])
-    func `a chunk that a script loads is none of the host, whatever its name`(name: String) async throws {
+    func `a chunk loaded by a script is not the host's, whatever its name`(name: String) async throws {
         let bench = try await Bench()
         let error = try await bench.failure(of: "\nload('\\n\\n require [[t]].fail()', '\(name)')()")
         #expect(error.location?.line == 3)
@@ -46,7 +46,7 @@ import Testing
         #expect(places != [.string("a.lua:1")])
     }
 
-    @Test func `strings are locked`() async throws {
+    @Test func `the metatable of strings is locked`() async throws {
         let bench = try await Bench()
         let results = try await bench.run(
             "string.upper = function() return 'poisoned' end return ('a'):upper(), getmetatable('')")
@@ -77,12 +77,12 @@ import Testing
             ("load('return 1', 'n', '')", [.nil, .string("attempt to load a text chunk (mode is '')")]),
             ("load('\\27Lua', 'n', 't')", [.nil, .string("attempt to load a binary chunk (mode is 't')")]),
             ("load('\\27Lua', 'n', 'x')", [.nil, .string("attempt to load a binary chunk (mode is 'x')")]),
-            // The stock one would load it.
+            // The stock library would load it.
             ("load('\\27Lua', 'n', 'b')", [.nil, .string("attempt to load a binary chunk (mode is 't')")]),
             ("select(2, load(function() t.later() end)).code", [.string("lua.cannot_wait")]),
             ("load(function() return load(pieces('return'))() end)() == nil", [.boolean(true)]),
         ] as [(String, [LuaValue])])
-    func `load asks a function for the pieces of a chunk`(source: String, results: [LuaValue]) async throws {
+    func `load calls a function for the pieces of a chunk`(source: String, results: [LuaValue]) async throws {
         let pieces = "x = 5 local function pieces(...) local list, i = {...}, 0 return function() i = i + 1 return list[i] end end "
         #expect(try await Bench().run(pieces + "return " + source) == results)
     }
@@ -91,7 +91,7 @@ import Testing
         "load(function() return 'x = 1 ' end)", "load(function() return ' ' end)", "load(function() while true do end end)", "load(print)",
         "local function deep() return load(deep) end deep()",
     ])
-    func `a chunk of pieces without end is stopped`(source: String) async throws {
+    func `a chunk with endless pieces is stopped`(source: String) async throws {
         let bench = try await Bench(limits: LuaLimits(memory: 8 << 20))
         let error = try await bench.failure(
             of: "while true do \(source) end", limits: LuaLimits(cpu: .seconds(600), instructions: 1_000_000))
@@ -99,7 +99,7 @@ import Testing
         #expect(try await bench.run("return 1 + 1") == [.integer(2)])
     }
 
-    @Test func `messages name functions of the library that are called by others`() async throws {
+    @Test func `messages name library functions that are called indirectly`() async throws {
         let bench = try await Bench()
         let messages = "select(2, pcall(string.rep)), select(2, pcall(next))"
         #expect(
@@ -118,14 +118,14 @@ import Testing
         ("coroutine.isyieldable(nil)", "a.lua:1: bad argument #1 to 'isyieldable' (thread expected, got nil)"),
         ("coroutine.yield()", "attempt to yield from outside a coroutine"),
     ])
-    func `mistakes are told as by the stock library`(source: String, message: String) async throws {
+    func `errors have the messages of the stock library`(source: String, message: String) async throws {
         #expect(try await Bench().run("return select(2, pcall(function() \(source) end))") == [.string(message)])
     }
 
     @Test(arguments: [
         ("close", "thread"), ("create", "function"), ("resume", "thread"), ("status", "thread"), ("wrap", "function"),
     ])
-    func `messages name the functions of coroutines`(name: String, type: String) async throws {
+    func `messages name the functions of the coroutine library`(name: String, type: String) async throws {
         #expect(
             try await Bench().run("return select(2, pcall(coroutine.\(name)))")
                 == [.string("bad argument #1 to 'coroutine.\(name)' (\(type) expected, got no value)")])
@@ -135,7 +135,7 @@ import Testing
         let bench = try await Bench()
         let error = try await bench.failure(of: "require('pusch')")
         #expect(error.code == "script.unknown_module")
-        #expect(error.message == "there is no module 'pusch'; modules: t")
+        #expect(error.message == "unknown module 'pusch'; modules: t")
     }
 
     @Test func `objects have methods, properties and a text, and name the nearest field`() async throws {

@@ -3,7 +3,7 @@ import Testing
 @testable import Lua
 
 @Suite(.serialized) struct SessionTests {
-    @Test func `globals and tasks live on from call to call, and apart from those of scripts`() async throws {
+    @Test func `globals and tasks persist between calls, separate from those of scripts`() async throws {
         let bench = try await SessionBench()
         try await bench.call("x = 1 waiting = t.spawn(function() t.gate 'g' x = x + 1 return 'done' end)")
         #expect(try await bench.call("return x") == [.integer(1)])
@@ -13,7 +13,7 @@ import Testing
         #expect(try await bench.call("return waiting:await(), x") == [.string("done"), .integer(2)])
     }
 
-    @Test func `a call that fails, overspends or allocates too much ends alone`() async throws {
+    @Test func `a call that fails, exceeds a budget or its memory ends alone`() async throws {
         let bench = try await SessionBench(limits: LuaLimits(memory: 8 << 20, cpu: .milliseconds(300)))
         try await bench.call("x = 1 kept = t.spawn(function() t.gate 'g' return 'kept' end)")
         await bench.bench.gates.arrival(at: "g")
@@ -36,7 +36,7 @@ import Testing
         #expect(bench.told == [])
     }
 
-    @Test func `cancelling reaches the call that is under way, and no other task`() async throws {
+    @Test func `cancelling affects only the call in progress`() async throws {
         let bench = try await SessionBench()
         try await bench.call("other = t.spawn(function() t.gate 'other' return 'alive' end)")
         await bench.bench.gates.arrival(at: "other")
@@ -55,7 +55,7 @@ import Testing
         #expect(bench.told == [])
     }
 
-    @Test func `an older task that computes while a call is cancelled makes way for it and lives on`() async throws {
+    @Test func `an older task that computes during a cancellation is suspended and continues afterwards`() async throws {
         let bench = try await SessionBench(limits: LuaLimits(cpu: .seconds(20)))
         for waits in ["t.gate 'mine'", "t.spawn(function() t.gate 'mine' end):await()"] {
             try await bench.call(
@@ -86,7 +86,7 @@ import Testing
         #expect(await bench.bench.state.liveTasks == 2)
     }
 
-    @Test func `a cancelled call takes along what it spawned, also what a task that has ended left behind`() async throws {
+    @Test func `a cancelled call also cancels tasks it spawned, including those of tasks that have ended`() async throws {
         let bench = try await SessionBench(limits: LuaLimits(cpu: .seconds(20)))
         try await bench.call("older = t.spawn(function() t.gate 'old' while not t_done do t.later() end return 'alive' end)")
         await bench.bench.gates.arrival(at: "old")
@@ -111,7 +111,7 @@ import Testing
         #expect(bench.told == [])
     }
 
-    @Test func `each stop has a place of its own`() async throws {
+    @Test func `each stop has its own position`() async throws {
         let bench = try await SessionBench(limits: LuaLimits(cpu: .seconds(60), instructions: 10_000))
         for line in 1...3 {
             let error = try await bench.failure(of: String(repeating: "\n", count: line - 1) + "while true do end")
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `a bystander does not use up the time for the cleanup`() async throws {
+    @Test func `an older task does not use up the time for the cleanup`() async throws {
         let bench = try await SessionBench(limits: LuaLimits(cpu: .seconds(60)))
         try await bench.call(
             """
@@ -143,7 +143,7 @@ import Testing
         #expect(bench.told == [])
     }
 
-    @Test func `a cancellation between calls reaches what the latest call left computing, and only that`() async throws {
+    @Test func `a cancellation between calls affects only what the latest call left computing`() async throws {
         let bench = try await SessionBench(limits: LuaLimits(cpu: .seconds(20)))
         try await bench.call(
             "older = t.spawn(function() t.gate 'old' t.open 'busy' for i = 1, 3e7 do end return 'alive' end)")
@@ -163,9 +163,9 @@ import Testing
         #expect(bench.told.count == 1)
     }
 
-    /// Its own process: without the end of the cleanup it would go on for as long as its CPU budget.
+    /// Runs in a child process, because without the end of the cleanup it would use its whole CPU budget.
     @Test(arguments: ["while true do end", "while true do pcall(t.gate, 'never') end"])
-    func `a call that computes, or that swallows its cancellation, is stopped all the same`(source: String) async {
+    func `a call that computes or catches its cancellation is stopped`(source: String) async {
         await #expect(processExitsWith: .success) { [source = source as String] in
             HangGuard.arm()
             let bench = try await SessionBench(limits: LuaLimits(cpu: .seconds(60)))
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    @Test func `a cancellation that comes too early or too late does no harm`() async throws {
+    @Test func `a cancellation that is too early or too late has no effect`() async throws {
         let bench = try await SessionBench()
         bench.session.cancel()
         #expect(try await bench.call("return 1") == [.integer(1)])
@@ -191,7 +191,7 @@ import Testing
         #expect(try await bench.call("local n = 0 for i = 1, 1e7 do n = n + 1 end return n") == [.integer(10_000_000)])
     }
 
-    @Test func `tasks that fail with nobody waiting are told, at the end of the call or when it happens`() async throws {
+    @Test func `failures of tasks that are not awaited are reported at the end of the call or when they happen`() async throws {
         let bench = try await SessionBench()
         try await bench.call("t.spawn(function() error 'unseen' end)")
         #expect(bench.told == ["unseen"])
@@ -202,11 +202,11 @@ import Testing
         await bench.bench.gates.arrival(at: "g")
         bench.bench.gates.open("g")
         #expect(await bench.told(3).map(\.message) == ["unseen", "daemon", "late"])
-        // It can be asked for all the same.
+        // The failure can still be read by awaiting the task.
         #expect(try await bench.call("return (select(2, pcall(late.await, late)))") == [.string("s:1: late")])
     }
 
-    @Test func `a task that overspends after its call is stopped and told, and the session goes on`() async throws {
+    @Test func `a task that exceeds a budget after its call is stopped and reported, and the session continues`() async throws {
         let bench = try await SessionBench(limits: LuaLimits(cpu: .milliseconds(30)))
         try await bench.call("t.spawn(function() t.gate 'g' while true do end end)")
         await bench.bench.gates.arrival(at: "g")
@@ -216,7 +216,7 @@ import Testing
         #expect(await bench.bench.state.liveTasks == 0)
     }
 
-    @Test func `a call that waits for tasks that wait for each other ends with a deadlock`() async throws {
+    @Test func `a call that waits for tasks in a cycle ends with a deadlock`() async throws {
         let bench = try await SessionBench()
         let error = try await bench.failure(
             of: "local a, b a = t.spawn(function() b:await() end) b = t.spawn(function() a:await() end)\na:await()")
@@ -225,7 +225,7 @@ import Testing
         #expect(try await bench.call("return 1") == [.integer(1)])
     }
 
-    @Test func `only one call is under way at a time, and none after the end`() async throws {
+    @Test func `only one call is in progress at a time, and none after closing`() async throws {
         let bench = try await SessionBench()
         let first = Task { try await bench.call("t.gate 'g'") }
         await bench.bench.gates.arrival(at: "g")
@@ -237,7 +237,7 @@ import Testing
         #expect(try await bench.failure(of: "return 1").code == "session.busy")
     }
 
-    @Test func `the end cancels what is left, waits for its cleanup and leaves nothing behind`() async throws {
+    @Test func `closing cancels remaining tasks, waits for their cleanup and leaves nothing behind`() async throws {
         let bench = try await SessionBench()
         let before = await bench.bench.state.inspect { $0.registryCount }
         let session = try await bench.bench.state.openSession(id: bench.bench.nextID()) { _ in }

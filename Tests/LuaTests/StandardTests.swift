@@ -5,7 +5,7 @@ import Testing
 /// States with the whole standard library.
 @Suite struct StandardTests {
     @Test(arguments: ["t.later", "t.at_once"], AwaitTests.places)
-    func `scripts can wait, everywhere`(function: String, place: String) async throws {
+    func `scripts can wait in every position`(function: String, place: String) async throws {
         let bench = try await Bench(library: .standard)
         #expect(try await bench.run("local w = \(function)\n\(place)") == [.integer(5)])
     }
@@ -35,7 +35,7 @@ import Testing
                 [.string("function"), .boolean(true)]
             ),
         ] as [(String, [LuaValue])])
-    func `the library is the stock one`(source: String, results: [LuaValue]) async throws {
+    func `the library is the stock library`(source: String, results: [LuaValue]) async throws {
         let bench = try await Bench(library: .standard)
         #expect(try await bench.run(source) == results)
     }
@@ -48,7 +48,7 @@ import Testing
         ("local t = {} while true do t[#t + 1] = ('x'):rep(1000) .. #t end", "budget.memory"),
         ("t.fail()", "hub.refused"), ("error {code = 'own'}", "own"), ("t.spawn(function() t.later_fail() end):await()", "hub.refused"),
     ])
-    func `budgets and errors are those of a sandbox`(source: String, code: String) async throws {
+    func `budgets and errors are the same as in a sandbox`(source: String, code: String) async throws {
         let bench = try await Bench(
             limits: LuaLimits(memory: 8 << 20, cpu: code == "budget.cpu" ? .milliseconds(200) : .seconds(60)), library: .standard)
         let error = try await bench.failure(of: "\n" + source)
@@ -57,7 +57,7 @@ import Testing
         #expect(try await bench.run("collectgarbage() return 1 + 1") == [.integer(2)])
     }
 
-    @Test func `a hook of a script stays`() async throws {
+    @Test func `a hook of a script stays set`() async throws {
         let bench = try await Bench(library: .standard)
         let results = try await bench.run(
             "local n = 0 debug.sethook(function() n = n + 1 end, '', 1000) for i = 1, 2000000 do end local hook = debug.gethook() debug.sethook() return n > 1000, hook ~= nil"

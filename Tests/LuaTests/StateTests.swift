@@ -19,7 +19,7 @@ import Testing
             ])
     }
 
-    @Test func `async functions answer at once or later`() async throws {
+    @Test func `async functions return immediately or later`() async throws {
         let bench = try await Bench()
         #expect(
             try await bench.run("return t.at_once(1), t.later(2), t.at_once(3)") == [

@@ -3,10 +3,10 @@ import Testing
 
 @testable import Lua
 
-/// What would take stock Lua long in one step, or its whole stack.
+/// Scripts for which stock Lua would need a long time in one step, or its whole stack.
 @Suite struct StepTests {
     @Test(arguments: [LuaLibrary.sandboxed, .standard])
-    func `a chain of coroutines that close each other meets the end of the stack as an error`(library: LuaLibrary) async {
+    func `a chain of coroutines that close each other ends with a stack overflow error`(library: LuaLibrary) async {
         await #expect(processExitsWith: .success) { [isSandboxed = (library == .sandboxed) as Bool] in
             let bench = try await Bench(library: isSandboxed ? .sandboxed : .standard)
             for close in ["coroutine.close(previous)", "coroutine.wrap(function() return coroutine.close(previous) end)()"] {
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `closing a long chain from the outside takes no stack`() async throws {
+    @Test func `closing a long chain from outside uses little stack`() async throws {
         let bench = try await Bench()
         let results = try await bench.run(
             """
@@ -55,12 +55,12 @@ import Testing
         #expect(results == [.boolean(true), .integer(20)])
     }
 
-    /// Keys that share a place in the table that grows, one way or another.
+    /// Keys that collide in a growing table, in several ways.
     static let endless = [
         "for i = 1, 100000 do t[i * 131071] = true end",
         "for i = 1, 100000 do t[1 + i * 2.0 ^ -50] = true end",
         "for i = 1, 150000 do t[i * 131071], t['x' .. i] = true, true end",
-        // an array that becomes a part of the larger table
+        // an array that moves into the hash part
         """
         local n, m = 1 << 19, (1 << 19) - 1
         for i = 1, n do t[i] = true end
@@ -69,7 +69,7 @@ import Testing
         for i = 2, 64, 2 do t[i] = nil end
         t.x = 1
         """,
-        // a constructor with a list at its end: the table is made anew in the same size
+        // a constructor with a list at its end, where the table is rebuilt in the same size
         """
         local keys = {}
         for i = 1, 62000 do keys[i] = "[" .. i .. " * m] = 1" end
@@ -78,9 +78,9 @@ import Testing
     ]
 
     @Test(arguments: endless.indices)
-    func `a step that does not end is left, and the state with it`(index: Int) async {
+    func `a step that does not end is abandoned together with its state`(index: Int) async {
         await #expect(processExitsWith: .success) { [index = index as Int] in
-            HangGuard.arm()  // it would take some seconds to minutes
+            HangGuard.arm()  // it would take seconds to minutes
             let bench = try await Bench(limits: LuaLimits(memory: 96 << 20, cpu: .seconds(600)))
             let other = Task { try await bench.run("t.open('there') t.gate('never')") }
             try await bench.gates.wait("there")
@@ -98,11 +98,11 @@ import Testing
         }
     }
 
-    /// The compiler keeps the constants of a chunk in a table.
+    /// The compiler stores the constants of a chunk in a table.
     static let collidingChunk = "local x = {" + (1...100_000).map { "\($0 * 131_071)," }.joined() + "}"
 
     @Test(arguments: ["", "require 'chunk'", "pcall(coroutine.wrap(function() require 'chunk' end))"])
-    func `compiling that does not end is left, wherever it is asked for, with all that the state has`(source: String) async {
+    func `compiling that does not end is abandoned with all memory of the state, wherever it starts`(source: String) async {
         await #expect(processExitsWith: .success) { [source = source as String] in
             HangGuard.arm()
             let chunk = LuaScript(name: "chunk", source: Self.collidingChunk)
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `a state that checks scripts ends with one whose compiling does not`() async {
+    @Test func `a state that only checks scripts also ends when compiling does not end`() async {
         await #expect(processExitsWith: .success) {
             HangGuard.arm()
             let bench = try await Bench()
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func `sessions end with the state, in a call and between calls`() async {
+    @Test func `sessions end with their state, during a call and between calls`() async {
         await #expect(processExitsWith: .success) {
             HangGuard.arm()
             let bench = try await SessionBench(limits: LuaLimits(cpu: .seconds(600)))
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func `a session is told when what it does between calls ends the state, also with an instruction budget`() async {
+    @Test func `a session reports when its work between calls ends the state, also with an instruction budget`() async {
         await #expect(processExitsWith: .success) {
             HangGuard.arm()
             let bench = try await SessionBench(limits: LuaLimits(cpu: .seconds(600), instructions: 1_000_000_000))
@@ -163,8 +163,8 @@ import Testing
         }
     }
 
-    /// What the host does when its objects are collected is not the script's step.
-    @Test func `objects may take their time to go`() async throws {
+    /// Work of the host while its objects are released is not a step of the script.
+    @Test func `releasing objects of the host may take long`() async throws {
         let bench = try await Bench()
         let thread = bench.thread
         let results = try await Task(executorPreference: thread) {
@@ -175,7 +175,7 @@ import Testing
         #expect(results == [.string("went on")])
     }
 
-    /// Computes for twice as long as a step may take.
+    /// Computes for twice the time limit of a step.
     private final class SlowToGo: Sendable {
         deinit {
             let end = clua_ticks() + 140
@@ -189,14 +189,14 @@ import Testing
         "math.random(0)", "math.random()", "'user' .. i", "{}",
         "i % 2 == 0 and i * 7 or 'k' .. i",
     ])
-    func `a table grows with the keys that people have`(key: String) async throws {
+    func `tables with common kinds of keys grow without being stopped`(key: String) async throws {
         let bench = try await Bench()
         let results = try await bench.run("local t = {} for i = 1, 150000 do t[\(key)] = i end return true")
         #expect(results == [.boolean(true)])
     }
 
     @Test(arguments: ["break", "goto l"])
-    func `a chunk may have some thousand jumps`(jump: String) async throws {
+    func `a chunk may have thousands of jumps`(jump: String) async throws {
         let bench = try await Bench()
         let results = try await bench.run(
             """
@@ -205,7 +205,7 @@ import Testing
         #expect(results == [.string("ran")])
     }
 
-    @Test func `a chunk's name is short in errors`() async throws {
+    @Test func `the name of a chunk is shortened in errors`() async throws {
         let bench = try await Bench()
         for mark in ["=", "@"] {
             let error = try await bench.failure(
@@ -223,7 +223,7 @@ import Testing
         #expect(file?.hasPrefix("...") == true && file?.hasSuffix("/folder/é.lua") == true)
     }
 
-    @Test func `a chain through weak keys is collected in no time`() async {
+    @Test func `a chain through weak keys is collected quickly`() async {
         await #expect(processExitsWith: .success) {
             HangGuard.arm()  // it would take minutes
             let bench = try await Bench(limits: LuaLimits(memory: 64 << 20, cpu: .seconds(600)))
@@ -249,7 +249,7 @@ import Testing
     }
 
     @Test(arguments: [LuaLibrary.sandboxed, .standard])
-    func `tables are weak for trusted scripts alone`(library: LuaLibrary) async throws {
+    func `weak tables work only in the standard library`(library: LuaLibrary) async throws {
         let bench = try await Bench(library: library)
         let reference = try await bench.run("t = setmetatable({ {}, {}, {} }, { __mode = 'v' }) return function() return #t end")
         await bench.state.inspect { $0.collect() }
@@ -260,7 +260,7 @@ import Testing
 }
 
 extension Bench {
-    /// Lets the state keep an object of the host, and nobody else.
+    /// Stores an object of the host in the state, which then has the only reference.
     fileprivate func keepObject() async throws -> LuaObject {
         let object = LuaObject(type: "thing", payload: "x")
         try await run("require('t').kept = {...}", arguments: [.object(object)])

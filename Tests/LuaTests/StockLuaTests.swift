@@ -2,8 +2,8 @@ import CLua
 import Glibc
 import Testing
 
-/// The attacks are real: what they do to stock Lua, with what keeps its plain loops from going on for ever: a hook that counts,
-/// and an allocator with a limit. In processes of their own, one at a time, since the kernel has to end them.
+/// Shows that the attacks are real by running them in stock Lua, protected only by a counting hook and an allocator with a
+/// limit. They run in child processes, one at a time, because the kernel has to end them.
 @Suite struct StockLuaTests {
     @Test(.serialized, arguments: Attacks.inStock.indices.filter { Attacks.inStock[$0].attack.endsInStock == nil })
     func `an attack hangs stock Lua`(index: Int) async {
@@ -13,8 +13,8 @@ import Testing
         }
     }
 
-    /// ... and so the test above shows more than a slow machine.
-    @Test func `stock Lua survives those that say why they are here`() async {
+    /// Shows that the test above does not merely measure a slow machine.
+    @Test func `stock Lua stops the attacks that are marked so`() async {
         await #expect(processExitsWith: .success) {
             for index in Attacks.inStock.indices where Attacks.inStock[index].attack.endsInStock != nil {
                 HangGuard.arm()
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    // MARK: In the child
+    // MARK: In the child process
 
     private static func run(_ index: Int) {
         let (setUp, attack) = Attacks.inStock[index]

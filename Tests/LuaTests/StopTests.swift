@@ -34,7 +34,7 @@ import Testing
         "t.all { function() while true do end end, function() t.gate('never') end }",
         "for i = 1, 1e9 do t.spawn(function() while true do end end) t.later() end",
     ])
-    func `a stop cannot be swallowed`(source: String) async throws {
+    func `a stop cannot be caught`(source: String) async throws {
         let bench = try await Bench()
         let error = try await bench.failure(of: source, limits: LuaLimits(cpu: .milliseconds(20)))
         #expect(error.code == "budget.cpu")
@@ -42,15 +42,15 @@ import Testing
         #expect(try await bench.run("return 1 + 1") == [.integer(2)])
     }
 
-    /// Each turn of these loops takes dozens of milliseconds in some eight instructions. A stop that waited for a thousand
-    /// instructions would come after more than a hundred turns; ticks may be late where the machine is busy.
+    /// Each round takes dozens of milliseconds in about eight instructions. A stop that waited for a thousand instructions
+    /// would come after more than a hundred rounds. Ticks may be late on a busy machine.
     @Test(arguments: [
         "while true do t.log() string.rep('x', 1e8) end",
         "while true do t.log() pcall(string.rep, 'x', 1e8) end",
         "while true do t.log() coroutine.wrap(string.rep)('x', 1e8) end",
         "while true do t.log() coroutine.wrap(function() string.rep('x', 1e8) end)() end",
     ])
-    func `a stop does not wait for long functions of the library`(source: String) async throws {
+    func `a stop does not wait for the end of long library functions`(source: String) async throws {
         let bench = try await Bench(limits: LuaLimits(memory: 512 << 20))
         #expect(try await bench.failure(of: source, limits: LuaLimits(cpu: .milliseconds(20))).code == "budget.cpu")
         #expect(bench.log.count < 80)
@@ -81,7 +81,7 @@ import Testing
         ),
         ("local task = t.spawn(function()\nlocal s = ('x'):rep(1e9)\nend)\ntask:await()", 2),
     ])
-    func `a memory budget names the line that went over it`(source: String, line: Int) async throws {
+    func `the memory error names the line that exceeded the budget`(source: String, line: Int) async throws {
         let bench = try await Bench(limits: LuaLimits(memory: 8 << 20))
         let error = try await bench.failure(of: source)
         #expect(error.code == "budget.memory")
@@ -89,7 +89,7 @@ import Testing
         #expect(error.traceback.first == error.location)
     }
 
-    @Test func `memory that no line of a script asked for has none`() async throws {
+    @Test func `memory not requested by any line has no line in the error`() async throws {
         let bench = try await Bench(limits: LuaLimits(memory: 8 << 20))
         try await bench.run("pcall(string.rep, 'x', 1e9)")
         let error = try await bench.failure(of: "t.spawn(string.rep, 'x', 1e9)")
@@ -103,7 +103,7 @@ import Testing
         "return ('x'):rep(1e9)",
         "return t.echo(('x'):rep(3 << 20), ('y'):rep(3 << 20))",
     ])
-    func `a script that allocates names its memory budget`(source: String) async throws {
+    func `a script that allocates gets the error of its memory budget`(source: String) async throws {
         let bench = try await Bench(limits: LuaLimits(memory: 8 << 20))
         let error = try await bench.failure(of: source)
         #expect(error.code == "budget.memory")
@@ -118,7 +118,7 @@ import Testing
         #expect(error.message == "the script took longer than its time budget of 10 ms")
     }
 
-    @Test func `budgets without measure are none`() async throws {
+    @Test func `maximal budgets mean no limit`() async throws {
         let bench = try await Bench(limits: LuaLimits(cpu: .seconds(Int64.max), wall: .seconds(Int64.max), tasks: .max, instructions: .max))
         #expect(try await bench.run("return t.later(1)") == [.integer(1)])
     }
@@ -129,7 +129,7 @@ import Testing
         #expect(error.code == "budget.wall")
     }
 
-    @Test func `cancelling reaches a run that waits, and its cleanup runs`() async throws {
+    @Test func `cancelling stops a waiting run, and its cleanup runs`() async throws {
         let bench = try await Bench()
         let id = bench.nextID()
         let result = Task {
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test func `cancelling reaches a run that computes, once, as an error`() async throws {
+    @Test func `cancelling stops a computing run with one error that it can catch`() async throws {
         let bench = try await Bench()
         let id = bench.nextID()
         async let result = bench.run(
@@ -167,7 +167,7 @@ import Testing
             t.log(e)
             """, id: id)
         await bench.gates.arrival(at: "g")
-        // The gate opens first: the script is in its loop when, or soon after, the cancellation arrives.
+        // The gate opens first: the script is in its loop when the cancellation arrives, or soon after.
         bench.gates.open("g")
         bench.state.cancel(id)
         do {
@@ -179,7 +179,7 @@ import Testing
         #expect(bench.log == ["cancelled", "cleaned up"])
     }
 
-    @Test func `a cancelled run that computes may clean up`() async throws {
+    @Test func `a cancelled computing run may clean up`() async throws {
         let bench = try await Bench()
         let id = bench.nextID()
         try await bench.defineSelfCancel()
@@ -191,8 +191,8 @@ import Testing
         #expect(bench.log == ["cancelled"])
     }
 
-    /// Its own process: without the end of the cleanup it would go on for as long as its CPU budget.
-    @Test func `a cancelled run that goes on computing is stopped`() async {
+    /// Runs in a child process, because without the end of the cleanup it would use its whole CPU budget.
+    @Test func `a cancelled run that continues to compute is stopped`() async {
         await #expect(processExitsWith: .success) {
             HangGuard.arm()
             let bench = try await Bench()
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test func `cancelling before the start keeps a run from starting`() async throws {
+    @Test func `cancelling before the start prevents a run`() async throws {
         let bench = try await Bench()
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -220,7 +220,7 @@ import Testing
         #expect(bench.log.isEmpty)
     }
 
-    @Test func `a spinning run lets others of its thread in`() async throws {
+    @Test func `a spinning run lets other runs of its thread continue`() async throws {
         let bench = try await Bench()
         let other = try await Bench(thread: bench.thread)
         let id = bench.nextID()

@@ -3,7 +3,7 @@ import Testing
 @testable import Lua
 
 @Suite struct TaskTests {
-    @Test func `all gives the results in order, with nil in its place`() async throws {
+    @Test func `all returns the results in order, including nil`() async throws {
         let bench = try await Bench()
         let results = try await bench.run(
             """
@@ -30,11 +30,11 @@ import Testing
         ("local a = t.spawn(t.later) t.all{a, t.later, a}", "value 3 of the list is the same task as value 1"),
         (
             "local a a = t.spawn(function() t.later() t.all{t.later, a} end) a:await()",
-            "value 2 of the list is the task that asks: it would wait for itself"
+            "value 2 of the list is the calling task, which would wait for itself"
         ),
         ("t.all{t.later, 5}", "value 2 of the list is neither a function nor a task of this run"),
     ])
-    func `all refuses what it cannot wait for, before it starts any`(source: String, message: String) async throws {
+    func `all refuses invalid arguments before it starts any`(source: String, message: String) async throws {
         let bench = try await Bench()
         let error = try await bench.failure(of: "t.all{function() return 1 end} \(source)")
         #expect(error.code == "script.bad_argument")
@@ -42,7 +42,7 @@ import Testing
         #expect(try await bench.run("local f = function() return 1 end local r = t.all{f, f} return r.n") == [.integer(2)])
     }
 
-    @Test func `an awaited task raises its error in the one who waits`() async throws {
+    @Test func `an awaited task raises its error in the waiting task`() async throws {
         let bench = try await Bench()
         let results = try await bench.run(
             """
@@ -59,14 +59,14 @@ import Testing
         #expect(bench.log == ["done"])
     }
 
-    @Test func `a child that fails unawaited fails the run`() async throws {
+    @Test func `a child that fails without being awaited fails the run`() async throws {
         let bench = try await Bench()
         let error = try await bench.failure(of: "t.spawn(function() t.later_fail() end) t.later() t.log('main')")
         #expect(error.code == "hub.refused")
         #expect(bench.log == ["main"])
     }
 
-    @Test func `daemons are cancelled when the rest is done`() async throws {
+    @Test func `daemons are cancelled when the other tasks have ended`() async throws {
         let bench = try await Bench()
         try await bench.run(
             "t.spawn_daemon(function() local ok, e = pcall(t.gate, 'never') t.log(e.code) end) t.later()")
@@ -79,7 +79,7 @@ import Testing
         #expect(error.code == "hub.refused")
     }
 
-    @Test func `cancel reaches a waiting task, whose cleanup may still do what needs no waiting`() async throws {
+    @Test func `cancel stops a waiting task, whose cleanup may do anything except wait`() async throws {
         let bench = try await Bench()
         let results = try await bench.run(
             """
@@ -150,7 +150,7 @@ import Testing
         "local s = {3, 2, 1} table.sort(s, function(a, b) coroutine.wrap(function() t.gate('never') end)() return a < b end)",
         "local task = t.spawn(function() end) table.sort({2, 1}, function() task:await() end)",
     ])
-    func `waiting is refused before it starts where a script cannot be suspended`(source: String) async throws {
+    func `waiting in a position that cannot be suspended is refused before it starts`(source: String) async throws {
         let bench = try await Bench()
         let error = try await bench.failure(of: source)
         #expect(error.code == "lua.cannot_wait")
@@ -187,7 +187,7 @@ import Testing
         #expect(await bench.state.liveTasks == 0)
     }
 
-    @Test func `the coroutine of a task that has ended is dead, and keeps its results for those who wait`() async throws {
+    @Test func `the coroutine of an ended task is dead, and its results stay available`() async throws {
         let bench = try await Bench()
         let results = try await bench.run(
             """

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Lua
 
-/// Two tenants are two states, here on one thread. Nothing that one does is seen by the other.
+/// Two tenants are two states, here on one thread. Neither can see what the other one does.
 @Suite struct TenantTests {
-    /// Everything a script can reach of its state, as text: names, types, and what a few functions answer.
+    /// Everything a script can reach in its state, as text: names, types, and the results of a few functions.
     static let fingerprint = """
         local seen, out = {}, {}
         local function walk(value, path, depth)
@@ -28,7 +28,7 @@ import Testing
         return table.concat(out, '\\n')
         """
 
-    @Test func `what one tenant breaks stays with that tenant`() async throws {
+    @Test func `damage by one tenant does not affect the other`() async throws {
         let thread = LuaThread(name: "tenants")
         let (bad, good, fresh) = (try await Bench(thread: thread), try await Bench(thread: thread), try await Bench(thread: thread))
         let expected = try await fresh.run(Self.fingerprint)
@@ -59,20 +59,20 @@ import Testing
         await #expect(throws: LuaError.self) { try await session.call(foreign) }
         #expect(try await one.failure(of: "return t.spawn(function() end)").code == "value.unsupported")
         #expect(try await one.failure(of: "t.echo(t.spawn(function() end))").code == "value.unsupported")
-        // An object of the host is another userdata there, with the metatable of that state.
+        // An object of the host is another userdata in the other state, with that state's metatable.
         let thing = try await one.run("local x = t.thing('a') t.kept = x return x")
         #expect(
             try await two.run("local x = ... return x.name, rawequal(x, t.kept), x:shout()", arguments: thing) == [
                 .string("a"), .boolean(false), .string("a!"),
             ])
-        // An error is a value by the time it leaves: the table of the script stays.
+        // An error leaves the state as a value; the table of the script does not.
         let error = try await one.failure(of: "t.kept = {code = 'own', inner = {secret = 1}} error(t.kept)")
         guard case .table(let table) = error.value else { throw Folder.Failure() }
         try await two.run("local e = ... e.inner.secret = 2", arguments: [.table(table)])
         #expect(try await one.run("return t.kept.inner.secret") == [.integer(1)])
     }
 
-    @Test func `the registries share nothing that can change`() async throws {
+    @Test func `the registries share nothing mutable`() async throws {
         let thread = LuaThread(name: "tenants")
         let (one, two) = (try await Bench(thread: thread), try await Bench(thread: thread))
         func pointers(_ bench: Bench) async -> Set<UInt> {
@@ -83,7 +83,7 @@ import Testing
                     guard let pointer = lua_topointer(lua, -1), lua_type(lua, -1) != LUA_TSTRING, lua_checkstack(lua, 8) != 0 else {
                         return
                     }
-                    // Functions in C without upvalues are code, and the same everywhere.
+                    // C functions without upvalues are code, and equal in all states.
                     if lua_iscfunction(lua, -1) != 0 {
                         if lua_getupvalue(lua, -1, 1) == nil { return }
                         clua_pop(lua, 1)

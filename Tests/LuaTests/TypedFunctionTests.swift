@@ -30,7 +30,7 @@ private struct Order: LuaReadableRecord, LuaWritableRecord, Equatable {
     }
 }
 
-/// A record in a record, lists of records, a map, and a part without a schema.
+/// A record in a record, lists of records, a map, and a member without a schema.
 private struct Shelf: LuaWritableRecord {
     static let luaMembers: [(name: String, shape: LuaShape)] = [
         ("first", Order.luaShape.optional), ("orders", .list(of: Order.luaShape)), ("counts", .map(of: .integer).optional),
@@ -67,7 +67,7 @@ private struct ReadShelf: LuaReadableRecord {
     init(members: inout LuaReader) throws { shelf = try Shelf(members: &members) }
 }
 
-/// One record that knows its keys, one of which may stand alone.
+/// A record with known keys, one of which may be passed without its name.
 private struct Greeting: LuaReadable {
     static var luaShape: LuaShape {
         .record([("name", .text), ("times", .integer.optional)], isExact: true, alone: "name")
@@ -83,7 +83,7 @@ private struct Greeting: LuaReadable {
     }
 }
 
-/// Records in records, each with more members than the stack has places at first.
+/// Records in records, each with more members than the initial stack has slots.
 private protocol Summed: LuaReadable { var sum: Int { get } }
 
 private struct Leaf: LuaReadableRecord, Summed {
@@ -185,12 +185,12 @@ private struct TypedBench {
         ("return math.type(f.add(1, 1)), math.type(f.half(4))", "integer float"),
         ("local v = f.any(t.thing('a'))[1]; return v == t.thing('a'), tostring(v)", "false thing a"),
     ])
-    func `values cross by their types`(source: String, expected: String) async throws {
+    func `values are converted by their types`(source: String, expected: String) async throws {
         let results = try await TypedBench().run(source)
         #expect(results.map(Bench.text).joined(separator: " ") == expected)
     }
 
-    @Test func `records, lists, maps and free parts nest`() async throws {
+    @Test func `records, lists, maps and values without a schema nest`() async throws {
         let results = try await TypedBench().run(
             """
             local s = f.shelf { orders = { {topic = 'a', priority = 4}, {topic = 'b', tags = {'x'}} }, extra = { deep = {1} } }
@@ -216,15 +216,15 @@ private struct TypedBench {
         ("f.order{topic = 'x', tags = {'\\xff'}}", "argument 1.tags[1] of f.order must be a text, got a string that is not UTF-8"),
         ("f.shelf{orders = {{topic = 'a'}, {topic = true}}}", "argument 1.orders[2].topic of f.shelf must be a text, got a boolean"),
         ("f.greet{name = 'a', tmes = 3}", "argument 1 of f.greet has no key \"tmes\""),
-        ("f.greet{name = 'a', [true] = 3}", "argument 1 of f.greet must be a table with no other keys than it knows, got a table"),
+        ("f.greet{name = 'a', [true] = 3}", "argument 1 of f.greet must be a table with known keys only, got a table"),
         ("f.greet(true)", "argument 1 of f.greet must be a text, got a boolean"),
-        ("f.name('box')", "argument 1 of f.name must be an object of the host, got a string"),
-        ("f.name(t.spawn(function() end))", "an argument of f.name is not of the type that it takes"),
+        ("f.name('box')", "argument 1 of f.name must be a host object, got a string"),
+        ("f.name(t.spawn(function() end))", "an argument of f.name has the wrong type"),
         ("f.list{1, nil, 3, x = 5}", "argument 1 of f.list must be a list, got a table"),
         ("f.any(1, 2)", "argument 2 of f.any must be a function, got a number"),
-        ("f.any(coroutine.create(print))", "argument 1 of f.any is a thread, which cannot leave the script"),
+        ("f.any(coroutine.create(print))", "argument 1 of f.any is a thread, which cannot be passed to the host"),
     ])
-    func `what does not fit is refused by place`(call: String, message: String) async throws {
+    func `an invalid argument is refused with its position`(call: String, message: String) async throws {
         let error = try await TypedBench().failure(of: "local x = " + call)
         #expect(error.message == message)
         #expect(error.kind == .misuse)
@@ -237,7 +237,7 @@ private struct TypedBench {
         #expect(error.code == "hub.refused" && error.status == 403 && error.isRetryable)
     }
 
-    @Test func `waiting functions wait in coroutines and are refused where they cannot`() async throws {
+    @Test func `waiting functions wait in coroutines and are refused in positions that cannot be suspended`() async throws {
         let typed = try await TypedBench()
         let results = try await typed.run(
             """
@@ -249,7 +249,7 @@ private struct TypedBench {
         #expect(results.map(Bench.text) == ["in", "end", "false", "lua.cannot_wait"])
     }
 
-    @Test func `a table with metamethods is read as it is`() async throws {
+    @Test func `a table with metamethods is read raw`() async throws {
         let results = try await TypedBench().run(
             """
             local calls = 0
@@ -260,7 +260,7 @@ private struct TypedBench {
         #expect(results == [.boolean(false), .integer(0)])
     }
 
-    @Test func `more elements than a call may have are refused before they are read`() async throws {
+    @Test func `a list with too many elements is refused before it is read`() async throws {
         let error = try await TypedBench().failure(of: "local l = {} for i = 1, 250001 do l[i] = i end f.later({topic = ''}, l)")
         #expect(error.code == "script.bad_argument")
     }
@@ -273,7 +273,7 @@ private struct TypedBench {
         #expect(isBalanced)
     }
 
-    /// Like the test of values, with every allocation failing in turn.
+    /// Like the test of values, with each allocation failing in turn.
     @Test func `no failing allocation jumps over a typed function`() async throws {
         var failed = 0
         var calls = 0
@@ -303,7 +303,7 @@ private struct TypedBench {
         #expect(failed > 20 && calls > 200)
     }
 
-    @Test func `finalizers of trusted scripts do not mix into results`() async throws {
+    @Test func `finalizers of trusted scripts do not interfere with results`() async throws {
         let thread = LuaThread(name: "finalizers")
         defer { thread.stop() }
         let state = try LuaState(thread: thread, library: .standard)
@@ -337,7 +337,7 @@ private struct TypedBench {
         #expect(try await state.run(LuaScript(name: "a.lua", source: source), id: LuaRunID(rawValue: 1)) == [.integer(0)])
     }
 
-    @Test func `one large result does not keep its memory`() async throws {
+    @Test func `one large result does not keep its memory allocated`() async throws {
         let typed = try await TypedBench()
         _ = try await typed.run("f.at_once(('x'):rep(9 << 20)) f.order{topic = ('y'):rep(9 << 20)} f.add(1, 2)")
         let kept = await typed.bench.state.inspect { $0.context.pointee.results.byte_capacity }

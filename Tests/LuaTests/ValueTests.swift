@@ -27,7 +27,7 @@ private struct Loose: LuaReadableRecord {
                 LuaTable(
                     array: [.integer(1), .string("x")], fields: ["k": .table(LuaTable(fields: ["": .boolean(false)]))])),
         ] as [LuaValue])
-    func `values survive the way into a script and back`(value: LuaValue) async throws {
+    func `values survive passing into a script and back`(value: LuaValue) async throws {
         let bench = try await Bench()
         #expect(try await bench.run("return t.echo(...)", arguments: [value]) == [value])
     }
@@ -44,7 +44,7 @@ private struct Loose: LuaReadableRecord {
         arguments: [
             ("{1, nil, 3}", "argument 1 of t.echo has the key [3], which is neither a name nor part of a list without holes"),
             ("{a = {[true] = 1}}", "argument 1.a of t.echo has a boolean as a key"),
-            ("{a = {b = coroutine.create(print)}}", "argument 1.a.b of t.echo is a thread, which cannot leave the script"),
+            ("{a = {b = coroutine.create(print)}}", "argument 1.a.b of t.echo is a thread, which cannot be passed to the host"),
             ("(function() local x = {} x.me = {x} return x end)()", "argument 1.me[1] of t.echo contains itself"),
             ("(function() local x = {} for i = 1, 70 do x = {x} end return x end)()", nil),
             (
@@ -52,7 +52,7 @@ private struct Loose: LuaReadableRecord {
                 "argument 1 of t.echo has too many values or too much text"
             ),
         ] as [(String, String?)])
-    func `what has no counterpart is refused by name`(expression: String, message: String?) async throws {
+    func `an unsupported value is refused by name`(expression: String, message: String?) async throws {
         let bench = try await Bench()
         let error = try await bench.failure(of: "t.echo(\(expression))")
         #expect(error.code == "value.unsupported")
@@ -61,28 +61,28 @@ private struct Loose: LuaReadableRecord {
     }
 
     @Test(arguments: [
-        ("u.any(1, coroutine.create(print))", "argument 2 of u.any is a thread, which cannot leave the script"),
+        ("u.any(1, coroutine.create(print))", "argument 2 of u.any is a thread, which cannot be passed to the host"),
         ("u.any(1, {x = {[{}] = 1}})", "argument 2.x of u.any has a table as a key"),
-        ("u.wait({{}, {io}})", "argument 1[2][1] of u.wait is a thread, which cannot leave the script"),
-        ("u.list({1, {co}})", "argument 1[2][1] of u.list is a thread, which cannot leave the script"),
-        ("u.list({co})", "argument 1[1] of u.list is a thread, which cannot leave the script"),
-        ("u.one({any = {x = co}})", "argument 1.any.x of u.one is a thread, which cannot leave the script"),
+        ("u.wait({{}, {io}})", "argument 1[2][1] of u.wait is a thread, which cannot be passed to the host"),
+        ("u.list({1, {co}})", "argument 1[2][1] of u.list is a thread, which cannot be passed to the host"),
+        ("u.list({co})", "argument 1[1] of u.list is a thread, which cannot be passed to the host"),
+        ("u.one({any = {x = co}})", "argument 1.any.x of u.one is a thread, which cannot be passed to the host"),
         ("u.one({any = big})", "argument 1.any of u.one has too many values or too much text"),
-        ("u.wait_one(1, {n = 3, any = co})", "argument 2.any of u.wait_one is a thread, which cannot leave the script"),
+        ("u.wait_one(1, {n = 3, any = co})", "argument 2.any of u.wait_one is a thread, which cannot be passed to the host"),
         (
             "u.orders({'\\255', 'b'}, {{any = 1}, {n = 1, any = {co}}})",
-            "argument 2[2].any[1] of u.orders is a thread, which cannot leave the script"
+            "argument 2[2].any[1] of u.orders is a thread, which cannot be passed to the host"
         ),
         (
             "u.orders({'a', 'b', 'c'}, {{any = 1, more = {1, co}}, {any = co}})",
-            "argument 2[1].more[2] of u.orders is a thread, which cannot leave the script"
+            "argument 2[1].more[2] of u.orders is a thread, which cannot be passed to the host"
         ),
-        ("u.twice({any = 1}, {any = co})", "argument 1.any of thing:twice is a thread, which cannot leave the script"),
-        ("u.method(1, 2, co)", "argument 2 of thing:method is a thread, which cannot leave the script"),
-        ("u.method(co)", "what stands before the colon of thing:method is a thread, which cannot leave the script"),
-        ("u.check('u.other', 1, {co})", "argument 2[1] of u.other is a thread, which cannot leave the script"),
+        ("u.twice({any = 1}, {any = co})", "argument 1.any of thing:twice is a thread, which cannot be passed to the host"),
+        ("u.method(1, 2, co)", "argument 2 of thing:method is a thread, which cannot be passed to the host"),
+        ("u.method(co)", "the value before the colon of thing:method is a thread, which cannot be passed to the host"),
+        ("u.check('u.other', 1, {co})", "argument 2[1] of u.other is a thread, which cannot be passed to the host"),
     ])
-    func `what is refused names its function, as the script called it`(source: String, message: String) async throws {
+    func `an unsupported argument names its function as the script called it`(source: String, message: String) async throws {
         let bench = try await Bench()
         let module = LuaModule(
             name: "u",
@@ -115,17 +115,17 @@ private struct Loose: LuaReadableRecord {
         #expect(error.hint != nil)
     }
 
-    @Test func `arguments that are too many together are refused`() async throws {
+    @Test func `arguments that are too large together are refused`() async throws {
         let bench = try await Bench()
         let list = "local a = {} for i = 1, 130000 do a[i] = i end "
         #expect(try await bench.run(list + "return #t.echo(a), #t.echo('x', 1)") == [.integer(130_000), .integer(1)])
         let error = try await bench.failure(of: list + "t.echo(a, a)")
         #expect(error.code == "value.unsupported")
         #expect(error.message == "the arguments of t.echo have too many values or too much text together")
-        #expect(error.hint == "hand them over in parts")
+        #expect(error.hint == "pass them in parts")
     }
 
-    @Test func `a function reference goes back to its state only`() async throws {
+    @Test func `a function reference is valid only in its own state`() async throws {
         let bench = try await Bench()
         let other = try await Bench()
         let function = try await bench.run("return function(x) return x + 1 end")
@@ -133,7 +133,7 @@ private struct Loose: LuaReadableRecord {
         await #expect(throws: LuaError.self) { try await other.run("return (...)(1)", arguments: function) }
     }
 
-    @Test func `calls know their place and their task`() async throws {
+    @Test func `calls have the position and the task of their script`() async throws {
         let bench = try await Bench()
         let results = try await bench.run(
             "local w, n = t.where()\nlocal a = t.spawn(t.where)\nreturn w, n, select(2, a:await())")
@@ -153,12 +153,12 @@ private struct Loose: LuaReadableRecord {
             (.table(LuaTable(fields: ["": .integer(1), "1": .integer(2)])), "t.echo({[''] = 1, ['1'] = 2})"),
             (.table(LuaTable(array: [.integer(7)], fields: ["n": .integer(1)])), "t.echo({7, n = 1})"),
         ] as [(LuaValue, String)])
-    func `what a script gives is what the host gets`(value: LuaValue, expression: String) async throws {
+    func `the host receives the values that a script passes`(value: LuaValue, expression: String) async throws {
         let bench = try await Bench()
         #expect(try await bench.run("return \(expression)") == [value])
     }
 
-    @Test func `missing arguments are missing, and extra ones are there`() async throws {
+    @Test func `missing arguments are missing, and extra ones are passed`() async throws {
         let bench = try await Bench()
         #expect(
             try await bench.run("return select('#', t.echo()), select('#', t.echo(nil, nil)), t.echo(nil, 1, nil)") == [
@@ -190,13 +190,13 @@ private struct Loose: LuaReadableRecord {
             ),
             ("{('x'):rep(20 << 20)}", "argument 1 of t.echo has too many values or too much text"),
         ] as [(String, String?)])
-    func `keys and lengths at the border are taken raw or refused`(arguments: String, message: String?) async throws {
+    func `keys and lengths near the limits are read raw or refused`(arguments: String, message: String?) async throws {
         let bench = try await Bench()
         let result = try await bench.run("local ok, e = pcall(t.echo, \(arguments)) return ok, type(e) == 'table' and e.message or nil")
         #expect(result == [.boolean(message == nil), message.map(LuaValue.string) ?? .nil])
     }
 
-    @Test func `what the host returns counts as memory of the script`() async throws {
+    @Test func `results of the host count towards the memory of the script`() async throws {
         let bench = try await Bench(limits: LuaLimits(memory: 4 << 20))
         try await bench.state.define(
             LuaModule(
@@ -224,11 +224,11 @@ private struct Loose: LuaReadableRecord {
         #expect(try await bench.run("return 1 + 1") == [.integer(2)])
     }
 
-    @Test func `a result that was there before anybody waited for it is kept by nobody but the caller`() async throws {
+    @Test func `a result is released once it has been returned to its caller`() async throws {
         let control = RunControl(limits: LuaLimits())
         weak var held: LuaFunctionReference?
         do {
-            let function = LuaFunctionReference(reference: 1, definition: nil, bin: ReferenceBin())
+            let function = LuaFunctionReference(reference: 1, definition: nil, bin: DiscardedReferences())
             held = function
             control.end(with: .success([.function(function)]))
         }

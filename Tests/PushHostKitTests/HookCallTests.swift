@@ -1,6 +1,6 @@
 import Bindings
 import Lua
-import PushCore
+import PushModel
 import Support
 import Testing
 
@@ -64,7 +64,7 @@ import Testing
         func onOutcome(_ outcome: Outcome) async throws {}
     }
 
-    /// What a group knows of three devices.
+    /// A group of three devices.
     private struct Group: HookedGroup {
         let hub = "hub"
         let notificationID = "n-1"
@@ -75,9 +75,9 @@ import Testing
         let all: [HookedDevice]
 
         var count: Int { all.count }
-        func counts(of tags: [PushCore.Tag]) async -> [Int] { tags.map { tag in all.count { $0.tags.contains(tag) } } }
+        func counts(of tags: [PushModel.Tag]) async -> [Int] { tags.map { tag in all.count { $0.tags.contains(tag) } } }
         func devices(after number: UInt32?, limit: Int) async -> [HookedDevice] {
-            // One at a time: the next page is asked for.
+            // Pages of one device, so that the next page is requested.
             Array(all.filter { device in number.map { device.number > $0 } ?? true }.prefix(1))
         }
         func rule(_ rulings: [DeliveryRuling]) async -> [Int] { [] }
@@ -91,7 +91,7 @@ import Testing
         return (hooks, lines)
     }
 
-    @Test func `what it conforms to is what it is called for`() {
+    @Test func `the protocols that it conforms to decide which hooks are called`() {
         #expect(Everything.nativeType.phases == Set(HookPhase.allCases))
         #expect(Everything.nativeType.isFailClosed)
         #expect(Everything.nativeType.timeout == .seconds(1))
@@ -100,7 +100,7 @@ import Testing
         #expect(!Observer.nativeType.isFailClosed)
     }
 
-    @Test func `a notification is addressed to others, filled and put off, or refused`() async throws {
+    @Test func `a notification is changed, postponed or refused`() async throws {
         let (hooks, _) = try Self.hooks()
         let request = NotificationRequest(audience: .expression(try TagExpression(parsing: "Sports")), content: .template(["text": "Hi"]))
         let changed = try await hooks.beforeSend(SendDraft(hub: "hub", request: request))
@@ -121,16 +121,16 @@ import Testing
         #expect(candidate.tags == ["a"])
     }
 
-    @Test func `devices are counted by tag and gone through, and rulings bear the plugin's name`() async throws {
+    @Test func `devices are counted by tag and iterated, and rulings have the plugin's name`() async throws {
         let (hooks, _) = try Self.hooks()
-        let devices = try [("a", 1), ("b", 2), ("b", 3)].map { HookedDevice(number: $1, tags: [try PushCore.Tag($0)]) }
+        let devices = try [("a", 1), ("b", 2), ("b", 3)].map { HookedDevice(number: $1, tags: [try PushModel.Tag($0)]) }
         let rulings = try await hooks.beforeDeliver(
             Group(request: NotificationRequest(audience: .everyone, content: .template([:])), all: devices))
         #expect(
             rulings == [
                 DeliveryRuling(devices: .chosen([2, 3]), fate: .skip, reason: "everything: b"),
                 DeliveryRuling(
-                    devices: .tagged(try PushCore.Tag("a")), fate: .hold(until: HubBench.dawn + .seconds(5)), reason: "everything: later"),
+                    devices: .tagged(try PushModel.Tag("a")), fate: .hold(until: HubBench.dawn + .seconds(5)), reason: "everything: later"),
                 DeliveryRuling(devices: .all, fate: .pass, reason: "everything: "),
             ])
     }
@@ -139,7 +139,7 @@ import Testing
         let (hooks, _) = try Self.hooks()
         func draft(_ user: String) throws -> RegistrationDraft {
             RegistrationDraft(
-                hub: "hub", kind: .installation, id: "i-1", platform: .apns, userID: user, tags: [try PushCore.Tag("a")], isNew: true)
+                hub: "hub", kind: .installation, id: "i-1", platform: .apns, userID: user, tags: [try PushModel.Tag("a")], isNew: true)
         }
         #expect(try await hooks.onRegister(draft("ana")).tags.map(\.text) == ["b"])
         await #expect(throws: HookVeto.self) { try await hooks.onRegister(draft("eve")) }
@@ -148,7 +148,7 @@ import Testing
         await #expect(throws: HookVeto.self) { try await hooks.onSecureFetch(SecureFetch(id: "s-1", username: "ana")) }
     }
 
-    @Test func `what is told reaches the log`() async throws {
+    @Test func `hooks that only receive events can write to the log`() async throws {
         let (hooks, lines) = try Self.hooks()
         let draft = SendDraft(hub: "hub", request: NotificationRequest(audience: .everyone, content: .template([:])))
         try await hooks.afterSend(SentNotification(id: "n-1", draft: draft))

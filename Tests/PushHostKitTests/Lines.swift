@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a plugin wrote into the log.
+/// The log lines of a plugin.
 final class Lines: Sendable {
     private let lines = Mutex<[String]>([])
 

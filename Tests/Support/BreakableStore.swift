@@ -1,7 +1,7 @@
-import PushCore
+import PushModel
 import Synchronization
 
-/// A store that can be told to refuse what is to be kept, as one on a full disk does.
+/// A store that rejects chosen writes, as on a full disk.
 package final class BreakableStore: RegistrationStore, NotificationStore, JobStore, PrunedStore, HeldRemovalStore, PlanStore {
     package enum Call: Sendable, Hashable, CaseIterable { case commit, rows, accept, record, read, devices }
 
@@ -13,7 +13,7 @@ package final class BreakableStore: RegistrationStore, NotificationStore, JobSto
 
     package func refuse(_ calls: Set<Call>) { refused.withLock { $0 = calls } }
 
-    /// How many registrations each change that was kept has removed, in order.
+    /// Number of registrations removed by each stored change, in order.
     package var removals: [Int] { commits.withLock { $0 } }
 
     private func check(_ call: Call) throws(PushError) {
@@ -25,17 +25,17 @@ package final class BreakableStore: RegistrationStore, NotificationStore, JobSto
         try await store.load(into: reader)
     }
 
-    package func registrations(at places: [UInt32]) async throws(PushError) -> [PlacedRegistration] {
+    package func registrations(at places: [UInt32]) async throws(PushError) -> [RegistrationRow] {
         try check(.rows)
         return try await store.registrations(at: places)
     }
 
-    package func installations(at places: [UInt32]) async throws(PushError) -> [PlacedInstallation] {
+    package func installations(at places: [UInt32]) async throws(PushError) -> [InstallationRow] {
         try check(.rows)
         return try await store.installations(at: places)
     }
 
-    package func tags(behind place: UInt32?, limit: Int) async throws(PushError) -> [PlacedTags] {
+    package func tags(behind place: UInt32?, limit: Int) async throws(PushError) -> [TagsRow] {
         try check(.rows)
         return try await store.tags(behind: place, limit: limit)
     }
@@ -56,7 +56,7 @@ package final class BreakableStore: RegistrationStore, NotificationStore, JobSto
         return try await store.forgetDepartures(before: moment, limit: limit)
     }
 
-    package func accept(_ notification: KeptNotification) async throws(PushError) -> Acceptance {
+    package func accept(_ notification: StoredNotification) async throws(PushError) -> AcceptanceResult {
         try check(.accept)
         return try await store.accept(notification)
     }
@@ -73,17 +73,17 @@ package final class BreakableStore: RegistrationStore, NotificationStore, JobSto
         return try await store.tally(ofNotification: sequence)
     }
 
-    package func acceptance(under key: IdempotencyKey) async throws(PushError) -> Acceptance? {
+    package func acceptance(under key: IdempotencyKey) async throws(PushError) -> AcceptanceResult? {
         try check(.read)
         return try await store.acceptance(under: key)
     }
 
-    package func unfinished(after sequence: Int64, limit: Int) async throws(PushError) -> [KeptNotification] {
+    package func unfinished(after sequence: Int64, limit: Int) async throws(PushError) -> [StoredNotification] {
         try check(.read)
         return try await store.unfinished(after: sequence, limit: limit)
     }
 
-    package func unfinished(_ sequences: [Int64]) async throws(PushError) -> [KeptNotification] {
+    package func unfinished(_ sequences: [Int64]) async throws(PushError) -> [StoredNotification] {
         try check(.read)
         return try await store.unfinished(sequences)
     }
@@ -93,12 +93,12 @@ package final class BreakableStore: RegistrationStore, NotificationStore, JobSto
         try await store.record(progress)
     }
 
-    package func notification(_ sequence: Int64) async throws(PushError) -> KeptNotification? {
+    package func notification(_ sequence: Int64) async throws(PushError) -> StoredNotification? {
         try check(.read)
         return try await store.notification(sequence)
     }
 
-    package func notifications(before sequence: Int64?, limit: Int) async throws(PushError) -> [KeptNotification] {
+    package func notifications(before sequence: Int64?, limit: Int) async throws(PushError) -> [StoredNotification] {
         try check(.read)
         return try await store.notifications(before: sequence, limit: limit)
     }
@@ -109,9 +109,9 @@ package final class BreakableStore: RegistrationStore, NotificationStore, JobSto
         return try await store.devices(ofNotification: sequence, from: start, limit: limit)
     }
 
-    package func deadDevices(after position: DeadDevice.Position?, limit: Int) async throws(PushError) -> [DeadDevice] {
+    package func removedDevices(after position: RemovedDevice.Position?, limit: Int) async throws(PushError) -> [RemovedDevice] {
         try check(.read)
-        return try await store.deadDevices(after: position, limit: limit)
+        return try await store.removedDevices(after: position, limit: limit)
     }
 
     package func putJob(_ job: NotificationHubJob) async throws(PushError) {
@@ -138,19 +138,19 @@ package final class BreakableStore: RegistrationStore, NotificationStore, JobSto
         return try await store.pruned(filter, below: number, limit: limit)
     }
 
-    package func forgetPruned(before moment: Timestamp, limit: Int, keepsUntold: Bool) async throws(PushError) -> Int {
+    package func forgetPruned(before moment: Timestamp, limit: Int, keepsUnreported: Bool) async throws(PushError) -> Int {
         try check(.commit)
-        return try await store.forgetPruned(before: moment, limit: limit, keepsUntold: keepsUntold)
+        return try await store.forgetPruned(before: moment, limit: limit, keepsUnreported: keepsUnreported)
     }
 
-    package func untoldPruned(limit: Int) async throws(PushError) -> [PrunedDevice] {
+    package func unreportedPruned(limit: Int) async throws(PushError) -> [PrunedDevice] {
         try check(.read)
-        return try await store.untoldPruned(limit: limit)
+        return try await store.unreportedPruned(limit: limit)
     }
 
-    package func countUntoldPruned() async throws(PushError) -> Int {
+    package func countUnreportedPruned() async throws(PushError) -> Int {
         try check(.read)
-        return try await store.countUntoldPruned()
+        return try await store.countUnreportedPruned()
     }
 
     package func acknowledgePruned(upTo number: Int64) async throws(PushError) {
@@ -158,9 +158,9 @@ package final class BreakableStore: RegistrationStore, NotificationStore, JobSto
         try await store.acknowledgePruned(upTo: number)
     }
 
-    package func dropUntoldPruned(beyond most: Int) async throws(PushError) -> Int {
+    package func dropUnreportedPruned(beyond most: Int) async throws(PushError) -> Int {
         try check(.read)
-        return try await store.dropUntoldPruned(beyond: most)
+        return try await store.dropUnreportedPruned(beyond: most)
     }
 }
 
@@ -182,7 +182,7 @@ extension BreakableStore {
 }
 
 extension BreakableStore {
-    package func addPlan(_ plan: KeptPlan, parts: [[UInt8]]) async throws(PushError) -> Int64 {
+    package func addPlan(_ plan: StoredPlan, parts: [[UInt8]]) async throws(PushError) -> Int64 {
         try check(.accept)
         return try await store.addPlan(plan, parts: parts)
     }
@@ -192,17 +192,17 @@ extension BreakableStore {
         return try await store.lastPlan()
     }
 
-    package func plan(_ number: Int64) async throws(PushError) -> KeptPlan? {
+    package func plan(_ number: Int64) async throws(PushError) -> StoredPlan? {
         try check(.read)
         return try await store.plan(number)
     }
 
-    package func plans(before number: Int64?, limit: Int) async throws(PushError) -> [KeptPlan] {
+    package func plans(before number: Int64?, limit: Int) async throws(PushError) -> [StoredPlan] {
         try check(.read)
         return try await store.plans(before: number, limit: limit)
     }
 
-    package func latestPlan(of subject: String) async throws(PushError) -> KeptPlan? {
+    package func latestPlan(of subject: String) async throws(PushError) -> StoredPlan? {
         try check(.read)
         return try await store.latestPlan(of: subject)
     }

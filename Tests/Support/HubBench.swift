@@ -1,9 +1,11 @@
 import Crypto
-import PushCore
+import PushBackend
+import PushHub
+import PushModel
 import Storage
 import Synchronization
 
-/// A hub with accounts and a backend on a clock that stands still, in front of a scripted connector.
+/// A hub with accounts and an app backend, on a virtual clock and in front of a scripted connector.
 package final class HubBench: Sendable {
     /// Monday, 5 January 2026, 09:00 UTC.
     package static let dawn = Timestamp(seconds: 1_767_603_600)
@@ -48,7 +50,7 @@ package final class HubBench: Sendable {
         self.background = background
     }
 
-    /// The hub as another process would open it: what is kept is all that is left of the one before.
+    /// Opens the hub as a new process would: from the store alone.
     package func reopened(_ settings: HubSettings = HubSettings()) async throws -> NotificationHub {
         let hub = NotificationHub(
             environment: environment, connectors: [connector], store: store, loaded: try await store.load(into: HubLoader()),
@@ -61,7 +63,7 @@ package final class HubBench: Sendable {
 
     package func notes(_ area: CoreEvent.Area) -> [String] { events.filter { $0.area == area }.map(\.text) }
 
-    /// The same backend over another hub or another store.
+    /// The same app backend over another hub or another store.
     package func backend(
         over hub: (any HubGateway)? = nil, store: (any SecurePayloadStore)? = nil
     ) throws -> AppBackend {
@@ -69,7 +71,7 @@ package final class HubBench: Sendable {
         return AppBackend(environment: environment, accounts: accounts, hub: hub ?? self.hub, securePayloads: service)
     }
 
-    /// A session of the user, whose account is made where there is none.
+    /// Logs the user in, and creates the account if there is none.
     package func login(_ username: String) async throws -> Session {
         let password = Secret("password of \(username)")
         _ = try await accounts.ensureAccount(username: username, password: password)
@@ -78,7 +80,7 @@ package final class HubBench: Sendable {
 
     package func advance(by duration: Duration) { clock.advance(to: clock.now + duration) }
 
-    /// Does `work` and lets time pass, from sleeper to sleeper, until it is done.
+    /// Runs `work` and advances the clock from deadline to deadline until it ends.
     package func passingTime<Result: Sendable>(
         _ work: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
@@ -88,19 +90,19 @@ package final class HubBench: Sendable {
         return try await task.value
     }
 
-    /// Lets time pass until all background work is done.
+    /// Advances the clock until all background work has ended.
     package func settle() async {
         while background.isBusy {
-            if !clock.advanceToNextSleeper() { await Task.yield() }
+            if !clock.advanceToNextDeadline() { await Task.yield() }
         }
     }
 
-    /// Waits until somebody sleeps on the clock.
+    /// Waits until a task sleeps on the clock.
     package func untilSomebodySleeps() async throws {
         try await until { clock.hasSleepers }
     }
 
-    /// Registers and answers the registration.
+    /// Creates a registration and returns it.
     @discardableResult
     package func register(
         _ handle: DeviceHandle, tags: [String] = [], template: String? = nil, pushVariables: [String: String] = [:]
@@ -112,7 +114,7 @@ package final class HubBench: Sendable {
                 pushVariables: pushVariables))
     }
 
-    /// Sends a text to everybody an expression names, nil for everyone.
+    /// Sends a text to the devices that match an expression, or to everyone if nil.
     @discardableResult
     package func send(_ text: String = "Hello", to expression: String?) async throws -> NotificationOutcome {
         try await hub.send(.alert(text, to: expression))
@@ -138,7 +140,7 @@ extension NotificationRequest {
 }
 
 extension DeviceHandle {
-    /// An APNs token of 32 bytes that differs from number to number.
+    /// An APNs token of 32 bytes, different for each number.
     package static func phone(_ number: Int) -> DeviceHandle {
         let digits = String(number, radix: 16, uppercase: true)
         return .apns(token: String(repeating: "0", count: 64 - digits.utf8.count) + digits)
@@ -149,7 +151,7 @@ extension DeviceHandle {
         auth: String(repeating: "a", count: 22))
 }
 
-/// The error that the work throws, nil where it succeeds.
+/// The error that the work throws, or nil if it succeeds.
 package func refusal<Result>(_ work: () async throws -> Result) async -> PushError? {
     do {
         _ = try await work()

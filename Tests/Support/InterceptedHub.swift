@@ -1,6 +1,6 @@
-import PushCore
+import PushModel
 
-/// A hub where something happens before a call arrives: a change by somebody else, or a refusal.
+/// A hub on which code runs before a call arrives: a concurrent change, or an error.
 package struct InterceptedHub: ForwardingHub {
     package enum Call: Sendable, Equatable {
         case createRegistrationID, createRegistration, registration, registrations, send

@@ -1,6 +1,6 @@
-import PushCore
+import PushModel
 
-/// Takes everything and keeps nothing.
+/// Accepts all output and stores none.
 package struct NoFiles: JobFiles {
     package struct Output: JobOutput {
         package func write(_ bytes: [UInt8]) {}

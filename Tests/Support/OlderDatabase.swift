@@ -1,6 +1,6 @@
-/// Databases as versions of PushHost wrote them, in SQL. What they hold must be there in every later version; an entry is never changed.
+/// Databases written by older versions, as SQL. Every later version must read their contents. Never change an entry.
 package enum OlderDatabase {
-    /// Of the version whose last migration is "sends to plans". The keys in it open nothing.
+    /// From the version whose last migration is "sends to plans". The keys in it are not in use anywhere.
     package static let sendsToPlans = #"""
         PRAGMA application_id = 1349863535;
         CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);

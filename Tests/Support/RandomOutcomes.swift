@@ -1,6 +1,6 @@
-import PushCore
+import PushModel
 
-/// Devices of every shape, the usual ones and the odd ones, from a seed.
+/// Devices of every shape, usual and unusual, from a seed.
 package struct RandomOutcomes {
     private let random: SeededRandom
     private static let texts = [
@@ -31,7 +31,7 @@ package struct RandomOutcomes {
         return (oneIn(3) ? RegistrationID(pick(odd)) : nil) ?? RegistrationID(random: random)
     }
 
-    /// An id as push services and apps make them, or none.
+    /// An id in the form of push services or apps, or none.
     private func optionalID() -> String? {
         let digits = hex(16)
         let uuid = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(Array(digits)[$0]) }.joined(separator: "-")

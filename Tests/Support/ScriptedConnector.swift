@@ -1,9 +1,9 @@
-import PushCore
+import PushModel
 import Synchronization
 
-/// A connector that answers what a test has told it, handle by handle, and keeps every batch.
+/// A connector with scripted verdicts for each handle, which records every batch.
 package final class ScriptedConnector: Connector {
-    /// A batch and when it came.
+    /// A batch and the time it arrived.
     package struct Delivery: Sendable {
         package let time: Timestamp
         package let batch: DeliveryBatch
@@ -26,24 +26,24 @@ package final class ScriptedConnector: Connector {
         self.platforms = platforms
     }
 
-    /// What the handle is answered, attempt by attempt; the last verdict stays. Without a script a push is accepted.
+    /// Sets the verdicts for a handle, one per attempt; the last one repeats. Without a script a push is accepted.
     package func script(_ handle: DeviceHandle, _ verdicts: Verdict...) {
         state.withLock { $0.verdicts[handle] = verdicts }
     }
 
-    /// Answers nothing at all from now on, against the contract.
+    /// Returns no verdicts from now on, which violates the contract.
     package func fallSilent() {
         state.withLock { $0.isSilent = true }
     }
 
-    /// Something that happens while a batch is under way.
+    /// Sets code that runs while a batch is in flight.
     package func during(_ interlude: @escaping @Sendable (DeliveryBatch) async -> Void) {
         state.withLock { $0.interlude = interlude }
     }
 
     package var deliveries: [Delivery] { state.withLock { $0.deliveries } }
     package var batches: [DeliveryBatch] { deliveries.map(\.batch) }
-    /// The bodies of the batches as text, in the order in which they came.
+    /// The bodies of the batches as text, in order of arrival.
     package var bodies: [String] { batches.map { String(decoding: $0.body, as: UTF8.self) } }
 
     package func deliver(_ batch: DeliveryBatch) async -> [Verdict] {
@@ -68,20 +68,20 @@ package final class ScriptedConnector: Connector {
 }
 
 extension Rejection {
-    /// The service says that the token is dead.
+    /// The push service reports an invalid token.
     package static func dead(
         _ reason: String = "Unregistered", status: Int = 410, since: Timestamp? = nil
     ) -> Rejection {
         Rejection(
             status: status, reason: reason, explanation: "the app is gone from the device", outcome: .expiredChannel,
-            isHandleDead: true, deadSince: since)
+            isHandleInvalid: true, invalidSince: since)
     }
 
-    /// The device has had too many.
+    /// The device has received too many pushes.
     package static let tooMany = Rejection(
         status: 429, reason: "TooManyRequests", explanation: "too many to this device", outcome: .throttled)
 
-    /// The service refuses the hub's credential for now.
+    /// The service rejects the hub's credential for now.
     package static let blocked = Rejection(
         status: 429, reason: "TooManyProviderTokenUpdates", explanation: "too many tokens", outcome: .throttled, isCredentialBlocked: true)
 

@@ -1,7 +1,7 @@
-import PushCore
+import PushModel
 import Synchronization
 
-/// Flows without scripts: what they were started with, and when each ends.
+/// Flows without scripts. Records what they were started with, and controls when each ends.
 package final class ScriptedFlows: FlowExecutor {
     package struct Start: Sendable, Equatable {
         package var flow: String
@@ -13,7 +13,7 @@ package final class ScriptedFlows: FlowExecutor {
     private struct State {
         var starts: [Start] = []
         var ends: [String] = []
-        /// Flows whose runs wait until they are let go.
+        /// Flows whose runs wait until `letGo` is called.
         var held: Set<String> = []
         var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
         var failures: [String: RunReport.Failure] = [:]
@@ -24,14 +24,14 @@ package final class ScriptedFlows: FlowExecutor {
 
     package init() {}
 
-    /// In the order in which they began.
+    /// In the order in which the runs started.
     package var starts: [Start] { state.withLock { $0.starts } }
-    /// The flows of those that came to their end, in this order.
+    /// The flows of the runs that ended, in order.
     package var ends: [String] { state.withLock { $0.ends } }
 
     package func starts(of flow: String) -> Int { starts.count { $0.flow == flow } }
 
-    /// From now on runs of a flow wait to be let go.
+    /// Runs of this flow wait from now on, until `letGo` is called.
     package func hold(_ flow: String) { state.withLock { _ = $0.held.insert(flow) } }
 
     package func letGo(_ flow: String) {
@@ -42,10 +42,10 @@ package final class ScriptedFlows: FlowExecutor {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// From now on runs of a flow fail.
+    /// Runs of this flow fail from now on.
     package func fail(_ flow: String, _ failure: RunReport.Failure) { state.withLock { $0.failures[flow] = failure } }
 
-    /// Arguments of a flow that are secret.
+    /// Sets the names of a flow's secret arguments.
     package func setSecrets(_ names: [String], of flow: String) { state.withLock { $0.secrets[flow] = names } }
 
     package func parameters(of flow: ServedFlow) -> FlowDescription {
@@ -54,17 +54,17 @@ package final class ScriptedFlows: FlowExecutor {
         return FlowDescription(version: "abc123", summary: "A flow", schema: ["type": "object", "properties": .object(properties)])
     }
 
-    /// Everything but an argument that is named bad, which may be left out.
-    package func check(_ arguments: JSONObject, for flow: ServedFlow, takingWhatFits: Bool) throws(PushError) -> CheckedArguments {
+    /// Accepts all arguments, except that one named `bad` can be dropped as invalid.
+    package func check(_ arguments: JSONObject, for flow: ServedFlow, ignoringInvalidValues: Bool) throws(PushError) -> CheckedArguments {
         var arguments = arguments
-        if takingWhatFits { arguments["bad"] = nil }
+        if ignoringInvalidValues { arguments["bad"] = nil }
         guard arguments["bad"] == nil else {
-            throw PushError("args.invalid", "the flow has no argument \"bad\"", hint: "leave it out", status: 400)
+            throw PushError("args.invalid", "unknown argument \"bad\"", hint: "leave it out", status: 400)
         }
         return CheckedArguments(values: arguments, secrets: state.withLock { $0.secrets[flow.name] ?? [] })
     }
 
-    package func run(_ order: RunOrder, progress: @escaping @Sendable (RunProgress) -> Void) async -> RunEnd {
+    package func run(_ order: RunOrder, progress: @escaping @Sendable (RunProgress) -> Void) async -> RunResult {
         progress(.began(version: "abc123"))
         let moment = order.run.startedAt ?? order.run.queuedAt
         state.withLock {
@@ -73,7 +73,7 @@ package final class ScriptedFlows: FlowExecutor {
         }
         progress(.line(RunReport.Line(time: moment, level: "info", text: "hello")))
         await held(order.flow.name)
-        if Task.isCancelled { return RunEnd(state: .cancelled) }
+        if Task.isCancelled { return RunResult(state: .cancelled) }
         progress(
             .step(
                 RunReport.Step(name: "send", depth: 0, status: "passed", began: moment, ended: moment, notifications: ["n-\(order.run.id)"])
@@ -82,8 +82,8 @@ package final class ScriptedFlows: FlowExecutor {
             state.ends.append(order.flow.name)
             return state.failures[order.flow.name]
         }
-        if let failure { return RunEnd(state: .failed, failure: failure) }
-        return RunEnd(state: .completed, result: .object(order.arguments))
+        if let failure { return RunResult(state: .failed, failure: failure) }
+        return RunResult(state: .completed, result: .object(order.arguments))
     }
 
     private func held(_ flow: String) async {
@@ -97,7 +97,7 @@ package final class ScriptedFlows: FlowExecutor {
                 if !isHeld { continuation.resume() }
             }
         } onCancel: {
-            // Of several that wait all look whether it is they.
+            // All waiting runs wake and check whether they may continue.
             let waiting = state.withLock { $0.waiting.removeValue(forKey: flow) ?? [] }
             for continuation in waiting { continuation.resume() }
         }
@@ -105,7 +105,7 @@ package final class ScriptedFlows: FlowExecutor {
     }
 }
 
-/// Knows no zone but UTC.
+/// Knows only the zone UTC.
 package struct OnlyUTC: TimeZoneSource {
     package init() {}
 

@@ -1,11 +1,11 @@
-import PushCore
+import PushModel
 import Storage
 
 extension SecretSeal {
-    /// Of the key that databases of tests are sealed with.
+    /// The seal of databases in tests.
     package static let test = keyed(7)
 
-    /// Of a key that is this byte 32 times.
+    /// The seal of a key that consists of this byte 32 times.
     package static func keyed(_ key: UInt8) -> SecretSeal {
         SecretSeal(payloadKey: [UInt8](repeating: key, count: 32), random: SeededRandom(seed: UInt64(key)))
     }
@@ -14,7 +14,7 @@ extension SecretSeal {
 extension SQLiteStorage {
     package static func open(_ path: String) async throws(PushError) -> SQLiteStorage { try await open(path, seal: .test) }
 
-    /// - Returns: what was wrong with the one before.
+    /// - Returns: What was wrong with the replaced database.
     package static func replace(
         _ target: String, from path: String, mark: DatabaseMark = DatabaseMark()
     ) async throws(PushError) -> PushError? {

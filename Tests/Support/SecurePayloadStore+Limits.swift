@@ -1,7 +1,7 @@
-import PushCore
+import PushModel
 
 extension SecurePayloadStore {
-    /// At the beginning of the tests' time.
+    /// Inserts at the start time of the tests.
     package func insert(_ payload: SealedPayload, limit: Int, ofSender: Int) async throws(PushError) -> SecurePayloadInsertion {
         try await insert(payload, limit: SecurePayloadLimit(all: limit, ofSender: ofSender), now: HubBench.dawn)
     }

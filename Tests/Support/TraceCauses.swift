@@ -1,13 +1,13 @@
-import PushCore
+import PushModel
 
-/// Which causes of traces are produced where: together they are all that there are.
+/// Which part produces which causes of traces. Together they are all causes.
 package enum TraceCauses {
-    /// By simulated phones; the others need none.
+    /// Produced by simulated devices. The other causes need none.
     package static let ofPhones: Set<TraceCause> = [
         .phoneOffline, .offlineAndLost, .savesPower, .replacedWaiting, .expiredWaiting, .forceQuit, .uninstalled, .phoneFailed,
         .nothingToShow, .background, .leftToApp, .replacedShown, .shown,
     ]
 
-    /// By flows that are planned, of sends that a hub never sees.
+    /// Produced by planned flows, for sends that never reach a hub.
     package static let ofPlanning: Set<TraceCause> = [.onlyPlanned]
 }

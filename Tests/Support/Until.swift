@@ -1,4 +1,4 @@
-/// Waits for what other tasks bring about. A test that waits in vain fails, and does not hang.
+/// Waits until a condition holds that other tasks bring about. After a timeout the test fails instead of hanging.
 ///
 /// - Throws: ``WaitedInVain`` after two minutes, which is longer than a loaded machine needs.
 package func until(

@@ -1,4 +1,4 @@
---- A bad day: APNs puts off a third of what it gets, and FCM gives out no access token at first.
+--- A bad day: APNs rejects a third of its requests, and FCM issues no access token at first.
 local push = require "push"
 
 local fans = {}
@@ -14,7 +14,7 @@ end)
 
 push.send { to = "Goals", properties = { messageParam = "One all" } }
 
-push.rehearse("everybody hears of the goal all the same", function()
+push.rehearse("every phone shows the goal all the same", function()
   for _, phone in ipairs(fans) do
     push.expect(phone:wait_for { alert = "One all", within = "10m" }).to.exist()
   end

@@ -1,4 +1,4 @@
---- Breaking news: phones on three platforms, a template each, tags for what their users follow.
+--- Breaking news: phones on three platforms, with a template each and tags for categories.
 local push = require "push"
 
 local function subscriber(name, platform, locale, template, ...)
@@ -18,7 +18,7 @@ push.step("send to those who follow Technology", function()
   return push.send { to = "Technology && !muted", properties = { headline = "Lua turns thirty-three" } }
 end)
 
-push.rehearse("only they were told", function()
+push.rehearse("only these phones show it", function()
   push.expect(ana:wait_for { alert = "Lua turns thirty-three" }).to.exist()
   push.expect(wei:wait_for { alert = "Lua turns thirty-three" }).to.exist()
   push.expect(tom:inbox()).to.have_length(0)

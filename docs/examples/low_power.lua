@@ -1,4 +1,4 @@
---- Four phones save power. What is urgent comes at once, the rest when they have full power again.
+--- Four phones save power. Urgent notifications arrive at once, others when the phones have full power again.
 local push = require "push"
 
 for _, platform in ipairs { "apns", "fcm", "wns", "browser" } do
@@ -17,7 +17,7 @@ tell("Smoke in the kitchen", "high")
 tell("The washing is done", "normal")
 tell("Your weekly report", "low")
 
-push.rehearse("the rest comes with full power, of which APNs and FCM have kept one", function()
+push.rehearse("others arrive with full power; APNs and FCM stored only the last one", function()
   for _, phone in ipairs(push.devices()) do
     phone:full_power()
     local keeps_all = phone.platform == "wns" or phone.platform == "browser"

@@ -1,4 +1,4 @@
---- APNs keeps one notification per app for a phone that is offline.
+--- APNs stores one notification per app for a phone that is offline.
 local push = require "push"
 
 push.account { username = "alice", password = push.secret "demo_password" }
@@ -13,7 +13,7 @@ for hour = 1, 3 do
 end
 phone:online()
 
-push.rehearse("the last one arrives, the others are gone", function()
+push.rehearse("only the last one arrives", function()
   local inbox = phone:inbox()
   push.expect(inbox).to.have_length(1)
   push.expect(inbox[1].text).to.equal "It is hour 3"

@@ -1,4 +1,4 @@
---- Parts of a flow that run beside each other, on a clock that does not make anybody wait.
+--- Concurrent parts of a flow, on a virtual clock that passes hours and days at once.
 local push = require "push"
 
 local reminder = push.spawn(function()

@@ -1,11 +1,11 @@
---- What audit-webhook must do.   pushhost plugin test audit-webhook
+--- Tests of audit-webhook.   pushhost plugin test audit-webhook
 local push = require "push"
 local describe, it = push.test.describe, push.test.it
 
 local URL = "https://audit.example.com/push"
 local secrets = { audit = "between us" }
 
--- The plugin with a server that gives this status; nil: there is none. Made anew, the plugin keeps what it has kept.
+-- Loads the plugin with a server that answers with this status; nil for no server. Loading it again keeps its stored values.
 local function audit(status, config)
   local values = { url = URL, secret = "audit" }
   for key, value in pairs(config or {}) do values[key] = value end
@@ -29,7 +29,7 @@ local function ids(plugin)
 end
 
 describe("audit webhook", function()
-  it("tells how a notification ended", function()
+  it("reports how a notification ended", function()
     local plugin = audit(204)
     phone "ana"
     local outcome = say()
@@ -43,7 +43,7 @@ describe("audit webhook", function()
     push.expect(plugin:log()).to.equal {}
   end)
 
-  it("signs the time and the body, and names the news so that twice is once", function()
+  it("signs the time and the body, with an id to recognize duplicates", function()
     local plugin = audit(200)
     phone "ana"
     local outcome = say()
@@ -55,12 +55,12 @@ describe("audit webhook", function()
     push.expect(seal).to_not.equal(push.sign(secrets.audit:upper(), time .. "." .. told.body))
   end)
 
-  it("keeps what the server has not taken, and tells it in order once that listens", function()
+  it("stores reports while the server is down, and sends them in order later", function()
     phone "ana"
     local down = audit(503)
     local sent = { say("1").id, say("2").id, say("3").id }
-    push.expect(ids(down)).to.equal { sent[1] } -- it was asked once, then left alone
-    push.expect(down:log()[1]).to.contain "waits for 30 s: it answered 503"
+    push.expect(ids(down)).to.equal { sent[1] } -- one request, then a pause
+    push.expect(down:log()[1]).to.contain "is retried in 30 s: it answered 503"
     local up = audit(200)
     push.clock.advance "2m"
     push.expect(ids(up)).to.equal(sent)
@@ -69,7 +69,7 @@ describe("audit webhook", function()
     push.expect(ids(up)).to.equal(sent)
   end)
 
-  it("asks less and less often, at least once an hour", function()
+  it("retries less and less often, at least once an hour", function()
     phone "ana"
     local down = audit()
     say()
@@ -82,17 +82,17 @@ describe("audit webhook", function()
     push.expect(#down:asked() - before).to.be_at_most(3)
   end)
 
-  it("drops the oldest where too many wait, and says so", function()
+  it("drops the oldest if too many are pending, and logs it", function()
     phone "ana"
     local down = audit(500, { most_waiting = 2 })
     local sent = { say("1").id, say("2").id, say("3").id }
-    push.expect(down:log()[2]).to.equal(("warn the news of hub/%s is dropped: too many wait"):format(sent[1]))
+    push.expect(down:log()[2]).to.equal(("warn the report of hub/%s is dropped: too many are pending"):format(sent[1]))
     local up = audit(200)
     push.clock.advance "2m"
     push.expect(ids(up)).to.equal { sent[2], sent[3] }
   end)
 
-  it("gives up what nobody takes, so that the rest can go on", function()
+  it("drops a report that is always rejected, so that later ones can follow", function()
     phone "ana"
     audit(400, { give_up_after = "1h" })
     local first = say("1").id
@@ -100,11 +100,11 @@ describe("audit webhook", function()
     local second = say("2").id
     local up = audit(200, { give_up_after = "1h" })
     push.clock.advance "1h"
-    push.expect(up:log()[1]).to.contain(first .. " is dropped: it waits for too long")
+    push.expect(up:log()[1]).to.contain(first .. " is dropped: it was pending for too long")
     push.expect(ids(up)).to.equal { second }
   end)
 
-  it("tells of failures alone where it shall", function()
+  it("reports only failures if configured so", function()
     local plugin = audit(200, { failures_only = true })
     local ana = phone "ana"
     say()
@@ -114,7 +114,7 @@ describe("audit webhook", function()
     push.expect(plugin:asked()[1].json.failed).to.equal(1)
   end)
 
-  it("without the grant of its host it keeps the news and says what is missing", function()
+  it("stores reports if its host is not granted, and logs the missing grant", function()
     phone "ana"
     local plugin = push.test.plugin {
       config = { url = URL, secret = "audit" }, secrets = { audit = "x" }, grants = { "kv", "http:other.example.com" },
@@ -130,11 +130,11 @@ describe("audit webhook", function()
   local mistakes = {
     { config = { secret = "audit" }, says = "config.url is missing" },
     { config = { url = URL }, says = "config.secret is missing" },
-    { config = { url = URL, secret = "adit" }, says = "config.secret names the secret \"adit\", which there is none of" },
-    { config = { url = "audit.example.com", secret = "audit" }, says = "config.url is no address" },
+    { config = { url = URL, secret = "adit" }, says = "config.secret names the secret \"adit\", which does not exist" },
+    { config = { url = "audit.example.com", secret = "audit" }, says = "config.url is not a URL" },
   }
   for _, mistake in ipairs(mistakes) do
-    it("is not configured in this way: " .. mistake.says, function()
+    it("rejects an invalid configuration: " .. mistake.says, function()
       local is_live, failure = pcall(push.test.plugin, { config = mistake.config, secrets = secrets })
       push.expect(is_live).to.be_false()
       push.expect(failure.message).to.contain(mistake.says)

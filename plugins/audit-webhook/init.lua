@@ -1,11 +1,11 @@
---- Tells a server of yours how each notification ended, signed, in order, and again until it listens.   docs/plugins/audit-webhook.md
+--- Reports how each notification ended to a server: signed, in order, repeated until accepted.   docs/plugins/audit-webhook.md
 local push = require "push"
 
 local QUEUE = "news:"
 local FIRST_PAUSE, LONGEST_PAUSE = 30, 3600 -- seconds
 local MOST_AT_ONCE = 100
 
--- An empty list would be written as {}: it is left out.
+-- Omits an empty list, which would be encoded as {}.
 local function unless_empty(list) return #list > 0 and list or nil end
 
 local function summary(ended)
@@ -19,19 +19,19 @@ end
 
 local function drop(key, why)
   local news = push.kv.get(key)
-  if push.kv.delete(key) then push.log.warn(("the news of %s is dropped: %s"):format(news and news.id, why)) end
+  if push.kv.delete(key) then push.log.warn(("the report of %s is dropped: %s"):format(news and news.id, why)) end
 end
 
 local function keep(news)
-  -- Names are in order of their bytes: 15 digits.
+  -- Keys are ordered by their bytes, so the number has a fixed width of 15 digits.
   push.kv.put(("%s%015d"):format(QUEUE, push.kv.add "last"), {
     value = { id = news.id, body = push.json.encode(news), at = push.clock.now() },
   })
   local waiting = push.kv.keys { prefix = QUEUE, limit = push.config.most_waiting + 1 }
-  for place = 1, #waiting - push.config.most_waiting do drop(waiting[place], "too many wait") end
+  for place = 1, #waiting - push.config.most_waiting do drop(waiting[place], "too many are pending") end
 end
 
--- Nil, or why the server has not taken it.
+-- Sends a report. Returns nil, or why the server has not accepted it.
 local function refusal(news)
   local now = ("%d"):format(push.clock.now() // 1)
   local is_answered, answer = pcall(push.http, {
@@ -45,20 +45,20 @@ local function refusal(news)
   if not answer.ok then return "it answered " .. answer.status end
 end
 
--- Whether there may be more to tell.
+-- Sends the oldest report. Returns whether there may be more.
 local function tell_next()
   local key = push.kv.keys({ prefix = QUEUE, limit = 1 })[1]
   local news = key and push.kv.get(key)
   if not news then return false end
   if push.clock.now() - news.at > push.config.give_up_after then
-    drop(key, "it waits for too long")
+    drop(key, "it was pending for too long")
     return true
   end
   local why = refusal(news)
   if why then
     local pause = math.min(FIRST_PAUSE * 2 ^ (push.kv.add "failures" - 1), LONGEST_PAUSE)
     push.kv.put("retry_at", { value = push.clock.now() + pause })
-    push.log.warn(("the news of %s waits for %d s: %s"):format(news.id, pause, why))
+    push.log.warn(("the report of %s is retried in %d s: %s"):format(news.id, pause, why))
     return false
   end
   push.kv.delete(key)
@@ -67,7 +67,7 @@ local function tell_next()
   return true
 end
 
--- One at a time, so that the order is kept; whoever comes meanwhile leaves its news to the one that is at it.
+-- Sends the waiting reports one at a time, in order. If another call is already sending, it also sends those of this call.
 local function tell()
   for _ = 1, MOST_AT_ONCE do
     if push.clock.now() < (push.kv.get "retry_at" or 0) then return end
@@ -81,16 +81,16 @@ end
 return {
   name = "audit-webhook",
   version = "1.0",
-  desc = "Tells a server of yours how each notification ended",
+  desc = "Reports to a server of yours how each notification ended",
 
   needs = { "kv", "http:{url}" },
 
   config = {
-    url = { type = "string", required = true, desc = "where it is told: https://audit.example.com/push" },
-    secret = { type = "secret", required = true, desc = "the name of the secret that news are signed with" },
-    failures_only = { type = "boolean", default = false, desc = "only notifications that some devices did not get" },
-    most_waiting = { type = "integer", default = 500, min = 1, max = 999, desc = "so many wait for the server; then the oldest is dropped" },
-    give_up_after = { type = "duration", default = "3d", desc = "news that wait for longer are dropped" },
+    url = { type = "string", required = true, desc = "address that receives the reports: https://audit.example.com/push" },
+    secret = { type = "secret", required = true, desc = "name of the secret that signs the reports" },
+    failures_only = { type = "boolean", default = false, desc = "report only notifications that some devices did not receive" },
+    most_waiting = { type = "integer", default = 500, min = 1, max = 999, desc = "maximum number of pending reports; beyond it, the oldest is dropped" },
+    give_up_after = { type = "duration", default = "3d", desc = "time after which a pending report is dropped" },
   },
 
   hooks = {

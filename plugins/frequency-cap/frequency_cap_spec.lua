@@ -1,4 +1,4 @@
---- What frequency-cap must do.   pushhost plugin test frequency-cap
+--- Tests of frequency-cap.   pushhost plugin test frequency-cap
 local push = require "push"
 local describe, it = push.test.describe, push.test.it
 
@@ -17,7 +17,7 @@ local function say(text, more)
 end
 
 describe("frequency cap", function()
-  it("lets so many through for each device, and says why others are left out", function()
+  it("delivers up to the limit per device, and gives a reason for skipping others", function()
     local plugin = push.test.plugin { config = { limit = 2, within = "1h" } }
     local ana = phone "ana"
     push.expect({ say().sent, say().sent }).to.equal { 1, 1 }
@@ -30,14 +30,14 @@ describe("frequency cap", function()
     push.expect(plugin:log()).to.equal {}
   end)
 
-  it("is three in a day unless it is configured otherwise", function()
+  it("allows three a day by default", function()
     push.test.plugin {}
     local ana = phone "ana"
     for _ = 1, 5 do say() end
     push.expect(shown(ana)).to.equal(3)
   end)
 
-  it("counts within any such while, not by the day of the calendar", function()
+  it("counts within any such period, not by calendar day", function()
     push.test.plugin { config = { limit = 2, within = "1h" } }
     local ana = phone "ana"
     say "0 min"
@@ -46,7 +46,7 @@ describe("frequency cap", function()
     push.clock.advance "19m"
     say "59 min"
     push.expect(shown(ana)).to.equal(2)
-    push.clock.advance "2m" -- the first one is over an hour ago, the second one is not
+    push.clock.advance "2m" -- only the first one is more than an hour ago now
     say "61 min"
     say "61 min, again"
     push.expect(shown(ana)).to.equal(3)
@@ -77,7 +77,7 @@ describe("frequency cap", function()
     push.expect(plugin:log()).to.equal {}
   end)
 
-  it("counts anew where it is configured with another while", function()
+  it("starts counting again if it is configured with another period", function()
     phone "ana"
     push.test.plugin { config = { limit = 1, within = "1h" } }
     push.expect({ say().sent, say().sent }).to.equal { 1, 0 }
@@ -87,7 +87,7 @@ describe("frequency cap", function()
     push.expect(say().sent).to.equal(0)
   end)
 
-  it("leaves alone what goes straight to a handle", function()
+  it("does not cap direct sends", function()
     push.test.plugin { config = { limit = 1 } }
     local ana = phone "ana"
     for _ = 1, 3 do push.send { device = ana, alert = "Hello" } end
@@ -105,7 +105,7 @@ describe("frequency cap", function()
     push.expect(plugin:log()).to.equal {}
   end)
 
-  it("goes through more devices than a page has", function()
+  it("handles more devices than a page has", function()
     local plugin = push.test.plugin { config = { limit = 1 } }
     for number = 1, 1005 do phone("crowd-" .. number) end
     push.expect(say().sent).to.equal(1005)
@@ -115,7 +115,7 @@ describe("frequency cap", function()
     push.expect(plugin:log()).to.equal {}
   end)
 
-  it("without its grants, notifications go out and it is said", function()
+  it("delivers notifications without its grants, and logs that", function()
     local plugin = push.test.plugin { grants = { "hub.read" }, config = { limit = 1 } }
     local ana = phone "ana"
     say()
@@ -127,10 +127,10 @@ describe("frequency cap", function()
   local mistakes = {
     { config = { limit = 0 }, says = "config.limit must be at least 1, got 0" },
     { config = { within = "often" }, says = "config.within must be a duration" },
-    { config = { exempt_priorities = { "urgent" } }, says = "config.exempt_priorities[1] is \"urgent\"" },
+    { config = { exempt_priorities = { "urgent" } }, says = "config.exempt_priorities[1] must be one of high, normal, low, got \"urgent\"" },
   }
   for _, mistake in ipairs(mistakes) do
-    it("is not configured in this way: " .. mistake.says, function()
+    it("rejects an invalid configuration: " .. mistake.says, function()
       local is_live, failure = pcall(push.test.plugin, { config = mistake.config })
       push.expect(is_live).to.be_false()
       push.expect(failure.message).to.contain(mistake.says)

@@ -1,16 +1,16 @@
---- No device gets more than so many notifications within a while.   docs/plugins/frequency-cap.md
+--- Limits how many notifications a device gets within a period.   docs/plugins/frequency-cap.md
 local push = require "push"
 
--- As many devices as push.kv.take takes keys at once.
+-- The maximum number of keys in one call of push.kv.take.
 local PAGE = 1000
 
--- Templates of one installation are one device. Handles without a registration are nobody's.
+-- Identifies a device by its installation, so that all its templates count as one; nil for a token without a registration.
 local function name_of(device)
   if device.installation then return "installation:" .. device.installation end
   return device.registration and "registration:" .. device.registration
 end
 
--- What slots are taken under: a key has one period for ever, and at most 256 bytes.
+-- The key of a device's slots. It contains the period, because the period of a key cannot change, and has at most 256 bytes.
 local function key_of(hub, name)
   local key = ("%s/%s/%s"):format(hub, push.config.within, name)
   return #key <= 256 and key or push.sign(key, "a long name")
@@ -31,7 +31,7 @@ local function rulings_about(group)
 
   local keys, numbers, capped = {}, {}, {}
 
-  -- The token makes this harmless where it is asked again: of devices that were held, or after a restart.
+  -- Because of the token, a device counts once even if the hook is called again: for held devices, or after a restart.
   local function take()
     if #keys == 0 then return end
     local granted = push.kv.take(keys, { token = group.hub .. "/" .. group.notification, limit = limit, within = within })
@@ -60,13 +60,13 @@ end
 return {
   name = "frequency-cap",
   version = "1.0",
-  desc = "No device gets more than so many notifications within a while",
+  desc = "Limits how many notifications a device receives within a period",
 
   needs = { "hub.read", "kv" },
 
   config = {
-    limit = { type = "integer", default = 3, min = 1, max = 1000, desc = "most notifications for a device" },
-    within = { type = "duration", default = "1d", desc = "within how long" },
+    limit = { type = "integer", default = 3, min = 1, max = 1000, desc = "maximum number of notifications per device" },
+    within = { type = "duration", default = "1d", desc = "period in which they are counted" },
     exempt_tags = { type = "list", of = "tag", default = {}, desc = "devices with one of these tags are not capped" },
     exempt_priorities = {
       type = "list", of = { type = "string", choices = { "high", "normal", "low" } }, default = {},

@@ -1,14 +1,14 @@
---- One send in some languages fills the templates of all: a phone without a text of its own gets the nearest.
+--- Fills in missing languages of a send: a phone whose language has no text gets the nearest one.
 --- docs/plugins/localised-news.md
 local push = require "push"
 
--- The texts of a name by their languages: News_pt_BR is the one for pt-BR. News alone is in the first language of fallback.
+-- The texts of a name by language: News_pt_BR is the text for pt-BR. News alone is in the first fallback language.
 local function texts_of(name, properties)
   local texts = {}
   for property, text in pairs(properties) do
     local begin = property:sub(1, #name + 1):lower()
     local language = begin == name:lower() .. "_" and property:sub(#name + 2):gsub("_", "-")
-    -- What no language tag can be is a property of the sender's own, such as News_url_of_the_picture.
+    -- A suffix that is not a language tag belongs to another property of the sender, such as News_url_of_the_picture.
     if language and text ~= "" and push.try(push.locale.property, name, language) then texts[language] = text end
   end
   local first = push.config.fallback[1]
@@ -17,7 +17,7 @@ local function texts_of(name, properties)
   return texts
 end
 
--- The first language of the fallbacks that has a text; nil: none.
+-- The first fallback language that has a text; nil if there is none.
 local function fallback_of(texts)
   for _, wanted in ipairs(push.config.fallback) do
     for language in pairs(texts) do
@@ -49,12 +49,12 @@ end
 return {
   name = "localised-news",
   version = "1.0",
-  desc = "One send in some languages fills the templates of all",
+  desc = "Adds missing languages to a send, from the nearest language or a fallback",
 
   config = {
-    names = { type = "list", of = "string", default = { "News" }, desc = "texts: templates show $(News_pt), $(News_fr)" },
-    languages = { type = "list", of = "string", required = true, desc = "those that devices choose from: [en, pt, pt-BR, fr]" },
-    fallback = { type = "list", of = "string", default = { "en" }, desc = "for languages without a text, the first that has one" },
+    names = { type = "list", of = "string", default = { "News" }, desc = "names of texts; templates show $(News_pt), $(News_fr)" },
+    languages = { type = "list", of = "string", required = true, desc = "languages that devices choose from: [en, pt, pt-BR, fr]" },
+    fallback = { type = "list", of = "string", default = { "en" }, desc = "languages in order of preference for those without a text" },
   },
 
   hooks = {

@@ -1,4 +1,4 @@
---- What localised-news must do.   pushhost plugin test localised-news
+--- Tests of localised-news.   pushhost plugin test localised-news
 local push = require "push"
 local describe, it = push.test.describe, push.test.it
 
@@ -10,7 +10,7 @@ local function news(config)
   return push.test.plugin { config = values }
 end
 
--- A phone that follows the news in its language, as in the tutorial.
+-- A phone that subscribes to news in its language, as in the tutorial.
 local function reader(language)
   local device = push.device { name = language }
   push.subscribe { device = device, categories = { "World" }, property = push.locale.property("News", language) }
@@ -23,7 +23,7 @@ local function readers()
   return all
 end
 
--- What each phone shows last.
+-- The latest text that each phone shows.
 local function texts(all)
   local shown = {}
   for place, phone in ipairs(all) do
@@ -64,18 +64,18 @@ describe("localised news", function()
     push.expect(texts(all)).to.equal { "Goal", "Goal", "Goal", "But" }
   end)
 
-  it("are refused where some phones would show nothing", function()
+  it("are rejected if some phones would show nothing", function()
     local plugin = news { fallback = { "en", "fr" } }
     local all = readers()
     local sent, failure = push.try(send, { News_pt = "Golo" })
     push.expect(sent).to.be_nil()
     push.expect(failure.code).to.equal "hook.veto"
-    push.expect(failure.message).to.equal "the plugin localised-news refuses: News needs a text in en or fr"
+    push.expect(failure.message).to.equal "the plugin localised-news rejected this: News needs a text in en or fr"
     push.expect(texts(all)).to.equal { "", "", "", "" }
     push.expect(plugin:log()).to.equal {}
   end)
 
-  it("leave an empty text to the fallback: a phone that shows nothing is no use", function()
+  it("use the fallback instead of an empty text, so that every phone shows something", function()
     news()
     local all = readers()
     send { News_en = "Goal", News_fr = "", News = "" }
@@ -120,7 +120,7 @@ describe("localised news", function()
     push.expect(failure.message).to.contain "config.languages is missing"
   end)
 
-  it("with a language that is none go out as they are, and it is said", function()
+  it("are sent unchanged if a language is invalid, and it is logged", function()
     local plugin = news { languages = { "en", "pt_BR" } }
     local all = { reader "en" }
     send { News_en = "Goal" }

@@ -1,8 +1,8 @@
---- Nobody is woken at night: who has a time zone gets notifications once the night is over there.   docs/plugins/quiet-hours.md
+--- Holds notifications during the night in the time zone of each device.   docs/plugins/quiet-hours.md
 local push = require "push"
 
--- Tags have no slash: Europe/Lisbon is time_zone:Europe.Lisbon. Zones that no tag can name are left out: Etc/GMT+1.
-local zone_of = {} -- by their tags
+-- Tags cannot contain a slash: Europe/Lisbon is time_zone:Europe.Lisbon. Zones without a possible tag, such as Etc/GMT+1, are omitted.
+local zone_of = {} -- zones by tag
 local tags = {}
 
 local function know_zones()
@@ -24,7 +24,7 @@ local function is_urgent(group)
   return word ~= nil and word ~= "" and word ~= "false" and word ~= "0"
 end
 
--- What becomes of devices of a zone; nil while it is day there.
+-- The ruling about the devices of a zone; nil while it is day there.
 local function ruling(zone, tag)
   local wake = night_end(zone)
   if not wake then return nil end
@@ -43,10 +43,10 @@ local function rulings_about(group)
     local night = ruling(zone_of[tag], tag)
     if night then nights[#nights + 1] = night else days[#days + 1] = { tag = tag, pass = true } end
   end
-  -- Of a device the first one holds: with tags of two zones it sleeps while it is night in one of them, until the later morning.
+  -- The first ruling counts: a device with tags of two zones is quiet while it is night in one of them, until the later morning.
   table.sort(nights, function(a, b) return (a.hold_until or a.tag) > (b.hold_until or b.tag) end)
   table.move(nights, 1, #nights, #rulings + 1, rulings)
-  -- Where it is day, the night of the default zone must not matter.
+  -- Devices in zones where it is day must not fall under the ruling of the default zone.
   table.move(days, 1, #days, #rulings + 1, rulings)
   local others = push.config.default_time_zone and ruling(push.config.default_time_zone)
   if others then
@@ -59,24 +59,24 @@ end
 return {
   name = "quiet-hours",
   version = "1.0",
-  desc = "Devices get notifications once the night is over where they are",
+  desc = "Defers notifications during the night in the time zone of each device",
 
   config = {
-    from = { type = "time_of_day", default = "22:00", desc = "when the night begins, on the clocks of the device's time zone" },
-    to = { type = "time_of_day", default = "07:00", desc = "when it ends; earlier than from: the next day" },
+    from = { type = "time_of_day", default = "22:00", desc = "start of the quiet hours, in the device's time zone" },
+    to = { type = "time_of_day", default = "07:00", desc = "end of the quiet hours; on the next day if earlier than from" },
     mode = {
       type = "string", default = "hold", choices = { "hold", "skip" },
-      desc = "hold: they get it when the night ends; skip: they do not get it",
+      desc = "hold: deliver when the quiet hours end; skip: do not deliver",
     },
-    default_time_zone = { type = "time_zone", desc = "of devices without a tag time_zone:…; none: these are never quiet" },
-    exempt_tag = { type = "tag", desc = "devices with this tag are never quiet" },
-    high_is_urgent = { type = "boolean", default = true, desc = "whether priority high goes out by night" },
-    urgent_property = { type = "string", default = "urgent", desc = "a template property that lets a notification out by night" },
+    default_time_zone = { type = "time_zone", desc = "time zone of devices without a tag time_zone:…; if absent, they have no quiet hours" },
+    exempt_tag = { type = "tag", desc = "devices with this tag have no quiet hours" },
+    high_is_urgent = { type = "boolean", default = true, desc = "deliver notifications of priority high in quiet hours" },
+    urgent_property = { type = "string", default = "urgent", desc = "template property that makes a notification urgent" },
   },
 
   hooks = {
     before_deliver = {
-      on_failure = "fail_open", -- a notification by night is better than none
+      on_failure = "fail_open", -- a notification at night is better than none
       cpu = "500ms",
       timeout = "5s",
       run = rulings_about,

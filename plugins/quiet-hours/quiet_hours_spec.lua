@@ -1,10 +1,10 @@
---- What quiet-hours must do.   pushhost plugin test quiet-hours
+--- Tests of quiet-hours.   pushhost plugin test quiet-hours
 local push = require "push"
 local describe, it = push.test.describe, push.test.it
 
 local function tag_of(zone) return "time_zone:" .. zone:gsub("/", ".") end
 
--- A phone with the app, in a zone as its tags say; the same phone moves when it is installed again.
+-- Installs the app on a phone with the tag of a zone. Installing it again with another zone moves the phone.
 local function install(device, zone, tags)
   local all = { table.unpack(tags or {}) }
   if zone then all[#all + 1] = tag_of(zone) end
@@ -14,12 +14,12 @@ end
 
 local function phone(name, zone, tags) return install(push.device { name = name }, zone, tags) end
 
--- The clock goes on until that moment, in UTC. A test begins on Monday, 5 January 2026, at 09:00 UTC.
+-- Advances the clock to a time in UTC. A test begins on Monday, 5 January 2026, at 09:00 UTC.
 local function go_to(year, month, day, hour, minute)
   push.clock.advance(os.time { year = year, month = month, day = day, hour = hour, min = minute or 0 } - push.clock.now())
 end
 
--- What has begun then comes to its end.
+-- Lets work that has started at the current time end.
 local function soon() push.clock.advance "5s" end
 
 -- How many notifications the phone shows.
@@ -36,7 +36,7 @@ describe("quiet hours", function()
     push.expect(plugin:log()).to.equal {}
   end)
 
-  it("hold what is sent by night until the night ends there, and two zones wake at two moments", function()
+  it("hold what is sent by night until the night ends there, at a time of its own in each zone", function()
     local plugin = push.test.plugin {}
     local ana, bob = phone("ana", "Europe/Lisbon"), phone("bob", "America/New_York")
     go_to(2026, 1, 6, 3) -- 03:00 in Lisbon, 22:00 in New York
@@ -65,7 +65,7 @@ describe("quiet hours", function()
       names[#names + 1] = phone("away-" .. #names, "Europe/Lisbon", { tag_of(zone) })
     end
     local both = phone("both", "Europe/Lisbon", { tag_of "America/New_York" })
-    go_to(2026, 1, 6, 1) -- 01:00 in Lisbon: night there, and day in all others but India's
+    go_to(2026, 1, 6, 1) -- 01:00 in Lisbon: night there and in India, day in the others
     push.expect(say("Night").sent).to.equal(0)
     for _, device in ipairs(names) do push.expect(shown(device)).to.equal(0) end
     go_to(2026, 1, 7, 4) -- 04:00 in Lisbon, 23:00 in New York
@@ -79,16 +79,16 @@ describe("quiet hours", function()
     push.expect(shown(both)).to.equal(before + 1)
   end)
 
-  -- Local 07:00 as UTC shows it, on the morning after the clocks were changed and in zones that count otherwise.
+  -- 07:00 local time in UTC: on the morning after the clocks changed, and in zones with unusual offsets.
   local mornings = {
-    { zone = "Europe/Lisbon", sent = { 2026, 3, 28, 23 }, wake = { 2026, 3, 29, 6 } }, -- clocks are put forward
+    { zone = "Europe/Lisbon", sent = { 2026, 3, 28, 23 }, wake = { 2026, 3, 29, 6 } }, -- clocks go forward
     { zone = "Europe/Lisbon", sent = { 2026, 10, 24, 23 }, wake = { 2026, 10, 25, 7 } }, -- and back
     { zone = "America/New_York", sent = { 2026, 3, 8, 4 }, wake = { 2026, 3, 8, 11 } },
     { zone = "America/New_York", sent = { 2026, 11, 1, 4 }, wake = { 2026, 11, 1, 12 } },
-    { zone = "Asia/Kolkata", sent = { 2026, 3, 1, 20 }, wake = { 2026, 3, 2, 1, 30 } }, -- half an hour
-    { zone = "Australia/Lord_Howe", sent = { 2026, 4, 4, 14 }, wake = { 2026, 4, 4, 20, 30 } }, -- put back by half an hour
+    { zone = "Asia/Kolkata", sent = { 2026, 3, 1, 20 }, wake = { 2026, 3, 2, 1, 30 } }, -- the offset includes half an hour
+    { zone = "Australia/Lord_Howe", sent = { 2026, 4, 4, 14 }, wake = { 2026, 4, 4, 20, 30 } }, -- clocks go back by half an hour
     { zone = "Australia/Lord_Howe", sent = { 2026, 10, 3, 14 }, wake = { 2026, 10, 3, 20 } }, -- and forward
-    { zone = "Asia/Tokyo", sent = { 2026, 3, 28, 15 }, wake = { 2026, 3, 28, 22 } }, -- clocks are never changed
+    { zone = "Asia/Tokyo", sent = { 2026, 3, 28, 15 }, wake = { 2026, 3, 28, 22 } }, -- clocks never change
   }
   for _, morning in ipairs(mornings) do
     it(("end at 07:00 in %s in month %d"):format(morning.zone, morning.wake[2]), function()
@@ -120,7 +120,7 @@ describe("quiet hours", function()
     push.expect(say("after").sent).to.equal(1)
   end)
 
-  it("a device that has moved to where it is still night waits on", function()
+  it("keep holding for a device that has moved to where it is still night", function()
     push.test.plugin {}
     local ana = phone("ana", "Europe/Lisbon")
     go_to(2026, 1, 6, 3)
@@ -133,14 +133,14 @@ describe("quiet hours", function()
     push.expect(shown(ana)).to.equal(1)
   end)
 
-  it("a device without a zone is never quiet, unless there is a default", function()
+  it("do not apply to a device without a zone, unless there is a default", function()
     push.test.plugin {}
     local ana = phone("ana")
     go_to(2026, 1, 6, 3)
     push.expect(say().sent).to.equal(1)
 
     push.test.plugin { config = { default_time_zone = "Europe/Lisbon" } }
-    local tom = phone("tom", "Asia/Tokyo") -- noon there: the default's night is not his
+    local tom = phone("tom", "Asia/Tokyo") -- noon there: the night of the default zone does not apply
     say()
     soon()
     push.expect({ shown(ana), shown(tom) }).to.equal { 1, 1 }
@@ -149,7 +149,7 @@ describe("quiet hours", function()
     push.expect({ shown(ana), shown(tom) }).to.equal { 2, 1 }
   end)
 
-  it("urgent notifications and exempt devices are not held", function()
+  it("do not hold urgent notifications or those for exempt devices", function()
     local plugin = push.test.plugin { config = { exempt_tag = "on_call" } }
     local ana, eve = phone("ana", "Europe/Lisbon"), phone("eve", "Europe/Lisbon", { "on_call" })
     go_to(2026, 1, 6, 3)
@@ -188,12 +188,12 @@ describe("quiet hours", function()
 
   local mistakes = {
     { config = { from = "10pm" }, says = "config.from must be a time of the day such as 07:00, got \"10pm\"" },
-    { config = { default_time_zone = "Europe/Lisboa" }, says = "config.default_time_zone is wrong" },
-    { config = { mode = "drop" }, says = "config.mode is \"drop\", which is none of hold, skip" },
+    { config = { default_time_zone = "Europe/Lisboa" }, says = "config.default_time_zone is invalid" },
+    { config = { mode = "drop" }, says = "config.mode must be one of hold, skip, got \"drop\"" },
     { config = { exempt_tag = "on call" }, says = "config.exempt_tag must be a tag" },
   }
   for _, mistake in ipairs(mistakes) do
-    it("are not configured in this way: " .. mistake.says, function()
+    it("reject an invalid configuration: " .. mistake.says, function()
       local is_live, failure = pcall(push.test.plugin, { config = mistake.config })
       push.expect(is_live).to.be_false()
       push.expect(failure.code).to.equal "plugin.config"

@@ -2,7 +2,7 @@ local push = require "push"
 local describe, it = push.test.describe, push.test.it
 
 describe("the app backend's notifications", function()
-  it("tell a user what another one says", function()
+  it("send the text of one user to another", function()
     push.account { username = "bob", password = push.secret "demo_password" }
     local bob = push.login { username = "bob", password = push.secret "demo_password" }
     local phone = push.device { name = "bob-1", platform = "apns" }
@@ -14,12 +14,12 @@ describe("the app backend's notifications", function()
     push.expect(#push.find_device("alice-1"):inbox()).to.equal(0)
   end)
 
-  it("greet who asks", function()
+  it("greet the user who asks", function()
     push.run("../backend_notifications.lua", { kind = "greeting" })
     push.expect(push.find_device("alice-1"):inbox()[1].text).to.equal "From alice: Hello, alice"
   end)
 
-  it("keep a payload, and send its id alone", function()
+  it("store a payload, and send only its id", function()
     local run = push.run("../backend_notifications.lua", { kind = "secure", payload = "\"at the old bridge\"" })
     push.expect(run.result.status).to.equal(201)
     local pushes = push.wire "apns"

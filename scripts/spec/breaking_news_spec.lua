@@ -5,7 +5,7 @@ local categories = { "World", "Politics", "Business", "Technology", "Science", "
 
 describe("breaking news", function()
   for _, category in ipairs(categories) do
-    it("reaches those who follow " .. category, function()
+    it("reaches followers of " .. category, function()
       local run = push.run("../breaking_news.lua", { category = category, text = "It happened" })
       push.expect(run.result.sent).to.equal(#run.result.told)
       for _, name in ipairs(run.result.told) do
@@ -23,7 +23,7 @@ describe("breaking news", function()
     push.expect(push.wire("apns")[1].json.aps.alert).to.equal "Breaking Technology News: Lua turns thirty-three"
   end)
 
-  it("speaks the language of each phone, and English where there is none", function()
+  it("uses the language of each phone, or English if there is none", function()
     local run = push.run("../breaking_news.lua", { category = "Technology", localized = true })
     push.expect(run.result.told).to.equal { "ana", "wei", "zoé" }
     push.expect(push.find_device("ana"):inbox()[1].text).to.equal "Última hora, Technology: Lua turns thirty-three"
@@ -46,18 +46,18 @@ describe("breaking news", function()
     push.expect(ana:wait_for { alert = "again", within = "5s" }).to.be_nil()
   end)
 
-  it("a phone with a new token is told again once it has subscribed again", function()
+  it("reaches a phone with a new token after it has subscribed again", function()
     push.run "../breaking_news.lua"
     local ana = push.find_device "ana"
     ana:rotate_token()
     local lost = push.send { to = "Science", properties = { messageParam = "lost" } }
     push.expect(lost.devices[1].registration_removed).to.be_true()
-    push.subscribe { device = ana, categories = ana:categories() } -- 410: a new id, and once more
+    push.subscribe { device = ana, categories = ana:categories() } -- 410: repeated with a new registration id
     push.send { to = "Science", properties = { messageParam = "found" } }
     push.expect(ana:wait_for { alert = "found", within = "5s" }).to.exist()
   end)
 
-  it("with nobody who follows, nothing is sent and it is said", function()
+  it("reports that nothing was sent if there are no followers", function()
     local outcome = push.send { to = "Sport", properties = { messageParam = "x" } }
     push.expect(outcome.state).to.equal "NoTargetFound"
     push.expect(outcome.sent).to.equal(0)

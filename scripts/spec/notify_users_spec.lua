@@ -11,7 +11,7 @@ describe("notify users", function()
     end
   end)
 
-  it("tells nobody else, on whatever platform", function()
+  it("reaches no other user, on any platform", function()
     push.account { username = "eve", password = push.secret "demo_password" }
     local eve = push.login { username = "eve", password = push.secret "demo_password" }
     local phones = {}
@@ -40,7 +40,7 @@ describe("notify users", function()
     push.expect(phone:wait_for { alert = "found", within = "5s" }).to.exist()
   end)
 
-  it("one platform that refuses keeps nobody else waiting", function()
+  it("does not delay other platforms if one rejects", function()
     push.account { username = "carol", password = push.secret "demo_password" }
     local carol = push.login { username = "carol", password = push.secret "demo_password" }
     for _, platform in ipairs { "apns", "fcm", "wns", "browser" } do
@@ -56,7 +56,7 @@ describe("notify users", function()
     push.expect(#push.find_device("fcm"):inbox()).to.equal(0)
   end)
 
-  it("a text from one user to another says who wrote it", function()
+  it("names the sender in a text from one user to another", function()
     push.run("../notify_users.lua", { user = "bob", devices = 1 })
     push.account { username = "alice", password = push.secret "demo_password" }
     local alice = push.login { username = "alice", password = push.secret "demo_password" }
@@ -64,7 +64,7 @@ describe("notify users", function()
     push.expect(push.find_device("bob-1"):wait_for { alert = "From alice: see you at noon", within = "5s" }).to.exist()
   end)
 
-  it("nobody found is said, with what comes near", function()
+  it("warns if no device matches, and suggests near misses", function()
     push.run("../notify_users.lua", { user = "alice" })
     local outcome = push.send { to = push.tag.user "alise", alert = "Hello" }
     push.expect(outcome.state).to.equal "NoTargetFound"

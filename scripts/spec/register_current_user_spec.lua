@@ -37,7 +37,7 @@ describe("register the current user", function()
     push.expect(push.send({ to = "bob", alert = "Hello" }).sent).to.equal(1)
   end)
 
-  it("takes no installation id that could be somebody's name", function()
+  it("rejects an installation id that could be a user name", function()
     login("alice"):register_current_user { device = push.device { name = "alice-1" } }
     local _, err = push.try(function()
       login("mallory"):register_current_user { device = push.device { name = "m" }, installation_id = "alice" }

@@ -7,7 +7,7 @@ local function login(user)
 end
 
 describe("secure push", function()
-  it("brings the secret to its addressee, and it never crosses a wire", function()
+  it("shows the secret to its recipient, and sends it to no push service", function()
     local run = push.run("../secure_push.lua", { secret = "the vault opens at nine" })
     push.expect(run.result.reads).to.equal(1)
     for _, exchange in ipairs(push.wire()) do
@@ -36,8 +36,8 @@ describe("secure push", function()
     end)
   end
 
-  it("is read by its addressee alone, as often and as long as its sender allows", function()
-    push.test.allow_no_target() -- no phone: the payload is read without a push
+  it("can be read only by its recipient, as often and as long as the sender allows", function()
+    push.test.allow_no_target() -- no phone is registered: the payload is read without a push
     local bank, alice, mallory = login "bank", login "alice", login "mallory"
     local receipt = bank:send_secure { to = "alice", payload = { n = 1 }, max_reads = 2, expires_in = "1h" }
     local function code_of(session)

@@ -2,7 +2,7 @@ local push = require "push"
 local describe, it = push.test.describe, push.test.it
 
 describe("test send", function()
-  it("has an answer for each device, in words", function()
+  it("reports a result and a reason for each device", function()
     local run = push.run "../send_test.lua"
     push.expect({ run.result.sent, run.result.failed }).to.equal { 3, 2 }
     local log = table.concat(run.log, "\n")
@@ -11,7 +11,7 @@ describe("test send", function()
     push.expect(log).to.match "pixel +fcm +Success"
   end)
 
-  it("goes to ten devices at most", function()
+  it("reaches at most ten devices", function()
     push.account { username = "alice", password = push.secret "demo_password" }
     local session = push.login { username = "alice", password = push.secret "demo_password" }
     for i = 1, 14 do session:register { device = push.device { name = "phone-" .. i }, tags = { "beta" } } end
@@ -20,7 +20,7 @@ describe("test send", function()
     push.expect(push.send({ to = "beta", alert = "all" }).sent).to.equal(14)
   end)
 
-  it("says so when nobody matches", function()
+  it("reports that no device matches", function()
     push.expect(push.send({ to = "gamma", alert = "test", test = true }).state).to.equal "NoTargetFound"
   end)
 end)

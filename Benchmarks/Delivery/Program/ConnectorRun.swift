@@ -1,15 +1,15 @@
 import Delivery
-import PushCore
+import PushModel
 
-/// From the queue item to the classified verdict: through a connector to a sink.
+/// Measures a connector: from the queue item to the classified verdict, with a sink as the push service.
 ///
 ///     DeliveryBenchmark connector SERVICE PORT CERTIFICATE KEY STREAMS PUSHES
 ///
-/// Prints how many were accepted, the seconds that passed and the CPU seconds of the process, of the sending alone.
+/// Prints the accepted pushes, the elapsed seconds, and the CPU seconds of the process, for sending only.
 struct ConnectorRun {
-    /// Devices of a batch, as the outbox hands them out.
+    /// The size of a batch, as in the outbox.
     private static let batchSize = 1_000
-    /// Batches at a time: the next is made while the one before is on its way.
+    /// Concurrent batches: the next is prepared while the one before is in flight.
     private static let senders = 2
 
     let service: Service
@@ -20,7 +20,7 @@ struct ConnectorRun {
         let transport = try sink.transport()
         let connector = try service.connector(sink, transport)
         let batches = (0..<max(1, pushes / Self.batchSize)).map { service.batch($0, size: Self.batchSize) }
-        // The connection, and the token that is signed or fetched once an hour.
+        // Opens the connection, and signs or fetches the token that lasts for an hour.
         _ = await Self.send([service.batch(0, size: Self.batchSize)], connector)
         let start = Moment.now
         let accepted = await Self.send(batches, connector)
@@ -29,7 +29,7 @@ struct ConnectorRun {
         await transport.shutdown()
     }
 
-    /// How many a service took and gave an id. What comes back without an answer is sent again, as a hub does it.
+    /// The number of pushes that were accepted with an id. Pushes without an answer are sent again, as by a hub.
     private static func send(_ batches: [DeliveryBatch], _ connector: any Connector) async -> Int {
         await withTaskGroup(of: Int.self) { group in
             for first in 0..<senders {

@@ -1,12 +1,12 @@
 import Crypto
-import PushCore
+import PushModel
 
-/// What every message of Web Push costs at least, whoever sends it: a new key, and the secret that it shares with the browser's (RFC 8291,
+/// Measures the minimal cost of every Web Push message: a new key, and the secret that it shares with the browser's key (RFC 8291,
 /// section 3.1).
 ///
 ///     DeliveryBenchmark curve MESSAGES
 ///
-/// Prints how many, the seconds that passed and the CPU seconds of the process.
+/// Prints the number of messages, the elapsed seconds, and the CPU seconds of the process.
 struct CurveRun {
     let messages: Int
 

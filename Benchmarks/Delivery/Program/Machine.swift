@@ -1,8 +1,8 @@
 import Glibc
-import PushCore
+import PushModel
 import Storage
 
-/// Seconds that have passed, and seconds of the processors that the process has used.
+/// The elapsed seconds, and the CPU seconds of the process.
 struct Moment {
     var passed: Double
     var processor: Double
@@ -20,7 +20,7 @@ struct Moment {
         Moment(passed: later.passed - earlier.passed, processor: later.processor - earlier.processor)
     }
 
-    /// In MiB.
+    /// The largest resident memory of the process, in MiB.
     static var residentPeak: Int {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
@@ -48,6 +48,6 @@ struct MachineRandom: RandomSource {
 }
 
 extension SecretSeal {
-    /// Databases of benchmarks have no secrets.
+    /// Benchmark databases contain no secrets, so nothing is sealed.
     static let bench = SecretSeal(payloadKey: [UInt8](repeating: 7, count: 32), random: MachineRandom())
 }

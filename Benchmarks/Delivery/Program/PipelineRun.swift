@@ -1,18 +1,19 @@
 import Delivery
 import Glibc
-import PushCore
+import PushHub
+import PushModel
 import Storage
 
-/// From the durable accept to the stored outcome: a broadcast to all devices of a hub, through its outbox, to a sink.
+/// Measures the pipeline from the durable accept to the stored outcome: a broadcast to all devices of a hub, through its outbox, to a sink.
 ///
-/// Prints how many were sent, the seconds that passed and the CPU seconds of the process, of the sending alone, and the largest
-/// resident memory of the process in MiB.
+/// Prints the sent pushes, the elapsed seconds, the CPU seconds of the process, for sending only, and the largest resident memory
+/// of the process in MiB.
 struct PipelineRun {
     let sink: Sink
-    /// A hub as `prepare` makes one.
+    /// Opens a hub that `prepare` has written.
     let file: String
 
-    /// Writes a hub of APNs registrations with five tags each, one of its own.
+    /// Writes a hub of APNs registrations with five tags each, one of them unique.
     static func prepare(file: String, devices: Int) async throws {
         let storage = try await SQLiteStorage.open(file, seal: .bench)
         let store = storage.namespace.store(ofHub: 1)
@@ -27,7 +28,7 @@ struct PipelineRun {
                 let registration = Registration(
                     id: RegistrationID(random: random), etag: 1, expiration: .distantFuture, updatedAt: Timestamp(seconds: 1_767_603_600),
                     handle: .apns(token: random.hex(64).uppercased()), tags: try tags.map { try Tag($0) })
-                change.puts.append(PlacedRegistration(place: UInt32(number), registration: registration))
+                change.puts.append(RegistrationRow(place: UInt32(number), registration: registration))
             }
             try await store.commit(change)
         }
@@ -43,9 +44,9 @@ struct PipelineRun {
             clock: MachineClock(), random: MachineRandom(), start: { work in Task { await work() } })
         let hub = NotificationHub(
             environment: environment, connectors: [connector], store: store, loaded: try await store.load(into: HubLoader()),
-            settings: HubSettings(naming: .unique, isSideBySide: true))
+            settings: HubSettings(naming: .unique, isConcurrent: true))
         let content = NotificationContent.native([.apns: NativePayload(body: Sink.body)])
-        // The connection, and the token that is signed once an hour.
+        // Opens the connection, and signs the token that lasts for an hour.
         _ = try await hub.send(NotificationRequest(audience: .device(.apns(token: String(repeating: "0", count: 64))), content: content))
         let start = Moment.now
         let accepted = try await hub.accept(NotificationRequest(audience: .everyone, content: content))

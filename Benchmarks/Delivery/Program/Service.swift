@@ -2,9 +2,9 @@ import Crypto
 import Delivery
 import Foundation
 import HTTPTypes
-import PushCore
+import PushModel
 
-/// A push service that the sink stands for: who sends to it, and what.
+/// A push service that the sink stands for, with its connector, devices and message.
 enum Service: String {
     case apns, fcm, webpush
 
@@ -21,7 +21,7 @@ enum Service: String {
         }
     }
 
-    /// Devices that are all different, but for the keys of browsers: every message has a key of its own all the same.
+    /// Devices that are all different, except for the keys of browsers: every message has its own key anyway.
     func batch(_ number: Int, size: Int) -> DeliveryBatch {
         let indexes = (number * size)..<(number + 1) * size
         return switch self {
@@ -44,7 +44,7 @@ enum Service: String {
         }
     }
 
-    /// As long as the body for APNs, and as an app would write it for FCM.
+    /// As long as the body for APNs, and in the usual form for FCM.
     private static let message = Array(
         #"{"message":{"notification":{"title":"A title of usual length","body":"\#(String(repeating: "x", count: 122))"}}}"#.utf8)
 
@@ -65,7 +65,7 @@ enum Service: String {
     }
 }
 
-/// Google's answer to who asks for an access token; not measured, for it comes once an hour.
+/// Google's answer to a request for an access token; not measured, because it is needed once an hour.
 private struct OneGrant: PushTransport {
     func exchange(_ request: HTTPRequest, body: [UInt8]) async throws(TransportError) -> PushResponse {
         let token = "ya29." + String(repeating: "e", count: 205)

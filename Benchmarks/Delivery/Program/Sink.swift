@@ -1,16 +1,16 @@
 import Delivery
 import Glibc
-import PushCore
+import PushModel
 
-/// The push service that is sent to, over one connection.
+/// The push service that receives the pushes, over one connection.
 struct Sink {
     let port: Int
     let certificate: String
     let key: String
-    /// Under way at a time.
+    /// Concurrent pushes.
     let streams: Int
 
-    /// 210 bytes.
+    /// A body of 210 bytes.
     static var body: [UInt8] {
         let text = #"{"aps":{"alert":{"title":"A title of usual length","body":""#
         let end = #""},"sound":"default"}}"#

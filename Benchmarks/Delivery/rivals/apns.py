@@ -1,4 +1,4 @@
-"""Pushes through aioapns, 500 under way: apns.py PORT FOLDER COUNT; prints what the sending cost."""
+"""Pushes through aioapns, 500 at a time: apns.py PORT FOLDER COUNT; prints the cost of sending."""
 import asyncio
 import logging
 import ssl

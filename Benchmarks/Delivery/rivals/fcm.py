@@ -1,6 +1,6 @@
-"""Pushes through firebase-admin, 500 in a call: fcm.py PORT FOLDER COUNT threads|async; prints what the sending cost.
+"""Pushes through firebase-admin, 500 per call: fcm.py PORT FOLDER COUNT threads|async; prints the cost of sending.
 
-Its two ways: requests in threads over HTTP/1.1, and httpx over HTTP/2. The access token is given, not fetched.
+It has two modes: requests in threads over HTTP/1.1, and httpx over HTTP/2. The access token is given, not fetched.
 """
 import asyncio
 import os

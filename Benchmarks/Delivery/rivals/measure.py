@@ -1,9 +1,9 @@
-"""What a client's sending alone costs."""
+"""Measures only the sending of a client."""
 import time
 
 
 class Sending:
-    """Prints how many were accepted, the seconds that passed and the CPU seconds of the process."""
+    """Prints the accepted pushes, the elapsed seconds and the CPU seconds of the process."""
 
     def __enter__(self):
         self.accepted, self.start, self.used = 0, time.monotonic(), time.process_time()

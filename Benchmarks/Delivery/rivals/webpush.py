@@ -1,7 +1,7 @@
-"""Pushes through pywebpush: webpush.py PORT FOLDER COUNT plain|session|once; prints what the sending cost.
+"""Pushes through pywebpush: webpush.py PORT FOLDER COUNT plain|session|once; prints the cost of sending.
 
-plain: webpush() as its documentation shows it, which connects and signs for each message. session: over one connection. once: over one
-connection, and the token of VAPID is signed once, as a program can do that uses its parts.
+plain: webpush() as documented, which connects and signs for each message. session: over one connection. once: over one connection,
+with a VAPID token that is signed once, which a program can do with the parts of the library.
 """
 import base64
 import os

@@ -1,6 +1,6 @@
-// A hub as somebody would write it in Go with what Debian has: net/http, encoding/xml, SQLite through database/sql's usual driver. It
-// does for one request what PushHost does for it: proves the token, parses and checks what was sent, keeps it with synchronous=FULL in
-// commits that waiting requests share, answers. It has no index of devices and delivers nothing; a message ends when it was accepted.
+// A hub as a Go developer would write it with Debian's packages: net/http, encoding/xml, SQLite through the usual driver of
+// database/sql. For one request it does the same as PushHost: verifies the token, parses and checks the body, stores it with
+// synchronous=FULL in commits that waiting requests share, answers. It has no index of devices and delivers nothing.
 //
 //	rival PORT FILE KEYNAME KEY
 package main
@@ -32,7 +32,7 @@ import (
 
 // MARK: Storage
 
-// A change is run in the transaction of whoever waits at the time.
+// A change runs in the transaction of the requests that wait at the time.
 type change struct {
 	statement int
 	values    []driver.Value
@@ -250,7 +250,8 @@ func putRegistration(response http.ResponseWriter, request *http.Request, id str
 
 // MARK: Messages
 
-// A reader of tag expressions: || under && under !, brackets, tags.
+// A parser of tag expressions:
+// under && under !, parentheses, tags.
 type expression struct {
 	text string
 	at   int

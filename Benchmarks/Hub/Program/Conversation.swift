@@ -1,8 +1,8 @@
 import Glibc
-import PushCore
+import PushModel
 
-/// Answers one question a line, so that other engines can be asked the same in turns: the nanoseconds that it took, how many ids
-/// there are, and their sum.
+/// Answers one expression per line, so that other engines can be measured in turns: prints the nanoseconds, the number of ids
+/// and their sum.
 enum Conversation {
     static func run() throws {
         let index = try TargetingFigures.load(try .typical(1_000_000))
@@ -15,7 +15,7 @@ enum Conversation {
         }
     }
 
-    /// The registrations as lines of PostgreSQL's COPY: the id, a tabulator, the tags in braces.
+    /// Prints the registrations as lines for PostgreSQL's COPY: the id, a tab, the tags in braces.
     static func printRows() throws {
         try Population.typical(1_000_000).forEach { id, tags in print("\(id)\t{\(tags.map(\.text).joined(separator: ","))}") }
     }

@@ -1,7 +1,7 @@
 import Glibc
 import Heap
 
-/// One line of a table: what was measured beside what it should be at most.
+/// One line of a table: a measured value and its goal.
 struct Figure {
     let name: String
     let value: String
@@ -20,7 +20,7 @@ struct Figure {
     }
 }
 
-/// Seconds of several rounds.
+/// The times of several rounds in seconds.
 struct Rounds {
     private var times: [Double] = []
 
@@ -32,24 +32,24 @@ struct Rounds {
 }
 
 enum Measurement {
-    /// What this thread has had of a processor: other work on the machine counts for less in it than in time that has passed.
+    /// The CPU time of this thread, which other work on the machine affects less than elapsed time.
     static var now: Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 
-    /// Seconds of CPU time that the body takes.
+    /// Returns the CPU seconds that the body uses.
     static func time(_ body: () throws -> Void) rethrows -> Double {
         let begin = now
         try body()
         return now - begin
     }
 
-    /// Bytes of the heap in use.
+    /// Returns the bytes of the heap in use.
     static var heap: Int { heap_in_use() }
 
-    /// A duration with three digits.
+    /// Formats a duration with three digits.
     static func text(_ seconds: Double) -> String {
         for (unit, size) in [("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)] where seconds >= size { return "\(digits(seconds / size)) \(unit)" }
         return "\(digits(seconds / 1e-9)) ns"

@@ -1,6 +1,6 @@
-/// What a hub takes to know whom it sends to: `make bench-hub`.
+/// Measures how a hub finds the recipients of a notification: `make bench-hub`.
 ///
-/// `HubBenchmark [PART]`: one part alone. `ask` and `rows` are for `rivals.py`.
+/// `HubBenchmark [PART]` runs one part alone. `ask` and `rows` are for `rivals.py`.
 @main
 struct HubBenchmark {
     private static let parts: [(name: String, run: @Sendable () throws -> Void)] = [

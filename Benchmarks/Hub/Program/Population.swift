@@ -1,8 +1,8 @@
-import PushCore
+import PushModel
 
-/// Registrations by a seed, the same ones in every run and for every engine.
+/// Registrations generated from a seed, the same in every run and for every engine.
 struct Population {
-    /// How often a tag is given, by one registration in so many.
+    /// A tag and the share of registrations that have it.
     struct Share {
         let tag: Tag
         let threshold: UInt64
@@ -14,13 +14,13 @@ struct Population {
     }
 
     let count: UInt32
-    /// Each given or not, independently.
+    /// Tags that a registration has independently of each other.
     private let shares: [Share]
-    /// Of each list one.
+    /// Lists of which a registration has one tag each.
     private let choices: [[Share]]
     private let hasUsers: Bool
 
-    /// 5.3 tags each: six categories of 5 to 50 %, one of 50 cities, one of eight versions, and a user of their own.
+    /// 5.3 tags per registration: six categories of 5 to 50 %, one of 50 cities, one of eight versions, and a unique user.
     static func typical(_ count: UInt32) throws -> Population {
         let categories = [
             ("follows_RedSox", 5.0), ("follows_Cardinals", 10), ("follows_Beatles", 20), ("news", 30), ("muted", 15), ("promo", 50),
@@ -32,19 +32,19 @@ struct Population {
             hasUsers: true)
     }
 
-    /// One city of 20,000, whatever the count, and filter tags of every density.
+    /// One city of 20,000 registrations, whatever the count, and filter tags of every density.
     static func graded(_ count: UInt32) throws -> Population {
         let tags = [("follows_Cardinals", 10.0), ("muted", 15), ("promo", 50), ("location_Boston", 2_000_000 / Double(count))]
         let filters = densities.map { (filter($0), $0) }
         return Population(count: count, shares: try (tags + filters).map(Share.init), choices: [], hasUsers: false)
     }
 
-    /// Percent.
+    /// The densities in percent.
     static let densities = [0.05, 0.1, 0.2, 0.5, 1, 2.5, 5, 10, 20, 50]
 
     static func filter(_ density: Double) -> String { "filter_\(density)" }
 
-    /// Each registration in turn; its own user's name apart from the tags that many share.
+    /// Calls the body for each registration; the user's tag is unique, the other tags are shared.
     func forEach(_ body: (UInt32, [Tag]) throws -> Void) throws {
         var random = Numbers(seed: 12345)
         var tags: [Tag] = []

@@ -1,7 +1,8 @@
 import Glibc
-import PushCore
+import PushHub
+import PushModel
 
-/// What it takes to find a notification's registrations, and to keep the index over their tags.
+/// Measures finding a notification's registrations, and updating the index over their tags.
 enum TargetingFigures {
     private static let rounds = 15
 
@@ -32,7 +33,7 @@ enum TargetingFigures {
         fflush(nil)
     }
 
-    /// In turns: the cells of each row of expressions.
+    /// Measures all rows in turns and returns their cells.
     private static func measure(_ expressions: [[TagExpression]], in index: AudienceIndex) -> [String] {
         var cells = expressions.map { _ in [Rounds(), Rounds(), Rounds()] }
         for _ in 0..<rounds {
@@ -80,7 +81,7 @@ enum TargetingFigures {
         return loader.finish()
     }
 
-    /// Each of 100,000 upserts at random places.
+    /// Each of 100,000 upserts in random order.
     private static func updates(_ index: inout AudienceIndex, _ rows: [[Tag]]) throws -> [Figure] {
         var random = Numbers(seed: 7)
         let ids = Set((0..<100_000).map { _ in UInt32(random.next() % UInt64(rows.count)) }).sorted {

@@ -2,9 +2,9 @@ import Glibc
 import Lua
 import StockLua
 
-/// Scripts that try to keep the thread. Each runs in a process of its own, which a fail-safe kills.
+/// Scripts that try to block the thread. Each runs in a child process, which a CPU limit ends.
 enum AttackFigures {
-    /// Seconds of CPU time.
+    /// The limit in seconds of CPU time.
     static let killAfter: UInt32 = 4
 
     static let attacks: [(name: String, budget: Duration, source: String)] = [
@@ -39,7 +39,7 @@ enum AttackFigures {
 
     private static let usual = Duration.milliseconds(50)
 
-    /// Prints the milliseconds of CPU time past the budget, and the error's code.
+    /// Prints the milliseconds of CPU time beyond the budget, and the error's code.
     static func run(_ index: Int) async throws {
         stock_limit_cpu(killAfter)
         let attack = attacks[index]

@@ -1,9 +1,9 @@
 import Glibc
 import StockLua
 
-/// This program once more, for what must not share a process.
+/// Runs this program again, for measurements that cannot share a process.
 enum ChildProcess {
-    /// The wait status, and the words that it printed.
+    /// The wait status, and the printed words.
     static func run(_ arguments: [String]) -> (status: Int32, words: [String]) {
         let file = "/tmp/bench-lua-\(getpid())"
         defer { unlink(file) }

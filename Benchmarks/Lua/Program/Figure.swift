@@ -1,4 +1,4 @@
-/// What a figure must not exceed.
+/// The limit for a figure.
 enum Goal {
     case none
     case ratio(Double)
@@ -55,7 +55,7 @@ struct Figure {
     }
 }
 
-/// A number with so many digits after the point.
+/// Formats a number with this many decimal places.
 func fixed(_ value: Double, _ digits: Int) -> String {
     let scale = (0..<digits).reduce(1.0) { product, _ in product * 10 }
     guard digits > 0 else { return "\(Int(value.rounded()))" }

@@ -2,7 +2,7 @@ import Lua
 import StockLua
 import Synchronization
 
-/// The machine's side: a state with the functions that the loops call.
+/// The side of this package: a state with the functions that the loops call.
 final class Host: Sendable {
     let thread = LuaThread(name: "bench")
     let state: LuaState
@@ -28,7 +28,7 @@ final class Host: Sendable {
             })
     }
 
-    /// Runs a loop; the nanoseconds it took.
+    /// Runs a loop and returns its nanoseconds.
     func run(_ source: String, count: Int) async throws -> Double {
         let script = LuaScript(name: "bench.lua", source: source)
         guard case .integer(let elapsed)? = try await state.run(script, id: nextID(), arguments: [.integer(Int64(count))]).first
@@ -95,7 +95,7 @@ final class Host: Sendable {
 
 struct BadArgument: Error {}
 
-/// Lives on a thread of its own, as a connection pool or a database would.
+/// An actor with its own thread, like a connection pool or a database.
 actor Elsewhere {
     private let thread = LuaThread(name: "elsewhere")
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -111,7 +111,7 @@ actor Elsewhere {
     }
 }
 
-/// Where calls wait until they are cancelled.
+/// Calls wait here until they are cancelled.
 final class Gate: Sendable {
     private struct Shared {
         var waiting: [Int: UnsafeContinuation<Void, any Error>] = [:]
@@ -140,7 +140,7 @@ final class Gate: Sendable {
         }
     }
 
-    /// Waits until so many wait.
+    /// Waits until there are this many waiting calls.
     func arrival(of count: Int) async {
         await withUnsafeContinuation { continuation in
             let isComplete = shared.withLock { shared in

@@ -1,13 +1,13 @@
 /// A loop in Lua that runs unchanged in the sandbox and in stock Lua.
 struct Loop {
-    /// What `count` and the list of loops call it.
+    /// The name for `count` and the list of loops.
     var id: String
     var title: String
-    /// Before the clock starts.
+    /// Runs before the clock starts.
     var setup = ""
-    /// Has `n`, how often to go around, and `f`, the function to call.
+    /// Receives `n`, the number of rounds, and `f`, the function to call.
     var body: String
-    /// The function of the host that is called: its name in the sandbox, and in stock Lua.
+    /// The host function to call: its name in the sandbox, and in stock Lua.
     var function = (ours: "now", stock: "now")
     var iterations: Int
     var goal = Goal.none
@@ -28,7 +28,7 @@ struct Loop {
 extension Loop {
     static let all = bindings + language + patterns
 
-    /// The ways to write a function of the host. A new one adds a line here and its functions to `Host`.
+    /// The ways to write a host function. For a new one, add a line here and its functions to `Host`.
     private static let variants: [(id: String, title: String, successor: Goal, record: Goal)] = [
         ("bytes", "borrowed bytes", .none, .ratio(1.1)),
         ("strings", "`String`", .ratio(1.6), .ratio(1.4)),
@@ -47,7 +47,7 @@ extension Loop {
                 id: "successor-\(variant.id)", title: "integer → integer, \(variant.title)",
                 body: "local x = 0 for i = 1, n do x = f(i) end",
                 function: ("successor_\(variant.id)", "successor"), iterations: 100_000, goal: variant.successor)
-        // Bytes and strings differ by what they take of a record alone.
+        // Bytes and strings differ only in how they read a record.
         return (variant.id == "bytes" ? [] : [successor]) + [
             Loop(
                 id: "record-\(variant.id)", title: "record → record, \(variant.title)", setup: short, body: call,

@@ -3,11 +3,11 @@ import Glibc
 import Lua
 import StockLua
 
-/// `make bench-lua`: the machine against stock Lua and plain C, in turns, the least of all rounds.
+/// `make bench-lua`: this package against stock Lua and plain C, measured in turns; the minimum of all rounds counts.
 @main struct LuaBenchmark {
     static func main() {
         let arguments = Array(CommandLine.arguments.dropFirst())
-        // An asynchronous main would end the first thread, which callgrind does not survive, nor a worker of libdispatch.
+        // An asynchronous main would end the first thread, which neither callgrind nor a worker of libdispatch survives.
         if arguments.first == "count" {
             Task(executorPreference: LuaThread(name: "main")) { await finish(arguments) }
         } else {
@@ -41,7 +41,7 @@ import StockLua
         }
     }
 
-    /// What has a rival, for the counts of instructions: id, iterations, goal, title.
+    /// The loops with a rival, for instruction counts: id, iterations, goal, title.
     private static func listLoops() {
         for loop in Loop.all {
             var goal = "-"
@@ -130,7 +130,7 @@ import StockLua
         }
     }
 
-    /// How long small runs take while another one of the same state never waits.
+    /// Measures small runs while another run of the same state never waits.
     private static func measureFairness() async throws {
         let host = try await Host()
         let spinner = Task(executorPreference: host.thread) {

@@ -1,7 +1,7 @@
 import Lua
 import StockLua
 
-/// What waiting runs keep in memory. Each figure is taken in a process of its own.
+/// Measures the memory of waiting runs, each figure in a child process.
 enum MemoryFigures: String, CaseIterable {
     case shared, own, child
 
@@ -21,7 +21,7 @@ enum MemoryFigures: String, CaseIterable {
         }
     }
 
-    /// Prints: bytes for each, milliseconds to cancel all, how many are left.
+    /// Prints the bytes per run, the milliseconds to cancel all, and the number of runs left.
     func measure() async throws {
         let count = self == .own ? 2_000 : 20_000
         let host = try await Host()
@@ -32,7 +32,7 @@ enum MemoryFigures: String, CaseIterable {
             source: "local host = require('host') for i = 1, ... do host.spawn(function() host.wait() end) end")
         var others: [LuaState] = []
         var runs: [Task<Void, Never>] = []
-        // What the first run of all needs is not what each needs.
+        // Excludes what only the first run needs.
         let first = Task(executorPreference: thread) { _ = try? await host.state.run(script, id: host.nextID()) }
         await host.gate.arrival(of: 1)
         let before = stock_resident_bytes()

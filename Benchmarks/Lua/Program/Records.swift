@@ -1,6 +1,6 @@
 import Lua
 
-// What the typed functions of the host take and give, with strings and with bytes that are borrowed.
+// The arguments and results of the typed host functions, with strings and with borrowed bytes.
 
 struct Order: LuaReadableRecord {
     static let luaMembers: [(name: String, shape: LuaShape)] = [

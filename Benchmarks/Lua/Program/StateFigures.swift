@@ -2,7 +2,7 @@ import CLua
 import Lua
 import StockLua
 
-/// What a measure did so often, and how long that took at best.
+/// The number of repetitions, and their best time.
 struct Measure {
     var name: String
     var goal = Goal.none
@@ -11,7 +11,7 @@ struct Measure {
     var rival: ((Int) async throws -> Void)?
 }
 
-/// Awaits, states and runs.
+/// Measures awaits, states and runs.
 struct StateFigures {
     let host: Host
     let stock: OpaquePointer

@@ -1,4 +1,4 @@
-// What the benchmark asks of the system.
+// System functions for the benchmark.
 
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -22,8 +22,8 @@ void stock_block_ticks(void) {
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
 }
 
-// Lua asks for the time to seed its hashes, and how keys collide decides about some per cent of the instructions. So counts
-// that are to be compared need the same answer; the definition here is the one that the library finds.
+// Lua seeds its hashes with the time, and collisions change the number of instructions by some per cent. Comparable counts
+// need a fixed time, so this definition replaces the library's.
 static time_t given_time;
 
 void stock_fix_time(int64_t seconds) { given_time = seconds; }
@@ -36,7 +36,7 @@ time_t time(time_t *result) {
 }
 
 void stock_limit_cpu(unsigned seconds) {
-    struct rlimit limit = {seconds, seconds + 1};  // beyond the second one no handler and no mask helps
+    struct rlimit limit = {seconds, seconds + 1};  // at the hard limit no handler and no mask helps
     setrlimit(RLIMIT_CPU, &limit);
 }
 
@@ -53,7 +53,7 @@ int stock_run_again(const char *const *arguments, const char *output) {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    // Workers of libdispatch block nearly all signals. A child that inherits that would outlive its fail-safe.
+    // Workers of libdispatch block nearly all signals. A child that inherits the mask would outlive its CPU limit.
     sigset_t none;
     sigemptyset(&none);
     posix_spawnattr_t attributes;

@@ -1,6 +1,6 @@
 import Bindings
 import Glibc
-import PushCore
+import PushModel
 
 /// The machine's clock.
 struct WallClock: HubClock {
@@ -16,7 +16,7 @@ struct WallClock: HubClock {
     }
 }
 
-/// Takes every push.
+/// Accepts every push.
 struct Willing: Connector {
     let platforms: Set<Platform> = [.apns]
 
@@ -34,8 +34,8 @@ struct NoZones: TimeZoneSource {
     func rules(of name: String) throws(PushError) -> TimeZoneRules { .utc }
 }
 
-/// Nobody logs in.
-struct NoBackend: BackendGateway {
+/// Provides no users.
+struct UnavailableBackend: BackendGateway {
     private static let missing = PushError("target.unsupported", "there is no app backend here")
 
     func ensureAccount(username: String, password: Secret) async throws(PushError) -> AccountState { throw Self.missing }

@@ -1,12 +1,13 @@
 import Bindings
 import Glibc
 import Lua
-import PushCore
+import PushHub
+import PushModel
 import Storage
 
-/// What plugins cost: a hook for each send, a hook for each notification to many devices, and loading fifty of them.
+/// Measures plugins: a hook for each send, a hook for each notification to many devices, and loading fifty plugins.
 ///
-/// All in one process and in turns, so that what else the machine does meets both sides.
+/// All measurements share one process and take turns, so that other work on the machine affects both sides alike.
 @main
 enum PluginBenchmark {
     static func main() async throws {
@@ -22,7 +23,7 @@ enum PluginBenchmark {
         } }
         """
 
-    /// CPU time of a send that is accepted and delivered to one device, with an empty `before_send` and without.
+    /// CPU time of a send that is accepted and delivered to one device, with and without an empty `before_send`.
     private static func sends() async throws {
         let bench = try await Bench(devices: 1)
         let count = 2_000
@@ -43,7 +44,7 @@ enum PluginBenchmark {
     private static let onlyDeliver = """
         return { name = "empty", version = "1.0", hooks = { before_deliver = { on_failure = "fail_open", run = function() end } } }
         """
-    /// What quiet hours do: a count of six hundred tags.
+    /// The work of quiet hours: counting six hundred tags.
     private static let counting = """
         local tags = {}
         for i = 1, 600 do tags[i] = "time_zone:" .. i end
@@ -52,7 +53,7 @@ enum PluginBenchmark {
         end } } }
         """
 
-    /// CPU time of a notification to 100,000 devices, with a `before_deliver` and without.
+    /// CPU time of a notification to 100,000 devices, with and without a `before_deliver`.
     private static func deliveries() async throws {
         let bench = try await Bench(devices: 100_000)
         for (name, script) in [("empty", onlyDeliver), ("600 tags counted", counting)] {
@@ -68,7 +69,7 @@ enum PluginBenchmark {
         }
     }
 
-    /// Real time of loading fifty plugins, each with a module of its own, and of exchanging all of them.
+    /// Elapsed time of loading fifty plugins, each with its own module, and of replacing all of them.
     private static func reloads() async throws {
         let bench = try await Bench(devices: 0)
         var best = Double.infinity
@@ -92,7 +93,7 @@ enum PluginBenchmark {
 
     // MARK: - Clocks
 
-    /// Seconds of the whole process.
+    /// CPU seconds of the whole process.
     private static func cpu(_ work: () async throws -> Void) async throws -> Double {
         let begin = processTime()
         try await work()
@@ -109,12 +110,12 @@ enum PluginBenchmark {
     }
 }
 
-/// A hub in memory in front of a push service that takes everything, and plugins that it asks.
+/// A hub in memory with plugins, in front of a push service that accepts everything.
 private struct Bench {
     let hub: NotificationHub
     let plugins: PluginHost
     let request: NotificationRequest
-    private let socket = HookSocket()
+    private let socket = LateBoundHooks()
 
     init(devices: Int) async throws {
         let environment = HubEnvironment(
@@ -122,7 +123,7 @@ private struct Bench {
         )
         hub = NotificationHub(
             environment: environment, connectors: [Willing()], store: MemoryHubStore(),
-            settings: HubSettings(isSideBySide: true))
+            settings: HubSettings(isConcurrent: true))
         for number in 0..<devices {
             let digits = String(number, radix: 16, uppercase: true)
             _ = try await hub.createRegistration(
@@ -131,11 +132,11 @@ private struct Bench {
                     tags: [try Tag("time_zone:\(number % 600 + 1)")]))
         }
         let world = FlowWorld(
-            target: FlowWorld.Target(name: "benchmark", isSimulated: false), hub: hub, backend: NoBackend(), lab: nil, wire: nil,
+            target: FlowWorld.Target(name: "benchmark", isSimulated: false), hub: hub, backend: UnavailableBackend(), lab: nil, wire: nil,
             clock: WallClock(), secrets: NoSecrets(), zones: NoZones())
         plugins = PluginHost(
             services: PluginServices(
-                world: world, keyValues: MemoryKeyValueSpaces(), http: NoServers(), log: { print("\($0)") },
+                world: world, keyValues: MemoryKeyValueSpaces(), http: NoOutboundHTTP(), log: { print("\($0)") },
                 start: { work in Task { await work() } }))
         socket.connect(plugins)
         request = NotificationRequest(

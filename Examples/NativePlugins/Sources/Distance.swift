@@ -7,7 +7,7 @@ import PushHostKit
     import Darwin
 #endif
 
-/// `push.geo.distance`: what scripts ask to send to whoever is near.
+/// `push.geo.distance`, which scripts use to send to devices near a place.
 struct Distance: NativeBinding {
     let name = "geo.distance"
     let summary = "The way between two places as the crow flies, in kilometres."
@@ -28,7 +28,7 @@ struct Distance: NativeBinding {
         return .number(2 * Self.earthRadius * asin(min(1, chord.squareRoot())))
     }
 
-    /// In radians.
+    /// Returns a place in radians.
     private func place(_ name: String, _ arguments: NativeArguments) throws -> (latitude: Double, longitude: Double) {
         let degrees = arguments.list(name)?.compactMap { value -> Double? in
             switch value {
@@ -39,7 +39,7 @@ struct Distance: NativeBinding {
         }
         guard let degrees, degrees.count == 2, abs(degrees[0]) <= 90, abs(degrees[1]) <= 180 else {
             throw LuaError(
-                kind: .misuse, code: "geo.no_place", message: "push.geo.distance: \"\(name)\" is no place on Earth",
+                kind: .misuse, code: "geo.no_place", message: "push.geo.distance: \"\(name)\" is not a place on Earth",
                 hint: "write { LATITUDE, LONGITUDE } in degrees")
         }
         return (degrees[0] * .pi / 180, degrees[1] * .pi / 180)

@@ -1,16 +1,16 @@
 import Foundation
 import PushHostKit
 
-/// Leaves out installations that a file names, one a line, which another system writes: scripts cannot read files.
+/// Skips the installations listed in a file that another system writes, one id per line. Scripts cannot read files.
 struct SuppressionList: BeforeDeliverHook {
     static let name = "suppression-list"
     static let version = "1.0"
     static let summary = "Installations that a file names get nothing"
     static let settings: [NativeSetting] = [
         .string("file", "one id of an installation a line"),
-        .string("reason", default: "on the suppression list", "why, for whoever asks what became of a device"),
+        .string("reason", default: "on the suppression list", "why a device is skipped, for its result and its trace"),
     ]
-    /// Who is on the list must not get anything by accident.
+    /// A failure must not lead to a send to a listed device.
     static let onFailure = FailurePolicy.failClosed
     static let timeout = Duration.seconds(5)
 
@@ -24,7 +24,7 @@ struct SuppressionList: BeforeDeliverHook {
     }
 
     func beforeDeliver(_ group: DeviceGroup) async throws -> [Ruling] {
-        // Read each time: whoever asks to be left alone is left alone at once.
+        // Read for each group, so that an added id has an immediate effect.
         let suppressed = try Self.read(path)
         if group.isDirect || suppressed.isEmpty { return [] }
         var numbers: [UInt32] = []

@@ -1,4 +1,4 @@
---- Tells the phones near a shop.   our-pushhost run flows/nearby.lua
+--- Sends to the phones near a shop.   our-pushhost run flows/nearby.lua
 local push = require "push"
 
 local shop = { 38.72, -9.14 }
@@ -10,7 +10,7 @@ push.step("register phones", function()
   end
 end)
 
-push.step("send to whoever is within 50 km", function()
+push.step("send to the phones within 50 km", function()
   local near = {}
   for city, place in pairs(homes) do
     if push.geo.distance { from = shop, to = place } < 50 then near[#near + 1] = city end

@@ -1,51 +1,51 @@
-import PushCore
+import PushModel
 
-/// What a script that is checked is to run against.
+/// The kind of target that a script is checked for.
 package enum CheckedTarget: String, CaseIterable, Sendable {
-    /// The world of a rehearsal, which has everything.
+    /// The embedded target, which supports everything.
     case embedded
-    /// A served hub without a lab.
+    /// A PushHost server without a lab.
     case pushhost
-    /// Azure Notification Hubs, or what is like it.
+    /// Azure Notification Hubs, or a compatible hub.
     case azure
 
-    /// Throws `usage.option`. What is no plain word may be a connection string with its key: it is not repeated.
+    /// Throws `usage.option`. Text that is not a plain word may be a connection string with its key, so the error does not repeat it.
     package init(named name: String) throws(PushError) {
         if let target = Self(rawValue: name) {
             self = target
             return
         }
-        let hint = "--target takes embedded, pushhost and azure"
+        let hint = "--target must be embedded, pushhost or azure"
         guard name.utf8.allSatisfy(\.isPropertyCharacter), name.count <= 40 else {
             let isAddress = name.hasPrefix("http://") || name.hasPrefix("https://")
             throw PushError(
-                "usage.option", "--target names a kind of target here, and no address: a check reaches for nothing",
-                hint: "\(hint); write \(isAddress ? "pushhost" : "azure") for this one")
+                "usage.option", "pushhost check needs a kind of target in --target, not an address: it makes no requests",
+                hint: "\(hint); for this target write \(isAddress ? "pushhost" : "azure")")
         }
         let near = nearest(name.lowercased(), in: Self.allCases.map(\.rawValue)).map { "; did you mean \"\($0)\"?" } ?? ""
-        throw PushError("usage.option", "there is no kind of target \"\(name)\"\(near)", hint: hint)
+        throw PushError("usage.option", "unknown kind of target \"\(name)\"\(near)", hint: hint)
     }
 
-    /// Whether phones, push services, wires and the clock are simulated.
+    /// Whether devices, push services, requests and the clock are simulated.
     var isSimulated: Bool { self == .embedded }
 }
 
-extension Remark {
-    /// A call that a target cannot do; nil where it can.
+extension SourceFinding {
+    /// A finding for a call that the target does not support; nil if it does.
     init?(absenceOf binding: Binding, on target: CheckedTarget, at range: Range<Int>) {
         if target == .azure, binding.name == Binding.trace.name {
             self.init(
-                "target.unsupported", "\(binding.name) asks what a hub keeps of each device: Azure Notification Hubs does not tell it",
-                hint: "push.outcome tells how many devices ended how", at: range)
+                "target.unsupported", "\(binding.name) needs delivery results per device, which Azure Notification Hubs does not report",
+                hint: "push.outcome has the number of devices by result", at: range)
             return
         }
         guard let feature = binding.needs, !target.isSimulated else { return nil }
         let what =
             switch feature {
-            case .phones: "needs a simulated phone"
+            case .phones: "needs simulated devices"
             case .faults: "needs simulated push services"
-            case .wires: "needs wires that can be seen"
-            case .clock: "needs a clock that can be moved"
+            case .wires: "needs recorded requests to push services"
+            case .clock: "needs a virtual clock"
             }
         self.init(
             "target.unsupported",

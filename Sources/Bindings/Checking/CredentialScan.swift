@@ -1,11 +1,11 @@
 import Glibc
 
-/// Looks for texts that are credentials by their form.
+/// Recognizes credentials by their form.
 enum CredentialScan {
-    /// A marker with so many characters of a kind behind it.
+    /// A marker followed by a minimum number of characters of one class.
     private struct Form: Sendable {
         let marker: [UInt8]
-        /// What it is, as a part of a sentence.
+        /// The kind of credential, worded for use in a sentence.
         let kind: String
         let length: Int
         let isPart: @Sendable (UInt8) -> Bool
@@ -36,7 +36,7 @@ enum CredentialScan {
 
     private static let formsByFirst = Dictionary(grouping: forms) { $0.marker[0] }
 
-    /// What a text looks like: "an access key of AWS"; nil for a text that looks like nothing of the kind.
+    /// The kind of credential that a text looks like, such as "an access key of AWS"; nil if it looks like none.
     static func kind(of text: some Collection<UInt8>) -> String? {
         let bytes = Array(text)
         guard bytes.count >= 15 else { return nil }
@@ -53,7 +53,7 @@ enum CredentialScan {
         return nil
     }
 
-    /// A long text without a pattern, such as a key in Base64: it has at least 3.5 bits in each of at least 20 characters.
+    /// Whether a text looks random, such as a Base64 key: at least 20 characters with at least 3.5 bits of entropy each.
     static func isRandom(_ text: some Collection<UInt8>) -> Bool {
         guard text.count >= 20, text.allSatisfy({ isBase64($0) || isURLSafe($0) }),
             text.contains(where: { isDigit($0) }), text.contains(where: { !isDigit($0) })
@@ -65,14 +65,14 @@ enum CredentialScan {
         return bits / total >= 3.5
     }
 
-    /// `api_key`, `accessToken`, `password`: names whose values are nobody's business.
+    /// Whether a name suggests a secret value: `api_key`, `accessToken`, `password`.
     static func isSecretName(_ name: String) -> Bool {
         let folded = name.lowercased()
         return folded == "key" || folded.hasSuffix("_key") || name.hasSuffix("Key") || folded.hasSuffix("apikey")
             || ["password", "passwd", "pwd", "secret", "token", "credential", "signature"].contains { folded.contains($0) }
     }
 
-    /// A text that gets the name of a password or a key, and is no example's `<your key>` or `xxxxxxxx`.
+    /// Whether a text assigned to the name of a password or key is a real value, not a placeholder such as `<your key>` or `xxxxxxxx`.
     static func isPassword(_ text: [UInt8], named name: String) -> Bool {
         let folded = name.lowercased().filter { $0 != "_" && $0 != "-" }
         let isToken = folded == "token"
@@ -116,7 +116,7 @@ enum CredentialScan {
         return String(decoding: label, as: UTF8.self).hasSuffix("PRIVATE KEY")
     }
 
-    /// Two parts in Base64URL, the first of them a JSON object.
+    /// Matches two Base64URL parts of which the first is a JSON object.
     private static func isWebToken(_ rest: ArraySlice<UInt8>) -> Bool {
         guard rest.starts(with: "eyJ".utf8) else { return false }
         let header = rest.prefix(while: isURLSafe)
@@ -125,7 +125,7 @@ enum CredentialScan {
         return claims.count >= 10 && isVaried(claims)
     }
 
-    /// Not a row of x as in examples.
+    /// Whether the run has varied characters, unlike the `xxxx` of examples.
     private static func isVaried(_ run: ArraySlice<UInt8>) -> Bool { Set(run).count >= 8 }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }

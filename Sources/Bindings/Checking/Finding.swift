@@ -1,7 +1,7 @@
 import Lua
 import LuaSyntax
 
-/// Something that `pushhost check` says about a script.
+/// A problem that `pushhost check` reports in a script.
 package struct Finding: Sendable, Equatable {
     package enum Severity: String, Sendable { case error, warning }
 
@@ -15,14 +15,14 @@ package struct Finding: Sendable, Equatable {
     /// In characters, from 1.
     package var column: Int
     package var endLine: Int
-    /// Behind the last character; the place of the beginning where something is missing.
+    /// The column after the last character; equal to the beginning where something is missing.
     package var endColumn: Int
 
     package var span: Range<SourcePosition> {
         SourcePosition(line: line, column: column)..<SourcePosition(line: endLine, column: endColumn)
     }
 
-    init(_ remark: Remark, in text: SourceText, script: String) {
+    init(_ remark: SourceFinding, in text: SourceText, script: String) {
         self.script = script
         code = remark.code
         severity = remark.severity
@@ -37,8 +37,8 @@ package struct Finding: Sendable, Equatable {
     }
 }
 
-/// A finding before its place is counted out.
-struct Remark {
+/// A finding before its offsets are converted to lines and columns.
+struct SourceFinding {
     var code: String
     var severity = Finding.Severity.error
     var message: String
@@ -63,7 +63,7 @@ struct Remark {
 }
 
 extension LuaError {
-    /// A syntax error as a run raises it; `details.column` is the place in the line.
+    /// Converts a syntax error to the form that a run raises. `details.column` is the column in the line.
     init(_ error: SyntaxError, in text: SourceText, script: String) {
         let place = text.position(at: error.range.lowerBound)
         self.init(kind: .syntax, code: "script.syntax", message: error.message, hint: error.hint)
@@ -71,7 +71,7 @@ extension LuaError {
         details = .table(LuaTable(fields: ["column": .integer(Int64(place.column))]))
     }
 
-    /// What is wrong with a script that Lua has refused, in words that say more than Lua's own.
+    /// A more helpful error for a script that Lua fails to compile; nil if it compiles.
     static func syntax(of script: FlowScript) -> LuaError? {
         do throws(SyntaxError) {
             _ = try Chunk(parsing: script.source)

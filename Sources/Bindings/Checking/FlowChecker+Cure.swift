@@ -1,18 +1,18 @@
 import Lua
 import LuaSyntax
-import PushCore
+import PushModel
 
 extension LuaError {
-    /// With a cure for what Lua itself refuses: Lua says what, but not what to write instead. Also with the name that is
-    /// nowhere, where a call misses what that name was to give it.
+    /// Adds a hint to an error of Lua, which reports the problem but not the remedy. If a call lacks an argument because a name is
+    /// undefined, the hint includes that name.
     ///
-    /// `script` is the text whose lines the error counts, under the name that the error's place has. Anything else stays as it is.
+    /// `script` is the source that the error's line refers to, under the chunk name of its location. Other errors are returned unchanged.
     func explained(by script: FlowScript) -> LuaError {
         guard let location, location.chunk == script.name else { return self }
         var explained = self
         if kind == .runtime, code == "script.error", hint == nil {
             explained.hint = FlowChecker().cure(of: message, line: location.line, in: script.source)
-        } else if kind == .misuse, Self.absences.contains(code),
+        } else if kind == .misuse, Self.unsupportedCalls.contains(code),
             let cure = FlowChecker().unknownName(inCallAt: location.line, of: script.source)
         {
             explained.hint = [cure, hint].compactMap { $0 }.joined(separator: "; ")
@@ -20,20 +20,20 @@ extension LuaError {
         return explained
     }
 
-    /// Codes of calls that something is missing in.
-    private static let absences: Set<String> = [
+    /// Codes of errors about calls with a missing argument.
+    private static let unsupportedCalls: Set<String> = [
         "args.missing", "send.no_audience", "send.no_content", "schedule.when", "installation.channel",
     ]
 }
 
 extension FlowChecker {
-    /// What to write instead of what Lua has refused in a line, by its message.
+    /// The remedy for an error message of Lua in a line.
     fileprivate func cure(of message: String, line: Int, in source: [UInt8]) -> String? {
         guard let chunk = try? Chunk(parsing: source) else { return nil }
-        guard let complaint = LuaComplaint(message) else { return Self.cure(of: message) }
+        guard let complaint = LuaDiagnostic(message) else { return Self.cure(of: message) }
         let walk = walk(through: chunk)
         let text = chunk.text
-        // A name that is nowhere is reported once, so perhaps in another line.
+        // The checker reports an undefined name only once, possibly in another line.
         if let name = complaint.name {
             let nowhere = walk.remarks.filter {
                 $0.code.hasSuffix("unknown_global") || $0.code.hasSuffix("unknown_name") || $0.code.hasSuffix("unknown_field")
@@ -49,7 +49,7 @@ extension FlowChecker {
         }
         if let same { return same.hint }
         if complaint.operation == .index, complaint.name == "self" {
-            return "a method gets the value before the colon: it was called with a dot, or as a function of its own"
+            return "self is the value before the colon, but the method was called with a dot or as a function"
         }
         if complaint.type == "nil", let name = complaint.name, let near = near(name, as: complaint.origin ?? "", walk) {
             return complaint.origin == "method"
@@ -59,7 +59,7 @@ extension FlowChecker {
         return complaint.operation.cure(complaint.type, spelling: complaint.spelling(in: text.line(line)))
     }
 
-    /// A name that is nowhere, within the call that begins in a line.
+    /// A message about an undefined name within the call that begins in `line`.
     fileprivate func unknownName(inCallAt line: Int, of source: [UInt8]) -> String? {
         guard let chunk = try? Chunk(parsing: source) else { return nil }
         let text = chunk.text
@@ -77,7 +77,7 @@ extension FlowChecker {
         return walk(through: chunk).remarks.first { $0.code == "script.unknown_global" && range.contains($0.range.lowerBound) }?.sentence
     }
 
-    /// A name like this one that means something where it stands.
+    /// A similar name that is defined in this position.
     private func near(_ name: String, as origin: String, _ walk: FlowWalk) -> String? {
         let candidates: Set<String> =
             switch origin {
@@ -88,7 +88,7 @@ extension FlowChecker {
         return nearest(name, in: candidates.subtracting([name]))
     }
 
-    /// Of messages that name no value.
+    /// The remedy for messages that do not name a value.
     private static func cure(of message: String) -> String? {
         if message.hasPrefix("bad argument #"), let end = message.firstRange(of: " expected, got "),
             let begin = message.firstRange(of: " (")
@@ -96,30 +96,30 @@ extension FlowChecker {
             let wanted = message[begin.upperBound..<end.lowerBound]
             let given = message[end.upperBound...].prefix { $0 != ")" }
             switch (wanted, given) {
-            case (_, "no value"): return "the call lacks an argument: give it a \(wanted)"
+            case (_, "no value"): return "an argument is missing: pass a \(wanted)"
             case (_, "nil"): return "the argument is nil: a name may be misspelt, or a function may have returned nothing"
-            case ("number", _): return "tonumber(…) makes a number of a text"
-            case ("string", _): return "tostring(…) makes a text of any value"
-            default: return "give it a \(wanted) instead of a \(given)"
+            case ("number", _): return "tonumber(…) converts a string to a number"
+            case ("string", _): return "tostring(…) converts any value to a string"
+            default: return "pass a \(wanted) instead of a \(given)"
             }
         }
         let cures: [(String, String)] = [
-            ("bad 'for' ", "for counts with numbers: tonumber(…) reads one from a text"),
-            ("number has no integer representation", "math.floor(…) makes a whole number of it"),
-            ("number (", "math.floor(…) makes a whole number of it"),
-            ("attempt to divide by zero", "ask first whether the divisor is 0"),
-            ("attempt to perform 'n//0'", "ask first whether the divisor is 0"),
-            ("attempt to perform 'n%%0'", "ask first whether the divisor is 0"),
+            ("bad 'for' ", "for needs numbers; tonumber(…) converts a string to a number"),
+            ("number has no integer representation", "math.floor(…) converts it to a whole number"),
+            ("number (", "math.floor(…) converts it to a whole number"),
+            ("attempt to divide by zero", "check first whether the divisor is 0"),
+            ("attempt to perform 'n//0'", "check first whether the divisor is 0"),
+            ("attempt to perform 'n%%0'", "check first whether the divisor is 0"),
             ("table index is nil", "the key in the brackets is nil: a name may be misspelt"),
-            ("table index is NaN", "the key in the brackets is 0/0, which is no number"),
-            ("stack overflow", "a function calls itself without end: let it return before it calls itself again"),
+            ("table index is NaN", "the key in the brackets is NaN"),
+            ("stack overflow", "a function calls itself endlessly; add a condition that ends the recursion"),
         ]
         return cures.first { message.hasPrefix($0.0) }?.1
     }
 }
 
-extension LuaComplaint {
-    /// How a line writes the value: with what stands before its dot.
+extension LuaDiagnostic {
+    /// The source text of the value in a line, including its owner: `owner.name`.
     fileprivate func spelling(in line: String) -> String? {
         guard let name else { return nil }
         switch origin {
@@ -127,7 +127,7 @@ extension LuaComplaint {
         case "field":
             guard let place = line.firstRange(of: ".\(name)") else { return nil }
             let owner = line[..<place.lowerBound].reversed().prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_" || $0 == ".") }
-            // What is called or indexed before has no name.
+            // The owner is the result of a call or an index, so it has no name to show.
             guard let first = owner.last, first != "." else { return nil }
             return String(owner.reversed()) + line[place]
         default: return name
@@ -135,7 +135,7 @@ extension LuaComplaint {
     }
 }
 
-extension Remark {
-    /// Message and hint in one.
+extension SourceFinding {
+    /// Message and hint as one sentence.
     fileprivate var sentence: String { [message, hint].compactMap { $0 }.joined(separator: message.hasSuffix("?") ? " " : ": ") }
 }

@@ -1,14 +1,14 @@
 import Lua
 import LuaSyntax
 
-/// Finds mistakes in a script without running it. What it knows of the `push` module it takes from the binding registry, and
-/// it stays silent where a value may be something else.
+/// Finds mistakes in a script without running it. Its knowledge of the `push` module comes from the binding registry. It reports nothing
+/// where a value is uncertain.
 package struct FlowChecker: Sendable {
     let vocabulary: Vocabulary
     private let modules: LuaSearchPath?
     private let target: CheckedTarget
 
-    /// `modules` is where the script finds what it requires beside `push`, `target` what it is to run against.
+    /// `modules` resolves the modules that the script requires besides `push`; `target` is the kind of target that it will run against.
     package init(modules: LuaSearchPath? = nil, target: CheckedTarget = .embedded) {
         self.init(.shared, modules: modules, target: target)
     }
@@ -19,13 +19,13 @@ package struct FlowChecker: Sendable {
         self.target = target
     }
 
-    /// In the order of the script.
+    /// The findings in source order.
     package func findings(in source: [UInt8], name: String) -> [Finding] {
         let chunk: Chunk
         do throws(SyntaxError) {
             chunk = try Chunk(parsing: source)
         } catch {
-            return [Finding(Remark(error), in: SourceText(source), script: name)]
+            return [Finding(SourceFinding(error), in: SourceText(source), script: name)]
         }
         let remarks = walk(through: chunk).remarks.sorted { ($0.range.lowerBound, $0.code) < ($1.range.lowerBound, $1.code) }
         return remarks.map { Finding($0, in: chunk.text, script: name) }

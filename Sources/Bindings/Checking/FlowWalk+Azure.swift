@@ -1,95 +1,95 @@
 import Lua
 import LuaSyntax
-import PushCore
+import PushModel
 
-// What Azure Notification Hubs would refuse of values that stand in a script.
+// Checks literal values against the limits of Azure Notification Hubs.
 extension FlowWalk {
-    /// Most tags of a registration or an installation (Azure's documentation, "Routing and tag expressions").
+    /// Maximum number of tags per registration or installation (Azure's documentation, "Routing and tag expressions").
     private static let maximumTags = 60
 
-    /// `values` are the arguments of a call that is right otherwise, by parameter.
-    mutating func holdAgainstAzure(_ values: [String: SourceValue], of binding: Binding, keys: [String: Range<Int>]) {
+    /// Checks the arguments of an otherwise valid call. `values` are the arguments by parameter name.
+    mutating func checkAzureLimits(_ values: [String: SourceValue], of binding: Binding, keys: [String: Range<Int>]) {
         for parameter in binding.parameters {
             guard let value = values[parameter.name] else { continue }
             switch parameter.type {
-            case .audience: holdAudience(value)
-            case .list(.tag) where !binding.name.hasPrefix("push.tag."): holdTags(value, of: binding)
-            case .template: holdTemplateName(value.field("name"))
-            case .map(.template): for (name, range) in value.keys.sorted(by: { $0.key < $1.key }) { holdTemplateName(name, at: range) }
+            case .audience: checkAudience(value)
+            case .list(.tag) where !binding.name.hasPrefix("push.tag."): checkTags(value, of: binding)
+            case .template: checkTemplateName(value.field("name"))
+            case .map(.template): for (name, range) in value.keys.sorted(by: { $0.key < $1.key }) { checkTemplateName(name, at: range) }
             default: break
             }
         }
-        holdPlan(values, of: binding)
-        holdChannel(values)
-        holdContent(values, of: binding)
+        checkPlan(values, of: binding)
+        checkChannel(values)
+        checkContent(values, of: binding)
         guard values["properties"] != nil else { return }
         for key in ["priority", "collapse_id"] where values[key] != nil {
             report(
-                Remark(
-                    "target.unsupported", "Azure Notification Hubs takes no \"\(key)\" with \"properties\": the template decides",
-                    hint: "give the template the header that the service has for it, or send alert or payload",
+                SourceFinding(
+                    "target.unsupported", "Azure Notification Hubs does not support \"\(key)\" with \"properties\"",
+                    hint: "set the corresponding header in the template, or send alert or payload",
                     at: keys[key] ?? values[key]?.range ?? 0..<0))
         }
     }
 
-    private mutating func holdPlan(_ values: [String: SourceValue], of binding: Binding) {
+    private mutating func checkPlan(_ values: [String: SourceValue], of binding: Binding) {
         let isPlan = binding.name == Binding.plan.name
         guard let place = (isPlan ? values["to"] : binding.name == Binding.send.name ? values["plan"] : nil)?.range else { return }
         report(
-            Remark(
-                "target.unsupported", "Azure Notification Hubs cannot say who would get a notification, and keeps no plans",
-                hint: "plan on a PushHost, or on the embedded target", at: place))
+            SourceFinding(
+                "target.unsupported", "Azure Notification Hubs does not support plans",
+                hint: "use plans with a PushHost or the embedded target", at: place))
     }
 
-    private mutating func holdAudience(_ value: SourceValue) {
+    private mutating func checkAudience(_ value: SourceValue) {
         guard let text = value.text, let expression = try? TagExpression(parsing: text) else { return }
         for finding in expression.azureFindings() {
             report(
-                Remark(
-                    "azure.limits", "Azure would refuse this expression: \(finding.asClause)",
-                    hint: "give devices one tag for what belongs together, or send twice", at: value.range))
+                SourceFinding(
+                    "azure.limits", "Azure would reject this expression: \(finding.asClause)",
+                    hint: "combine tags that belong together into one, or split the send", at: value.range))
         }
     }
 
-    private mutating func holdTags(_ value: SourceValue, of binding: Binding) {
+    private mutating func checkTags(_ value: SourceValue, of binding: Binding) {
         guard case .table(let items, _, _) = value.content else { return }
         let tags = items.compactMap { $0.text.flatMap(Tag.init(validating:)) }
         do throws(PushError) {
-            // The app backend adds the tag of the user.
+            // The app backend adds a tag for the user.
             let isOfBackend = [Binding.register.name, Binding.sessionRegister.name].contains(binding.name)
             let count = try tags.checked().count + (isOfBackend ? 1 : 0)
             guard count > Self.maximumTags else { return }
             report(
-                Remark(
+                SourceFinding(
                     "azure.limits",
-                    "\(count) tags on one registration\(isOfBackend ? ", the user's among them" : ""); Azure Notification Hubs takes \(Self.maximumTags)",
-                    hint: "give devices one tag for what belongs together", at: value.range))
+                    "\(count) tags on one registration\(isOfBackend ? ", including that of the user" : ""); Azure Notification Hubs allows \(Self.maximumTags)",
+                    hint: "combine tags that belong together into one", at: value.range))
         } catch {
-            report(Remark(LuaError(error), at: value.range))
+            report(SourceFinding(LuaError(error), at: value.range))
         }
     }
 
-    private mutating func holdTemplateName(_ name: SourceValue?) {
-        if let name, let text = name.text { holdTemplateName(text, at: name.range) }
+    private mutating func checkTemplateName(_ name: SourceValue?) {
+        if let name, let text = name.text { checkTemplateName(text, at: name.range) }
     }
 
-    private mutating func holdTemplateName(_ name: String, at range: Range<Int>) {
+    private mutating func checkTemplateName(_ name: String, at range: Range<Int>) {
         guard name.count > RegistrationTemplate.maximumNameLength else { return }
-        report(Remark(LuaError(RegistrationTemplate.refusal(ofNameWith: name.count)), at: range))
+        report(SourceFinding(LuaError(RegistrationTemplate.refusal(ofNameWith: name.count)), at: range))
     }
 
-    private mutating func holdChannel(_ values: [String: SourceValue]) {
+    private mutating func checkChannel(_ values: [String: SourceValue]) {
         guard let channel = values["push_channel"], let text = channel.text,
             let platform = values["platform"]?.text.flatMap(Platform.init(name:))
         else { return }
         do throws(PushError) {
             _ = try DeviceHandle(platform: platform, text: text)
         } catch {
-            report(Remark(LuaError(error), at: channel.range))
+            report(SourceFinding(LuaError(error), at: channel.range))
         }
     }
 
-    private mutating func holdContent(_ values: [String: SourceValue], of binding: Binding) {
+    private mutating func checkContent(_ values: [String: SourceValue], of binding: Binding) {
         guard let key = ["alert", "properties", "payload"].first(where: { values[$0] != nil }), let value = values[key],
             let content = content(key, value, beside: values, isOfBackend: binding.name == Binding.sessionSend.name)
         else { return }
@@ -103,11 +103,11 @@ extension FlowWalk {
             if error.code == "payload.property_name" {
                 range = value.keys.first { error.message.contains("\"\($0.key)\"") }?.value ?? range
             }
-            report(Remark(LuaError(error), at: range))
+            report(SourceFinding(LuaError(error), at: range))
         }
     }
 
-    /// As much of the content as is known: what is not known can only make it larger.
+    /// The content as far as it is known. Unknown parts can only make it larger.
     private func content(
         _ key: String, _ value: SourceValue, beside values: [String: SourceValue], isOfBackend: Bool
     ) -> NotificationContent? {
@@ -130,7 +130,7 @@ extension FlowWalk {
         }
     }
 
-    /// The text that a binding makes of tags that stand in the script; nil where only a run can tell.
+    /// The tag expression that a binding builds from literal tags; nil if it is only known at run time.
     func tagText(of binding: Binding, _ values: [String: SourceValue]) -> String? {
         switch binding.name {
         case Binding.tagUser.name: return values["name"]?.text.flatMap { try? Tag.username($0).text }
@@ -153,12 +153,12 @@ extension SourceValue {
         if case .table(_, let fields, _) = content { fields[name] } else { nil }
     }
 
-    /// A payload as a send would write it.
+    /// The payload as a send would encode it.
     fileprivate var body: [UInt8]? { text.map { Array($0.utf8) } ?? luaValue?.json?.serialized() }
 }
 
 extension SourceValue? {
-    /// Nil where only a run can tell.
+    /// The headers for a platform; nil if they are only known at run time.
     fileprivate func headers(of platform: Platform) -> [PushHeader]? {
         guard let self else { return [] }
         guard case .table(_, let fields, true) = self.content else { return nil }

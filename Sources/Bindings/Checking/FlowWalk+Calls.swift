@@ -1,36 +1,36 @@
 import Lua
 import LuaSyntax
-import PushCore
+import PushModel
 
 extension FlowWalk {
-    /// What a call is given, as far as it is certain.
+    /// The arguments of a call, as far as they are certain.
     struct Given {
         var knowledge: [Knowledge]
         var values: [SourceValue]
-        /// Nothing else can follow.
+        /// Whether these are all the arguments.
         var isWhole: Bool
-        /// What is called: a function with all that stands before it.
+        /// The range of the called function, including what precedes its name.
         var callee: Range<Int>
     }
 
-    /// Reads the arguments of a call of a binding, or of something else.
+    /// Reads the arguments of a call. `binding` is the called binding, if it is one.
     private mutating func given(_ arguments: CallArguments, to callee: Range<Int>, of binding: Binding?) -> Given {
         let around = code.current
-        if isApart(binding) { code.enter(.nowhere) }
+        if runsOnlySimulated(binding) { code.enter(.nowhere) }
         defer { code.leave(to: around) }
         var given = Given(knowledge: list(arguments.values), values: [], isWhole: true, callee: callee)
         if let last = arguments.values.last, last.isMultiple, given.knowledge.last?.isUnknown == true {
             given.knowledge.removeLast()
             given.isWhole = false
         } else if let last = arguments.values.last, last.isCall, given.knowledge.last?.isNil == true {
-            // It returns nothing, so that nothing is given.
+            // A call that returns nothing adds no argument.
             given.knowledge.removeLast()
         }
         given.values = zip(given.knowledge, arguments.values).map { $0.argument(at: $1.range, vocabulary) }
         return given
     }
 
-    /// Calls a value. Answers what is returned first.
+    /// Checks a call of a value. Returns what is known of its first result.
     mutating func call(_ callee: Knowledge, _ arguments: CallArguments, at range: Range<Int>) -> Knowledge {
         var given = given(arguments, to: range, of: callee.binding)
         switch callee {
@@ -59,7 +59,7 @@ extension FlowWalk {
         }
     }
 
-    /// Calls a method.
+    /// Checks a call of a method.
     mutating func call(_ name: Name, of owner: Knowledge, _ arguments: CallArguments, at range: Range<Int>) -> Knowledge {
         let method = vocabulary.method(name.text, of: owner)
         let given = given(arguments, to: range, of: method)
@@ -67,10 +67,10 @@ extension FlowWalk {
         switch owner {
         case .namespace(let path):
             if let function = vocabulary.binding(named: "\(path).\(name.text)") {
-                report(Remark(.functionAsMethod(function), at: name.range))
+                report(SourceFinding(.functionAsMethod(function), at: name.range))
                 return .unknown
             }
-            report(Remark(.unknownName(name.text, in: path, known: vocabulary.names(in: path)), at: name.range))
+            report(SourceFinding(.unknownName(name.text, in: path, known: vocabulary.names(in: path)), at: name.range))
             return .unknown
         case .instance(let type):
             guard let handle = vocabulary.handle(of: type) else { return call(name, ofTable: type) }
@@ -81,34 +81,34 @@ extension FlowWalk {
             guard !methods.contains(name.text), !globals.assignedFields.contains(name.text), !globals.areOpen else { return .unknown }
             var error = LuaError.unknownName(name.text, in: "a text", known: Array(methods))
             error.code = "script.error"
-            report(Remark(error, at: name.range))
+            report(SourceFinding(error, at: name.range))
             return .unknown
         default: return .unknown
         }
     }
 
-    /// A colon stands behind a table that a binding returns: push.expect(1).to:equal(1).
+    /// Handles a colon call on a table that a binding returns: `push.expect(1).to:equal(1)`.
     private mutating func call(_ name: Name, ofTable type: String) -> Knowledge {
         if let label = vocabulary.type(named: type)?.label,
             vocabulary.type(named: type)?.fields.contains(where: { $0.name == name.text }) == true
         {
-            report(Remark(.functionAsMethod("\(label).\(name.text)", of: label), at: name.range))
+            report(SourceFinding(.functionAsMethod("\(label).\(name.text)", of: label), at: name.range))
             return .unknown
         }
         return member(name, of: .instance(type))
     }
 
-    /// A method called with a dot needs its object as the first argument.
+    /// Whether the object is passed as first argument when a method is called with a dot.
     private mutating func hasReceiver(_ type: String, in given: Given, for binding: Binding) -> Bool {
         guard let first = given.values.first else {
-            if given.isWhole { report(Remark(.missingReceiver(binding, type), at: given.callee)) }
+            if given.isWhole { report(SourceFinding(.missingReceiver(binding, type), at: given.callee)) }
             return false
         }
         switch first.content {
         case .object(type): return true
         case .unknown: return false
         default:
-            report(Remark(.missingReceiver(binding, type), at: given.callee))
+            report(SourceFinding(.missingReceiver(binding, type), at: given.callee))
             return false
         }
     }
@@ -116,25 +116,25 @@ extension FlowWalk {
     private mutating func module(_ given: Given) -> Knowledge {
         guard let first = given.values.first, case .string(let name) = first.content else { return .unknown }
         if name == PushModule.name { return .namespace(name) }
-        // As with stock Lua, the libraries are modules too.
+        // As in stock Lua, the standard libraries can be required too.
         if LuaLibrary.libraries[name] == nil, let refusal = modules.refusal(of: name, beside: [PushModule.name]) {
-            report(Remark(refusal.code, refusal.message, hint: refusal.hint, at: first.range))
+            report(SourceFinding(refusal.code, refusal.message, hint: refusal.hint, at: first.range))
         }
         return .unknown
     }
 
     // MARK: - Bindings
 
-    /// `given` are the arguments without the receiver.
+    /// Checks a call of a binding. `given` are the arguments without the receiver.
     private mutating func call(_ binding: Binding, _ given: Given) -> Knowledge {
         noteOrder(of: binding, at: given.callee)
-        noteAbsence(of: binding, at: given.callee)
+        recordUnsupportedCall(of: binding, at: given.callee)
         let check = ArgumentCheck(given.values, for: binding, isWhole: given.isWhole)
         let table = given.values.first { !$0.keys.isEmpty }
         for mistake in check.mistakes {
             let key = mistake.key.flatMap { table?.keys[$0] }
-            // A wrong value is shown itself, a wrong key where it is written.
-            report(Remark(mistake.error, at: mistake.culprit?.range ?? key ?? given.callee))
+            // A wrong value is reported at the value, a wrong key at the key.
+            report(SourceFinding(mistake.error, at: mistake.culprit?.range ?? key ?? given.callee))
         }
         let faulty = Set(check.mistakes.compactMap(\.key))
         for parameter in binding.parameters where !faulty.contains(parameter.name) {
@@ -145,7 +145,7 @@ extension FlowWalk {
         }
         if binding.name == Binding.args.name, let first = given.values.first { return options(first) }
         if target == .azure, check.mistakes.isEmpty {
-            holdAgainstAzure(check.values, of: binding, keys: table?.keys ?? [:])
+            checkAzureLimits(check.values, of: binding, keys: table?.keys ?? [:])
             if let text = tagText(of: binding, check.values) { return .value(SourceValue(.string(text), at: given.callee)) }
         }
         return result(of: binding, given)
@@ -169,15 +169,15 @@ extension FlowWalk {
         do {
             try rule(value)
         } catch let error as LuaError {
-            report(Remark(error, at: range))
+            report(SourceFinding(error, at: range))
         } catch let error as PushError {
-            report(Remark(LuaError(error), at: range))
+            report(SourceFinding(LuaError(error), at: range))
         } catch {
             return
         }
     }
 
-    /// What texts and numbers mean to a parameter.
+    /// Checks the content of texts and numbers for a parameter.
     private mutating func examine(_ value: SourceValue, as type: ParameterType, named name: String, of function: String) {
         switch (type, value.content) {
         case (.list(let element), .table(let items, _, _)):
@@ -213,22 +213,22 @@ extension FlowWalk {
             if let literal, case .string(let text) = value, let offset = error.offset(in: text) {
                 place = self.place(of: offset, in: text, literal)
             }
-            report(Remark(error, at: place))
+            report(SourceFinding(error, at: place))
         }
     }
 
-    /// Expressions that phones would show as they are written.
+    /// Warns of template expressions that a device would show unreplaced.
     private mutating func warnOfTexts(in body: String, at range: Range<Int>, literal: Range<Int>?) {
         guard let template = try? Template(compiling: body) else { return }
-        for found in template.expressionsInText {
+        for found in template.embeddedExpressions {
             report(
-                Remark(
-                    ExpressionInText.code, found.message, hint: found.hint, severity: .warning,
+                SourceFinding(
+                    EmbeddedExpression.code, found.message, hint: found.hint, severity: .warning,
                     at: literal.map { place(of: found.offset, in: body, $0) } ?? range))
         }
     }
 
-    /// The character of the script that stands for a byte of a text.
+    /// The character of the script that produced a byte of a string.
     private func place(of offset: Int, in text: String, _ literal: Range<Int>) -> Range<Int> {
         let origin = chunk.text.origins(ofString: literal)[min(offset, text.utf8.count)]
         return origin..<min(origin + 1, literal.upperBound)
@@ -236,26 +236,26 @@ extension FlowWalk {
 
     // MARK: - Options
 
-    /// `push.args` comes first, and once. What may not be done at all is not counted.
+    /// Checks that `push.args` is called first and only once. Only code that certainly runs is considered.
     private mutating func noteOrder(of binding: Binding, at range: Range<Int>) {
-        guard isStraight else { return }
+        guard isUnconditional else { return }
         guard binding.name == Binding.args.name else {
             if case .prelude = binding.body.kind { return }
             hasBegun = true
             return
         }
-        if hasBegun || hasDeclaredOptions { report(Remark(.argumentsNotFirst, at: range)) }
+        if hasBegun || hasDeclaredOptions { report(SourceFinding(.argumentsNotFirst, at: range)) }
         hasDeclaredOptions = true
     }
 
-    /// Reads the table of `push.args` parameter by parameter, leaving out what only a run can tell.
+    /// Checks the table of `push.args` parameter by parameter. Skips values that are only known at run time.
     private mutating func options(_ value: SourceValue) -> Knowledge {
         guard case .table(_, let fields, let isWhole) = value.content else { return .unknown }
         for (name, parameter) in fields.sorted(by: { $0.key < $1.key }) {
             let known: LuaValue
             if case .table(_, let inner, _) = parameter.content {
                 let certain = inner.compactMapValues(\.luaValue)
-                // Everything else is judged by the type.
+                // The other keys depend on the type.
                 guard inner["type"] == nil || certain["type"] != nil else { continue }
                 known = .table(LuaTable(fields: certain))
             } else if let scalar = parameter.luaValue {
@@ -267,7 +267,7 @@ extension FlowWalk {
                 _ = try FlowDeclaration(LuaTable(fields: [name: known]))
             } catch {
                 let key = error.key.flatMap { parameter.keys[$0] } ?? value.keys[name]
-                report(Remark(error, at: key ?? value.range))
+                report(SourceFinding(error, at: key ?? value.range))
             }
         }
         return isWhole ? .options(Array(fields.keys)) : .unknown
@@ -281,8 +281,8 @@ extension SourceValue {
 }
 
 extension LuaError {
-    /// Where in a text an error of a small language is, in bytes: `details.position` counts characters, in `details.line`
-    /// where there is one.
+    /// The byte offset of a template or tag expression error within its text. `details.position` counts characters, from the beginning of
+    /// `details.line` if that is present.
     fileprivate func offset(in text: String) -> Int? {
         guard case .table(let table) = details, case .integer(let position)? = table.fields["position"] else { return nil }
         var rest = text[...]

@@ -1,9 +1,9 @@
 import Lua
 import LuaSyntax
-import PushCore
+import PushModel
 
 extension FlowWalk {
-    /// Reads a global.
+    /// Checks the use of a global.
     mutating func global(_ name: Name, isTested: Bool, isUsed: Bool) -> Knowledge {
         if globals.assigned.contains(name.text) { return .unknown }
         if name.text == "require" { return .require }
@@ -12,19 +12,19 @@ extension FlowWalk {
         if name.text == "print" { return .function(results: .value(SourceValue(.nil, at: name.range))) }
         guard !LuaLibrary.functions.contains(name.text), name.text != "_G", name.text != "_ENV" else { return .unknown }
         if let hint = HostFunctions.absent[name.text] {
-            noteAbsent(name.text, hint: hint, isUsed: isUsed, at: name.range)
+            checkAbsentName(name.text, hint: hint, isUsed: isUsed, at: name.range)
             return .unknown
         }
         guard !globals.areOpen, !isFull, reported.insert(name.text).inserted else { return .unknown }
-        // Lua has no other word for nil, also where it is only asked for.
+        // Testing a foreign name is accepted, except for another language's name of nil.
         if isTested, let hint = LuaLibrary.foreign[name.text], hint != "write nil" { return .unknown }
         report(unknown(name, severity: isTested ? .warning : .error))
         return .unknown
     }
 
-    private func unknown(_ name: Name, severity: Finding.Severity) -> Remark {
-        func remark(_ message: String, _ hint: String?) -> Remark {
-            Remark("script.unknown_global", message, hint: hint, severity: severity, at: name.range)
+    private func unknown(_ name: Name, severity: Finding.Severity) -> SourceFinding {
+        func remark(_ message: String, _ hint: String?) -> SourceFinding {
+            SourceFinding("script.unknown_global", message, hint: hint, severity: severity, at: name.range)
         }
         if name.text == PushModule.name {
             return remark("there is no \"push\" yet", "begin the script with local push = require \"push\"")
@@ -36,32 +36,32 @@ extension FlowWalk {
         {
             let line = text.line(at: other.declaration.lowerBound)
             return other.declaration.lowerBound > name.range.lowerBound
-                ? remark("\(message) yet", "the local of line \(line) is declared later: move it up")
-                : remark("\(message) here", "the local of line \(line) ends with its block: declare it before the block")
+                ? remark("\(message) yet", "the local of line \(line) is declared later; move it up")
+                : remark("\(message) here", "the local of line \(line) ends with its block; declare it before the block")
         }
         if let near = nearest(name.text, in: globals.candidates) {
             return remark("\(message); did you mean \"\(near)\"?", "a name that was never set is nil")
         }
         if vocabulary.binding(named: "\(PushModule.name).\(name.text)") != nil {
-            return remark("\(message); did you mean \"push.\(name.text)\"?", "everything of PushHost is in the module push")
+            return remark("\(message); did you mean \"push.\(name.text)\"?", "all functions of PushHost are in the module push")
         }
         return remark(message, "set it before with local \(name.text) = …; a name that was never set is nil")
     }
 
-    /// A plain name stands to the left of "=", or after "function".
+    /// Checks an assignment to a plain name, or a function statement with one.
     mutating func assign(toGlobal name: Name) {
         guard case .global? = chunk.scopes.reference(at: name.range.lowerBound), !isFull, reported.insert("\(name.text) =").inserted else {
             return
         }
         if LuaLibrary.functions.contains(name.text) || LuaLibrary.libraries[name.text] != nil {
             return report(
-                Remark(
-                    "check.global", "\"\(name.text)\" is Lua's own: this replaces it for the whole script",
+                SourceFinding(
+                    "check.global", "\"\(name.text)\" is part of Lua; this assignment replaces it for the whole script",
                     hint: "write local \(name.text), or choose another name", severity: .warning, at: name.range))
         }
         let near = nearest(name.text, in: globals.locals)
         report(
-            Remark(
+            SourceFinding(
                 "check.global", "\"\(name.text)\" is not declared: this makes a global\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
                 hint: "write local before it, or declare it before the block with local \(name.text)", severity: .warning, at: name.range))
     }

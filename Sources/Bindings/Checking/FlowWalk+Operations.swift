@@ -1,32 +1,32 @@
 import LuaSyntax
 
-// What Lua would refuse to calculate.
+// Checks operations on values for errors that Lua would raise.
 extension FlowWalk {
-    /// Reads a calculation, from left to right.
+    /// Evaluates binary operations from left to right.
     mutating func value(of first: Expression, _ operations: [Operation]) -> Knowledge {
         let tests: Set<BinaryOperator> = [.and, .or, .equal, .notEqual]
-        let (around, hadAsked) = (code.current, asksForTarget)
-        asksForTarget = false
+        let (around, hadAsked) = (code.current, readsTarget)
+        readsTarget = false
         defer {
             code.leave(to: around)
-            asksForTarget = asksForTarget || hadAsked
+            readsTarget = readsTarget || hadAsked
         }
         var left = Operand(value(of: first, isTested: operations.first.map { tests.contains($0.operator) } ?? false), of: first)
         for operation in operations {
-            let before = isStraight
+            let before = isUnconditional
             if operation.operator == .and || operation.operator == .or {
-                isStraight = false
-                if asksForTarget, code.current == around { code.enter(.nowhere) }
+                isUnconditional = false
+                if readsTarget, code.current == around { code.enter(.nowhere) }
             }
             let right = value(of: operation.operand, isTested: tests.contains(operation.operator))
-            isStraight = before
+            isUnconditional = before
             let range = left.range.lowerBound..<operation.operand.range.upperBound
             left = Operand(result(of: operation.operator, left, Operand(right, of: operation.operand), at: range), at: range)
         }
         return left.knowledge
     }
 
-    /// Reads a sign and what stands behind it.
+    /// Evaluates a unary operation.
     mutating func value(of sign: UnaryOperator, _ operand: Expression, at range: Range<Int>) -> Knowledge {
         let value = value(of: operand, isTested: sign == .not)
         switch sign {
@@ -60,21 +60,21 @@ extension FlowWalk {
         case .less, .greater, .lessOrEqual, .greaterOrEqual:
             guard var first = certainType(of: left), var second = certainType(of: right) else { return .unknown }
             var culprit = [left, right].first { ["function", "nil"].contains(certainType(of: $0)) } ?? left
-            // Lua turns > round.
+            // Lua swaps the operands of `>` and `>=`.
             if sign == .greater || sign == .greaterOrEqual { swap(&first, &second) }
-            guard RefusedOperation.comparison(with: second).refuses(first) else { return .unknown }
+            guard InvalidOperation.comparison(with: second).refuses(first) else { return .unknown }
             if certainType(of: culprit) == "number" { culprit = right }
             let type = certainType(of: culprit) ?? first
             let other = type == first ? second : first
             report(
-                Remark(
-                    "script.error", RefusedOperation.comparison(with: second).message(first),
-                    hint: RefusedOperation.comparison(with: other).cure(type, spelling: spelling(culprit.range)),
+                SourceFinding(
+                    "script.error", InvalidOperation.comparison(with: second).message(first),
+                    hint: InvalidOperation.comparison(with: other).cure(type, spelling: spelling(culprit.range)),
                     at: culprit.range))
             return .unknown
         default:
-            // What is not known for certain may bring a metamethod.
-            guard let operation = RefusedOperation(sign), certainType(of: left) != nil, certainType(of: right) != nil else {
+            // A value of uncertain type may have a metamethod.
+            guard let operation = InvalidOperation(sign), certainType(of: left) != nil, certainType(of: right) != nil else {
                 return .unknown
             }
             if !require(operation, left) { return .unknown }
@@ -84,12 +84,12 @@ extension FlowWalk {
         }
     }
 
-    mutating func require(_ operation: RefusedOperation, _ knowledge: Knowledge, _ expression: Expression) {
+    mutating func require(_ operation: InvalidOperation, _ knowledge: Knowledge, _ expression: Expression) {
         _ = require(operation, Operand(knowledge, of: expression))
     }
 
-    /// Reports a value that an operation cannot take; false when it has.
-    private mutating func require(_ operation: RefusedOperation, _ operand: Operand) -> Bool {
+    /// Reports a value that the operation does not accept. Returns false if it did.
+    private mutating func require(_ operation: InvalidOperation, _ operand: Operand) -> Bool {
         guard let type = certainType(of: operand) else { return true }
         var isRefused = operation.refuses(type)
         if type == "string", operation == .arithmetic || operation == .bitwise, let text = operand.knowledge.text {
@@ -100,13 +100,13 @@ extension FlowWalk {
         return false
     }
 
-    mutating func refuse(_ operation: RefusedOperation, _ type: String, at range: Range<Int>) {
+    mutating func refuse(_ operation: InvalidOperation, _ type: String, at range: Range<Int>) {
         report(
-            Remark(
+            SourceFinding(
                 "script.error", operation.message(type), hint: operation.cure(type, spelling: spelling(range)), at: range))
     }
 
-    /// What `tonumber` takes: a numeral of Lua between blanks, with or without a sign.
+    /// Whether `tonumber` accepts the text: a numeral between blanks, optionally with a sign.
     private func isNumber(_ text: String) -> Bool {
         var rest = Array(text.utf8)[...].drop { $0 == 0x20 || (0x09...0x0d).contains($0) }
         if rest.first == UInt8(ascii: "-") || rest.first == UInt8(ascii: "+") { rest.removeFirst() }
@@ -118,7 +118,7 @@ extension FlowWalk {
         }
     }
 
-    /// How the script writes a value, if that is short.
+    /// The source of a value if it is short, otherwise nil.
     private func spelling(_ range: Range<Int>) -> String? {
         let words = text[range]
         return words.count <= 40 && !words.contains { $0.isNewline } ? words : nil
@@ -126,8 +126,7 @@ extension FlowWalk {
 
     // MARK: - Types
 
-    /// The type that a value has for certain, in Lua's words, and without metamethods: a table that the script makes may be
-    /// given some.
+    /// The certain type of a value, named as in Lua; nil if it may have metamethods, as a table created by the script may.
     private func certainType(of operand: Operand) -> String? {
         switch operand.knowledge {
         case .value(let value):
@@ -152,7 +151,7 @@ extension FlowWalk {
 }
 
 extension Knowledge {
-    /// The text that a value is for certain.
+    /// The text of a value that is certainly a string.
     fileprivate var text: String? {
         if case .value(let value) = self, case .string(let text) = value.content { text } else { nil }
     }

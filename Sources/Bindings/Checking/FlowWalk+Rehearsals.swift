@@ -1,28 +1,28 @@
 import LuaSyntax
 
-// What is done on every target, and what only where phones are simulated.
+// Separates code that runs on every target from code that runs only where devices are simulated.
 extension FlowWalk {
-    /// Notes a call that the target cannot do; whether it counts shows when the whole script has been read.
-    mutating func noteAbsence(of binding: Binding, at range: Range<Int>) {
-        guard let remark = Remark(absenceOf: binding, on: target, at: range) else { return }
-        absences.append((code.current, remark))
+    /// Records a call that the target does not support. `reportUnsupportedCalls` decides later whether it is in code that runs there.
+    mutating func recordUnsupportedCall(of binding: Binding, at range: Range<Int>) {
+        guard let remark = SourceFinding(absenceOf: binding, on: target, at: range) else { return }
+        unsupportedCalls.append((code.current, remark))
     }
 
-    mutating func reportAbsences() {
-        guard !absences.isEmpty else { return }
+    mutating func reportUnsupportedCalls() {
+        guard !unsupportedCalls.isEmpty else { return }
         let ordinary = code.ordinary
-        for (part, remark) in absences where ordinary.contains(part) { report(remark) }
+        for (part, remark) in unsupportedCalls where ordinary.contains(part) { report(remark) }
     }
 
-    /// Whether what a binding is given runs where phones are simulated alone; tests run there always. What a call is given
-    /// that the target cannot do needs no finding of its own.
-    func isApart(_ binding: Binding?) -> Bool {
+    /// Whether functions passed to a binding run only where devices are simulated. True for tests and rehearsals, and for calls that the
+    /// target does not support and that already have a finding of their own.
+    func runsOnlySimulated(_ binding: Binding?) -> Bool {
         guard let binding else { return false }
         return binding.name == Binding.rehearse.name || binding.name.hasPrefix("push.test.")
             || binding.needs != nil && !target.isSimulated
     }
 
-    /// Functions that a call is given run there, or where the function that is called names its parameter.
+    /// Records the use of functions passed to a call: they run here, or where the called function uses the parameter.
     mutating func noteUses(in arguments: CallArguments, to callee: Expression? = nil) {
         var parameters: [Name] = []
         if case .name(let name)? = callee?.kind, let variable = variable(at: name) { parameters = bodies[variable]?.parameters ?? [] }
@@ -32,8 +32,8 @@ extension FlowWalk {
         }
     }
 
-    /// Says of the functions in a value how they are used.
-    mutating func noteUse(_ use: OrdinaryCode.Use, of value: Expression) {
+    /// Records how the functions in a value are used.
+    mutating func noteUse(_ use: UnconditionalCode.Use, of value: Expression) {
         switch value.kind {
         case .function: code.note(use, ofFunctionAt: value.range.lowerBound)
         case .parenthesized(let inner): noteUse(use, of: inner)
@@ -52,7 +52,7 @@ extension FlowWalk {
         }
     }
 
-    /// A function that gets a name.
+    /// Records a function that is assigned to a name.
     mutating func noteUse(as name: Name, of value: Expression) {
         guard let variable = variable(at: name) else { return noteUse(.by(.global(name.text)), of: value) }
         noteUse(.by(.variable(variable)), of: value)
@@ -72,18 +72,18 @@ extension FlowWalk {
         }
     }
 
-    /// A module that hands its functions on does not call them.
-    func isHandedOn(_ value: Expression) -> Bool {
+    /// Whether the value is a function, a name or a table of them. A module that returns such a value does not call its functions.
+    func isReturnedUncalled(_ value: Expression) -> Bool {
         switch value.kind {
         case .name, .function: true
-        case .table(let fields): fields.allSatisfy { isHandedOn($0.value) }
+        case .table(let fields): fields.allSatisfy { isReturnedUncalled($0.value) }
         default: false
         }
     }
 }
 
 extension Block {
-    /// Nothing behind the statement that it belongs to is reached.
+    /// Whether control never continues after the block's statement.
     var isLeft: Bool {
         switch statements.last?.kind {
         case .return, .goto, .break: true

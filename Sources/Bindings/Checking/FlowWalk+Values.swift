@@ -2,7 +2,7 @@ import Lua
 import LuaSyntax
 
 extension FlowWalk {
-    /// Reads an expression. `isTested`: the script is prepared for nil here.
+    /// Evaluates an expression. `isTested`: the script handles nil here.
     mutating func value(of expression: Expression, isTested: Bool = false) -> Knowledge {
         func literal(_ content: ArgumentContent<SourceValue>) -> Knowledge { .value(SourceValue(content, at: expression.range)) }
         switch expression.kind {
@@ -28,15 +28,15 @@ extension FlowWalk {
         }
     }
 
-    /// `isUsed`: it is called, or something of it is read.
+    /// Evaluates a name. `isUsed`: it is called, or one of its fields is read.
     mutating func value(of name: Name, isTested: Bool = false, isUsed: Bool = false) -> Knowledge {
         switch chunk.scopes.reference(at: name.range.lowerBound) {
         case .variable(let place)?:
             code.note(.variable(place))
-            if targetAnswers.contains(place) { asksForTarget = true }
+            if targetDependentLocals.contains(place) { readsTarget = true }
             let knowledge = known[place] ?? .unknown
-            // Where nil may have been asked for before, nothing is certain.
-            return knowledge.isNil && !isStraight ? .unknown : knowledge
+            // The script may have checked for nil before, so a nil value is uncertain here.
+            return knowledge.isNil && !isUnconditional ? .unknown : knowledge
         case .global?:
             code.note(.global(name.text))
             return global(name, isTested: isTested, isUsed: isUsed)
@@ -44,10 +44,10 @@ extension FlowWalk {
         }
     }
 
-    /// `isUsed`: something of the whole is read or assigned.
+    /// Evaluates a value with suffixes. `isUsed`: a field of the result is read or assigned.
     private mutating func value(of first: Expression, _ suffixes: [Suffix], isUsed: Bool = false) -> Knowledge {
         if suffixes.first?.isCall == true { noteUse(.here, of: first) }
-        // Something alone before a dot is used, whatever the whole is tested for.
+        // A name before a dot is always used, even if the whole expression is only tested.
         var current: Knowledge
         if case .name(let name) = first.kind {
             current = value(of: name, isUsed: isUsed || !suffixes.isEmpty)
@@ -88,7 +88,7 @@ extension FlowWalk {
         return current
     }
 
-    /// Reports a value that nothing can be read of.
+    /// Reports a value that has no fields.
     private mutating func requireFields(of owner: Knowledge, at range: Range<Int>) {
         switch owner {
         case .value(let value):
@@ -115,7 +115,7 @@ extension FlowWalk {
             let name: Name
             switch field.key {
             case .position:
-                // A call at the end may give any number of values.
+                // A call at the end of a list can produce any number of values.
                 if place == fields.count - 1, field.value.isMultiple, knowledge.isUnknown {
                     isWhole = false
                 } else {
@@ -134,8 +134,8 @@ extension FlowWalk {
             scan(field.value, named: name.text)
             if let first = keys[name.text] {
                 report(
-                    Remark(
-                        "check.duplicate_key", "\"\(name.text)\" stands in this table twice: only the last counts",
+                    SourceFinding(
+                        "check.duplicate_key", "the key \"\(name.text)\" occurs twice in this table; only the last value is used",
                         hint: "the first is in line \(text.line(at: first.lowerBound)); remove one of them", severity: .warning,
                         at: name.range))
             }
@@ -149,17 +149,17 @@ extension FlowWalk {
 
     // MARK: - Members
 
-    /// Reads a field. `isUsed`: it is called, or something of it is read.
+    /// Evaluates a field. `isUsed`: it is called, or one of its own fields is read.
     mutating func member(_ name: Name, of owner: Knowledge, isUsed: Bool = false) -> Knowledge {
         switch owner {
         case .namespace(let path): return member(name, inNamespace: path)
         case .binding(let binding):
             if vocabulary.isNamespace(binding.name) { return member(name, inNamespace: binding.name) }
-            // A function that is a table as well: push.log.
+            // A function that is also a table: `push.log`.
             guard let type = vocabulary.type(labelled: binding.name) else { return .unknown }
             return field(name, of: type.name)
         case .instance(let type):
-            if type == "push.Target" { asksForTarget = true }
+            if type == "push.Target" { readsTarget = true }
             guard let handle = vocabulary.handle(of: type) else { return field(name, of: type) }
             if let method = vocabulary.binding(named: "\(handle):\(name.text)") { return .binding(method) }
             requireMember(name, of: handle)
@@ -171,7 +171,7 @@ extension FlowWalk {
             var error = LuaError.unknownName(name.text, in: "the table of push.args", known: names)
             error.code = "check.unknown_option"
             error.hint = names.isEmpty ? "push.args declares no option" : "push.args declares \(names.sorted().joined(separator: ", "))"
-            report(Remark(error, severity: .warning, at: name.range))
+            report(SourceFinding(error, severity: .warning, at: name.range))
             return .unknown
         case .unknown, .value, .list, .function, .require, .iteration, .iterated: return .unknown
         }
@@ -184,22 +184,22 @@ extension FlowWalk {
         }
         if vocabulary.isNamespace(full) { return .namespace(full) }
         if let method = vocabulary.binding(named: "\(path):\(name.text)") { return .binding(method) }
-        report(Remark(.unknownName(name.text, in: path, known: vocabulary.names(in: path)), at: name.range))
+        report(SourceFinding(.unknownName(name.text, in: path, known: vocabulary.names(in: path)), at: name.range))
         return .unknown
     }
 
-    /// Reads a field of a table that bindings return.
+    /// Evaluates a field of a table that a binding returns.
     private mutating func field(_ name: Name, of type: String) -> Knowledge {
         guard let description = vocabulary.type(named: type), !description.fields.isEmpty else { return .unknown }
         if let matcher = description.label.flatMap({ Matchers.named("\($0).\(name.text)") }) { return .binding(matcher) }
         if let field = description.fields.first(where: { $0.name == name.text }) { return vocabulary.knowledge(of: field.type) }
         let known = description.fields.map(\.name)
         if let label = description.label {
-            report(Remark(.unknownName(name.text, in: label, known: known), at: name.range))
+            report(SourceFinding(.unknownName(name.text, in: label, known: known), at: name.range))
         } else if !globals.assignedFields.contains(name.text) {
             var error = LuaError.unknownName(name.text, in: "a \(type)", known: known)
             error.code = "check.unknown_field"
-            report(Remark(error, severity: .warning, at: name.range))
+            report(SourceFinding(error, severity: .warning, at: name.range))
         }
         return .unknown
     }
@@ -207,7 +207,7 @@ extension FlowWalk {
     mutating func requireMember(_ name: Name, of handle: String) {
         let members = vocabulary.members(of: handle)
         guard !members.contains(name.text) else { return }
-        report(Remark(.unknownMember(name.text, of: handle, names: Array(members)), at: name.range))
+        report(SourceFinding(.unknownMember(name.text, of: handle, names: Array(members)), at: name.range))
     }
 
     private mutating func member(_ name: Name, inLibrary library: String, isUsed: Bool) -> Knowledge {
@@ -216,27 +216,28 @@ extension FlowWalk {
         if library == "math", LuaLibrary.olderMath.contains(name.text) { return .unknown }
         let full = "\(library).\(name.text)"
         if let hint = HostFunctions.absent[full] ?? HostFunctions.absent[library] {
-            noteAbsent(full, hint: hint, isUsed: isUsed, at: name.range)
+            checkAbsentName(full, hint: hint, isUsed: isUsed, at: name.range)
         } else if LuaLibrary.strict.contains(library) {
-            noteAbsent(full, hint: "\(library) has \(names.sorted().joined(separator: ", "))", isUsed: isUsed, at: name.range)
+            checkAbsentName(full, hint: "\(library) has \(names.sorted().joined(separator: ", "))", isUsed: isUsed, at: name.range)
         } else {
-            report(Remark(.unknownName(name.text, in: library, known: Array(names)), at: name.range))
+            report(SourceFinding(.unknownName(name.text, in: library, known: Array(names)), at: name.range))
         }
         return .unknown
     }
 
-    /// What is absent is nil: to ask for it is no mistake, to use it is one, unless the script has asked before.
-    mutating func noteAbsent(_ name: String, hint: String, isUsed: Bool, at range: Range<Int>) {
+    /// Handles a name that the sandbox lacks, which is nil. Testing it is accepted. Using it is reported unless the script tested it
+    /// before.
+    mutating func checkAbsentName(_ name: String, hint: String, isUsed: Bool, at range: Range<Int>) {
         if !isUsed {
             askedFor.insert(name)
         } else if !askedFor.contains(name) {
-            report(Remark(.absent(name, hint: hint), at: range))
+            report(SourceFinding(.absent(name, hint: hint), at: range))
         }
     }
 
     // MARK: - Assignments
 
-    /// What stands to the left of "=".
+    /// Checks the target of an assignment.
     mutating func assign(to target: Expression) {
         switch target.kind {
         case .name(let name): assign(toGlobal: name)
@@ -257,10 +258,10 @@ extension FlowWalk {
 
     mutating func assign(_ name: Name, of owner: Knowledge) {
         switch owner {
-        case .namespace(let path): report(Remark(.readOnly(name.text, in: path), at: name.range))
+        case .namespace(let path): report(SourceFinding(.readOnly(name.text, in: path), at: name.range))
         case .instance(let type):
             guard let handle = vocabulary.handle(of: type) else { return }
-            report(Remark(.readOnlyHandle(handle), at: name.range))
+            report(SourceFinding(.readOnlyHandle(handle), at: name.range))
         default: break
         }
     }
@@ -278,19 +279,19 @@ extension Knowledge {
 }
 
 extension Suffix {
-    /// It reads something of what stands before it.
+    /// Whether the suffix reads a field or method of the value before it.
     fileprivate var reads: Bool {
         if case .call = kind { false } else { true }
     }
 }
 
 extension LuaError {
-    /// The words of the sandbox (sandbox.c), for what it does not have.
+    /// The sandbox's own message for an unavailable name (sandbox.c).
     fileprivate static func absent(_ name: String, hint: String) -> LuaError {
         .misuse("sandbox.absent", "\(name) is not available to scripts", hint: hint)
     }
 
-    /// The words of the machine (functions.c), for handles.
+    /// The runtime's own message for an assignment to a handle (functions.c).
     fileprivate static func readOnlyHandle(_ type: String) -> LuaError {
         .misuse("script.read_only", "a \(type) cannot be changed by assigning to its fields", hint: "keep it in a local variable")
     }

@@ -1,41 +1,41 @@
 import Lua
 import LuaSyntax
 
-/// Goes once through a script, in the order in which it runs, and notes what it knows of each value and what is wrong.
+/// Visits a script once in execution order. Records what is known of each value, and the problems found.
 struct FlowWalk {
     let chunk: Chunk
     let vocabulary: Vocabulary
     let modules: LuaSearchPath
     let target: CheckedTarget
-    private(set) var remarks: [Remark] = []
-    /// By variable.
+    private(set) var remarks: [SourceFinding] = []
+    /// Known values, by variable.
     var known: [Int: Knowledge] = [:]
-    /// What the functions around return, as far as they have been read.
+    /// Return values read so far, for each enclosing function.
     private var results: [[Knowledge]] = []
-    /// Locals without a value so far.
+    /// Locals that have no value yet.
     private var empty: Set<Int> = []
-    /// What is read now is done once, and before what follows.
-    var isStraight = true
-    /// A binding has been called for certain, before which `push.args` should have been.
+    /// Whether the present code runs exactly once and before the code that follows.
+    var isUnconditional = true
+    /// Whether a binding has certainly been called. `push.args` must come before it.
     var hasBegun = false
     var hasDeclaredOptions = false
     let globals: GlobalNames
-    /// What Lua's library lacks here and the script has asked for as a value, so that it is prepared for nil.
+    /// Names missing from the sandbox's libraries that the script has tested, so it handles nil.
     var askedFor: Set<String> = []
-    /// Globals that have been reported.
+    /// Globals that have already been reported.
     var reported: Set<String> = []
     private var secrets: Set<Range<Int>> = []
-    var code = OrdinaryCode()
-    /// Functions of locals that keep them.
+    var code = UnconditionalCode()
+    /// Bodies of local functions whose variable is never reassigned.
     var bodies: [Int: FunctionBody] = [:]
-    /// Calls that the target cannot do, with the parts of the script that they stand in.
-    var absences: [(part: Int, remark: Remark)] = []
-    /// `push.target` has been asked for, or something that was read from it.
-    var asksForTarget = false
-    /// Locals that were read from `push.target`.
-    var targetAnswers: Set<Int> = []
+    /// Calls that the target does not support, with the part of the script that contains them.
+    var unsupportedCalls: [(part: Int, remark: SourceFinding)] = []
+    /// Whether `push.target`, or a value derived from it, has been read.
+    var readsTarget = false
+    /// Locals that hold values derived from `push.target`.
+    var targetDependentLocals: Set<Int> = []
 
-    /// More findings than this are not worth reading.
+    /// Maximum number of findings.
     static let maximumRemarks = 1000
 
     init(_ chunk: Chunk, _ vocabulary: Vocabulary, _ modules: LuaSearchPath?, _ target: CheckedTarget) {
@@ -51,20 +51,20 @@ struct FlowWalk {
     mutating func script() {
         for comment in chunk.comments { scan(text.bytes[comment], at: comment) }
         block(chunk.block)
-        reportAbsences()
+        reportUnsupportedCalls()
     }
 
-    /// There is enough to mend: nothing else is noted.
+    /// Whether the maximum number of findings has been reached. No more are recorded.
     var isFull: Bool { remarks.count > Self.maximumRemarks }
 
-    mutating func report(_ remark: Remark) {
+    mutating func report(_ remark: SourceFinding) {
         if remarks.count == Self.maximumRemarks {
             remarks.append(
-                Remark(
-                    "check.too_many", "there are more than \(Self.maximumRemarks) findings", hint: "mend these first",
+                SourceFinding(
+                    "check.too_many", "there are more than \(Self.maximumRemarks) findings", hint: "fix these first",
                     severity: .warning, at: remark.range))
         }
-        // Where secrets stand must be known in any case: no excerpt may show them.
+        // Secrets are always recorded, because no excerpt may show them.
         if !isFull || remark.code == "check.secret" { remarks.append(remark) }
     }
 
@@ -75,16 +75,16 @@ struct FlowWalk {
         reportSecret("this looks like \(kind)", at: range)
     }
 
-    /// The message never shows the text itself.
+    /// Reports a secret. The message never contains the text itself.
     mutating func reportSecret(_ message: String, at range: Range<Int>) {
         guard secrets.insert(range).inserted else { return }
         report(
-            Remark(
-                "check.secret", "\(message): everybody who can read the script can use it",
-                hint: "write push.secret \"name\", and keep the value in secrets.json or in PUSHHOST_SECRET_NAME", at: range))
+            SourceFinding(
+                "check.secret", "\(message); anyone who can read the script can use it",
+                hint: "write push.secret \"name\", and store the value in secrets.json or PUSHHOST_SECRET_NAME", at: range))
     }
 
-    /// A value that gets a name: what is named like a secret should not be a key.
+    /// Checks a value assigned to a name: a name that suggests a secret must not have a literal key.
     mutating func scan(_ value: Expression, named name: String) {
         guard case .string(let bytes) = value.kind else { return }
         if CredentialScan.isPassword(bytes, named: name) {
@@ -102,12 +102,12 @@ struct FlowWalk {
         code.leave(to: around)
     }
 
-    /// What may be done never, or more than once.
+    /// Visits code that may run never, or more than once.
     private mutating func aside(_ body: (inout FlowWalk) -> Void) {
-        let before = isStraight
-        isStraight = false
+        let before = isUnconditional
+        isUnconditional = false
         body(&self)
-        isStraight = before
+        isUnconditional = before
     }
 
     private mutating func visit(_ statement: Statement) {
@@ -118,8 +118,8 @@ struct FlowWalk {
         case .call(let call):
             if case .instance("push.Expectation") = value(of: call) {
                 report(
-                    Remark(
-                        "expect.failed", "push.expect got no matcher, so it expects nothing", hint: "add .to.equal(…) or another",
+                    SourceFinding(
+                        "expect.failed", "push.expect has no matcher", hint: "add a matcher such as .to.equal(…)",
                         at: call.range))
             }
         case .do(let inner): block(inner)
@@ -144,7 +144,7 @@ struct FlowWalk {
             learn(.function(results: result), of: name)
         case .return(let values):
             let around = code.current
-            if results.isEmpty, values.allSatisfy(isHandedOn) { code.enter(.nowhere) }
+            if results.isEmpty, values.allSatisfy(isReturnedUncalled) { code.enter(.nowhere) }
             let first = list(values).first ?? .value(SourceValue(.nil, at: statement.range))
             code.leave(to: around)
             if !results.isEmpty { results[results.count - 1].append(first) }
@@ -155,28 +155,28 @@ struct FlowWalk {
         let around = code.current
         var isPrepared = false
         for (place, branch) in branches.enumerated() {
-            asksForTarget = false
+            readsTarget = false
             if place == 0 {
                 _ = value(of: branch.condition, isTested: true)
             } else {
                 aside { _ = $0.value(of: branch.condition, isTested: true) }
             }
-            if asksForTarget, !isPrepared {
+            if readsTarget, !isPrepared {
                 isPrepared = true
                 code.enter(.nowhere)
             }
             aside { $0.block(branch.block) }
         }
         if let otherwise { aside { $0.block(otherwise) } }
-        // What follows a branch that leaves depends on the condition, too.
+        // If a branch leaves the block, the code after it depends on the condition too.
         if !isPrepared || !branches.contains(where: \.block.isLeft) { code.leave(to: around) }
     }
 
     private mutating func local(_ names: [Name], _ values: [Expression]) {
-        asksForTarget = false
+        readsTarget = false
         for (name, value) in zip(names, values) { noteUse(as: name, of: value) }
         let given = list(values)
-        if asksForTarget { targetAnswers.formUnion(names.compactMap { variable(at: $0) }) }
+        if readsTarget { targetDependentLocals.formUnion(names.compactMap { variable(at: $0) }) }
         for (place, name) in names.enumerated() {
             if place < values.count { scan(values[place], named: name.text) }
             if place < given.count {
@@ -194,7 +194,7 @@ struct FlowWalk {
         let given = list(values)
         for (target, (knowledge, value)) in zip(targets, zip(given, values)) {
             if let name = target.lastName { scan(value, named: name) }
-            // A local that gets its only value here has it, or nil, wherever it is used.
+            // A local whose only assignment is here holds this value, or nil, wherever it is used.
             guard case .name(let name) = target.kind else { continue }
             guard let variable = variable(at: name), empty.contains(variable), chunk.scopes.variables[variable].assignments == 1 else {
                 continue
@@ -223,7 +223,7 @@ struct FlowWalk {
         } else {
             assign(toGlobal: name.first)
         }
-        let own = variable(at: name.first).map { OrdinaryCode.Name.variable($0) } ?? .global(name.first.text)
+        let own = variable(at: name.first).map { UnconditionalCode.Name.variable($0) } ?? .global(name.first.text)
         _ = function(body, used: .by(name.fields.last.map { .field($0.text) } ?? own))
     }
 
@@ -233,14 +233,14 @@ struct FlowWalk {
         if case .variable(let place)? = chunk.scopes.reference(at: name.range.lowerBound) { place } else { nil }
     }
 
-    /// A variable keeps what it is declared with if nothing else is ever assigned to it.
+    /// Records the value of a variable that is never reassigned.
     private mutating func learn(_ knowledge: Knowledge, of name: Name) {
         guard let variable = variable(at: name), chunk.scopes.variables[variable].assignments == 0 else { return }
         known[variable] = knowledge
     }
 
-    /// Reads a function; answers what it returns.
-    mutating func function(_ body: FunctionBody, used use: OrdinaryCode.Use) -> Knowledge {
+    /// Visits a function. Returns what is known of its result.
+    mutating func function(_ body: FunctionBody, used use: UnconditionalCode.Use) -> Knowledge {
         let around = code.current
         code.enter(use)
         results.append([])
@@ -249,12 +249,12 @@ struct FlowWalk {
         return Knowledge.merged(results.removeLast())
     }
 
-    /// What a list of expressions stands for. The last may stand for more.
+    /// Evaluates a list of expressions. The last one may produce more values.
     mutating func list(_ values: [Expression]) -> [Knowledge] { values.map { value(of: $0) } }
 }
 
 extension Expression {
-    /// `password` of `account.password` and of `account["password"]`.
+    /// The last name of a target: `password` in `account.password` and in `account["password"]`.
     fileprivate var lastName: String? {
         switch kind {
         case .name(let name): return name.text
@@ -268,7 +268,7 @@ extension Expression {
         }
     }
 
-    /// The text of a literal.
+    /// The text of a string literal.
     var text: String? {
         guard case .string(let bytes) = kind else { return nil }
         return String(validating: bytes, as: UTF8.self)

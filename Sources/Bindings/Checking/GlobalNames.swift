@@ -1,18 +1,18 @@
 import LuaSyntax
 
-/// What a script does to the globals, as far as its text shows it.
+/// The globals that a script sets and uses, as far as its text shows.
 struct GlobalNames: Sendable {
-    /// Globals that the script itself sets.
+    /// Globals that the script assigns.
     let assigned: Set<String>
-    /// All names that mean something somewhere, to guess what was meant.
+    /// All names defined anywhere, for "did you mean" suggestions.
     let candidates: Set<String>
-    /// Names of locals.
+    /// Names of local variables.
     let locals: Set<String>
-    /// Fields that it sets somewhere, by whatever way: what it extends a library with.
+    /// Fields that the script assigns anywhere, for example to extend a library.
     private(set) var assignedFields: Set<String> = []
-    /// Names that it gives a value, as fields or otherwise.
+    /// Names that the script assigns a value to, as fields or otherwise.
     private(set) var keys: Set<String> = []
-    /// It reaches for the table of globals, or compiles text: any global may exist.
+    /// Whether the script accesses the table of globals or compiles text, so that any global may exist.
     private(set) var areOpen = false
 
     init(_ chunk: Chunk) {
@@ -26,7 +26,7 @@ struct GlobalNames: Sendable {
             switch token.kind {
             case .keyword(.function): isDeclaration = true
             case .symbol(.assign), .symbol(.leftParenthesis):
-                // `string.trim =`, `function string.trim(`
+                // Matches `string.trim =` and `function string.trim(`.
                 let isSet = token.kind == .symbol(.assign) || isDeclaration
                 if isSet, case .name(let name) = last, before == .symbol(.dot) || before == .symbol(.colon) { assignedFields.insert(name) }
                 if isSet, case .name(let name) = last { keys.insert(name) }

@@ -1,32 +1,32 @@
 import LuaSyntax
 
-/// What is known about the value of an expression.
+/// What is statically known about the value of an expression.
 indirect enum Knowledge: Sendable {
     case unknown
     case value(SourceValue)
-    /// `push`, `push.tag`.
+    /// A namespace: `push`, `push.tag`.
     case namespace(String)
     case binding(Binding)
-    /// Something of a type that bindings return: `push.Session`.
+    /// A value of a type that bindings return: `push.Session`.
     case instance(String)
     case list(Knowledge)
-    /// A table with any keys and such values.
+    /// A table with any keys and values of one kind.
     case dictionary(Knowledge)
     /// A function of the script.
     case function(results: Knowledge)
-    /// A library of Lua: `string`.
+    /// A standard library of Lua: `string`.
     case library(String)
     case require
-    /// `ipairs` and `pairs`: what they are given is gone through.
+    /// `ipairs` or `pairs`.
     case iteration
-    /// What they return for a table.
+    /// The result of `ipairs` or `pairs` for a table.
     case iterated(Knowledge)
-    /// What `push.args` returns: its keys.
+    /// The result of `push.args`, with its keys.
     case options([String])
 }
 
 extension Knowledge {
-    /// What a function returns that returns these: one type, or nil.
+    /// The result of a function with these return values: one type, or nil.
     static func merged(_ results: [Knowledge]) -> Knowledge {
         var found: String?
         for result in results {
@@ -51,7 +51,7 @@ extension Knowledge {
         if case .unknown = self { true } else { false }
     }
 
-    /// The value as an argument of a call that stands at a place.
+    /// The value as an argument that is written at `range`.
     func argument(at range: Range<Int>, _ vocabulary: Vocabulary) -> SourceValue {
         switch self {
         case .value(let value): return value.moved(to: range)

@@ -1,4 +1,4 @@
-/// The globals of a sandboxed script and what the libraries among them hold. A test compares them with the sandbox.
+/// The globals of a sandboxed script, and the members of its libraries. A test compares them with the sandbox.
 package enum LuaLibrary {
     package static let functions: Set<String> = [
         "_VERSION", "assert", "collectgarbage", "error", "getmetatable", "ipairs", "load", "next", "pairs", "pcall", "print", "rawequal",
@@ -21,19 +21,19 @@ package enum LuaLibrary {
         "io": [], "debug": [], "package": [],
     ]
 
-    /// What `math` has besides where Lua was built to go on with older versions, as Debian's is.
+    /// Functions of `math` that exist only if Lua was built with compatibility for older versions, as in Debian.
     package static let olderMath: Set<String> = ["atan2", "cosh", "frexp", "ldexp", "log10", "pow", "sinh", "tanh"]
 
-    /// Libraries of which scripts find only what is listed: what else stock Lua has there is absent.
+    /// Libraries that the sandbox reduces to the listed functions. Other functions of stock Lua are absent.
     static let strict: Set<String> = ["os", "io", "debug", "package"]
 
-    /// Names of other languages and of older Lua, and what to write.
+    /// Names from other languages and older versions of Lua, with their replacements.
     static let foreign: [String: String] = [
         "null": "write nil", "None": "write nil", "undefined": "write nil", "NULL": "write nil", "NaN": "write 0/0",
         "unpack": "write table.unpack", "loadstring": "write load", "arg": "declare options with push.args", "this": "write self",
         "bit32": "Lua has the operators &, |, ~, << and >>", "console": "write print(…)", "printf": "write print(string.format(…))",
         "sleep": "write push.sleep \"1s\"", "setTimeout": "write push.spawn(function() push.sleep \"1s\" … end)",
         "log": "write push.log(…)",
-        "self": "self is known in functions that are declared with a colon",
+        "self": "self exists only in functions that are declared with a colon",
     ]
 }

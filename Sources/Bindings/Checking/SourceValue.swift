@@ -1,23 +1,23 @@
 import Lua
 import LuaSyntax
 
-/// What the source of a script tells about the value of an expression.
+/// The value of an expression, as far as the source shows it.
 struct SourceValue: ArgumentValue {
     let content: ArgumentContent<SourceValue>
-    /// The expression.
+    /// The range of the expression.
     let range: Range<Int>
-    /// The literal that a text comes from, which may stand elsewhere.
+    /// The literal that a string comes from, which may be elsewhere in the source.
     var literal: Range<Int>?
-    /// Where the keys of a table are written.
+    /// The ranges of a table's keys.
     var keys: [String: Range<Int>] = [:]
-    var mayBeNil: Bool { if case .unknown = content { true } else { false } }
+    var canBeNil: Bool { if case .unknown = content { true } else { false } }
 
     init(_ content: ArgumentContent<SourceValue>, at range: Range<Int>) {
         self.content = content
         self.range = range
     }
 
-    /// The same value, read at another place.
+    /// The same value, used at another position.
     func moved(to range: Range<Int>) -> SourceValue {
         var value = SourceValue(content, at: range)
         value.literal = literal
@@ -25,7 +25,7 @@ struct SourceValue: ArgumentValue {
         return value
     }
 
-    /// The value of a run; nil when parts of it are not known, or have no form outside of one.
+    /// The value at run time; nil if parts are unknown or exist only at run time.
     var luaValue: LuaValue? {
         switch content {
         case .unknown, .function, .object: return nil

@@ -1,16 +1,16 @@
 import Lua
 
-/// What scripts can name, arranged from the binding registry: namespaces with their members, types with theirs.
+/// The names available to scripts, indexed from the binding registry: namespaces and types with their members.
 struct Vocabulary: Sendable {
     static let shared = Vocabulary(BindingRegistry.all, types: BindingRegistry.types, handles: PushModule.types)
 
     private let bindings: [String: Binding]
     private let types: [String: TypeDescription]
-    /// `push.tag` with `user`, `any`, …; `push` with `send`, `tag`, ….
+    /// Members by namespace: `push.tag` has `user`, `any`, …; `push` has `send`, `tag`, ….
     private var namespaces: [String: Set<String>] = [:]
-    /// `session` with `register`, `username`, ….
+    /// Members by handle: `session` has `register`, `username`, ….
     private var members: [String: Set<String>] = [:]
-    /// `session` by `push.Session`.
+    /// Handles by type: `push.Session` is `session`.
     private var handles: [String: String] = [:]
 
     init(_ bindings: [Binding], types: [TypeDescription], handles: [LuaObjectType]) {
@@ -23,7 +23,7 @@ struct Vocabulary: Sendable {
                 namespaces[path[..<length].joined(separator: "."), default: []].insert(path[length])
             }
         }
-        // The receiver of push.simulator.apns:fail is a namespace itself.
+        // The receiver of `push.simulator.apns:fail` is itself a namespace.
         for (name, names) in members where name.contains(".") { namespaces[name, default: []].formUnion(names) }
         for handle in handles { members[handle.name, default: []].formUnion(handle.propertyNames) }
         for name in members.keys where !name.contains(".") { self.handles[ParameterType.object(name).annotation] = name }
@@ -35,10 +35,10 @@ struct Vocabulary: Sendable {
 
     func names(in namespace: String) -> [String] { namespaces[namespace].map { $0.sorted() } ?? [] }
 
-    /// The name of the handle that a type stands for; nil for tables.
+    /// The handle for a type name; nil for tables.
     func handle(of type: String) -> String? { handles[type] }
 
-    /// What is called with a colon and a name behind a value.
+    /// The binding called by a colon and `name` after a value.
     func method(_ name: String, of owner: Knowledge) -> Binding? {
         switch owner {
         case .namespace(let path): binding(named: "\(path):\(name)")
@@ -60,9 +60,8 @@ struct Vocabulary: Sendable {
 
     func type(labelled label: String) -> TypeDescription? { types.values.first { $0.label == label } }
 
-    /// What is known of a value of an annotated type: `push.Device`, `push.Device[]`, `push.InboxItem|nil`,
-    /// `table<string, push.Simulator>`, `fun(): push.Installation?`. What may be nil counts as what it is otherwise: using nil
-    /// fails in any case.
+    /// What is known of a value of an annotated type: `push.Device`, `push.Device[]`, `push.InboxItem|nil`, `table<string,
+    /// push.Simulator>`, `fun(): push.Installation?`. An optional type counts as its non-nil type, because using nil fails in any case.
     func knowledge(of annotation: String) -> Knowledge {
         var name = annotation[...]
         if name.hasSuffix("?") { name.removeLast() }

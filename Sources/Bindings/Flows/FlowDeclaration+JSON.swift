@@ -1,13 +1,15 @@
 import Lua
-import PushCore
+import PushModel
 
-// What a flow is given where no command line gives it: JSON.
+// Arguments of flows given as JSON instead of command-line options.
 extension FlowDeclaration {
-    /// The values that the script gets, and the names of those that are secret. Throws `args.invalid` (400) with every fault as the detail
-    /// `faults`, each with the name that it is about.
+    /// The script's values, and the names of the secret ones. Throws `args.invalid` (400), whose detail `faults` lists every problem with
+    /// its argument's name.
     ///
-    /// - Parameter takingWhatFits: whether what the flow does not declare, and what does not fit, is left out.
-    package func resolve(_ given: JSONObject, takingWhatFits: Bool = false) throws(LuaError) -> (values: JSONObject, secrets: [String]) {
+    /// - Parameter takingWhatFits: Whether undeclared and invalid arguments are ignored.
+    package func resolve(_ given: JSONObject, ignoringInvalidValues: Bool = false) throws(LuaError) -> (
+        values: JSONObject, secrets: [String]
+    ) {
         var (values, faults) = (JSONObject(), [(name: String, text: String)]())
         for (name, value) in given.members {
             guard let parameter = parameters.first(where: { $0.name == name }) else {
@@ -15,23 +17,23 @@ extension FlowDeclaration {
                 faults.append(
                     (
                         name,
-                        "the flow has no argument \"\(name.prefix(80))\""
+                        "unknown argument \"\(name.prefix(80))\""
                             + (near.map { "; did you mean \"\($0)\"?" }
                                 ?? (parameters.isEmpty
-                                    ? ": it takes none" : ": it takes \(parameters.map(\.name).joined(separator: ", "))"))
+                                    ? "; it has none" : "; it has \(parameters.map(\.name).joined(separator: ", "))"))
                     ))
                 continue
             }
-            // As if it were not given.
+            // Null counts as not given.
             if value.isNull { continue }
-            let fitting = takingWhatFits ? parameter.joined(value) : value
+            let fitting = ignoringInvalidValues ? parameter.joined(value) : value
             if let fault = parameter.fault(of: fitting) {
                 faults.append((name, "\(name): \(fault)"))
             } else {
                 values[name] = fitting
             }
         }
-        if takingWhatFits { faults = [] }
+        if ignoringInvalidValues { faults = [] }
         for parameter in parameters where values[parameter.name] == nil {
             if let standard = parameter.defaultValue?.json {
                 values[parameter.name] = standard
@@ -46,7 +48,7 @@ extension FlowDeclaration {
 
     private static func refusal(_ faults: [(name: String, text: String)]) -> LuaError {
         var error = LuaError.failure(
-            "args.invalid", faults.map(\.text).joined(separator: "; "), hint: "push.args of the script declares what it takes",
+            "args.invalid", faults.map(\.text).joined(separator: "; "), hint: "the arguments are declared with push.args in the script",
             details: [
                 "faults": .table(
                     LuaTable(
@@ -56,7 +58,7 @@ extension FlowDeclaration {
         return error
     }
 
-    /// JSON Schema 2020-12 of an object.
+    /// The JSON Schema (2020-12) of the arguments object.
     package var schema: JSON {
         let properties = parameters.map { ($0.name, $0.schema) }
         let required = parameters.filter { $0.isRequired && $0.defaultValue == nil }.map { JSON.string($0.name) }
@@ -67,7 +69,7 @@ extension FlowDeclaration {
 }
 
 extension FlowParameter {
-    /// Why a value cannot be this parameter's; nil where it can.
+    /// Why a value is invalid for this parameter; nil if it is valid.
     fileprivate func fault(of json: JSON) -> String? {
         let value: LuaValue
         switch (kind, json) {
@@ -92,7 +94,7 @@ extension FlowParameter {
         return fault(of: value)
     }
 
-    /// A list for one that takes text, its items joined by commas.
+    /// For a text parameter, converts a list to its items joined by commas.
     fileprivate func joined(_ json: JSON) -> JSON {
         guard kind == .string, let items = json.array else { return json }
         return .string(items.map(\.plainText).joined(separator: ","))

@@ -1,13 +1,13 @@
 import Lua
-import PushCore
+import PushModel
 
-/// What a run tells while it goes, in order; the printed report and the JSON are made of these.
+/// An event of a run. The printed report and the JSON report are made from the events, in order.
 package enum FlowEvent: Sendable {
     case stepBegan(id: Int, depth: Int, name: String)
     case stepEnded(FlowStep)
-    /// A send outside any step.
+    /// A send outside of any step.
     case sent(FlowSend)
-    /// How a send that was scheduled stands when the run is over.
+    /// The state of a scheduled send at the end of the run.
     case settled(FlowSend)
     case shown([ShownItem])
     case log(level: String, text: String, location: SourceLocation?)
@@ -25,7 +25,7 @@ package struct FlowStep: Sendable {
     package var status: Status
     package var began: Timestamp
     package var ended: Timestamp
-    /// The ids of registrations and installations that it made or changed.
+    /// Ids of registrations and installations that the step created or changed.
     var registered: Set<String> = []
     package var registrations: Int { registered.count }
     package var expectations = 0
@@ -33,7 +33,7 @@ package struct FlowStep: Sendable {
     var containsFailure = false
     package var sends: [FlowSend] = []
     package var shown: [ShownItem] = []
-    /// Why it was skipped.
+    /// Why the step was skipped.
     package var reason: String?
 }
 
@@ -44,60 +44,60 @@ package struct FlowSend: Sendable {
     package var sent: Int
     package var failed: Int
     package var total: Int
-    /// One line per device that did not get it: name or handle, outcome, reason, explanation.
+    /// One line per device that was not reached: name or handle, outcome, reason, explanation.
     package var faults: [String]
-    /// Devices that were left out, which are no failures.
+    /// Devices that were skipped, which is not a failure.
     package var skips: [FlowSkip] = []
-    /// What somebody should know of it: devices that wait for their moment.
+    /// Notices for the operator, for example about devices that are deferred.
     package var notices: [String] = []
-    /// When it will be sent, if that is later.
+    /// When the notification is due, if it is scheduled.
     package var scheduledFor: Timestamp?
 }
 
-/// How much of sends and of what phones show a report has.
+/// The level of detail of a report about sends and shown notifications.
 package enum ReportDetail: Sendable {
-    /// The ids of sends: the record of a server's run.
+    /// Only the ids of sends: for the record of a run on a server.
     case ids
     /// A few lines for each step, and for each send outside of steps.
     case summary
-    /// Everything: JSON.
+    /// Everything, for JSON.
     case full
 
-    /// Lines of one kind that a summary has.
-    package static let linesAtOnce = 12
+    /// Maximum number of lines of one kind in a summary.
+    package static let maximumLines = 12
 
     func size(of send: FlowSend) -> Int {
         switch self {
         case .ids: return send.id.utf8.count
         case .summary, .full:
-            let lines = self == .full ? Int.max : Self.linesAtOnce
+            let lines = self == .full ? Int.max : Self.maximumLines
             let texts = [send.faults, send.notices, send.skips.map { $0.reason ?? "" }]
             return texts.reduce(160 + send.audience.utf8.count) { $1.prefix(lines).reduce($0) { $0 + 40 + $1.utf8.count } }
         }
     }
 
-    /// A send in a step, which a summary counts and does not list.
+    /// The size of a send within a step, which a summary counts but does not list.
     func sizeInStep(of send: FlowSend) -> Int { self == .full ? size(of: send) : 8 }
 
     func size(of items: [ShownItem]) -> Int {
         switch self {
         case .ids: 0
         case .summary, .full:
-            items.prefix(self == .full ? .max : Self.linesAtOnce).reduce(items.isEmpty ? 0 : 40) {
+            items.prefix(self == .full ? .max : Self.maximumLines).reduce(items.isEmpty ? 0 : 40) {
                 $0 + 60 + $1.device.utf8.count + $1.text.utf8.count
             }
         }
     }
 }
 
-/// Devices that a notification left out, for one reason.
+/// Devices that a notification skipped for one reason.
 package struct FlowSkip: Sendable, Equatable {
     package var count: Int
-    /// What a hook says; nil of duplicates: another registration with the same handle stood for them.
+    /// The reason given by a hook. Nil for duplicates, whose handle another registration covers.
     package var reason: String?
 }
 
-/// What a simulated phone shows.
+/// A notification that a simulated device shows.
 package struct ShownItem: Sendable, Equatable {
     package var device: String
     package var platform: Platform
@@ -119,17 +119,17 @@ package struct FlowWarning: Sendable {
         self.location = location
     }
 
-    /// Of a backend that is not safe.
+    /// The warning for a backend in tutorial mode, which is not secure.
     package static let tutorialMode = FlowWarning(
-        code: "auth.tutorial_mode", message: "tutorial mode is on: every user's name is a password of theirs", near: [],
+        code: "auth.tutorial_mode", message: "tutorial mode is on: each user's name is accepted as their password", near: [],
         location: nil)
 }
 
-/// How a run ended.
+/// The result of a run.
 package struct FlowReport: Sendable {
     package enum Verdict: Sendable {
         case passed
-        /// An expectation or check failed, and the script went on to its end.
+        /// An expectation or check failed, but the script ran to its end.
         case failed
         case raised(LuaError)
 
@@ -139,12 +139,12 @@ package struct FlowReport: Sendable {
     package var verdict: Verdict
     var hasRaised: Bool { verdict.hasRaised }
     package var result: JSON?
-    /// The same without what secure payloads hold that the run has read, and without its secret arguments.
+    /// The result without the contents of secure payloads that the run has read, and without its secret arguments.
     package var recordableResult: JSON?
     package var steps: Int
     package var expectations: Int
     package var failedExpectationCount: Int
-    /// The first hundred.
+    /// The first hundred failures.
     package var failedExpectations: [FailedExpectation]
     package var delivered: Int
     package var noTargets: Int
@@ -160,8 +160,7 @@ package struct FailedExpectation: Sendable {
 }
 
 extension FlowEvent {
-    /// About as many bytes as a report prints of it. Texts of the log and names of steps are charged when the script gives them.
-    ///
+    /// Approximate number of bytes that a report prints for the event. Log texts and step names are charged when the script writes them.
     func outputSize(in detail: ReportDetail) -> Int {
         switch self {
         case .stepBegan, .log, .core, .crossed: 0
@@ -172,7 +171,7 @@ extension FlowEvent {
         }
     }
 
-    /// About as many bytes as a trace prints of it.
+    /// Approximate number of bytes that a trace prints for the event.
     package var traceSize: Int {
         switch self {
         case .core(let event): 40 + event.text.utf8.count
@@ -184,7 +183,7 @@ extension FlowEvent {
         }
     }
 
-    /// As the flow outside tells it: below its own steps.
+    /// The event as the outer flow reports it: nested below its own steps.
     func deeper(by depth: Int) -> FlowEvent {
         switch self {
         case .stepBegan(let id, let own, let name): return .stepBegan(id: id, depth: own + depth, name: name)

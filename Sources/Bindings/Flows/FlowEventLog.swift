@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Everything that a run told, kept in order.
+/// Collects the events of a run in order.
 package final class FlowEventLog: Sendable {
     private let events = Mutex<[FlowEvent]>([])
 

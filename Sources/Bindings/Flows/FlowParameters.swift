@@ -1,35 +1,35 @@
 import Lua
-import PushCore
+import PushModel
 
-/// A flow's own parameters: what `push.args` declares, and what the command line gave.
+/// Arguments of a flow, from the command line or from a caller.
 package struct FlowParameters: Sendable {
-    /// `--user alice` as `("user", "alice")`; a flag without a value has nil.
+    /// Options as given: `--user alice` is `("user", "alice")`. A flag without a value has nil.
     package var given: [(name: String, value: String?)]
-    /// Ask for the declaration alone: `push.args` ends the run with it, nothing else happens.
+    /// Whether only the declaration is wanted. `push.args` then ends the run before anything else happens.
     package var isDescribing: Bool
-    /// By their names, where it was no command line that gave them; then there are no options.
+    /// Values by parameter name, if they do not come from a command line. There are no options then.
     package var values: JSONObject?
-    /// Whether those of the values that the flow does not declare, or that do not fit, are left out: what an event tells is more than each
-    /// flow wants to know.
-    package var takesWhatFits: Bool
-    /// Names of values that are secret, whether the flow says so or not.
+    /// Whether undeclared and invalid values are ignored. Used for events, which carry more than a flow declares.
+    package var ignoresInvalidValues: Bool
+    /// Names of values that are secret even if the flow does not declare them so.
     package var secrets: [String]
     /// The user whose request the flow answers.
     package var caller: Session?
 
     package init(
-        given: [(name: String, value: String?)] = [], isDescribing: Bool = false, values: JSONObject? = nil, takesWhatFits: Bool = false,
+        given: [(name: String, value: String?)] = [], isDescribing: Bool = false, values: JSONObject? = nil,
+        ignoresInvalidValues: Bool = false,
         secrets: [String] = [], caller: Session? = nil
     ) {
         self.given = given
         self.isDescribing = isDescribing
         self.values = values
-        self.takesWhatFits = takesWhatFits
+        self.ignoresInvalidValues = ignoresInvalidValues
         self.secrets = secrets
         self.caller = caller
     }
 
-    /// Names that the host uses itself.
+    /// Option names reserved by the program.
     package static let reserved: Set<String> = [
         "seed", "json", "trace", "timeout", "timings", "target", "hub", "backend", "authority", "config", "help", "version", "watch", "yes",
         "filter", "color", "no-color", "memory", "fail-on-no-target", "tutorial-mode", "cpu-limit", "memory-limit", "instruction-limit",
@@ -37,7 +37,7 @@ package struct FlowParameters: Sendable {
     ]
 }
 
-/// One declared parameter.
+/// One declared parameter of a flow.
 package struct FlowParameter: Sendable, Equatable {
     package enum Kind: String, Sendable, CaseIterable { case string, integer, number, boolean, duration, json }
 
@@ -49,10 +49,10 @@ package struct FlowParameter: Sendable, Equatable {
     package var maximum: Double?
     package var choices: [String]
     package var isRequired: Bool
-    /// Its value is kept nowhere, and shown as ***.
+    /// Whether the value is never stored and is shown as `***`.
     package var isSecret: Bool
 
-    /// `--devices <integer>`
+    /// The option as help shows it: `--devices <integer>`.
     package var flag: String {
         kind == .boolean ? "--\(flagName)" : "--\(flagName) <\(choices.isEmpty ? kind.rawValue : choices.joined(separator: "|"))>"
     }
@@ -60,13 +60,13 @@ package struct FlowParameter: Sendable, Equatable {
     var flagName: String { name.replacing("_", with: "-") }
 }
 
-/// The parameters of a flow in alphabetical order, which is how `--help` lists them.
+/// The declared parameters of a flow in alphabetical order, as `--help` lists them.
 package struct FlowDeclaration: Error, Sendable, Equatable {
     package var parameters: [FlowParameter]
 
     package init(parameters: [FlowParameter]) { self.parameters = parameters }
 
-    /// Reads the table given to `push.args`. Raises `args.declaration`.
+    /// Reads the table given to `push.args`. Throws `args.declaration`.
     init(_ table: LuaTable) throws(LuaError) {
         guard table.array.isEmpty else {
             throw Self.refuse("push.args takes named parameters", "write user = { type = \"string\", default = \"alice\" }")
@@ -88,8 +88,8 @@ package struct FlowDeclaration: Error, Sendable, Equatable {
         .misuse("args.declaration", message, hint: hint, details: key.map { ["key": .string($0)] } ?? [:])
     }
 
-    /// The values that the script gets. Raises `usage.*` for a command line that does not fit.
-    /// `hostOptions` are those of the program, which a misspelt option may mean as well.
+    /// The script's values for a command line. Throws `usage.*` if an option is unknown, invalid or missing. `hostOptions` are the
+    /// program's own options, for "did you mean" suggestions.
     func resolve(_ given: [(name: String, value: String?)], hostOptions: Set<String> = []) throws(LuaError) -> LuaTable {
         var values: [String: LuaValue] = [:]
         for parameter in parameters { values[parameter.name] = parameter.defaultValue }
@@ -101,7 +101,7 @@ package struct FlowDeclaration: Error, Sendable, Equatable {
                 throw .misuse(
                     "usage.unknown_option", "the flow has no option --\(flag)\(near.map { "; did you mean --\($0)?" } ?? "")",
                     hint: parameters.isEmpty
-                        ? "it takes none" : "it takes \(parameters.map { "--\($0.flagName)" }.joined(separator: ", "))")
+                        ? "it has none" : "it has \(parameters.map { "--\($0.flagName)" }.joined(separator: ", "))")
             }
             if negated, let text {
                 throw .misuse("usage.option", "--\(flag) takes no value, got \(text)", hint: "write --\(flag)")
@@ -144,7 +144,7 @@ extension FlowParameter {
         if let type = table.fields["type"] {
             guard case .string(let text) = type, let named = Kind(rawValue: text) else {
                 throw FlowDeclaration.refuse(
-                    "the parameter \"\(name)\" has no known type", "types are \(Kind.allCases.map(\.rawValue).joined(separator: ", "))")
+                    "the parameter \"\(name)\" has an unknown type", "types are \(Kind.allCases.map(\.rawValue).joined(separator: ", "))")
             }
             kind = named
         }
@@ -164,7 +164,7 @@ extension FlowParameter {
             guard let bound = given.double else { throw refuse(key, "a number") }
             guard kind == .integer || kind == .number else {
                 throw FlowDeclaration.refuse(
-                    "\"\(key)\" does not go with the type of \"\(name)\"", "only integers and numbers have bounds")
+                    "\"\(key)\" is not allowed for the type of \"\(name)\"", "only integers and numbers have bounds")
             }
             if key == "min" { minimum = bound } else { maximum = bound }
         }
@@ -178,7 +178,7 @@ extension FlowParameter {
                 choices.append(text)
             }
             guard kind == .string else {
-                throw FlowDeclaration.refuse("\"choices\" does not go with the type of \"\(name)\"", "only strings have choices")
+                throw FlowDeclaration.refuse("\"choices\" is not allowed for the type of \"\(name)\"", "only strings have choices")
             }
         }
         isRequired = false
@@ -194,10 +194,10 @@ extension FlowParameter {
         defaultValue = nil
         if let given = table.fields["default"] {
             guard kind.accepts(given) else {
-                throw FlowDeclaration.refuse("the default of \"\(name)\" is no \(kind.rawValue): \(given.phrase)")
+                throw FlowDeclaration.refuse("the default of \"\(name)\" must be of type \(kind.rawValue), got \(given.phrase)")
             }
             if let fault = fault(of: given) {
-                throw FlowDeclaration.refuse("the default of \"\(name)\" does not fit: \(fault)")
+                throw FlowDeclaration.refuse("the default of \"\(name)\" is invalid: \(fault)")
             }
             defaultValue = given
         } else if kind == .boolean {
@@ -230,7 +230,7 @@ extension FlowParameter {
         case .number:
             guard let number = Double(text), number.isFinite else { throw refuse("it must be a number") }
             value = .number(number)
-        // A number is one of seconds, as everywhere.
+        // A plain number is in seconds.
         case .duration: value = .string(Double(text) == nil ? text : "\(text)s")
         case .json:
             guard let json = try? JSON(parsing: text) else { throw refuse("it must be JSON") }
@@ -240,11 +240,11 @@ extension FlowParameter {
         return value
     }
 
-    /// Which bound or choice the value misses.
+    /// Which bound or choice the value violates; nil if none.
     func fault(of value: LuaValue) -> String? {
         if let number = value.double, kind != .duration {
-            if let minimum, number < minimum { return "the least is \(minimum.short)" }
-            if let maximum, number > maximum { return "the most is \(maximum.short)" }
+            if let minimum, number < minimum { return "the minimum is \(minimum.short)" }
+            if let maximum, number > maximum { return "the maximum is \(maximum.short)" }
         }
         if case .string(let text) = value {
             if kind == .duration, Duration(parsing: text) == nil { return "it must be a duration such as 90s or 1h" }

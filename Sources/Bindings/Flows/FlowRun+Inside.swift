@@ -1,10 +1,10 @@
 import Lua
-import PushCore
+import PushModel
 import Synchronization
 
-// Tests, flows inside of a flow, and lines at a prompt.
+// Tests, nested flows, and lines of an interactive session.
 extension FlowRun {
-    /// Notes a test of the script, and answers whether it is the one to run now.
+    /// Records a test that the script declares. Returns whether it is the one to run now.
     func declare(_ test: TestCase) -> Bool {
         state.withLock { state in
             state.tests.append(test)
@@ -15,22 +15,22 @@ extension FlowRun {
 
     var tests: [TestCase] { state.withLock { $0.tests } }
 
-    /// Sends of this test may reach no device.
+    /// Allows sends of this test to reach no device.
     func allowNoTarget() { state.withLock { $0.allowsNoTarget = true } }
 
-    /// Why a test fails whose sends reached no device and that does not say that this is right.
+    /// The error for a test whose sends reached no device without the test allowing it.
     var unreachedTest: LuaError? {
         guard case .test = purpose else { return nil }
         guard let (audience, location) = state.withLock({ $0.allowsNoTarget ? nil : $0.firstNoTarget }) else { return nil }
         var error = LuaError(
             kind: .failure, code: "test.no_target", message: "the send to \"\(audience)\" reached no device",
-            hint: "register a device that matches, or write push.test.allow_no_target() into the test if that is right")
+            hint: "register a matching device, or call push.test.allow_no_target() in the test if this is expected")
         error.location = location
         error.annotations = ["run": identity.run, "script": identity.version]
         return error.masked(by: withheld)
     }
 
-    /// The run of a flow inside this one: it knows the same phones by name, and shows what is new from here on.
+    /// Creates the run of a nested flow. It knows the same devices by name, and shows only what is new.
     func child(_ script: FlowScript, parameters: FlowParameters, sink: @escaping @Sendable (FlowEvent) -> Void) -> FlowRun {
         let (number, devices, registrations) = state.withLock { state in
             state.children += 1
@@ -44,7 +44,7 @@ extension FlowRun {
         return child
     }
 
-    /// Takes over what the run inside has learnt and shown.
+    /// Adds the state and counts of a nested run to this one.
     func absorb(_ child: FlowRun) {
         let inner = child.state.withLock { $0 }
         state.withLock { state in
@@ -58,10 +58,10 @@ extension FlowRun {
         }
     }
 
-    /// Begins a line of an interactive flow: it may use as much as a whole run.
+    /// Begins a line of an interactive flow. Each line has the budgets of a whole run.
     func beginLine() { account.renew() }
 
-    /// The expectations that have failed since the last line. One without a matcher is no failure at a prompt.
+    /// Returns and clears the failed expectations of the last line. An expectation without a matcher does not fail in a session.
     func takeFailedExpectations() -> [FailedExpectation] {
         state.withLock { state in
             defer { (state.failed, state.unsettled) = ([], [:]) }

@@ -1,24 +1,24 @@
 import Lua
-import PushCore
+import PushModel
 import Synchronization
 
-// What a run sends, and what its phones show of it.
+// Sends of a run, and the notifications that its devices show.
 extension FlowRun {
-    /// Counts a send for the step it belongs to; outside of steps it is told at once, with what the phones show. `advice` is what to do
-    /// where it reaches no device.
+    /// Adds a send to the current step. Outside of steps it is reported at once, with what the devices show. `advice` is a hint for a send
+    /// that reaches no device.
     func note(_ outcome: NotificationOutcome, audience: String, site: LuaCallSite, advice: String? = nil) async {
-        noteDevices(of: outcome)
+        chargeDevices(of: outcome)
         let send = send(outcome, audience: audience)
         state.withLock { $0.delivered += outcome.sent }
         if !report(send, task: site.task) {
             emit(.sent(send))
-            let shown = await newlyShown()
+            let shown = await takeShownItems()
             if !shown.isEmpty { emit(.shown(shown)) }
         }
-        if outcome.state == .noTargetFound { warnOfNobody(outcome, audience: audience, location: site.location, advice: advice) }
+        if outcome.state == .noTargetFound { warnOfNoTarget(outcome, audience: audience, location: site.location, advice: advice) }
     }
 
-    /// Adds a send to the step that a task is in, as far as the budgets have room; false where it is in none.
+    /// Adds a send to the task's current step, within the budgets. Returns false if the task is in no step.
     private func report(_ send: FlowSend, task: Int) -> Bool {
         let size = runner.detail.sizeInStep(of: send)
         return change(task: task) { step in
@@ -28,7 +28,7 @@ extension FlowRun {
         }
     }
 
-    /// A notification as reports show it.
+    /// The notification in the form of reports.
     private func send(_ outcome: NotificationOutcome, audience: String) -> FlowSend {
         let faults = outcome.devices.filter { $0.outcome != .success && $0.outcome != .skipped }.map { device in
             let name = deviceName(of: device.handle) ?? device.handle.abbreviated
@@ -54,7 +54,7 @@ extension FlowRun {
         return skips
     }
 
-    private func warnOfNobody(
+    private func warnOfNoTarget(
         _ outcome: NotificationOutcome, audience: String, location: SourceLocation?, advice: String? = nil
     ) {
         state.withLock { state in
@@ -63,42 +63,42 @@ extension FlowRun {
         }
         var near = outcome.nearMisses
         if outcome.tags != nil, ["everyone", "everybody", "all"].contains(audience.lowercased()) {
-            near.append("push.everyone, without quotes, is the word for all devices")
+            near.append("to send to all devices, write push.everyone without quotes")
         }
         if let advice { near.append(advice) }
         emit(
             .warning(
                 FlowWarning(
-                    code: "hub.no_target", message: "nobody matches \"\(audience)\": nothing was sent", near: near,
+                    code: "hub.no_target", message: "no device matches \"\(audience)\"; nothing was sent", near: near,
                     location: location)))
     }
 
-    /// Notes what is to go out later; `settleSchedules` counts it when the run is over.
-    func noteSchedule(_ outcome: NotificationOutcome, audience: String, site: LuaCallSite) async {
+    /// Records a scheduled send. `countScheduledSends` counts it at the end of the run.
+    func recordScheduledSend(_ outcome: NotificationOutcome, audience: String, site: LuaCallSite) async {
         account.note(.memory, HostCost.plannedNotification + audience.utf8.count)
         state.withLock { $0.planned.append(PlannedSends.Entry(id: outcome.id, audience: audience, location: site.location)) }
         let send = send(outcome, audience: audience)
         if !report(send, task: site.task) { emit(.sent(send)) }
     }
 
-    /// A hub takes a moment that has passed to mean at once; mostly a year, a month or a time zone is wrong.
-    func warnOfPast(_ outcome: NotificationOutcome, now: Timestamp, site: LuaCallSite) {
+    /// Warns of a due time in the past, which the hub sends at once. Often the year, month or time zone is wrong.
+    func warnOfPastDueTime(_ outcome: NotificationOutcome, now: Timestamp, site: LuaCallSite) {
         guard let moment = outcome.scheduledFor else { return }
         let message =
-            "\(outcome.id) was to be sent at \(moment.iso8601(fraction: false)), and it is \(now.iso8601(fraction: false)): it goes out at once"
+            "the due time of \(outcome.id), \(moment.iso8601(fraction: false)), is before the current time \(now.iso8601(fraction: false)); it is sent at once"
         emit(.warning(FlowWarning(code: "schedule.past", message: message, near: [], location: site.location)))
     }
 
-    func forgetSchedule(_ id: String) { state.withLock { $0.planned.remove(id) } }
+    func removeScheduledSend(_ id: String) { state.withLock { $0.planned.remove(id) } }
 
-    /// Waits until what is due has gone out; where a push service is slow that takes time, and more may become due. It ends with the
-    /// budgets of the run. Each notification is asked for twice at most.
-    func finishDueSchedules() async {
+    /// Waits until all due sends have gone out, within the budgets of the run. More sends may become due while push services are slow.
+    /// Queries each notification at most twice.
+    func awaitDueSends() async {
         guard world.target.isSimulated else { return }
         var due: [String] = []
         var later: [(time: Timestamp, id: String)] = []
         for planned in state.withLock({ $0.planned }).inOrder {
-            guard mayGoOn else { return }
+            guard canContinue else { return }
             guard let outcome = try? await world.hub.outcome(of: planned.id), !outcome.state.isFinal else { continue }
             if outcome.isDue(at: world.clock.now) {
                 due.append(planned.id)
@@ -106,12 +106,12 @@ extension FlowRun {
                 later.append((time, planned.id))
             }
         }
-        // The last one is the next.
+        // Sorted so that the next one is last.
         later.sort { $0.time > $1.time }
         while !due.isEmpty {
             for id in due {
-                guard mayGoOn else { return }
-                await runner.thread.whileAffordable(account) { [hub = world.hub] in _ = try? await hub.finish(id) }
+                guard canContinue else { return }
+                await runner.thread.whileWithinBudget(account) { [hub = world.hub] in _ = try? await hub.finish(id) }
             }
             due = []
             while let next = later.last, next.time <= world.clock.now {
@@ -121,25 +121,25 @@ extension FlowRun {
         }
     }
 
-    /// Whether the run has neither been cancelled nor spent a budget.
-    private var mayGoOn: Bool { !Task.isCancelled && account.mayGoOn }
+    /// Whether the run is not cancelled and within its budgets.
+    private var canContinue: Bool { !Task.isCancelled && account.canContinue }
 
-    /// Counts what went out, and warns of what reached no device and, when the run is over, of what has not gone out yet. A run that spent
-    /// a budget or was cancelled asks for so many at most.
-    func settleSchedules(isOver: Bool = true) async {
+    /// Counts completed scheduled sends and warns if one reached no device. At the end of the run it also warns of unsent ones. A run that
+    /// exceeded a budget or was cancelled queries only a limited number.
+    func countScheduledSends(isOver: Bool = true) async {
         let planned = state.withLock { $0.planned }.inOrder
         for (place, entry) in planned.enumerated() {
-            guard mayGoOn || place < Self.settledInClosing, outputAccount.mayGoOn else {
-                // One line, which is told whatever is spent.
+            guard canContinue || place < Self.maximumClosingQueries, outputAccount.canContinue else {
+                // A single line, reported regardless of the budgets.
                 if isOver { relay(.warning(unsettled(planned.count - place))) }
                 return
             }
             guard let outcome = try? await world.hub.outcome(of: entry.id), isOver || outcome.state.isFinal else { continue }
-            forgetSchedule(entry.id)
+            removeScheduledSend(entry.id)
             state.withLock { $0.delivered += outcome.sent }
             emit(.settled(send(outcome, audience: entry.audience)))
             switch outcome.state {
-            case .noTargetFound: warnOfNobody(outcome, audience: entry.audience, location: entry.location)
+            case .noTargetFound: warnOfNoTarget(outcome, audience: entry.audience, location: entry.location)
             case let state where !state.isFinal && world.target.isSimulated:
                 emit(.warning(unsent(outcome, audience: entry.audience, location: entry.location)))
             default: break
@@ -147,31 +147,31 @@ extension FlowRun {
         }
     }
 
-    private static let settledInClosing = 1_000
+    private static let maximumClosingQueries = 1_000
 
     private func unsettled(_ count: Int) -> FlowWarning {
-        let rest = world.target.isSimulated && !world.target.outlivesRuns ? "were never sent" : "stay scheduled in the hub"
+        let rest = world.target.isSimulated && !world.target.outlivesRuns ? "were not sent" : "remain scheduled in the hub"
         return FlowWarning(
             code: "schedule.unsettled",
             message:
-                "\(count) more scheduled notifications are left out of the report: the run is over its budget; those not sent yet \(rest)",
+                "the report omits \(count) more scheduled notifications, because the run exceeded its budget; those not sent yet \(rest)",
             near: [], location: nil)
     }
 
     private func unsent(_ outcome: NotificationOutcome, audience: String, location: SourceLocation?) -> FlowWarning {
         let (id, moment) = (outcome.id, outcome.scheduledFor?.description)
         guard world.target.outlivesRuns else {
-            let message = "\(id) to \"\(audience)\" was never sent: the run ended before \(moment ?? "its time")"
+            let message = "\(id) to \"\(audience)\" was not sent: the run ended before \(moment ?? "its due time")"
             return FlowWarning(code: "schedule.unsent", message: message, near: [], location: location)
         }
         let message =
-            "\(id) to \"\(audience)\" stays scheduled in the hub: the run ended before \(moment ?? "its time"), when it reaches whoever is "
-            + "registered then; pushhost notification cancel \(id) at the server takes it back"
+            "\(id) to \"\(audience)\" remains scheduled in the hub: the run ended before \(moment ?? "its due time"), when it is sent to the devices "
+            + "registered then; to cancel it, run pushhost notification cancel \(id) on the server"
         return FlowWarning(code: "schedule.left", message: message, near: [], location: location)
     }
 
-    /// What the phones have shown since this was last asked.
-    func newlyShown() async -> [ShownItem] {
+    /// The notifications that devices have shown since the last call.
+    func takeShownItems() async -> [ShownItem] {
         guard let lab = world.lab else { return [] }
         let since = seen.count.withLock { $0 }
         let events = await lab.events(since: since)
@@ -193,7 +193,7 @@ extension NotificationOutcome.State {
 }
 
 extension NotificationOutcome {
-    /// It has not ended, and nothing but the push services keeps it.
+    /// Whether the notification is past its due time and has not ended.
     fileprivate func isDue(at now: Timestamp) -> Bool {
         state == .scheduled ? scheduledFor.map { $0 <= now } ?? false : !state.isFinal
     }

@@ -1,34 +1,34 @@
 import Lua
-import PushCore
+import PushModel
 import Synchronization
 
-/// The state of one run of one flow: its world, its steps, what it expected, what it was given.
+/// The state of one run of a flow: world, steps, expectations and arguments.
 package final class FlowRun: Sendable {
     let runner: FlowRunner
     let script: FlowScript
     package let identity: Identity
     let parameters: FlowParameters
     let purpose: Purpose
-    /// What the script is run for at the moment.
+    /// What the script is currently run for.
     let phase: ScriptPhase
-    /// Nil for a flow.
+    /// The context of a plugin; nil for a flow.
     let plugin: PluginContext?
-    /// The plugins on whose behalf the run asks for what it asks for; none for a flow.
+    /// The plugins on whose behalf the run acts; empty for a flow.
     let origin: [String]
-    /// Shared by a run and the runs inside of it: nothing is shown twice.
+    /// Events already shown. Shared with nested runs so that nothing is shown twice.
     let seen: SeenEvents
-    /// Shared in the same way: no report shows what a secure payload holds.
-    let withheld: WithheldTexts
+    /// Texts to mask in reports. Shared with nested runs.
+    let withheld: SecretMasker
     let began: Timestamp
-    /// What the run uses is charged to it; shared with the runs inside of it.
+    /// The account charged for the run's resource use. Shared with nested runs.
     let account: RunAccount
     let sink: @Sendable (FlowEvent) -> Void
     let state: Mutex<State>
 
     package struct Identity: Sendable, Equatable {
-        /// `r-0193`
+        /// The run's id, such as `r-0193`.
         package var run: String
-        /// The first six digits of the script's SHA-256.
+        /// The first six hexadecimal digits of the script's SHA-256.
         package var version: String
 
         package init(run: String, version: String) {
@@ -37,20 +37,20 @@ package final class FlowRun: Sendable {
         }
     }
 
-    /// What a script is run for.
+    /// The purpose of a run.
     package enum Purpose: Sendable, Equatable {
         case flow
-        /// To learn which tests it holds.
+        /// Collecting the names of the tests.
         case collectingTests
-        /// For the test with this number, counted from 1 in the order of the file, and this full name.
+        /// Running one test: its number in file order, from 1, and its full name.
         case test(Int, name: String)
-        /// A line at a time, see ``InteractiveFlow``.
+        /// Running line by line; see ``InteractiveFlow``.
         case interactive
     }
 
     package var world: FlowWorld { runner.world }
 
-    /// How many of the lab's events have been looked at.
+    /// Number of lab events that have been processed.
     final class SeenEvents: Sendable {
         let count = Mutex(0)
     }
@@ -59,38 +59,38 @@ package final class FlowRun: Sendable {
         var steps = 0
         /// The open steps of each task, innermost last.
         var open: [Int: [FlowStep]] = [:]
-        /// The step that a task was started in.
+        /// The step in which each task was started.
         var joined: [Int: Int] = [:]
         var expectations = 0
-        /// Expectations that no matcher has looked at yet: where they stand, by number.
+        /// Locations of expectations that have no matcher yet, by number.
         var unsettled: [Int: SourceLocation] = [:]
         var opened = 0
         var failedCount = 0
-        /// The first of them.
+        /// The first failures, at most `maximumFailures`.
         var failed: [FailedExpectation] = []
         var delivered = 0
         var noTargets = 0
-        /// The first send that reached no device: its audience, and the line that made it.
+        /// Audience and line of the first send that reached no device.
         var firstNoTarget: (audience: String, location: SourceLocation?)?
-        /// A test has said that its sends may reach no device.
+        /// Whether the test allows sends that reach no device.
         var allowsNoTarget = false
-        /// By the ids of registrations, whether each has a template.
+        /// Whether each registration has a template, by registration id.
         var registrations: [String: Bool] = [:]
-        /// What a task waited for last on a phone, where it did not come.
+        /// For each task, the item that it last waited for in vain.
         var missed: [Int: MissedItem] = [:]
         var devices: [DeviceHandle: String] = [:]
         var hasDeclaredArguments = false
-        /// A binding has been called that may only follow `push.args`.
+        /// Whether a binding that must follow `push.args` has been called.
         var hasBegun = false
         var declaration: FlowDeclaration?
         var isDescribed = false
-        /// What its report is charged to when a budget of the run is spent.
+        /// The account for the report after a budget of the run is exceeded.
         var closing: RunAccount?
         var tests: [TestCase] = []
-        /// Notifications that are to go out later.
+        /// Scheduled notifications that have not been counted yet.
         var planned = PlannedSends()
         var children = 0
-        /// Warnings of templates: each is given once.
+        /// Template warnings that have been reported; each is reported once.
         var templateWarnings: Set<String> = []
     }
 
@@ -98,7 +98,7 @@ package final class FlowRun: Sendable {
         _ script: FlowScript, runner: FlowRunner, identity: Identity, parameters: FlowParameters = FlowParameters(),
         purpose: Purpose = .flow, phase: ScriptPhase = .flow, plugin: PluginContext? = nil, origin: [String] = [],
         seen: SeenEvents = SeenEvents(),
-        withheld: WithheldTexts = WithheldTexts(), account: RunAccount? = nil, sink: @escaping @Sendable (FlowEvent) -> Void
+        withheld: SecretMasker = SecretMasker(), account: RunAccount? = nil, sink: @escaping @Sendable (FlowEvent) -> Void
     ) {
         self.script = script
         self.runner = runner
@@ -116,24 +116,24 @@ package final class FlowRun: Sendable {
         state = Mutex(State())
     }
 
-    /// Tells what happened, if the output budget has room for it.
+    /// Reports an event if the output budget allows it.
     func emit(_ event: FlowEvent) {
         let size = event.outputSize(in: runner.detail)
         guard size == 0 || outputAccount.admit(.output, size) else { return }
-        // Such a report is written when the run is over.
+        // A full report stays in memory until the end of the run.
         if runner.detail == .full { account.note(.memory, 3 * size) }
         sink(event.masked(by: withheld))
     }
 
-    /// Tells what a run inside of this one has told, and has charged.
+    /// Reports an event of a nested run, which has already charged it.
     func relay(_ event: FlowEvent) { sink(event.masked(by: withheld)) }
 
-    /// What is printed is charged to it: the run's account, or that of its closing report.
+    /// The account charged for output: the run's, or that of the closing report.
     var outputAccount: RunAccount { state.withLock { $0.closing } ?? account }
 
-    /// A run that spent a budget, or was cancelled, still gets a report, which has budgets of its own.
-    func beginClosing() {
-        let closing = RunAccount(FlowRunner.closingLimits)
+    /// Starts the closing report of a run that exceeded a budget or was cancelled. It has budgets of its own.
+    func beginClosingReport() {
+        let closing = RunAccount(FlowRunner.reportLimits)
         state.withLock { state in if state.closing == nil { state.closing = closing } }
     }
 
@@ -162,7 +162,7 @@ package final class FlowRun: Sendable {
             step.status = passed && step.failedExpectations == 0 && !step.containsFailure ? .passed : .failed
             step.ended = world.clock.now
             step.shown = shown
-            // An expectation that failed inside fails the steps around it, even if the script caught the error.
+            // A failed expectation also fails the enclosing steps, even if the script caught the error.
             if step.failedExpectations > 0 || step.containsFailure, let outer = state.open[task]?.indices.last {
                 state.open[task]?[outer].containsFailure = true
             }
@@ -184,10 +184,10 @@ package final class FlowRun: Sendable {
         emit(.stepEnded(step))
     }
 
-    /// The innermost step that a task is in, its own or the one that it was started in; 0 for none.
+    /// The innermost step of a task, its own or the one in which it was started; 0 for none.
     func currentStep(of task: Int) -> Int { state.withLock { $0.open[task]?.last?.id ?? $0.joined[task] ?? 0 } }
 
-    /// How many steps are open around what a task does.
+    /// Number of open steps around a task.
     func depth(of task: Int) -> Int {
         state.withLock { state in
             if let own = state.open[task]?.count, own > 0 { return own }
@@ -201,7 +201,7 @@ package final class FlowRun: Sendable {
         state.withLock { $0.joined[task] = step }
     }
 
-    /// Changes the step that a task is in. False when it is in none, or when that one has ended.
+    /// Changes the current step of a task. Returns false if the task is in no step or the step has ended.
     func change(task: Int, _ body: (inout FlowStep) -> Void) -> Bool {
         state.withLock { state in
             if let place = state.open[task]?.indices.last {
@@ -217,9 +217,9 @@ package final class FlowRun: Sendable {
         }
     }
 
-    // MARK: - What happened
+    // MARK: - Events
 
-    /// Counts a registration, each id once, and warns where one of another kind had its id.
+    /// Counts a registration once per id. Warns if it replaced one of another kind.
     func noteRegistration(_ registration: Registration, device: String, site: LuaCallSite) {
         let isTemplate = registration.template != nil
         let before = state.withLock { $0.registrations.updateValue(isTemplate, forKey: registration.id.text) }
@@ -230,8 +230,8 @@ package final class FlowRun: Sendable {
             .warning(
                 FlowWarning(
                     code: "hub.registration_replaced",
-                    message: "\(device) is registered \(kind(isTemplate)) now: that replaced its registration \(kind(before))",
-                    near: ["push.install with templates makes a phone that has both"], location: site.location)))
+                    message: "\(device) is now registered \(kind(isTemplate)), which replaced its registration \(kind(before))",
+                    near: ["push.install with templates creates an installation that has both"], location: site.location)))
     }
 
     func noteRegistration(named name: String, of handle: DeviceHandle, device: String, task: Int) {
@@ -239,21 +239,21 @@ package final class FlowRun: Sendable {
         _ = change(task: task) { $0.registered.insert(name) }
     }
 
-    /// The phone that a handle belongs to, for rows and reports.
+    /// Records the name of the device with this handle, for reports.
     func note(_ device: String, of handle: DeviceHandle) { state.withLock { $0.devices[handle] = device } }
 
     func deviceName(of handle: DeviceHandle) -> String? { state.withLock { $0.devices[handle] } }
 
-    /// Waits on the run's clock. Raises `time.too_far` beyond the year 9999.
+    /// Waits on the run's clock. Throws `time.too_far` beyond the year 9999.
     func sleep(for duration: Duration) async throws {
         let deadline = world.clock.now + duration
         guard deadline <= .distantFuture else {
             throw LuaError.failure("time.too_far", "the clock of the run ends with the year 9999", hint: "wait for a shorter time")
         }
-        try await (plugin?.services.attendance?.clock ?? world.clock).sleep(until: deadline)
+        try await (plugin?.services.callTracker?.clock ?? world.clock).sleep(until: deadline)
     }
 
-    /// A value that a matcher will look at; answers the expectation's number.
+    /// Opens an expectation that a matcher will settle. Returns its number.
     func openExpectation(at location: SourceLocation?) -> Int {
         account.note(.memory, HostCost.openExpectation)
         return state.withLock { state in
@@ -263,28 +263,28 @@ package final class FlowRun: Sendable {
         }
     }
 
-    /// A matcher was called; what it says is not waited for, because it may raise what the script catches.
+    /// Settles an expectation when a matcher is called, before its result, because the script may catch the matcher's error.
     func settleExpectation(_ id: Int) {
         let wasOpen = state.withLock { $0.unsettled.removeValue(forKey: id) != nil }
         if wasOpen { account.release(.memory, HostCost.openExpectation) }
     }
 
-    /// At the end: an expectation without a matcher has looked at nothing, and that is a failure.
+    /// At the end of the run, fails each expectation without a matcher.
     func failOpenExpectations() {
         let forgotten = state.withLock { $0.unsettled.sorted { $0.key < $1.key }.map(\.value) }
         for location in forgotten {
-            let message = "push.expect got no matcher, so it expects nothing: add .to.equal(…) or another"
+            let message = "push.expect has no matcher: add one such as .to.equal(…)"
             noteExpectation(FailedExpectation(message: message, location: location), task: 0)
         }
     }
 
-    /// Counts an expectation; a failed one fails the run, whatever the script does with the error.
+    /// Counts an expectation. A failed one fails the run, even if the script catches the error.
     func noteExpectation(_ failure: FailedExpectation?, task: Int) {
         state.withLock { state in
             state.expectations += 1
             guard let failure else { return }
             state.failedCount += 1
-            if state.failed.count < Self.keptFailures { state.failed.append(failure.masked(by: withheld).shortened) }
+            if state.failed.count < Self.maximumFailures { state.failed.append(failure.masked(by: withheld).shortened) }
         }
         _ = change(task: task) { step in
             step.expectations += 1
@@ -292,9 +292,9 @@ package final class FlowRun: Sendable {
         }
     }
 
-    /// Notes an expectation that does not hold. What the report prints of it is charged before it is stored.
+    /// Records a failed expectation. Its printed size is charged before it is stored.
     func noteFailedExpectation(_ failure: FailedExpectation, task: Int) throws(LuaError) {
-        if state.withLock({ $0.failed.count }) < Self.keptFailures {
+        if state.withLock({ $0.failed.count }) < Self.maximumFailures {
             let size = failure.shortened.byteCount
             try account.charge(.output, size)
             try account.charge(.memory, size)
@@ -302,18 +302,18 @@ package final class FlowRun: Sendable {
         noteExpectation(failure, task: task)
     }
 
-    /// Writes to the run's log. Raises `budget.output` when a script writes without end.
+    /// Writes to the run's log. Throws `budget.output` if the script exceeds the output budget.
     func log(_ level: String, _ text: String, at location: SourceLocation?) throws(LuaError) {
         try charge(text)
         emit(.log(level: level, text: text, location: location))
     }
 
-    /// Charges what will be printed to the output budget.
+    /// Charges a text to the output budget.
     private func charge(_ text: String) throws(LuaError) { try account.charge(.output, text.utf8.count + 1) }
 
-    private static let keptFailures = 100
+    private static let maximumFailures = 100
 
-    /// Whether `push.args` may be called now: once, before everything else, or at any time by a person at a prompt.
+    /// Whether `push.args` may be called now: once and before any other call, or at any time in an interactive session.
     func declareArguments() -> Bool {
         state.withLock { state in
             defer { state.hasDeclaredArguments = true }
@@ -321,15 +321,14 @@ package final class FlowRun: Sendable {
         }
     }
 
-    /// Called before every binding. Refuses all where a budget is spent, and options that the flow does not read, before anything has
-    /// happened.
+    /// Called before every binding. Rejects the call if a budget is exceeded, or if options were given that the flow does not declare.
     func admit(_ binding: Binding) throws(LuaError) {
         try account.check()
         try permit(binding)
         if binding.name != "push.args" { try begin() }
     }
 
-    /// From here on something happens: a flow that is only asked for its parameters ends before.
+    /// Marks the start of effects. A run that only describes the flow ends here.
     private func begin() throws(LuaError) {
         guard plugin == nil else { return }
         guard !parameters.isDescribing else { throw describe(nil) }
@@ -342,26 +341,26 @@ package final class FlowRun: Sendable {
         }
     }
 
-    /// Of an option that nobody reads.
+    /// The error for an option that the flow does not declare.
     func refusal(of option: String) -> LuaError {
         let near = nearest(option, in: hostOptions.sorted()).map { "; did you mean --\($0)?" } ?? ""
         return .misuse(
-            "usage.no_options", "the flow takes no options, got --\(option)\(near)", hint: "declare them with push.args")
+            "usage.no_options", "the flow has no options, got --\(option)\(near)", hint: "declare them with push.args")
     }
 
-    /// What a misspelt option may mean; a flow inside another one has no command line.
+    /// The program's options, for suggestions. A nested flow has no command line.
     var hostOptions: Set<String> { identity.run.contains(".") ? [] : FlowParameters.reserved }
 
-    /// Notes what the flow declares, nil for nothing, and answers the error that ends it.
+    /// Records the flow's declaration, nil if it has none. Returns the error that ends the run.
     func describe(_ declaration: FlowDeclaration?) -> LuaError {
         state.withLock { state in
             state.isDescribed = true
             state.declaration = state.declaration ?? declaration
         }
-        return .misuse("flow.described", "the flow was only asked for its parameters")
+        return .misuse("flow.described", "the flow was run only to read its parameters")
     }
 
-    /// What the flow declares, once it is known: nil inside when it declares nothing.
+    /// The flow's declaration once it is known; the inner value is nil if the flow declares nothing.
     var description: FlowDeclaration?? { state.withLock { $0.isDescribed ? .some($0.declaration) : .none } }
 
     var hasFailedExpectations: Bool { state.withLock { $0.failedCount > 0 } }
@@ -381,7 +380,7 @@ package final class FlowRun: Sendable {
 }
 
 extension FailedExpectation {
-    /// With texts of a size that a report can hold.
+    /// The failure with texts shortened for reports.
     fileprivate var shortened: FailedExpectation {
         func cut(_ text: String) -> String { text.utf8.count <= 4000 ? text : "\(text.prefix(1000))…" }
         return FailedExpectation(

@@ -1,13 +1,13 @@
 import Lua
-import PushCore
+import PushModel
 import Synchronization
 
-/// A flow's source with the name that its errors show and the hash that tells its versions apart.
+/// A flow's source, with its name for errors and a hash that identifies its version.
 package struct FlowScript: Sendable, Equatable {
     package var name: String
     package var source: [UInt8]
     package var version: String
-    /// Folders of the scripts that have run this one: it may name scripts there too.
+    /// Folders of the scripts that ran this one. It may name scripts in them too.
     package var roots: [String] = []
 
     package init(name: String, source: [UInt8], version: String) {
@@ -17,20 +17,20 @@ package struct FlowScript: Sendable, Equatable {
     }
 }
 
-/// Runs a flow in a Lua state of its own against a world.
+/// Runs flows against a world, each in a Lua state of its own.
 package struct FlowRunner: Sendable {
     package var world: FlowWorld
     package var thread: LuaThread
     package var limits: LuaLimits
     package var seed: UInt64
     package var scripts: any ScriptLibrary
-    /// On whose behalf the flow does what it does; none where a person runs it.
+    /// The plugins on whose behalf the flow acts; empty if a user runs it.
     package var origin: [String]
-    /// How much the reports of its runs have, and so what they are charged for.
+    /// Level of detail of the reports, which determines the output charged.
     package var detail = ReportDetail.summary
 
-    /// What the report of a run may use after the run has spent a budget, or was cancelled.
-    static let closingLimits = RunAccount.Limits(cpu: .seconds(1), time: .seconds(5), output: 256 << 10)
+    /// Limits for the report of a run that exceeded a budget or was cancelled.
+    static let reportLimits = RunAccount.Limits(cpu: .seconds(1), time: .seconds(5), output: 256 << 10)
 
     package init(
         world: FlowWorld, thread: LuaThread, limits: LuaLimits, seed: UInt64, scripts: any ScriptLibrary = NoScripts(),
@@ -44,9 +44,9 @@ package struct FlowRunner: Sendable {
         self.origin = origin
     }
 
-    /// Runs to the end. Cancelling the task cancels the flow: its cleanup runs, then it ends with `cancelled`.
+    /// Runs a flow to its end. Cancelling the task cancels the flow: its cleanup runs, then it ends with `cancelled`.
     ///
-    /// - Parameter account: is charged for what the run uses; nil: one with the runner's limits.
+    /// - Parameter account: Charged for the run's resource use; nil creates one with the runner's limits.
     package func run(
         _ script: FlowScript, run id: String, parameters: FlowParameters = FlowParameters(), account: RunAccount? = nil,
         events sink: @escaping @Sendable (FlowEvent) -> Void
@@ -54,11 +54,11 @@ package struct FlowRunner: Sendable {
         let run = FlowRun(
             script, runner: self, identity: FlowRun.Identity(run: id, version: script.version), parameters: parameters,
             origin: origin, account: account, sink: sink)
-        // On the run's own thread to the last line, so that the clock cannot jump between the end and the report.
+        // All on the run's thread, so that the clock cannot jump between the end of the script and the report.
         return await onThread { await report(run) { try await execute(run) } }
     }
 
-    /// Runs one test of a spec, and answers the full name of the test that stood in its place.
+    /// Runs one test of a spec. Returns the report and the full name of the test found at that number.
     func run(
         _ test: TestCase, number: Int, of script: FlowScript, events sink: @escaping @Sendable (FlowEvent) -> Void
     ) async -> (FlowReport, found: String?) {
@@ -68,7 +68,7 @@ package struct FlowRunner: Sendable {
         return (await onThread { await report(run) { try await execute(run) } }, run.tests.last?.fullName)
     }
 
-    /// Runs a flow inside another one's run, in the same world and on the same clock. To be called on the thread.
+    /// Runs a nested flow in the same world and on the same clock. Call it on the thread.
     func run(inside run: FlowRun) async -> FlowReport {
         await report(run, isInside: true) { try await execute(run, isInside: true) }
     }
@@ -77,7 +77,7 @@ package struct FlowRunner: Sendable {
         _ run: FlowRun, isInside: Bool = false, _ execute: () async throws -> [LuaValue]
     ) async -> FlowReport {
         let began = world.clock.now
-        // Also what the host does before and after the script is the run's: the thread works for nothing else.
+        // Also charges what the host does before and after the script. The thread works for no other run.
         let charge = isInside ? nil : thread.charge(run.account)
         if !isInside { world.memory?.charge(to: run.account) }
         defer {
@@ -88,10 +88,10 @@ package struct FlowRunner: Sendable {
         var result: JSON?
         do {
             let values = try await execute()
-            do throws(UnwritableJSON) {
+            do throws(JSONConversionError) {
                 result = try values.first?.json(named: "result")
             } catch {
-                let note = "what the flow returns cannot be written as JSON: \(error.message); it is left out of the report"
+                let note = "the result of the flow cannot be written as JSON: \(error.message); the report omits it"
                 run.emit(.warning(FlowWarning(code: "flow.result", message: note, near: [], location: nil)))
             }
             if let unread = run.parameters.given.first, !run.hasDeclaredArguments {
@@ -102,18 +102,18 @@ package struct FlowRunner: Sendable {
         } catch {
             verdict = .raised(((error as? LuaError) ?? .failure("host.error", "\(error)")).masked(by: run.withheld))
         }
-        verdict = isInside ? verdict : world.connections?.takeFailure().map { .raised(LuaError($0)) } ?? verdict
-        if Task.isCancelled || !run.account.mayGoOn { run.beginClosing() }
-        await settleSchedules(of: run, isInside: isInside)
+        verdict = isInside ? verdict : world.connections?.consumeFailure().map { .raised(LuaError($0)) } ?? verdict
+        if Task.isCancelled || !run.account.canContinue { run.beginClosingReport() }
+        await countScheduledSends(of: run, isInside: isInside)
         if case .passed = verdict, let failure = run.unreachedTest { verdict = .raised(failure) }
-        if !run.account.mayGoOn { run.beginClosing() }
-        let shown = await run.newlyShown()
+        if !run.account.canContinue { run.beginClosingReport() }
+        let shown = await run.takeShownItems()
         if !shown.isEmpty { run.emit(.shown(shown)) }
         if !verdict.hasRaised { verdict = overspent(run) ?? verdict }
         return run.report(verdict: verdict, result: result, began: began)
     }
 
-    /// The verdict on a run whose budgets were spent after the end of its script; nil where there is something left.
+    /// The verdict on a run that exceeded a budget after the end of its script; nil if it did not.
     private func overspent(_ run: FlowRun) -> FlowReport.Verdict? {
         do throws(LuaError) {
             try run.account.checkTime()
@@ -125,18 +125,18 @@ package struct FlowRunner: Sendable {
         }
     }
 
-    /// What is due goes out before the run ends; what a flow inside has planned for later may do so before the outer one ends.
-    private func settleSchedules(of run: FlowRun, isInside: Bool) async {
+    /// Sends what is due before the run ends. Later sends of a nested flow may go out before the outer flow ends.
+    private func countScheduledSends(of run: FlowRun, isInside: Bool) async {
         if !isInside, let clock = world.clock as? any SteppedClock {
             thread.setIdleHandler { clock.step() == .woke }
         }
-        await run.finishDueSchedules()
+        await run.awaitDueSends()
         if !isInside { thread.setIdleHandler(nil) }
-        await run.settleSchedules(isOver: !isInside)
+        await run.countScheduledSends(isOver: !isInside)
     }
 
-    /// The parameters that a flow declares; nil when it declares none. Raises what the script raises before it does.
-    /// Nothing of the world is touched: the first call of `push` ends the flow.
+    /// The parameters that a flow declares; nil if it declares none. Throws what the script raises before the declaration. Has no effects:
+    /// the first call of `push` ends the script.
     package func declaration(of script: FlowScript) async throws -> FlowDeclaration? {
         let run = FlowRun(
             script, runner: self, identity: FlowRun.Identity(run: "r-0000", version: script.version),
@@ -150,8 +150,7 @@ package struct FlowRunner: Sendable {
         return run.description ?? nil
     }
 
-    /// The tests that a spec declares, in order. Raises what the file raises outside of its tests, `test.empty` when it
-    /// declares none.
+    /// The tests that a spec declares, in order. Throws what the file raises outside of its tests, and `test.empty` if it declares none.
     package func tests(of script: FlowScript, events sink: @escaping @Sendable (FlowEvent) -> Void) async throws -> [TestCase] {
         let run = FlowRun(
             script, runner: self, identity: FlowRun.Identity(run: "r-0000", version: script.version),
@@ -164,7 +163,7 @@ package struct FlowRunner: Sendable {
         return run.tests
     }
 
-    /// Does work on the thread. Cancelling the caller cancels it.
+    /// Runs `work` on the thread. Cancelling the caller cancels it.
     private func onThread<Answer: Sendable>(_ work: @escaping @Sendable () async -> Answer) async -> Answer {
         let task = Task(executorPreference: thread) { await work() }
         return await withTaskCancellationHandler {
@@ -179,7 +178,7 @@ package struct FlowRunner: Sendable {
         do { return .success(try await execute(run)) } catch { return .failure(error) }
     }
 
-    /// To be called on the thread.
+    /// Runs the script. Call it on the thread.
     private func execute(_ run: FlowRun, isInside: Bool = false) async throws -> [LuaValue] {
         let state = try LuaState(
             thread: thread, limits: limits, seed: seed, absent: HostFunctions.absent, searchPath: scripts.modules(of: run.script),
@@ -192,7 +191,7 @@ package struct FlowRunner: Sendable {
                 switch clock.step() {
                 case .woke: true
                 case .underWay: false
-                // Nobody is due to wake: nothing will happen any more, for nothing comes into a rehearsal from outside.
+                // No task is due to wake and a rehearsal has no external events, so the script would wait forever.
                 case .over: stall.begin { state.cancel(id) }
                 }
             }
@@ -209,9 +208,9 @@ package struct FlowRunner: Sendable {
                 LuaScript(name: run.script.name, source: run.script.source), id: id,
                 annotations: ["run": run.identity.run, "script": run.identity.version])
         } catch let error as LuaError where error.kind == .cancelled && stall.hasBegun {
-            throw error.asStall
+            throw error.asStalled
         } catch let error as LuaError where error.kind == .syntax {
-            // Lua names a line and a word.
+            // Replace Lua's message with a more precise one.
             guard var diagnosis = LuaError.syntax(of: run.script) else { throw error }
             diagnosis.annotations = ["run": run.identity.run, "script": run.identity.version]
             throw diagnosis
@@ -223,13 +222,13 @@ package struct FlowRunner: Sendable {
     }
 }
 
-/// Whether a run was ended because it waited for something that could not come.
+/// Records whether a run was cancelled because it waited for an event that could not occur.
 private final class Stall: Sendable {
     private let state = Mutex(false)
 
     var hasBegun: Bool { state.withLock { $0 } }
 
-    /// True the first time, when `action` is called.
+    /// Calls `action` the first time. Returns whether it was called.
     func begin(_ action: () -> Void) -> Bool {
         let isFirst = state.withLock { begun in
             defer { begun = true }
@@ -243,17 +242,17 @@ private final class Stall: Sendable {
 extension LuaError {
     fileprivate var withCPUHint: LuaError {
         var error = self
-        error.hint = "look for a loop without an end, or allow more with --cpu-limit"
+        error.hint = "look for an endless loop, or raise --cpu-limit"
         return error
     }
 
-    /// Of a run, or a line, that waited for what cannot come.
-    var asStall: LuaError {
+    /// The error for a run or line that waited for an event that could not occur.
+    var asStalled: LuaError {
         var error = self
         error.kind = .failure
         error.code = "flow.stalled"
-        error.message = "the flow waits for something that cannot come: nothing else is due to happen"
-        error.hint = "phone:next_push and task:await wait without end; phone:wait_for has a time-out"
+        error.message = "the flow waits for an event that cannot occur"
+        error.hint = "phone:next_push and task:await have no time limit; phone:wait_for has one"
         return error
     }
 }

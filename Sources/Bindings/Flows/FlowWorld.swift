@@ -1,37 +1,37 @@
-import PushCore
+import PushModel
 
-/// What a flow runs against: ports, and what the target can do. The same script sees the same module on every target.
+/// The environment of a flow: ports, and features of the target. Scripts see the same module on every target.
 package struct FlowWorld: Sendable {
     package var target: Target
     package var hub: any HubGateway
     package var backend: any BackendGateway
-    /// Nil where phones are not simulated.
+    /// Nil if devices are not simulated.
     package var lab: (any DeviceLab)?
     package var wire: (any WireTap)?
     package var clock: any HubClock
     package var secrets: any SecretSource
     package var zones: any TimeZoneSource
-    /// Nil where plugins are not for scripts to load.
+    /// Nil if scripts may not load plugins.
     package var plugins: PluginHost?
-    /// Nil where the push services are real.
+    /// Nil if the push services are real.
     package var faults: (any ServiceFaults)?
-    /// What the world keeps open outside of this process's memory; nil where that is nothing.
+    /// Connections and other resources outside this process's memory; nil if there are none.
     package var connections: (any WorldConnections)?
-    /// What the world stores in this process; nil where that is elsewhere, or on disk.
+    /// Memory that the world uses in this process; nil if it stores data elsewhere.
     package var memory: WorldMemory?
-    /// The hub works for runs on threads of its own in this process.
-    package var worksElsewhere = false
+    /// Whether the hub does its work on threads of its own in this process.
+    package var usesOwnThreads = false
 
     package struct Target: Sendable, Equatable {
         package var name: String
-        /// Phones, wires and the clock are simulated: `push.rehearse` steps run.
+        /// Whether devices, requests and the clock are simulated. If so, `push.rehearse` steps run.
         package var isSimulated: Bool
-        /// The hub goes on when a run is over: what it scheduled goes out later.
+        /// Whether the hub continues after the run, so that scheduled notifications go out later.
         package var outlivesRuns: Bool
-        /// The flow is planned: nothing is sent.
+        /// Whether the flow is only planned. Nothing is sent then.
         package var isPlanned = false
 
-        /// The same for a flow that is planned there: phones get nothing that could be looked at.
+        /// The target for planning a flow. Devices receive nothing to inspect, so it counts as not simulated.
         package var planned: Target {
             var target = Target(name: name, isSimulated: false, outlivesRuns: true)
             target.isPlanned = true
@@ -64,31 +64,31 @@ package struct FlowWorld: Sendable {
         self.connections = connections
     }
 
-    /// Closes what is open; to be awaited when nothing runs in the world any more.
+    /// Closes all connections. Await it after everything in the world has ended.
     package func end() async { await connections?.end() }
 }
 
-/// What a world has open on this machine so that a run in it is as it would be elsewhere. A machine that cannot give it ends the run.
+/// Connections that a world opens on this machine, so that a run behaves as it would elsewhere. A failure of the machine ends the run.
 package protocol WorldConnections: Sendable {
-    /// Called when the machine fails the world, from any thread; nil for nobody.
+    /// Sets the action for failures of the machine, which may be called on any thread; nil removes it.
     func onFailure(_ action: (@Sendable () -> Void)?)
 
-    /// Why the machine failed the world; forgotten afterwards.
-    func takeFailure() -> PushError?
+    /// Returns the failure of the machine, if any, and clears it.
+    func consumeFailure() -> PushError?
 
-    /// Somebody wants the end: what is under way gets little time from now on, and what comes after it if it is `forGood`.
+    /// Shortens the remaining time of requests under way. `forGood`: also of later requests.
     func hurry(forGood: Bool)
 
-    /// Closes everything.
+    /// Closes all connections.
     func end() async
 }
 
-/// Where `push.secret` looks.
+/// The source of `push.secret`.
 package protocol SecretSource: Sendable {
-    /// Nil when there is none of that name. A flow that another one runs may have secrets of its own.
+    /// Returns the secret with this name, or nil. A nested flow may have secrets of its own.
     func secret(named name: String, for script: FlowScript) throws(PushError) -> Secret?
-    /// Names that exist, for "did you mean".
+    /// Existing names, for "did you mean" suggestions.
     var names: [String] { get }
-    /// Where it looked, for the message when there is none.
+    /// The places that were searched, for the message about a missing secret.
     func places(for name: String) -> String
 }

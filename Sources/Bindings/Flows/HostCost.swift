@@ -1,22 +1,22 @@
 import Lua
-import PushCore
+import PushModel
 import Synchronization
 
-/// Stated costs of what the host does or stores for a run, where nothing measures them.
+/// Fixed costs of host work and storage that is not measured.
 ///
-/// CPU time of the run's own thread is measured, in Lua and in the host. What other threads do for the run is charged by these figures:
-/// - a notification that a server's hub accepts: 100 µs, for its transactions;
-/// - each device that it reaches: 100 ns, for finding it. Delivering is the hub's work, and not charged.
-/// - a password that is hashed on another thread: what the hash took, measured there.
+/// CPU time of the run's own thread is measured, in Lua and in the host. Work on other threads is charged as follows:
+/// - a notification accepted by a server's hub: 100 µs, for its transactions
+/// - each targeted device: 100 ns, for finding it; delivery is not charged
+/// - a password hashed on another thread: the measured time of the hash
 ///
-/// Memory is what stays when the call is over. In a world in this process that is all that its hub and its phones store.
+/// Memory is charged for what remains after a call. In a world in this process that is everything its hub and devices store.
 enum HostCost {
-    /// Nanoseconds.
+    /// CPU time in nanoseconds.
     static let acceptedNotification = 100_000
-    /// Nanoseconds.
+    /// CPU time in nanoseconds.
     static let targetedDevice = 100
 
-    // Bytes, rounded from the growth of the process on 64-bit Linux.
+    // Memory in bytes, rounded from the measured growth of the process on 64-bit Linux.
     static let storedNotification = 1_200
     static let storedOutcome = 300
     static let storedDevice = 1_200
@@ -29,33 +29,33 @@ enum HostCost {
 }
 
 extension FlowRun {
-    /// Charges what a call makes the host store: a fixed part, and the texts among its arguments.
+    /// Charges the memory that a call makes the host store: a fixed part and the texts of its arguments.
     func store(_ bytes: Int, _ arguments: Arguments) throws(LuaError) {
         guard world.memory != nil else { return }
         try account.charge(.memory, bytes + 2 * arguments.byteCount)
     }
 
-    /// Charges a notification that is about to be handed to the hub.
+    /// Charges a notification before it is given to the hub.
     func store(_ request: NotificationRequest) throws(LuaError) {
         if world.memory != nil {
             try account.charge(.memory, HostCost.storedNotification + request.content.byteCount)
-        } else if world.worksElsewhere {
+        } else if world.usesOwnThreads {
             try account.charge(.cpu, HostCost.acceptedNotification)
         }
     }
 
-    /// Charges what a notification's devices cost, once their number is known.
-    func noteDevices(of outcome: NotificationOutcome) {
+    /// Charges the cost of a notification's devices once their number is known.
+    func chargeDevices(of outcome: NotificationOutcome) {
         if world.memory != nil {
             account.note(.memory, HostCost.storedOutcome * outcome.total)
-        } else if world.worksElsewhere {
+        } else if world.usesOwnThreads {
             account.note(.cpu, HostCost.targetedDevice * outcome.total)
         }
     }
 }
 
 extension NotificationContent {
-    /// Bytes of its texts and bodies.
+    /// Bytes of all texts and bodies.
     fileprivate var byteCount: Int {
         switch self {
         case .template(let properties): properties.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
@@ -65,7 +65,7 @@ extension NotificationContent {
 }
 
 extension LuaValue {
-    /// Bytes of its texts, with a word for each other value.
+    /// Bytes of all texts, plus 8 for each other value.
     var byteCount: Int {
         switch self {
         case .nil, .boolean, .integer, .number, .function, .object: 8
@@ -77,15 +77,15 @@ extension LuaValue {
     }
 }
 
-/// What a world in this process stores, charged to the run that works in it.
+/// Charges the memory that a world in this process stores to the run that uses it.
 package final class WorldMemory: Sendable {
     private let account = Mutex<RunAccount?>(nil)
 
     package init() {}
 
-    /// From now on this account is charged; nil: none.
+    /// Sets the account to charge; nil charges none.
     func charge(to account: RunAccount?) { self.account.withLock { $0 = account } }
 
-    /// Charges what has come to be stored.
+    /// Charges newly stored bytes.
     package func note(_ bytes: Int) { account.withLock { $0 }?.note(.memory, bytes) }
 }

@@ -1,29 +1,28 @@
 import Lua
 import LuaSyntax
 
-/// A piece of an interactive flow, one line or several, and the ways to read it.
+/// A chunk of an interactive flow, of one or more lines, and the ways to interpret it.
 struct InteractiveChunk {
-    /// As it was typed.
+    /// The text as typed.
     let text: String
-    /// The number of its first line in the session, counted from 1.
+    /// The number of its first line in the session, from 1.
     let firstLine: Int
 
-    /// What Lua is to compile: the first that compiles is run.
+    /// The texts for Lua to compile; the first that compiles is run.
     ///
-    /// First as an expression: the variable to be closed keeps its call from being a tail call, which would leave no trace of
-    /// the line. Then as statements.
+    /// First as an expression: the to-be-closed variable prevents a tail call, which would lose the line from tracebacks. Then as
+    /// statements.
     var readings: [String] { ["local _REPL <close> = nil return \(text)", statements] }
 
-    /// As a part of a script: an expression is assigned to a name that nobody reads. Nil for what is no Lua.
+    /// The chunk as part of a script, with an expression assigned to an unused name. Nil if it does not parse.
     var script: String? { [text, "_ = \(text)"].first { (try? Chunk(parsing: Array($0.utf8))) != nil } }
 
-    /// The statements, with every `local` of the top level made an assignment, so that what they define is there in the next
-    /// chunk. Line breaks stay where they are. A variable to be closed stays local, and so does everything in a chunk that
-    /// does not compile.
+    /// The statements with each top-level `local` turned into an assignment, so that later chunks see the names. Line breaks stay in place.
+    /// To-be-closed variables stay local. A chunk that does not parse is unchanged.
     var statements: String {
         guard let chunk = try? Chunk(parsing: Array(text.utf8)) else { return text }
         var bytes = chunk.text.bytes
-        // From the end, so that the places before stay right.
+        // Edit from the end so that earlier offsets stay valid.
         for statement in chunk.block.statements.reversed() {
             switch statement.kind {
             case .local(let names, let values):
@@ -39,25 +38,25 @@ struct InteractiveChunk {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// What is wrong, in words that say more than those of Lua, which has refused the chunk with `error`: of the two ways to
-    /// read it, the one that came further was meant. Nil where Lua's own words are better.
+    /// A more helpful message for `error`, a syntax error from Lua. Of the two interpretations of the chunk it uses the one that parsed
+    /// further. Nil if Lua's own message is better.
     func syntaxError(insteadOf error: LuaError) -> LuaError? {
         guard let statements = fault() else { return nil }
         let expression = mayBeExpression ? fault(after: "_ = ") : nil
         if mayBeExpression, expression == nil { return nil }
         let diagnosis = expression.map { $0.offset > statements.offset ? $0.error : statements.error } ?? statements.error
-        // In a chunk that is not finished, the reader sees that alone; Lua has seen more.
+        // For an unfinished chunk our parser reports only that it is unfinished. Lua may have found another error.
         let isOfMeaning = Self.refusalsOfMeaning.contains { error.message.contains($0) }
         return isOfMeaning && error.location?.line != diagnosis.location?.line ? nil : diagnosis
     }
 
-    /// What Lua says of chunks that are right as far as the grammar goes (lparser.c of Lua 5.4).
+    /// Fragments of Lua's messages for errors beyond the grammar (lparser.c of Lua 5.4).
     private static let refusalsOfMeaning = [
         "attempt to assign to const variable", "too many ", "no visible label", "label '", "break outside a loop",
         "jumps into the scope", "cannot use '...' outside", "unknown attribute", "multiple to-be-closed",
     ]
 
-    /// Whether the text begins as a value can.
+    /// Whether the text can begin with an expression.
     private var mayBeExpression: Bool {
         var lexer = Lexer(SourceText(Array(text.utf8)))
         guard let first = try? lexer.next(), case .keyword(let word) = first.kind else { return true }
@@ -65,9 +64,9 @@ struct InteractiveChunk {
         return [.function, .nil, .true, .false, .not].contains(word)
     }
 
-    /// The fault of the text behind an opening that was not typed, and how far into the text it is, in bytes.
+    /// The syntax error in the text after an inserted `opening`, and its byte offset in the text.
     private func fault(after opening: String = "") -> (error: LuaError, offset: Int)? {
-        // Messages name lines, and mean those of the session.
+        // Line numbers in messages count the lines of the session.
         let above = String(repeating: "\n", count: firstLine - 1)
         let source = Array("\(above)\(opening)\(text)".utf8)
         do throws(SyntaxError) {
@@ -85,7 +84,7 @@ struct InteractiveChunk {
 }
 
 extension SourceText {
-    /// Where the attribute of a name stands, `<const>`.
+    /// The range of a name's attribute, such as `<const>`.
     fileprivate func attribute(of local: LocalName) -> Range<Int>? {
         guard local.attribute != nil else { return nil }
         var lexer = Lexer(self, at: local.name.range.upperBound)
@@ -95,7 +94,7 @@ extension SourceText {
 }
 
 extension [UInt8] {
-    /// Puts blanks in the place of all but line breaks.
+    /// Overwrites a range with blanks, except for line breaks.
     fileprivate mutating func blank(_ range: Range<Int>) {
         for place in range where self[place] != 0x0a && self[place] != 0x0d { self[place] = 0x20 }
     }

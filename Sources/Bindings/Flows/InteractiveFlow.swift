@@ -1,11 +1,11 @@
 import Lua
-import PushCore
+import PushModel
 import Synchronization
 
-/// A flow that is written while it runs, a line at a time.
+/// A flow that is entered line by line.
 ///
-/// Globals, spawned tasks and handlers live on from line to line. A line is over when everything waits: what it left behind
-/// has gone as far as it can without time going by. The clock stands still between lines.
+/// Globals, spawned tasks and handlers persist between lines. A line ends when every task waits and nothing more can happen without time
+/// passing. The clock stands still between lines.
 package final class InteractiveFlow: Sendable {
     private let run: FlowRun
     private let session: LuaSession
@@ -14,24 +14,24 @@ package final class InteractiveFlow: Sendable {
     private let tell: @Sendable (LuaError) -> Void
     private let transcript: Transcript
 
-    /// What came of a line.
+    /// The result of a line.
     package enum Answer: Sendable, Equatable {
-        /// Its values as a text, nil where it has none.
+        /// The values as text; nil if there are none.
         case value(String?)
-        /// The text may still become a chunk.
+        /// The text is incomplete but may become a chunk.
         case unfinished
-        /// It raised an error, which has been told.
+        /// The line raised an error, which has been reported.
         case raised
     }
 
-    /// What a path of names leads to.
+    /// What a path of names refers to.
     package enum Members: Sendable, Equatable {
         case names([String])
-        /// A handle of this type: `device`.
+        /// A handle of this type, such as `device`.
         case handle(String)
     }
 
-    /// The functions of the session's prelude.
+    /// Functions of the session's Lua prelude.
     private struct Functions {
         let evaluate: LuaFunctionReference
         let members: LuaFunctionReference
@@ -41,8 +41,8 @@ package final class InteractiveFlow: Sendable {
     /// Begins a session in which `push` is the module.
     ///
     /// - Parameters:
-    ///   - sink: What happens, as it happens.
-    ///   - failures: What fails: lines, expectations and tasks that nobody waits for.
+    ///   - sink: Receives events as they occur.
+    ///   - failures: Receives errors of lines, expectations and tasks that are not awaited.
     package init(
         runner: FlowRunner, events sink: @escaping @Sendable (FlowEvent) -> Void,
         failures: @escaping @Sendable (LuaError) -> Void
@@ -84,11 +84,9 @@ package final class InteractiveFlow: Sendable {
         _ = await evaluate("push = require \"push\"", firstLine: 1, isWhole: true)
     }
 
-    /// Runs a chunk, as lines of the session from `firstLine` on, counted from 1. After ``end()`` it fails with
-    /// `session.busy`.
+    /// Runs a chunk whose first line has the number `firstLine` in the session. After ``end()`` it fails with `session.busy`.
     ///
-    /// `isWhole` says that no more will come: what is unfinished then fails with its syntax error. Cancelling the task
-    /// cancels the chunk.
+    /// `isWhole`: no more text follows, so an incomplete chunk fails with its syntax error. Cancelling the task cancels the chunk.
     package func evaluate(_ text: String, firstLine: Int, isWhole: Bool) async -> Answer {
         let chunk = InteractiveChunk(text: text, firstLine: firstLine)
         let task = Task(executorPreference: run.runner.thread) { await self.answer(chunk, isWhole) }
@@ -97,13 +95,12 @@ package final class InteractiveFlow: Sendable {
         } onCancel: {
             task.cancel()
             run.runner.world.connections?.hurry(forGood: false)
-            // Also what the chunk left behind, while that goes on.
+            // Also cancels tasks that the chunk spawned while it runs.
             session.cancel()
         }
     }
 
-    /// What the names of a path lead to, as far as it begins with `typed`; with an empty path, the globals. No code of the
-    /// session is run for it.
+    /// The members of the value at a path that begin with `typed`; for an empty path, the globals. Runs no code of the session.
     package func members(of path: [String], beginningWith typed: String = "") async -> Members {
         let values = try? await session.call(functions.members, ([typed] + path).map(LuaValue.string))
         switch values?.dropFirst().first {
@@ -115,7 +112,7 @@ package final class InteractiveFlow: Sendable {
         return .names(table.array.compactMap(\.text))
     }
 
-    /// Cancels what is left and waits for its cleanup.
+    /// Cancels all tasks and waits for their cleanup.
     package func end() async {
         try? await session.close()
         pace.end()
@@ -140,12 +137,12 @@ package final class InteractiveFlow: Sendable {
             error = (raised as? LuaError) ?? .failure("host.error", "\(raised)")
         }
         let hasStalled = await pace.settle()
-        if let failure = run.runner.world.connections?.takeFailure() { (answer, error) = (.raised, LuaError(failure)) }
-        if error?.kind == .cancelled { error = hasStalled ? error?.asStall : error?.asInterruption }
+        if let failure = run.runner.world.connections?.consumeFailure() { (answer, error) = (.raised, LuaError(failure)) }
+        if error?.kind == .cancelled { error = hasStalled ? error?.asStalled : error?.asInterruption }
         if let raised = error, raised.kind == .syntax { error = chunk.syntaxError(insteadOf: raised) ?? raised }
-        if error?.code == "state.ended" { error?.hint = "leave with .quit, and begin another session" }
-        await run.settleSchedules(isOver: false)
-        let shown = await run.newlyShown()
+        if error?.code == "state.ended" { error?.hint = "quit with .quit, and start another session" }
+        await run.countScheduledSends(isOver: false)
+        let shown = await run.takeShownItems()
         if !shown.isEmpty { run.emit(.shown(shown)) }
         for failure in run.takeFailedExpectations() {
             if let error, error.code == "expect.failed", error.location == failure.location { continue }
@@ -157,7 +154,7 @@ package final class InteractiveFlow: Sendable {
         return answer
     }
 
-    /// With the value that was raised in the message, where that was no text.
+    /// Adds the raised value to the message if it was not a text.
     private func withValue(_ error: LuaError) async -> LuaError {
         guard error.value != .nil, error.message.hasPrefix("the script raised a ") else { return error }
         guard let text = try? await session.call(functions.shownError, [error.value]).first?.shown else { return error }
@@ -167,14 +164,14 @@ package final class InteractiveFlow: Sendable {
     }
 }
 
-/// What has been typed, as one script: errors are explained by it.
+/// The text typed so far, as one script for explaining errors.
 private final class Transcript: Sendable {
     private let chunks = Mutex<[Int: InteractiveChunk]>([:])
 
-    /// A chunk that has grown replaces what it was.
+    /// Records a chunk. An extended chunk replaces its earlier version.
     func note(_ chunk: InteractiveChunk) { chunks.withLock { $0[chunk.firstLine] = chunk } }
 
-    /// Every line in its place; what is no Lua is left out.
+    /// The script with every line at its number. Chunks that do not parse are left out.
     var script: FlowScript {
         var lines: [String] = []
         for (firstLine, chunk) in chunks.withLock({ $0 }).sorted(by: { $0.key < $1.key }) where lines.count < firstLine {
@@ -187,16 +184,16 @@ private final class Transcript: Sendable {
     }
 }
 
-/// When the clock of a session may jump, and when a line is over.
+/// Decides when the clock of a session may jump and when a line has ended.
 private final class Pace: Sendable {
     private enum State {
-        /// Somebody thinks.
+        /// Waiting for input.
         case resting
         case calling
-        /// The call waited for what cannot come, and was cancelled.
+        /// The call waited for an event that could not occur, and was cancelled.
         case stalled
         case settling(hasStalled: Bool, CheckedContinuation<Bool, Never>)
-        /// The session is over: the thread tells nothing any more.
+        /// The session has ended. The thread reports nothing more.
         case ended
     }
 
@@ -208,7 +205,7 @@ private final class Pace: Sendable {
 
     func end() { state.withLock { $0 = .ended } }
 
-    /// Waits until everything waits; answers whether the call has stalled.
+    /// Waits until all tasks wait. Returns whether the call has stalled.
     func settle() async -> Bool {
         await withCheckedContinuation { continuation in
             let hasEnded = state.withLock { state in
@@ -225,7 +222,7 @@ private final class Pace: Sendable {
         }
     }
 
-    /// The idle handler: true when there is work again.
+    /// The thread's idle handler. Returns whether there is new work.
     func threadIsIdle(_ clock: (any SteppedClock)?, stall: () -> Void) -> Bool {
         switch state.withLock({ $0 }) {
         case .resting, .stalled, .ended: return false
@@ -249,14 +246,14 @@ private final class Pace: Sendable {
 }
 
 extension LuaValue {
-    /// A text for people: what is not UTF-8 is replaced.
+    /// A text for display, with invalid UTF-8 replaced.
     fileprivate var shown: String? {
         if case .bytes(let bytes) = self { String(decoding: bytes, as: UTF8.self) } else { text }
     }
 }
 
 extension LuaError {
-    /// Of a line that was cancelled from outside.
+    /// The error for a line that was cancelled from outside.
     fileprivate var asInterruption: LuaError {
         var error = self
         error.message = "the call was cancelled"

@@ -1,7 +1,7 @@
-import PushCore
+import PushModel
 import Synchronization
 
-/// What a script waited for on a phone in vain, and what the phone has instead: for the expectation that fails because of it.
+/// An item that a script waited for in vain, and what the device has instead. Shown with the expectation that fails because of it.
 struct MissedItem: Sendable {
     let text: String
 
@@ -16,12 +16,12 @@ struct MissedItem: Sendable {
         } else {
             lines[0] += "; its inbox has:"
             lines += items.suffix(Self.most).map { "  \(Self.line($0))" }
-            if items.count > Self.most { lines.append("  … and \(items.count - Self.most) before") }
+            if items.count > Self.most { lines.append("  … and \(items.count - Self.most) earlier ones") }
         }
         text = lines.joined(separator: "\n")
     }
 
-    /// Items that a message names.
+    /// Maximum number of items in a message.
     private static let most = 8
 
     private static func line(_ item: InboxItem) -> String {
@@ -39,9 +39,9 @@ struct MissedItem: Sendable {
 }
 
 extension FlowRun {
-    /// Nil: what was waited for has come.
-    func noteMissed(_ item: MissedItem?, of task: Int) { state.withLock { $0.missed[task] = item } }
+    /// Records the missed item of a task; nil if the item has arrived.
+    func recordMissedItem(_ item: MissedItem?, of task: Int) { state.withLock { $0.missed[task] = item } }
 
-    /// What it was, once: a later expectation is about something else.
+    /// Returns and clears the missed item, so that later expectations do not show it.
     func takeMissedItem(of task: Int) -> String? { state.withLock { $0.missed.removeValue(forKey: task)?.text } }
 }

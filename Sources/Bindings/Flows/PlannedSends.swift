@@ -1,12 +1,12 @@
 import Lua
-import PushCore
+import PushModel
 
-/// Notifications that a run has scheduled, in this order. Adding and removing one take the same time however many there are.
+/// The notifications that a run has scheduled, in order. Adding and removing take constant time.
 struct PlannedSends: Sendable {
     struct Entry: Sendable {
         var id: String
         var audience: String
-        /// The line that scheduled it.
+        /// The line of the script that scheduled it.
         var location: SourceLocation?
     }
 
@@ -17,7 +17,7 @@ struct PlannedSends: Sendable {
     var isEmpty: Bool { entries.isEmpty }
     var count: Int { entries.count }
 
-    /// In the order in which they were scheduled.
+    /// Entries in the order in which they were scheduled.
     var inOrder: [Entry] { entries.sorted { $0.key < $1.key }.map(\.value) }
 
     mutating func append(_ entry: Entry) {

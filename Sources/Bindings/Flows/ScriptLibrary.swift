@@ -1,31 +1,32 @@
 import Lua
-import PushCore
+import PushModel
 
-/// Where `push.run` finds flows, and `require` modules.
+/// Finds flows for `push.run` and modules for `require`.
 package protocol ScriptLibrary: Sendable {
-    /// The script at a path that is relative to the folder of the script that asks for it. Throws `script.*`.
+    /// The script at a path relative to the folder of the requesting script. Throws `script.*`.
     func script(at path: String, from script: FlowScript) throws(PushError) -> FlowScript
 
-    /// Where the modules of a script are; nil when it has none but `push`.
+    /// The search path for a script's modules; nil if only `push` is available.
     func modules(of script: FlowScript) -> LuaSearchPath?
 
-    /// The plugin that a spec is one of. Throws `plugin.not_found`.
+    /// The plugin that a spec belongs to. Throws `plugin.not_found`.
     func plugin(of script: FlowScript) throws(PushError) -> PluginSource
 }
 
 extension ScriptLibrary {
     package func plugin(of script: FlowScript) throws(PushError) -> PluginSource {
         throw PushError(
-            "plugin.not_found", "\(script.name) is no spec of a plugin", hint: "a plugin's specs lie in its folder, beside init.lua")
+            "plugin.not_found", "\(script.name) is not a spec of a plugin",
+            hint: "put the specs of a plugin into its folder, beside init.lua")
     }
 }
 
-/// A library without scripts, for hosts that run one script alone.
+/// An empty library, for hosts that run a single script.
 package struct NoScripts: ScriptLibrary {
     package init() {}
 
     package func script(at path: String, from script: FlowScript) throws(PushError) -> FlowScript {
-        throw PushError("script.not_found", "\(path) does not exist: this host has no other scripts")
+        throw PushError("script.not_found", "\(path) does not exist: no other scripts are available")
     }
 
     package func modules(of script: FlowScript) -> LuaSearchPath? { nil }

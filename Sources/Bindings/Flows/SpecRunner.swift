@@ -1,7 +1,7 @@
 import Lua
-import PushCore
+import PushModel
 
-/// Runs the tests of specs, each in a world, a Lua state and on a thread of its own.
+/// Runs the tests of specs, each with its own world, Lua state and thread.
 package struct SpecRunner: Sendable {
     package typealias WorldMaker = @Sendable (LuaThread, FlowScript) throws(PushError) -> FlowWorld
 
@@ -17,15 +17,15 @@ package struct SpecRunner: Sendable {
         makeWorld = world
     }
 
-    /// The tests that a spec declares. Raises what the file raises outside of its tests.
+    /// The tests that a spec declares. Throws what the file raises outside of its tests.
     package func tests(of script: FlowScript) async throws -> [TestCase] {
         try await onThread(script) { runner, events in
             try await runner.tests(of: script) { events.append($0) }
         }
     }
 
-    /// Runs a test, with its number counted from 1 in the order of the file. A file whose tests stand in another order each
-    /// time, as `next` gives them, fails with `test.unstable`.
+    /// Runs the test with this number in file order, from 1. Throws `test.unstable` if another test is found there, because the file
+    /// declares its tests in varying order.
     package func run(_ test: TestCase, number: Int, of script: FlowScript) async throws(PushError) -> TestResult {
         do {
             return try await onThread(script) { runner, events in
@@ -42,8 +42,9 @@ package struct SpecRunner: Sendable {
 
     private static func unstable(_ test: TestCase, _ found: String?) -> PushError {
         PushError(
-            "test.unstable", "\(found.map { "\"\($0)\"" } ?? "nothing") stands in the place of \"\(test.fullName)\"",
-            hint: "declare the tests in the same order each time: next() over a table has none, ipairs has")
+            "test.unstable",
+            "the order of tests has changed: found \(found.map { "\"\($0)\"" } ?? "no test") instead of \"\(test.fullName)\"",
+            hint: "declare the tests in a fixed order, for example with ipairs; next() over a table has no fixed order")
     }
 
     private func onThread<Result>(
@@ -65,7 +66,7 @@ package struct SpecRunner: Sendable {
     }
 }
 
-/// How a test ended, and what it told.
+/// The report and events of a test.
 package struct TestResult: Sendable {
     package var report: FlowReport
     package var events: [FlowEvent]

@@ -1,12 +1,12 @@
 import Lua
 
-/// One `push.test.it` of a spec.
+/// A test declared with `push.test.it`.
 package struct TestCase: Sendable, Equatable {
-    /// The names of the `describe`s around it, outermost first.
+    /// Names of the enclosing `describe` blocks, outermost first.
     package var groups: [String]
     package var name: String
     package var location: SourceLocation?
-    /// It has a name and no function yet.
+    /// Whether the test has a name but no function yet.
     package var isPending: Bool
 
     package init(groups: [String], name: String, location: SourceLocation?, isPending: Bool) {
@@ -16,6 +16,6 @@ package struct TestCase: Sendable, Equatable {
         self.isPending = isPending
     }
 
-    /// `breaking news › only subscribers are told`
+    /// Group names and test name: `breaking news › only subscribers are told`.
     package var fullName: String { (groups + [name]).joined(separator: " › ") }
 }

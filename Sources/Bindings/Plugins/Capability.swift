@@ -1,25 +1,25 @@
-import PushCore
+import PushModel
 
-/// Something that a plugin asks for in `needs` and an operator grants: without both, it raises `capability.denied`.
+/// A capability that a plugin requests in `needs` and an operator grants. Without both, its use throws `capability.denied`.
 package enum Capability: Sendable, Hashable, CustomStringConvertible {
-    /// Sending, scheduling and cancelling notifications.
+    /// Send, schedule and cancel notifications.
     case hubSend
-    /// Reading installations and outcomes.
+    /// Read installations and outcomes.
     case hubRead
-    /// Creating, changing and deleting installations.
+    /// Create, change and delete installations.
     case hubWrite
-    /// Keeping values.
+    /// Store key-value data.
     case kv
-    /// Requests to a host in the public network; `*.example.com` stands for all hosts below.
+    /// Send requests to a host in the public network. `*.example.com` matches all subdomains.
     case http(host: String)
-    /// The same wherever the host's address is.
+    /// Like `http`, but the host may also have a private or loopback address.
     case httpPrivate(host: String)
-    /// Reading the secret of that name.
+    /// Read the secret with this name.
     case secret(name: String)
-    /// Calling the functions that the program has added in that space: `push.geo.…`.
+    /// Call functions of a namespace that the program has added: `push.geo.…`.
     case native(space: String)
 
-    /// What kind a function of the module needs.
+    /// The kind of capability that a function of the module needs.
     package enum Kind: String, Sendable, CaseIterable {
         case hubSend = "hub.send"
         case hubRead = "hub.read"
@@ -52,22 +52,22 @@ package enum Capability: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// How each is written.
+    /// The notation of each capability.
     package static let forms = ["hub.send", "hub.read", "hub.write", "kv", "http:HOST", "http.private:HOST", "secret:NAME", "native:SPACE"]
 
-    /// What each allows, as the documentation has it.
+    /// A description of each capability for the documentation.
     package static let summaries: [(form: String, summary: String)] = [
-        ("hub.send", "sending, scheduling and cancelling notifications"),
-        ("hub.read", "reading installations and outcomes, and the devices of an audience one by one"),
-        ("hub.write", "creating, changing and deleting installations"),
-        ("kv", "keeping values of its own"),
-        ("http:HOST", "requests to that host in the public network; HOST may have a port, and `*.example.com` stands for all hosts below"),
-        ("http.private:HOST", "the same wherever the host's address is, loopback and private networks included"),
-        ("secret:NAME", "reading the secret of that name"),
-        ("native:SPACE", "calling the functions `push.SPACE.…` of a program that was [built with its own](../native-plugins.md)"),
+        ("hub.send", "send, schedule and cancel notifications"),
+        ("hub.read", "read installations and outcomes, and list the devices of an audience"),
+        ("hub.write", "create, change and delete installations"),
+        ("kv", "store key-value data"),
+        ("http:HOST", "send requests to a host in the public network; HOST may have a port, and `*.example.com` matches all subdomains"),
+        ("http.private:HOST", "like http:HOST, but also to private and loopback addresses"),
+        ("secret:NAME", "read the secret with this name"),
+        ("native:SPACE", "call the functions `push.SPACE.…` that the program has [added in Swift](../native-plugins.md)"),
     ]
 
-    /// Reads one as it is written. Throws what is wrong, as the rest of a sentence that begins with the text.
+    /// Parses a capability. The error's reason completes a sentence that begins with the text.
     package init(parsing text: String) throws(Unreadable) {
         let (head, tail) = text.splitAtColon
         switch (head, tail) {
@@ -79,37 +79,37 @@ package enum Capability: Sendable, Hashable, CustomStringConvertible {
         case ("http.private", let host?): self = .httpPrivate(host: try Self.host(host))
         case ("secret", let name?):
             guard !name.isEmpty, name.utf8.allSatisfy(\.isPropertyCharacter) else {
-                throw Unreadable(reason: "names no secret: names have letters, digits and _")
+                throw Unreadable(reason: "does not name a secret: use letters, digits and _")
             }
             self = .secret(name: name)
         case ("native", let space?):
             guard space.wholeMatch(of: /[a-z][a-z0-9_]*/) != nil else {
-                throw Unreadable(reason: "names no space: write native:geo for functions such as push.geo.distance")
+                throw Unreadable(reason: "does not name a namespace: write native:geo for functions such as push.geo.distance")
             }
             self = .native(space: space)
         default:
             let near = nearest(head, in: Self.forms.map { $0.splitAtColon.head })
             throw Unreadable(
                 reason: near == head
-                    ? "is not complete: write \(Self.forms.first { $0.splitAtColon.head == head } ?? head)"
-                    : "is no capability\(near.map { "; did you mean \"\($0)\"?" } ?? "")")
+                    ? "is incomplete: write \(Self.forms.first { $0.splitAtColon.head == head } ?? head)"
+                    : "is not a capability\(near.map { "; did you mean \"\($0)\"?" } ?? "")")
         }
     }
 
     package struct Unreadable: Error { package let reason: String }
 
-    /// A name, an address, or `*.` and a name, each with a port or without.
+    /// Parses a host name, an IPv4 address, or `*.` and a name, optionally with a port.
     private static func host(_ text: String) throws(Unreadable) -> String {
         guard let host = OutboundHost(text) else {
             throw Unreadable(
                 reason: text.contains("[") || text.count(where: { $0 == ":" }) > 1 && !text.contains("/")
-                    ? "is an IPv6 address, which plugins cannot ask: write the name of the host"
-                    : "names no host: write http:api.example.com, without a scheme or a path")
+                    ? "is an IPv6 address, which is not supported: write the host's name"
+                    : "does not name a host: write http:api.example.com, without scheme and path")
         }
         return host.description
     }
 
-    /// Whether this one, granted, allows the other.
+    /// Whether granting this capability also allows `other`.
     package func covers(_ other: Capability) -> Bool {
         switch (self, other) {
         case (.http(let own), .http(let host)), (.httpPrivate(let own), .http(let host)), (.httpPrivate(let own), .httpPrivate(let host)):
@@ -120,19 +120,18 @@ package enum Capability: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Capability {
-    /// Whether the host of a private grant is one of those that are asked for: whether its addresses may be private is the operator's
-    /// choice.
+    /// Whether a grant for private addresses is for a requested host. The operator decides whether its addresses may be private.
     fileprivate func coversHost(of grant: Capability) -> Bool {
         if case .httpPrivate(let host) = grant { covers(.http(host: host)) } else { false }
     }
 }
 
-/// What a plugin has asked for and was granted.
+/// The capabilities that a plugin has requested and those it was granted.
 package struct Grants: Sendable, Equatable {
     package var needs: [Capability]
     package var granted: [Capability]
 
-    /// With no more than these grants.
+    /// Reduces the grants to those covered by `grants`.
     package func restricted(to grants: [Capability]) -> Grants {
         Grants(needs: needs, granted: granted.filter { old in grants.contains { $0.covers(old) } })
     }
@@ -142,10 +141,10 @@ package struct Grants: Sendable, Equatable {
         self.granted = granted
     }
 
-    /// What it asks for and has not been granted.
+    /// Requested capabilities that are not granted.
     package var missing: [Capability] { needs.filter { need in !granted.contains { $0.covers(need) } } }
 
-    /// What it may do: of what it asks for all that was granted, which may be a part of it, and with the private addresses that were.
+    /// The capabilities in effect. A grant may cover only part of a request, and may add private addresses.
     package var effective: [Capability] {
         needs.reduce(into: []) { all, need in
             var found: [Capability] = []

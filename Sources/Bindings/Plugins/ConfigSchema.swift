@@ -1,14 +1,14 @@
 import Lua
-import PushCore
+import PushModel
 
-/// What a plugin takes from the configuration: `config` of its manifest.
+/// The schema of a plugin's configuration: `config` of its manifest.
 package struct ConfigSchema: Sendable, Equatable {
     package var fields: [Field] = []
 
     package struct Field: Sendable, Equatable {
         package var name: String
         package var type: FieldType
-        /// What stands for a value that is not given.
+        /// The value if none is configured.
         package var defaultValue: JSON?
         package var isRequired: Bool
         package var summary: String
@@ -27,17 +27,17 @@ package struct ConfigSchema: Sendable, Equatable {
         case integer(Bounds)
         case number(Bounds)
         case boolean
-        /// As a flow has it; the script gets seconds.
+        /// A duration as in flows; the script receives seconds.
         case duration
-        /// 07:00 or 22:30, as `push.clock.window_end` takes it.
+        /// A time of day such as 07:00 or 22:30, as for `push.clock.window_end`.
         case timeOfDay
-        /// By its IANA name.
+        /// An IANA time zone name.
         case timeZone
         case tag
-        /// The name of a secret; the script gets the secret itself.
+        /// The name of a secret; the script receives the secret itself.
         case secret
         case list(FieldType)
-        /// Any names, values of one type.
+        /// A table with any keys and values of one type.
         case map(FieldType)
         case table(ConfigSchema)
     }
@@ -60,11 +60,11 @@ extension ConfigSchema {
     ]
     private static let keys = ["type", "default", "required", "desc", "min", "max", "choices", "of", "fields"]
 
-    /// Throws `plugin.manifest`.
+    /// Reads a schema. Throws `plugin.manifest`.
     init(_ table: ManifestTable) throws(LuaError) {
         for name in table.fields.keys.sorted() {
             guard name.first?.isLetter == true, name.utf8.allSatisfy(\.isPropertyCharacter) else {
-                throw table.refusal(name, "cannot be a name", hint: "use letters, digits and _, beginning with a letter")
+                throw table.refusal(name, "is not a valid name", hint: "use letters, digits and _, beginning with a letter")
             }
             guard let field = try table.table(name, keys: Self.keys) else { continue }
             fields.append(try Self.field(name, field))
@@ -78,18 +78,18 @@ extension ConfigSchema {
             summary: try table.text("desc") ?? "")
         if let given = table.fields["default"] {
             guard !field.isRequired else {
-                throw table.refusal("default", "goes with no required value", hint: "leave out one of the two")
+                throw table.refusal("default", "is not allowed with required", hint: "remove one of them")
             }
             if type.holdsSecret {
-                throw table.refusal("default", "goes with no secret", hint: "whoever configures the plugin names the secret")
+                throw table.refusal("default", "is not allowed for secrets", hint: "the operator names the secret in the configuration")
             }
-            // Lua does not tell an empty list from an empty table.
+            // Lua does not distinguish an empty list from an empty table.
             let json = given.json.map { json in
                 if case .list = type, case .object(let object) = json, object.isEmpty { JSON.array([]) } else { json }
             }
-            guard let json else { throw table.refusal("default", "cannot be written into a configuration: \(given.phrase)") }
-            do throws(Misfit) { _ = try type.value(of: json, at: table.place("default"), secrets: { _ in .nil }, zones: nil) } catch {
-                throw table.refusal("default", "does not fit: \(error.reason)")
+            guard let json else { throw table.refusal("default", "cannot be represented in a configuration: \(given.phrase)") }
+            do throws(InvalidValue) { _ = try type.value(of: json, at: table.place("default"), secrets: { _ in .nil }, zones: nil) } catch {
+                throw table.refusal("default", "is invalid: it \(error.reason)")
             }
             field.defaultValue = json
         }
@@ -100,14 +100,14 @@ extension ConfigSchema {
         let name = try table.text("type") ?? "string"
         guard typeNames.contains(name) else {
             throw table.refusal(
-                "type", "is \"\(name)\", which is none of \(typeNames.joined(separator: ", "))",
+                "type", "must be one of \(typeNames.joined(separator: ", ")), got \"\(name)\"",
                 hint: nearest(name, in: typeNames).map { "did you mean \"\($0)\"?" })
         }
         for (key, types) in [
             ("min", ["integer", "number"]), ("max", ["integer", "number"]), ("choices", ["string"]), ("of", ["list", "map"]),
             ("fields", ["table"]),
         ] where table.fields[key] != nil && !types.contains(name) {
-            throw table.refusal(key, "does not go with the type \(name)", hint: "it goes with \(types.joined(separator: " and "))")
+            throw table.refusal(key, "is not allowed for the type \(name)", hint: "it is allowed for \(types.joined(separator: " and "))")
         }
         let bounds = Bounds(minimum: try table.number("min"), maximum: try table.number("max"))
         if let minimum = bounds.minimum, let maximum = bounds.maximum, minimum > maximum {
@@ -128,8 +128,8 @@ extension ConfigSchema {
             if let nested = table.fields["of"], case .table = nested, let of = try table.table("of", keys: keys) {
                 element = try type(of: of)
             } else {
-                guard let of = try table.text("of", "the name of a type, or a table that describes one") else {
-                    throw table.refusal("of", "is missing: it says what is in the \(name)", hint: "write of = \"string\"")
+                guard let of = try table.text("of", "the name of a type, or a table that describes it") else {
+                    throw table.refusal("of", "is missing: it is the type of the \(name)'s elements", hint: "write of = \"string\"")
                 }
                 element = try type(
                     of: ManifestTable(
@@ -138,7 +138,7 @@ extension ConfigSchema {
             return name == "list" ? .list(element) : .map(element)
         case "table":
             guard let fields = try table.table("fields", keys: nil) else {
-                throw table.refusal("fields", "is missing: it says what is in the table")
+                throw table.refusal("fields", "is missing: it describes the table's fields")
             }
             return .table(try ConfigSchema(fields))
         default: return .string(choices: try table.texts("choices"))
@@ -149,34 +149,34 @@ extension ConfigSchema {
 // MARK: - Reading values
 
 extension ConfigSchema {
-    /// What is wrong with a value.
-    struct Misfit: Error {
-        /// Where: `config.limits.per_day`.
+    /// An invalid value in a configuration.
+    struct InvalidValue: Error {
+        /// Path of the value: `config.limits.per_day`.
         var path: String
         var reason: String
         var hint: String?
     }
 
-    /// The values that a script gets, defaults filled in.
+    /// The values for the script, with defaults filled in.
     ///
     /// - Parameters:
-    ///   - secrets: the secret of a name; nil where there is none.
-    ///   - zones: nil: whether there is a time zone is not looked at.
+    ///   - secrets: Returns the secret with a name; nil if there is none.
+    ///   - zones: Used to check time zone names; nil skips the check.
     func values(
         of json: JSON, at path: String, secrets: (String) -> LuaValue?, zones: (any TimeZoneSource)? = nil
-    ) throws(Misfit) -> LuaValue {
+    ) throws(InvalidValue) -> LuaValue {
         var given: [String: JSON] = [:]
         switch json {
         case .null: break
         case .object(let object): for (key, value) in object.members { given[key] = value }
-        default: throw Misfit(path: path, reason: "must be a table with names, got \(json.kindPhrase)")
+        default: throw InvalidValue(path: path, reason: "must be a table with names, got \(json.kindPhrase)")
         }
         for key in given.keys.sorted() where !fields.contains(where: { $0.name == key }) {
             let names = fields.map(\.name)
-            throw Misfit(
+            throw InvalidValue(
                 path: "\(path).\(key)",
-                reason: "is no setting of the plugin\(nearest(key, in: names).map { "; did you mean \"\($0)\"?" } ?? "")",
-                hint: names.isEmpty ? "it takes none" : "it takes \(names.joined(separator: ", "))")
+                reason: "is not a setting of the plugin\(nearest(key, in: names).map { "; did you mean \"\($0)\"?" } ?? "")",
+                hint: names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))")
         }
         var values: [String: LuaValue] = [:]
         for field in fields {
@@ -188,7 +188,7 @@ extension ConfigSchema {
             if let value = field.defaultValue {
                 values[field.name] = try field.type.value(of: value, at: place, secrets: secrets, zones: zones)
             } else if field.isRequired {
-                throw Misfit(path: place, reason: "is missing", hint: field.summary.isEmpty ? nil : field.summary)
+                throw InvalidValue(path: place, reason: "is missing", hint: field.summary.isEmpty ? nil : field.summary)
             } else if case .table(let schema) = field.type {
                 values[field.name] = try schema.values(of: .null, at: place, secrets: secrets, zones: zones)
             }
@@ -200,16 +200,16 @@ extension ConfigSchema {
 extension ConfigSchema.FieldType {
     fileprivate func value(
         of json: JSON, at path: String, secrets: (String) -> LuaValue?, zones: (any TimeZoneSource)?
-    ) throws(ConfigSchema.Misfit) -> LuaValue {
-        func misfit(_ wanted: String) -> ConfigSchema.Misfit {
-            ConfigSchema.Misfit(path: path, reason: "must be \(wanted), got \(json.kindPhrase)")
+    ) throws(ConfigSchema.InvalidValue) -> LuaValue {
+        func misfit(_ wanted: String) -> ConfigSchema.InvalidValue {
+            ConfigSchema.InvalidValue(path: path, reason: "must be \(wanted), got \(json.kindPhrase)")
         }
         switch self {
         case .string(let choices):
             guard case .string(let text) = json else { throw misfit("a text") }
             guard choices.isEmpty || choices.contains(text) else {
-                throw ConfigSchema.Misfit(
-                    path: path, reason: "is \"\(text)\", which is none of \(choices.joined(separator: ", "))",
+                throw ConfigSchema.InvalidValue(
+                    path: path, reason: "must be one of \(choices.joined(separator: ", ")), got \"\(text)\"",
                     hint: nearest(text, in: choices).map { "did you mean \"\($0)\"?" })
             }
             return .string(text)
@@ -242,7 +242,7 @@ extension ConfigSchema.FieldType {
         case .timeZone:
             guard case .string(let name) = json else { throw misfit("a time zone such as Europe/Lisbon") }
             do throws(PushError) { _ = try zones?.rules(of: name) } catch {
-                throw ConfigSchema.Misfit(path: path, reason: "is wrong: \(error.message)", hint: error.hint)
+                throw ConfigSchema.InvalidValue(path: path, reason: "is invalid: \(error.message)", hint: error.hint)
             }
             return .string(name)
         case .tag:
@@ -251,9 +251,9 @@ extension ConfigSchema.FieldType {
         case .secret:
             guard case .string(let name) = json else { throw misfit("the name of a secret") }
             guard let secret = secrets(name) else {
-                throw ConfigSchema.Misfit(
-                    path: path, reason: "names the secret \"\(name)\", which there is none of",
-                    hint: "set PUSHHOST_SECRET_\(name.uppercased()), or write it into the project's secrets file")
+                throw ConfigSchema.InvalidValue(
+                    path: path, reason: "names the secret \"\(name)\", which does not exist",
+                    hint: "set PUSHHOST_SECRET_\(name.uppercased()), or add it to the project's secrets file")
             }
             return secret
         case .list(let element):
@@ -276,18 +276,18 @@ extension ConfigSchema.FieldType {
 }
 
 extension ConfigSchema.Bounds {
-    fileprivate func check(_ number: Double, _ json: JSON, _ path: String) throws(ConfigSchema.Misfit) {
+    fileprivate func check(_ number: Double, _ json: JSON, _ path: String) throws(ConfigSchema.InvalidValue) {
         if let minimum, number < minimum {
-            throw ConfigSchema.Misfit(path: path, reason: "must be at least \(minimum.short), got \(json.serializedText)")
+            throw ConfigSchema.InvalidValue(path: path, reason: "must be at least \(minimum.short), got \(json.serializedText)")
         }
         if let maximum, number > maximum {
-            throw ConfigSchema.Misfit(path: path, reason: "must be at most \(maximum.short), got \(json.serializedText)")
+            throw ConfigSchema.InvalidValue(path: path, reason: "must be at most \(maximum.short), got \(json.serializedText)")
         }
     }
 }
 
 extension JSON {
-    /// What it is and, where that is short, what it says.
+    /// The kind of value, or the value itself if it is short.
     fileprivate var kindPhrase: String {
         switch self {
         case .null: "nothing"
@@ -302,7 +302,7 @@ extension JSON {
 }
 
 extension ConfigSchema.FieldType {
-    /// Itself, or anywhere inside.
+    /// Whether the type is a secret or contains one.
     fileprivate var holdsSecret: Bool {
         switch self {
         case .secret: true

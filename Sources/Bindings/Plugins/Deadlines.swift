@@ -1,9 +1,9 @@
-import PushCore
+import PushModel
 import Synchronization
 
-/// Ends what has not come back in time: one alarm for all calls, so that a call costs no timer of its own.
+/// Ends calls that exceed their time limit. One alarm serves all calls, so that a call needs no timer of its own.
 final class Deadlines: Sendable {
-    /// A call that is under way.
+    /// A call in progress.
     final class Entry: Sendable {
         fileprivate let end: Timestamp
         fileprivate let expire: @Sendable () -> Void
@@ -11,33 +11,35 @@ final class Deadlines: Sendable {
 
         fileprivate init(end: Timestamp, expire: @escaping @Sendable () -> Void) { (self.end, self.expire) = (end, expire) }
 
-        /// Whether it was ended for that.
+        /// Whether the call exceeded its limit.
         var hasPassed: Bool { passed.load(ordering: .acquiring) }
     }
 
     private struct State {
         var entries: [ObjectIdentifier: Entry] = [:]
         var alarm: Task<Void, Never>?
-        /// What the alarm rings for; nil where there is none.
+        /// The time for which the alarm is set; nil if there is none.
         var moment: Timestamp?
     }
 
     private let clock: any HubClock
     private let start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
-    /// An alarm that nobody needs any more rings once for nothing, which costs less than one for each call. Where time is moved by hand
-    /// it would be moved there.
-    private let lingers: Bool
+    /// Whether an alarm stays set after its call has ended. Waking up once for nothing costs less than resetting it for each call. A
+    /// stepped clock would advance to the unused alarm, so there it is reset.
+    private let keepsAlarm: Bool
     private let state = Mutex(State())
 
     init(clock: any HubClock, start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>) {
         self.clock = clock.steady
         self.start = start
-        lingers = !(clock is any SteppedClock)
+        keepsAlarm = !(clock is any SteppedClock)
     }
 
     deinit { state.withLock { $0.alarm }?.cancel() }
 
-    /// - Parameter expire: called once, from anywhere, where the call was not ended before.
+    /// Starts the limit of a call.
+    ///
+    /// - Parameter expire: Called once, from any thread, if the call has not ended in time.
     func begin(after timeout: Duration, _ expire: @escaping @Sendable () -> Void) -> Entry {
         let entry = Entry(end: clock.now + timeout, expire: expire)
         state.withLock { state in
@@ -50,7 +52,7 @@ final class Deadlines: Sendable {
     func end(_ entry: Entry) {
         state.withLock { state in
             state.entries[ObjectIdentifier(entry)] = nil
-            if !lingers, state.moment == entry.end { arm(&state) }
+            if !keepsAlarm, state.moment == entry.end { arm(&state) }
         }
     }
 

@@ -1,14 +1,14 @@
 import Lua
-import PushCore
+import PushModel
 
-// What a run may do.
+// Permission checks of a run.
 extension FlowRun {
-    /// The run that a call comes from: the one that is attached to it, else this one.
+    /// The run attached to a call, otherwise this one.
     func attached(_ attachment: (any AnyObject & Sendable)?) -> FlowRun { attachment as? FlowRun ?? self }
 
     func attached(_ site: LuaCallSite) -> FlowRun { attached(site.attachment) }
 
-    /// Throws `phase.not_allowed`, and `capability.denied` for what a plugin was not granted.
+    /// Throws `phase.not_allowed`, or `capability.denied` if a plugin lacks the capability.
     func permit(_ binding: Binding) throws(LuaError) {
         guard binding.phases.contains(phase) else { throw .phase(phase, of: binding) }
         guard let plugin, let kind = binding.capability, !plugin.grants.allows(kind) else { return }
@@ -17,12 +17,12 @@ extension FlowRun {
         case .hubRead: throw plugin.denial(of: .hubRead, for: binding.name)
         case .hubWrite: throw plugin.denial(of: .hubWrite, for: binding.name)
         case .kv: throw plugin.denial(of: .kv, for: binding.name)
-        // These name what they need.
+        // These depend on a host, name or namespace and are checked by the binding.
         case .http, .secret, .native: return
         }
     }
 
-    /// Throws `capability.denied` where a plugin was not granted it.
+    /// Throws `capability.denied` if a plugin lacks the capability.
     func demand(_ capability: Capability, for binding: String) throws(LuaError) {
         guard let plugin, !plugin.grants.allows(capability) else { return }
         throw plugin.denial(of: capability, for: binding)
@@ -39,7 +39,7 @@ extension LuaError {
             case .hook, .onceKept, .route, .timer: "in \(phase.name)"
             }
         return .misuse(
-            "phase.not_allowed", "\(binding.name) cannot be called \(place)", hint: "it can in \(allowed.joined(separator: ", "))",
+            "phase.not_allowed", "\(binding.name) cannot be called \(place)", hint: "allowed in \(allowed.joined(separator: ", "))",
             details: ["phase": .string(phase.name), "allowed": .table(LuaTable(array: allowed.map(LuaValue.string)))])
     }
 }

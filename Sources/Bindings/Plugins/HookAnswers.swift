@@ -1,62 +1,62 @@
 import Lua
-import PushCore
+import PushModel
 
-/// What hooks may answer: tables that are checked like the arguments of a function. What does not fit is a failure of the hook.
+/// The tables that hooks may return, checked like the arguments of a function. An invalid table is a failure of the hook.
 enum HookAnswers {
     static let beforeSend = Binding(
-        "before_send", "What is to become of the notification; nothing: it is accepted as it is.", style: .table,
+        "before_send", "Changes or vetoes the notification. Without a result it is accepted unchanged.", style: .table,
         parameters: [
-            .optional("veto", .string, "refuses it; the sender is told this, at most 300 characters"),
-            .optional("at", .time, "sends it later, at most seven days ahead"),
-            .optional("after", .duration, "sends it later"),
-            .optional("to", .audience, "goes to others"),
+            .optional("veto", .string, "rejects it; the reason for the sender, at most 300 characters"),
+            .optional("at", .time, "defers it to this time, at most seven days ahead"),
+            .optional("after", .duration, "defers it by this time"),
+            .optional("to", .audience, "replaces the audience"),
         ] + Binding.notificationParameters.filter { !["to", "device", "pace"].contains($0.name) },
         example: "return { after = \"1h\" }",
         constraint: { keys, name throws(LuaError) in
             if keys.isSuperset(of: ["at", "after"]) {
-                throw .misuse("hook.answer", "\(name): \"at\" and \"after\" exclude each other", hint: "keep one of them")
+                throw .misuse("hook.answer", "\(name): \"at\" and \"after\" exclude each other", hint: "use one of them")
             }
-            // Without a content it stays as it is, and has its title and headers already.
+            // Without new content the title and headers of the notification already exist.
             if !keys.isDisjoint(with: Binding.notificationContents + ["title", "headers"]) { try Binding.requireContent(keys, name) }
         }, body: .prelude)
 
     static let beforeDeliver = Binding(
-        "before_deliver", "One ruling about some of the devices; of each device the first one holds.", style: .table,
+        "before_deliver", "A ruling about some of the devices. The first ruling for a device applies.", style: .table,
         parameters: [
-            .optional("all", .boolean, "true: all of them"),
-            .optional("tag", .tag, "those with this tag"),
-            .optional("devices", .list(.integer), "those with these numbers"),
-            .optional("skip", .boolean, "true: they do not get it"),
+            .optional("all", .boolean, "true: all devices"),
+            .optional("tag", .tag, "devices with this tag"),
+            .optional("devices", .list(.integer), "devices with these numbers"),
+            .optional("skip", .boolean, "true: the devices are skipped"),
             .optional(
-                "hold_until", .time, "they get it then, unless a hook that is asked once more rules otherwise; at most seven days ahead"),
-            .optional("pass", .boolean, "true: what follows in the list is not for them; other plugins may still rule about them"),
+                "hold_until", .time, "delivery is deferred to this time, when hooks are called again; at most seven days ahead"),
+            .optional("pass", .boolean, "true: later rulings of the list do not apply; those of other plugins still do"),
             .optional(
-                "reason", .string, "why, for whoever asks what became of them, at most 300 characters; needed with skip and hold_until"),
+                "reason", .string, "the reason shown in traces, at most 300 characters; required with skip and hold_until"),
         ], example: "return { { tag = \"time_zone:Europe.Lisbon\", hold_until = \"2026-01-06T07:00:00Z\", reason = \"quiet hours\" } }",
         body: .prelude)
 
     static let onRegister = Binding(
-        "on_register", "What is to become of the registration; nothing: it is kept as it is.", style: .table,
+        "on_register", "Changes or vetoes the registration. Without a result it is stored unchanged.", style: .table,
         parameters: [
-            .optional("veto", .string, "refuses it; whoever registers is told this, at most 300 characters"),
-            .optional("add_tags", .list(.tag), "tags that it gets as well"),
-            .optional("remove_tags", .list(.tag), "tags that it does not get"),
-            .optional("once_kept", .function, "called once the registration is kept; may send to it"),
+            .optional("veto", .string, "rejects it; the reason for the client, at most 300 characters"),
+            .optional("add_tags", .list(.tag), "tags to add"),
+            .optional("remove_tags", .list(.tag), "tags to remove"),
+            .optional("once_kept", .function, "called after the registration is stored; may send to it"),
         ], example: "return { add_tags = { \"new_user\" } }", body: .prelude)
 
     static let refusal = Binding(
-        "a refusal", "Nothing: it may go on.", style: .table,
-        parameters: [.optional("veto", .string, "refuses it; the user is told this, at most 300 characters")],
+        "a refusal", "Vetoes the operation. Without a result it continues.", style: .table,
+        parameters: [.optional("veto", .string, "rejects it; the reason for the user, at most 300 characters")],
         example: "return { veto = \"outside of working hours\" }", body: .prelude)
 
-    /// The answer to a route's request; nothing: 204.
+    /// The response of a route; no value means 204.
     static let route = Binding(
-        "a route", "What is answered; nothing: 204 No Content.", style: .table,
+        "a route", "The response. Without a result: 204 No Content.", style: .table,
         parameters: [
-            .optional("status", .integer, "an HTTP status, 200 if absent"),
+            .optional("status", .integer, "an HTTP status, 200 by default"),
             .optional("json", .any, "a body as JSON"),
-            .optional("body", .any, "a body as it is: a string"),
-            .optional("type", .string, "the content type of body, text/plain if absent"),
+            .optional("body", .any, "a body as a string"),
+            .optional("type", .string, "the content type of body, text/plain by default"),
             .optional("headers", .map(.string), "further headers"),
         ], example: "return { json = { hello = request.params.name } }", body: .prelude)
 
@@ -70,7 +70,7 @@ enum HookAnswers {
         }
     }
 
-    /// Nil where nothing was returned. Throws `args.*`.
+    /// Checks the returned values. Returns nil if there are none. Throws `args.*`.
     static func arguments(_ values: [LuaValue], _ binding: Binding, run: FlowRun) throws(LuaError) -> Arguments? {
         guard let value = values.first, value != .nil else { return nil }
         func refusal(_ got: String) -> LuaError {
@@ -78,11 +78,11 @@ enum HookAnswers {
         }
         guard values.count == 1 else { throw refusal("\(values.count) values") }
         guard case .table(let table) = value else { throw refusal(value.phrase) }
-        guard table.array.isEmpty else { throw refusal("one with a value that has none") }
+        guard table.array.isEmpty else { throw refusal("one with an unnamed value") }
         do throws(LuaError) {
             return try Arguments(LuaCall(arguments: [value], run: LuaRunID(rawValue: 0), attachment: run), for: binding)
         } catch {
-            // It is returned, and no function is called.
+            // The hint must show a return value instead of a call.
             var error = error
             if error.hint?.hasPrefix("write \(binding.name)") == true { error.hint = "write \(binding.example)" }
             throw error
@@ -93,7 +93,7 @@ enum HookAnswers {
 // MARK: - Reading
 
 extension SendDraft {
-    /// What a hook has made of a draft. Throws `HookVeto` for a refusal, and what does not fit.
+    /// Applies a hook's answer to a draft. Throws `HookVeto` for a veto, and an error for an invalid answer.
     func changed(by answer: Arguments, now: Timestamp) throws -> SendDraft {
         var draft = self
         try answer.checkVeto()
@@ -112,18 +112,18 @@ extension SendDraft {
 }
 
 extension Arguments {
-    /// Throws `HookVeto` for a refusal, and `args.empty` for one without a reason.
+    /// Throws `HookVeto` for a veto, and `args.empty` for a veto without a reason.
     func checkVeto() throws {
         guard value("veto") != nil else { return }
         throw HookVeto(reason: try text("veto"))
     }
 }
 
-/// A hook refuses, which is no failure.
+/// A veto by a hook, which is not a failure.
 package struct HookVeto: Error {
     let reason: String
 
-    /// - Parameter reason: what whoever is refused is told; of a longer one the first 300 characters.
+    /// - Parameter reason: The reason shown to the sender or user, truncated to 300 characters.
     package init(reason: String) { self.reason = reason.hookReason }
 }
 
@@ -139,9 +139,9 @@ extension RegistrationDraft {
 }
 
 extension [DeliveryRuling] {
-    /// What a `before_deliver` returns: a list of rulings.
+    /// Reads the list of rulings that `before_deliver` returns.
     ///
-    /// - Parameter plugin: whose name the reasons get.
+    /// - Parameter plugin: The plugin's name, added to the reasons.
     init(_ values: [LuaValue], plugin: String, run: FlowRun) throws(LuaError) {
         self = []
         switch values.first ?? .nil {
@@ -172,11 +172,11 @@ extension DeliveryRuling {
         default:
             throw refuse(
                 "needs one of \"skip\", \"hold_until\" and \"pass\"",
-                "skip = true leaves devices out, hold_until = \"…\" lets them wait, pass = true lets them be")
+                "skip = true skips devices, hold_until = \"…\" defers them, pass = true leaves them unchanged")
         }
         let reason = answer.string("reason") ?? ""
         guard fate == .pass || !reason.isEmpty else {
-            throw refuse("needs a \"reason\"", "whoever asks what became of the devices reads it")
+            throw refuse("needs a \"reason\"", "it is shown in traces of the devices")
         }
         let devices: Devices
         switch (answer.boolean("all") ?? false, answer.value("tag"), answer.table("devices")) {
@@ -186,15 +186,15 @@ extension DeliveryRuling {
             var numbers: [UInt32] = []
             for value in list.array {
                 guard case .integer(let whole) = value, let number = UInt32(exactly: whole) else {
-                    throw refuse("names the device \(value.phrase), which no device is numbered", "take device.number as it is")
+                    throw refuse("has an invalid device number, \(value.phrase)", "use device.number unchanged")
                 }
                 numbers.append(number)
             }
             devices = .chosen(numbers)
-        // Nothing must not mean everybody: a name that is misspelt is nothing.
+        // A missing target must not mean all devices: it may be a misspelt name.
         case (false, nil, nil):
-            throw refuse("says nothing of which devices", "write tag = \"…\", devices = { … } or all = true; is a variable nil?")
-        default: throw refuse("names devices in two ways", "write two rulings")
+            throw refuse("does not select any devices", "write tag = \"…\", devices = { … } or all = true; is a variable nil?")
+        default: throw refuse("selects devices in two ways", "write two rulings")
         }
         self.init(devices: devices, fate: fate, reason: "\(plugin): \(reason)")
     }

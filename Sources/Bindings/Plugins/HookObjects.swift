@@ -1,7 +1,7 @@
 import Lua
-import PushCore
+import PushModel
 
-/// What hooks and routes get: values are made when a script reads them, so that a hook that looks at little costs little.
+/// Arguments of hooks and routes. Their fields are created when a script reads them, so that unused fields cost nothing.
 enum HookObjects {
     static let types: [LuaObjectType] = [send, sent, group, ended, registration, login, secureFetch, request]
 
@@ -110,7 +110,7 @@ enum HookObjects {
             "delivery": { $0.request.deliveryID.map(LuaValue.string) ?? .nil },
         ])
 
-    /// What every notification has.
+    /// Fields common to all notifications.
     private static func requestProperties<Payload: Sendable>(
         _ request: @escaping @Sendable (Payload) -> NotificationRequest
     ) -> [String: @Sendable (Payload) -> LuaValue] {
@@ -135,7 +135,7 @@ enum HookObjects {
     }
 }
 
-/// The devices of a platform in a hook's hands.
+/// The devices of one platform, as passed to a hook.
 final class GroupObject: Sendable {
     let group: any HookedGroup
 
@@ -143,7 +143,7 @@ final class GroupObject: Sendable {
 }
 
 extension Audience {
-    /// What sort of audience it is.
+    /// The kind of audience.
     fileprivate var kind: String {
         switch self {
         case .everyone: "everyone"

@@ -1,15 +1,15 @@
 import Lua
-import PushCore
+import PushModel
 
-/// A table of what a plugin's `init.lua` returns, read key by key. What is wrong is told with the path to it: `plugin.manifest`.
+/// A table in a plugin's manifest, read key by key. Errors are `plugin.manifest` and include the path of the value.
 struct ManifestTable {
-    /// The file, for errors.
+    /// The file, for error messages.
     let file: String
-    /// `hooks.before_send`, empty for the whole.
+    /// The path of the table, such as `hooks.before_send`; empty for the manifest itself.
     let path: String
     let fields: [String: LuaValue]
 
-    /// - Parameter keys: those that it may have; nil for any names.
+    /// - Parameter keys: The allowed keys; nil allows any.
     init(_ value: LuaValue, file: String, path: String, keys: [String]?) throws(LuaError) {
         self.file = file
         self.path = path
@@ -17,21 +17,21 @@ struct ManifestTable {
             throw Self.refusal(file, path, "must be a table with names, got \(value.phrase)")
         }
         guard table.array.isEmpty else {
-            throw Self.refusal(file, path, "must be a table with names, got one with a value that has none", hint: "write NAME = VALUE")
+            throw Self.refusal(file, path, "must be a table with names, got one with an unnamed value", hint: "write NAME = VALUE")
         }
         fields = table.fields
         guard let keys else { return }
         for key in fields.keys.sorted() where !keys.contains(key) {
             let near = nearest(key, in: keys)
             throw Self.refusal(
-                file, path.isEmpty ? key : "\(path).\(key)", "is no key of \(path.isEmpty ? "a plugin" : path)",
+                file, path.isEmpty ? key : "\(path).\(key)", "is not a key of \(path.isEmpty ? "a plugin" : path)",
                 hint: (near.map { "did you mean \"\($0)\"? " } ?? "") + "its keys are \(keys.joined(separator: ", "))")
         }
     }
 
     static func refusal(_ file: String, _ path: String, _ what: String, hint: String? = nil) -> LuaError {
         .misuse(
-            "plugin.manifest", "\(file): \(path.isEmpty ? "what the file returns" : path) \(what)", hint: hint,
+            "plugin.manifest", "\(file): \(path.isEmpty ? "the result of the file" : path) \(what)", hint: hint,
             details: ["key": .string(path)])
     }
 
@@ -44,7 +44,7 @@ struct ManifestTable {
         return refusal(key, given == .nil ? "is missing: it must be \(wanted)" : "must be \(wanted), got \(given.phrase)", hint: hint)
     }
 
-    /// Nil where there is none.
+    /// The text at a key; nil if there is none.
     func text(_ key: String, _ wanted: String = "a string") throws(LuaError) -> String? {
         switch fields[key] {
         case nil: return nil
@@ -65,7 +65,7 @@ struct ManifestTable {
         guard let choice = Choice(rawValue: text) else {
             let all = Choice.allCases.map(\.rawValue)
             throw refusal(
-                key, "is \"\(text)\", which is none of \(all.joined(separator: ", "))",
+                key, "must be one of \(all.joined(separator: ", ")), got \"\(text)\"",
                 hint: nearest(text, in: all).map { "did you mean \"\($0)\"?" })
         }
         return choice
@@ -103,7 +103,7 @@ struct ManifestTable {
         }
     }
 
-    /// Empty where there is none.
+    /// The list at a key; empty if there is none.
     func list(_ key: String, of wanted: String) throws(LuaError) -> [LuaValue] {
         switch fields[key] {
         case nil: return []

@@ -1,13 +1,13 @@
 import Lua
-import PushCore
+import PushModel
 
-/// A plugin that is a part of the program, as it was configured: its hooks are Swift.
+/// A configured plugin that is built into the program. Its hooks are written in Swift.
 package struct NativeInstance: Sendable {
     let type: NativePluginType
     let hooks: any NativeHooks
 }
 
-/// The hooks of a native plugin; those that it has are `phases` of its type. What they throw is a failure, but for `HookVeto`.
+/// The hooks of a native plugin. `phases` of its type states which are implemented. Errors count as failures, except `HookVeto`.
 package protocol NativeHooks: Sendable {
     func beforeSend(_ draft: SendDraft) async throws -> SendDraft
     func afterSend(_ sent: SentNotification) async throws
@@ -18,21 +18,21 @@ package protocol NativeHooks: Sendable {
     func onSecureFetch(_ fetch: SecureFetch) async throws
 }
 
-/// What a program brings along that is built with plugins of its own. A list of plugins names it as it names a folder.
+/// A type of plugin that is built into the program. The plugin list refers to it by name, like a folder.
 package struct NativePluginType: Sendable {
     package var name: String
-    /// What its author calls its version.
+    /// The version given by the author.
     package var release: String
     package var summary: String
     package var settings: ConfigSchema
     package var phases: Set<HookPhase>
-    /// What becomes of the work when a hook of it fails.
+    /// Whether operations are rejected when a hook of the plugin fails.
     package var isFailClosed: Bool
-    /// What it decides about with `fail_closed`.
-    package var closedPhases: Set<HookPhase> { isFailClosed ? phases.filter(\.isDeciding) : [] }
-    /// Of a call of a hook that decides.
+    /// The deciding phases whose failure rejects the operation.
+    package var failClosedPhases: Set<HookPhase> { isFailClosed ? phases.filter(\.isDeciding) : [] }
+    /// The time limit of a call of a deciding hook.
     package var timeout: Duration
-    /// Makes its hooks; throws where it cannot begin.
+    /// Creates the hooks. Throws if the plugin cannot start.
     package var make: @Sendable (NativePluginSetup) throws -> any NativeHooks
 
     package init(
@@ -49,21 +49,21 @@ package struct NativePluginType: Sendable {
         self.make = make
     }
 
-    /// What lists and lines of the log have in the place of a version's hash.
+    /// Shown in lists and logs instead of a version hash.
     package static let version = "native"
 
     var policy: PluginManifest.Hook.Policy { isFailClosed ? .closed : .open }
 
-    /// Stands for the files that it does not have.
+    /// A placeholder for the files that a native plugin does not have.
     package var source: PluginSource { PluginSource(name: name, folder: Self.version, files: [:], hash: Self.version) }
 }
 
-/// What a native plugin is made with.
+/// The environment in which a native plugin is created.
 package struct NativePluginSetup: Sendable {
-    /// By name, checked and with defaults.
+    /// Settings by name, checked and with defaults.
     package var settings: LuaTable
     package var log: @Sendable (PluginMessage.Level, String) -> Void
-    /// Of the hub.
+    /// The clock of the hub.
     package var clock: any HubClock
 
     package init(
@@ -76,23 +76,23 @@ package struct NativePluginSetup: Sendable {
 }
 
 extension PluginHost {
-    /// Makes a plugin of the program with its configuration. Throws `plugin.config`, and `plugin.native` for what it has against it.
+    /// Creates a native plugin with its configuration. Throws `plugin.config`, or `plugin.native` if the plugin rejects the configuration.
     package func load(_ type: NativePluginType, _ configuration: PluginConfiguration) throws(LuaError) -> LoadedPlugin {
         guard configuration.grants.isEmpty else {
             throw .misuse(
-                "plugin.native", "\(configuration.file): \(type.name) is a part of the program, and is granted nothing",
-                hint: "take \"grants\" out: what it may do was decided when the program was built")
+                "plugin.native", "\(configuration.file): \(type.name) is a native plugin and cannot be granted capabilities",
+                hint: "remove \"grants\": native plugins are not restricted")
         }
         let script = FlowScript(name: "\(NativePluginType.version)/\(type.name)", source: [], version: NativePluginType.version)
         let (services, name) = (services, type.name)
         let values: LuaValue
-        do throws(ConfigSchema.Misfit) {
+        do throws(ConfigSchema.InvalidValue) {
             values = try type.settings.values(
                 of: configuration.values, at: "config", secrets: { services.secret(named: $0, for: script) }, zones: services.world.zones)
         } catch {
             throw PluginInstance.misfit(error, of: name, in: configuration)
         }
-        guard case .table(let settings) = values else { throw .failure("host.error", "the settings of \(name) are no table") }
+        guard case .table(let settings) = values else { throw .failure("host.error", "the settings of \(name) are not a table") }
         let log: @Sendable (PluginMessage.Level, String) -> Void = { level, text in
             services.log(PluginMessage(plugin: name, version: NativePluginType.version, level: level, text: text))
         }
@@ -100,7 +100,7 @@ extension PluginHost {
             let hooks = try type.make(NativePluginSetup(settings: settings, log: log, clock: services.world.clock))
             return LoadedPlugin(body: .native(NativeInstance(type: type, hooks: hooks)), configuration: configuration)
         } catch {
-            throw .misuse("plugin.native", "\(configuration.file): \(name) does not begin: \(error)")
+            throw .misuse("plugin.native", "\(configuration.file): \(name) cannot start: \(error)")
         }
     }
 }

@@ -1,6 +1,6 @@
-import PushCore
+import PushModel
 
-/// The path of a route below `/plugins/NAME`: `/greetings/{name}`, where a part in braces stands for any one part.
+/// The path of a route below `/plugins/NAME`, such as `/greetings/{name}`. A part in braces matches any single part.
 package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     package enum Part: Sendable, Hashable {
         case fixed(String)
@@ -9,7 +9,7 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
 
     package let parts: [Part]
 
-    /// Throws what is wrong, as the rest of a sentence that begins with the path.
+    /// Parses a pattern. The error's reason completes a sentence that begins with the path.
     package init(parsing text: String) throws(Unreadable) {
         guard text.hasPrefix("/") else { throw Unreadable(reason: "does not begin with a slash") }
         var parts: [Part] = []
@@ -18,7 +18,7 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
             if part.first == "{", part.last == "}" {
                 let name = String(part.dropFirst().dropLast())
                 guard let first = name.first, first.isLetter, name.utf8.allSatisfy(\.isPropertyCharacter) else {
-                    throw Unreadable(reason: "has \(part), which is no name: use letters, digits and _")
+                    throw Unreadable(reason: "has the invalid parameter \(part): use letters, digits and _")
                 }
                 guard !parts.contains(.parameter(name)) else { throw Unreadable(reason: "has \(part) twice") }
                 parts.append(.parameter(name))
@@ -49,7 +49,7 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
         parts.compactMap { if case .parameter(let name) = $0 { name } else { nil } }
     }
 
-    /// The values of the parameters; nil where the path is another one.
+    /// The values of the parameters; nil if the path does not match.
     package func match(_ path: [String]) -> [String: String]? {
         guard path.count == parts.count else { return nil }
         var values: [String: String] = [:]
@@ -64,7 +64,7 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
         return values
     }
 
-    /// Whether some path is one of both, and neither is the more exact one.
+    /// Whether both patterns match some common path with the same precedence.
     package func isAmbiguous(with other: PathPattern) -> Bool {
         guard parts.count == other.parts.count else { return false }
         for (own, its) in zip(parts, other.parts) {
@@ -73,12 +73,12 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
         return rank == other.rank
     }
 
-    /// Fixed parts come before parameters, from the left.
+    /// Precedence for sorting: from the left, fixed parts come before parameters.
     package var rank: [Int] { parts.map { if case .fixed = $0 { 0 } else { 1 } } }
 }
 
 extension UInt8 {
-    /// Unreserved: RFC 3986, section 2.3.
+    /// Unreserved characters of RFC 3986, section 2.3.
     fileprivate var isPathCharacter: Bool {
         isPropertyCharacter || [UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "~")].contains(self)
     }

@@ -1,20 +1,20 @@
 import Lua
-import PushCore
+import PushModel
 import Synchronization
 
-/// What all calls of one version of a plugin have in common.
+/// State shared by all calls of one version of a plugin.
 final class PluginContext: Sendable {
     let name: String
-    /// The first six digits of the hash of its files.
+    /// The first six hexadecimal digits of the hash of its files.
     let version: String
     let services: PluginServices
-    /// Both are known once the plugin has been loaded.
+    /// Set when the plugin has been loaded.
     private let loaded = Mutex<(grants: Grants, config: LuaValue, names: [String])?>(nil)
     private let refused = Mutex<Set<Capability>>([])
-    /// To other servers, under way.
+    /// Number of outbound requests in progress.
     let requests = Atomic(0)
 
-    static let mostRequests = 32
+    static let maximumRequests = 32
 
     init(name: String, version: String, services: PluginServices) {
         self.name = name
@@ -25,9 +25,9 @@ final class PluginContext: Sendable {
     var grants: Grants { loaded.withLock { $0?.grants } ?? Grants() }
     var config: LuaValue? { loaded.withLock { $0?.config } }
 
-    /// Where its requests may go.
-    var reach: OutboundReach {
-        var reach = OutboundReach()
+    /// The hosts that the plugin may send requests to.
+    var reach: OutboundAllowlist {
+        var reach = OutboundAllowlist()
         for capability in grants.effective {
             switch capability {
             case .http(let host): reach.hosts += OutboundHost(host).map { [$0] } ?? []
@@ -38,22 +38,22 @@ final class PluginContext: Sendable {
         return reach
     }
 
-    /// What its schema declares.
+    /// The names of the settings that its schema declares.
     var configNames: [String] { loaded.withLock { $0?.names } ?? [] }
 
     func loaded(_ grants: Grants, config: LuaValue, names: [String]) { loaded.withLock { $0 = (grants, config, names) } }
 
-    /// Takes back what is not among these grants, from calls under way as well.
+    /// Revokes all but these grants, also for calls in progress.
     func restrict(to grants: [Capability]) {
         loaded.withLock { loaded in
             if let old = loaded?.grants { loaded?.grants = old.restricted(to: grants) }
         }
     }
 
-    /// An outsider may choose the hosts that a plugin asks for.
+    /// Maximum number of recorded denials. Outside input may determine the hosts that a plugin requests.
     private static let mostRefused = 100
 
-    /// Says what is missing, once for each version to the audit trail as well.
+    /// The error for a missing capability. Reports each capability once per version to the audit log.
     func denial(of capability: Capability, for binding: String) -> LuaError {
         if refused.withLock({ $0.count < Self.mostRefused && $0.insert(capability).inserted }) {
             services.onDenial(PluginDenial(plugin: name, version: version, capability: capability, binding: binding))
@@ -63,40 +63,40 @@ final class PluginContext: Sendable {
             "capability.denied",
             isAskedFor
                 ? "the plugin \(name) was not granted \(capability), which \(binding) needs"
-                : "the plugin \(name) does not ask for \(capability), which \(binding) needs",
+                : "the plugin \(name) does not request \(capability), which \(binding) needs",
             hint: isAskedFor
                 ? "grant it: pushhost plugin grant \(name) \(capability)"
-                : "add \"\(capability)\" to needs in its init.lua, and have it granted",
+                : "add \"\(capability)\" to needs in its init.lua, and grant it",
             details: ["capability": .string(capability.description)])
     }
 }
 
-/// What plugins have of their host.
+/// Services that the host provides to plugins.
 package struct PluginServices: Sendable {
-    /// What scripts run against; its hub is that of calls that belong to none.
+    /// The environment of scripts. Its hub is used by calls that belong to no hub.
     package var world: FlowWorld
-    /// The hub of a name; nil where there is none.
+    /// The hub with a name; nil if there is none.
     package var hub: @Sendable (String) async -> (any HubGateway)?
     package var keyValues: any KeyValueSpaces
     package var http: any OutboundHTTP
-    /// How long calls may take is measured by it.
+    /// The clock for the time limits of calls.
     package var deadlines: any HubClock
-    /// A plugin used what it was not granted, for the first time.
+    /// Called the first time a plugin uses a capability that it was not granted.
     package var onDenial: @Sendable (PluginDenial) -> Void
-    /// What plugins write, and what goes wrong with them.
+    /// Receives messages of plugins and about their failures.
     package var log: @Sendable (PluginMessage) -> Void
-    /// Starts work that nobody waits for.
+    /// Starts work that is not awaited.
     package var start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
-    package var attendance: PluginAttendance?
-    /// Much memory was freed, which the process may give back to the system.
-    package var onRelief: @Sendable () -> Void
+    package var callTracker: PluginCallTracker?
+    /// Called after much memory was freed, which the process may return to the system.
+    package var onMemoryFreed: @Sendable () -> Void
 
     package init(
         world: FlowWorld, hub: @escaping @Sendable (String) async -> (any HubGateway)? = { _ in nil }, keyValues: any KeyValueSpaces,
         http: any OutboundHTTP, deadlines: (any HubClock)? = nil,
         onDenial: @escaping @Sendable (PluginDenial) -> Void = { _ in }, log: @escaping @Sendable (PluginMessage) -> Void,
-        start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>, attendance: PluginAttendance? = nil,
-        onRelief: @escaping @Sendable () -> Void = {}
+        start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>, callTracker: PluginCallTracker? = nil,
+        onMemoryFreed: @escaping @Sendable () -> Void = {}
     ) {
         self.world = world
         self.hub = hub
@@ -106,16 +106,16 @@ package struct PluginServices: Sendable {
         self.onDenial = onDenial
         self.log = log
         self.start = start
-        self.attendance = attendance
-        self.onRelief = onRelief
+        self.callTracker = callTracker
+        self.onMemoryFreed = onMemoryFreed
     }
 }
 
-/// Who waits until no call of a plugin is under way: a lab, whose time must not go on before what they do is done.
-package struct PluginAttendance: Sendable {
+/// Tracks calls of plugins in progress. A lab waits for them before its clock advances.
+package struct PluginCallTracker: Sendable {
     package var began: @Sendable () -> Void
     package var ended: @Sendable () -> Void
-    /// What calls sleep on: whoever sleeps is not waited for.
+    /// The clock on which calls sleep. A sleeping call does not hold up the lab's clock.
     package var clock: any HubClock
 
     package init(began: @escaping @Sendable () -> Void, ended: @escaping @Sendable () -> Void, clock: any HubClock) {
@@ -124,7 +124,7 @@ package struct PluginAttendance: Sendable {
 }
 
 extension PluginServices {
-    /// What a script sees of the secret of a name; nil where there is none.
+    /// The secret with a name as scripts see it; nil if there is none.
     func secret(named name: String, for script: FlowScript) -> LuaValue? {
         let found = try? world.secrets.secret(named: name, for: script)
         return found.flatMap { $0 }.map { .object(LuaObject(type: "secret", payload: $0)) }
@@ -135,25 +135,25 @@ package struct PluginDenial: Sendable, Equatable {
     package var plugin: String
     package var version: String
     package var capability: Capability
-    /// The function that was called.
+    /// The called function.
     package var binding: String
 }
 
-/// A line of a plugin, or about it.
+/// A log message from or about a plugin.
 package struct PluginMessage: Sendable, Equatable {
     package enum Level: String, Sendable { case info, warn, error }
 
-    /// What became of the plugin.
+    /// A change of the plugin's state.
     package enum Change: String, Sendable { case live, ended, refused }
 
     package var plugin: String
     package var version: String
-    /// Nil where it is about no call.
+    /// The call's run; nil if the message is not about a call.
     package var run: String?
     package var level: Level
     package var text: String
     package var location: SourceLocation?
-    /// Nil where nothing has.
+    /// Nil if the state has not changed.
     package var change: Change?
 
     package init(

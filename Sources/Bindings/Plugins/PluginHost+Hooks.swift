@@ -1,8 +1,8 @@
 import Lua
-import PushCore
+import PushModel
 import Synchronization
 
-// What the hub and the app backend ask and tell plugins, one after the other.
+// Hooks called by the hub and the app backend, one plugin after the other.
 extension PluginHost: HubHooks {
     package func beforeSend(_ draft: SendDraft) async throws(PushError) -> SendDraft {
         try checkAbsent(.beforeSend, origin: draft.origin)
@@ -34,7 +34,7 @@ extension PluginHost: HubHooks {
             } native: {
                 try await $0.beforeDeliver(group)
             }
-            // Nothing of a hook that fails half-way is applied.
+            // If a hook fails, none of its rulings is applied.
             if let rulings, !rulings.isEmpty { _ = await group.rule(rulings) }
         }
     }
@@ -84,7 +84,7 @@ extension PluginHost: HubHooks {
         try HookAnswers.arguments(values, HookAnswers.refusal, run: run)?.checkVeto()
     }
 
-    // MARK: - Asking
+    // MARK: - Deciding hooks
 
     private struct Question {
         var phase: HookPhase
@@ -93,18 +93,18 @@ extension PluginHost: HubHooks {
         var argument: LuaValue
     }
 
-    /// Throws `hook.absent` (503) where somebody would have to be asked who is not live.
+    /// Throws `hook.absent` (503) if a plugin that decides in this phase is not live.
     private func checkAbsent(_ phase: HookPhase, origin: [String]) throws(PushError) {
         guard let plugin = absent(in: phase, origin: origin) else { return }
         throw PushError(
-            "hook.absent", "the plugin \(plugin.name) decides in \(phase.rawValue), and is not live",
-            hint: "pushhost plugin list tells whether it is being tried out, or why it was refused", status: 503, isRetryable: true,
+            "hook.absent", "the plugin \(plugin.name) is needed for \(phase.rawValue), but is not live",
+            hint: "pushhost plugin list shows whether it is being tested, or why it was rejected", status: 503, isRetryable: true,
             details: ["plugin": .string(plugin.name)])
     }
 
-    /// Asks one hook. Nil where it failed, or is left alone, and the work goes on without it.
+    /// Calls a deciding hook. Returns nil if it failed or its breaker is open, and the operation continues without it.
     ///
-    /// - Throws: `hook.veto` (403); of a hook that is `fail_closed` also `hook.failed` and `hook.open` (503).
+    /// - Throws: `hook.veto` (403); for a `fail_closed` hook also `hook.failed` and `hook.open` (503).
     private func decide<Answer: Sendable>(
         _ hook: CalledHook, _ question: Question, _ read: ([LuaValue], FlowRun) throws -> Answer,
         native ask: @escaping @Sendable (any NativeHooks) async throws -> Answer
@@ -114,8 +114,8 @@ extension PluginHost: HubHooks {
         guard let admission = breaker.admission(services.world.clock.now) else {
             guard hook.policy == .closed else { return nil }
             throw PushError(
-                "hook.open", "the plugin \(name) decides in \(phase.rawValue), and has failed too often to be asked now",
-                hint: "try again in a while; pushhost plugin list tells what is wrong with it", status: 503, isRetryable: true,
+                "hook.open", "the plugin \(name) is needed for \(phase.rawValue), but is suspended after repeated failures",
+                hint: "try again later; pushhost plugin list shows the last error", status: 503, isRetryable: true,
                 details: live.details)
         }
         do {
@@ -139,10 +139,10 @@ extension PluginHost: HubHooks {
         } catch let veto as HookVeto {
             succeeded(live, .hook(phase), admission)
             throw PushError(
-                "hook.veto", "the plugin \(name) refuses: \(veto.reason)", status: 403, details: live.details)
+                "hook.veto", "the plugin \(name) rejected this: \(veto.reason)", status: 403, details: live.details)
         } catch {
             let error = LuaError(hookFailure: error)
-            // Whoever asked has gone: that says nothing of the hook.
+            // The caller has cancelled, so the hook has not failed.
             if error.kind == .cancelled, Task.isCancelled {
                 admission.withdrawn()
             } else {
@@ -150,15 +150,15 @@ extension PluginHost: HubHooks {
             }
             guard hook.policy == .closed else { return nil }
             throw PushError(
-                "hook.failed", "the plugin \(name) decides in \(phase.rawValue), and failed there (\(error.code))",
-                hint: "try again in a while; the log tells what is wrong with it", status: 503, isRetryable: true,
+                "hook.failed", "the plugin \(name) is needed for \(phase.rawValue), but failed (\(error.code))",
+                hint: "try again later; the log has the error", status: 503, isRetryable: true,
                 details: live.details)
         }
     }
 
-    // MARK: - Telling
+    // MARK: - Notifying hooks
 
-    /// Most calls of one plugin that nobody waits for: further ones are left out, and that is told.
+    /// Maximum number of concurrent notifying calls per plugin. Further calls are dropped and reported.
     private static let mostTold = 1000
 
     private func tell(
@@ -174,11 +174,11 @@ extension PluginHost: HubHooks {
             guard live.slot.told.wrappingAdd(1, ordering: .relaxed).oldValue < Self.mostTold else {
                 live.slot.told.wrappingSubtract(1, ordering: .relaxed)
                 admission.withdrawn()
-                // One line for many.
+                // Log one line for many dropped calls.
                 if live.slot.count(behind: 1) % Self.mostTold == 1 {
                     failed(
                         live, .hook(phase),
-                        .failure("hook.behind", "\(Self.mostTold) calls are under way already: further ones are left out"))
+                        .failure("hook.behind", "\(Self.mostTold) calls are in progress; further calls are dropped"))
                 }
                 continue
             }
@@ -216,21 +216,21 @@ extension PluginHost: HubHooks {
 }
 
 extension LuaError {
-    /// What is nowhere in the script, such as a value that cannot leave it, has its place where the function begins.
+    /// Adds the location of the function to an error that has none.
     func placed(in work: PluginManifest.Work) -> LuaError {
         var error = self
         if error.location == nil { error.location = work.function.definition }
         return error
     }
 
-    /// Found by the host in what a function returned.
+    /// Adds location and run to an error that the host found in a returned value.
     func found(inAnswerOf work: PluginManifest.Work, _ run: FlowRun) -> LuaError {
         var error = placed(in: work)
         error.annotations.merge(run.annotations) { own, _ in own }
         return error
     }
 
-    /// What went wrong with a hook, whoever found it.
+    /// Converts any failure of a hook to a `LuaError`.
     init(hookFailure error: any Error) {
         switch error {
         case let error as LuaError: self = error

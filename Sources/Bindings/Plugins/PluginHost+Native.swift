@@ -1,20 +1,20 @@
 import Lua
-import PushCore
+import PushModel
 import Synchronization
 
-// Calls of plugins that are a part of the program.
+// Calls of native plugins.
 extension PluginHost {
-    /// Calls a hook, and notes how that went. What does not answer in time is cancelled, and waited for no longer: Swift cannot be
-    /// stopped where it does not look.
+    /// Calls a hook. A call that exceeds its time limit is cancelled and no longer awaited, because Swift code stops only where it checks
+    /// for cancellation.
     ///
-    /// - Throws: what the hook throws, and `hook.timeout`.
+    /// - Throws: Errors of the hook, and `hook.timeout`.
     func call<Answer: Sendable>(
         _ live: LivePlugin, _ native: NativeInstance, _ phase: HookPhase, timeout: Duration, origin: [String],
         _ work: @escaping @Sendable (any NativeHooks) async throws -> Answer
     ) async throws -> Answer {
         live.slot.count(calls: 1)
-        services.attendance?.began()
-        defer { services.attendance?.ended() }
+        services.callTracker?.began()
+        defer { services.callTracker?.ended() }
         let (name, run) = (live.plugin.name, PluginInstance.runName(nextCall()))
         let race = Race<Answer>()
         let deadline = deadlines.begin(after: timeout) {
@@ -52,7 +52,7 @@ extension PluginHost {
     }
 }
 
-/// Work that is given up when an alarm rings, or whoever waits for it has gone; the first end holds.
+/// Work that is abandoned when its time limit passes or its caller is cancelled. The first result counts.
 private final class Race<Answer: Sendable>: Sendable {
     private struct State {
         var continuation: CheckedContinuation<Answer, any Error>?

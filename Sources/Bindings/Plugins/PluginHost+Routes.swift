@@ -1,15 +1,15 @@
 import Lua
-import PushCore
+import PushModel
 import Synchronization
 
-// The routes of plugins.
+// HTTP routes of plugins.
 extension PluginHost: PluginRouting {
-    /// Of a plugin at a time.
-    private static let mostRoutes = 64
+    /// Maximum number of concurrent requests per plugin.
+    private static let maximumRoutes = 64
 
     package func route(plugin: String, method: String, path: [String]) -> PluginRouteMatch {
         guard let live = live.first(where: { $0.plugin.name == plugin }), let instance = live.plugin.script else { return .notFound }
-        // A slash alone is the plugin's own path.
+        // A single slash is the root path of the plugin.
         let parts = path == [""] ? [] : path
         let found = instance.manifest.routes.compactMap { route in route.path.match(parts).map { (route: route, values: $0) } }
         let exact = found.filter { $0.route.method == method }.min { $0.route.path.rank.lexicographicallyPrecedes($1.route.path.rank) }
@@ -17,30 +17,30 @@ extension PluginHost: PluginRouting {
         return .found(MatchedRoute(host: self, live: live, instance: instance, route: exact.route, values: exact.values))
     }
 
-    fileprivate func answer(_ request: PluginRequest, of matched: MatchedRoute) async throws(PushError) -> PluginAnswer {
+    fileprivate func answer(_ request: PluginRequest, of matched: MatchedRoute) async throws(PushError) -> PluginResponse {
         let (live, instance, route) = (matched.live, matched.instance, matched.route)
-        // Hooks of the plugin wait behind its routes.
-        guard live.slot.routes.wrappingAdd(1, ordering: .relaxed).oldValue < Self.mostRoutes else {
+        // The limit keeps route requests from delaying the plugin's hooks.
+        guard live.slot.routes.wrappingAdd(1, ordering: .relaxed).oldValue < Self.maximumRoutes else {
             live.slot.routes.wrappingSubtract(1, ordering: .relaxed)
             throw PushError(
-                "route.busy", "the plugin \(instance.name) answers \(Self.mostRoutes) requests already", hint: "try again in a while",
+                "route.busy", "the plugin \(instance.name) has \(Self.maximumRoutes) requests in progress", hint: "try again later",
                 status: 503, isRetryable: true)
         }
         defer { live.slot.routes.wrappingSubtract(1, ordering: .relaxed) }
         let routed = RoutedRequest(request: request, parameters: try route.values(of: matched.values, request.query))
         do throws(LuaError) {
             let (values, run) = try await call(live, instance, route.work, .route, hub: nil, origin: [], [HookObjects.object(routed)])
-            do throws(LuaError) { return try PluginAnswer(values, run: run) } catch { throw error.found(inAnswerOf: route.work, run) }
+            do throws(LuaError) { return try PluginResponse(values, run: run) } catch { throw error.found(inAnswerOf: route.work, run) }
         } catch {
             if error.kind != .cancelled || !Task.isCancelled { failed(live, .route, error) }
             throw PushError(
-                "route.failed", "the plugin \(instance.name) could not answer", hint: "the log tells what is wrong with it",
+                "route.failed", "the plugin \(instance.name) failed to process the request", hint: "the log has the error",
                 status: 500, details: live.details.merging(["run": .string(error.annotations["run"] ?? "")]) { own, _ in own })
         }
     }
 }
 
-/// A route of one version of a plugin, and the parts of the path that it names.
+/// A route of one version of a plugin, with the values of its path parameters.
 private struct MatchedRoute: PluginRoute {
     let host: PluginHost
     let live: LivePlugin
@@ -63,13 +63,13 @@ private struct MatchedRoute: PluginRoute {
         return (try? host.services.world.secrets.secret(named: name, for: script)).flatMap { $0 }
     }
 
-    func answer(_ request: PluginRequest) async throws(PushError) -> PluginAnswer { try await host.answer(request, of: self) }
+    func answer(_ request: PluginRequest) async throws(PushError) -> PluginResponse { try await host.answer(request, of: self) }
 }
 
-/// What a route's function gets.
+/// The argument of a route's function.
 struct RoutedRequest: Sendable {
     var request: PluginRequest
-    /// Of the path and of the query, checked.
+    /// Checked parameters from the path and the query.
     var parameters: LuaValue
 
     var path: String { "/" + request.path.joined(separator: "/") }
@@ -78,7 +78,7 @@ struct RoutedRequest: Sendable {
 // MARK: - Parameters
 
 extension PluginManifest.Route {
-    /// Those of the path, which are texts unless they are declared as something else, and those of the query that are declared.
+    /// Path and query parameters. Undeclared path parameters are texts; undeclared query parameters are errors.
     fileprivate func values(of path: [String: String], _ query: [(name: String, value: String)]) throws(PushError) -> LuaValue {
         var given = JSONObject()
         var undeclared: [String: LuaValue] = [:]
@@ -93,13 +93,13 @@ extension PluginManifest.Route {
             guard path[name] == nil, let field = parameters.fields.first(where: { $0.name == name }) else {
                 let names = parameters.fields.map(\.name).filter { path[$0] == nil }
                 throw Self.refusal(
-                    name, "is no parameter of this route\(nearest(name, in: names).map { "; did you mean \"\($0)\"?" } ?? "")",
-                    hint: names.isEmpty ? "it takes none" : "it takes \(names.joined(separator: ", "))")
+                    name, "is not a parameter of this route\(nearest(name, in: names).map { "; did you mean \"\($0)\"?" } ?? "")",
+                    hint: names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))")
             }
-            guard given[name] == nil else { throw Self.refusal(name, "is given twice", hint: "keep one of them") }
+            guard given[name] == nil else { throw Self.refusal(name, "is given twice", hint: "use one of them") }
             given[name] = field.type.json(of: text)
         }
-        do throws(ConfigSchema.Misfit) {
+        do throws(ConfigSchema.InvalidValue) {
             guard case .table(var table) = try parameters.values(of: .object(given), at: "params", secrets: { _ in nil }) else {
                 return .nil
             }
@@ -117,7 +117,7 @@ extension PluginManifest.Route {
 }
 
 extension ConfigSchema.FieldType {
-    /// What a text of a path or a query stands for; the text itself where it stands for nothing of the type, which is told then.
+    /// Converts a text to the type. An unconvertible text is returned unchanged and reported by the later check.
     fileprivate func json(of text: String) -> JSON {
         switch self {
         case .integer: Int64(text).map { .integer($0) } ?? .string(text)
@@ -130,29 +130,29 @@ extension ConfigSchema.FieldType {
 
 // MARK: - Answers
 
-extension PluginAnswer {
-    /// Most bytes of an answer.
+extension PluginResponse {
+    /// Maximum bytes of a response body.
     private static let largest = 8 << 20
-    /// What the server says itself.
+    /// Headers that only the server sets.
     private static let reserved: Set<String> = [
         "connection", "content-length", "content-type", "date", "keep-alive", "server", "te", "trailer", "transfer-encoding", "upgrade",
     ]
 
-    /// What a route's function returns. Throws `args.*` and `route.answer`.
+    /// Reads the return value of a route's function. Throws `args.*` and `route.answer`.
     init(_ values: [LuaValue], run: FlowRun) throws(LuaError) {
         guard let answer = try HookAnswers.arguments(values, HookAnswers.route, run: run) else {
             self.init(status: 204)
             return
         }
         let status = answer.integer("status") ?? 200
-        guard (200...599).contains(status) else { throw Self.misfit("the status \(status) is none from 200 to 599") }
+        guard (200...599).contains(status) else { throw Self.misfit("the status \(status) is not between 200 and 599") }
         var headers: [PushHeader] = []
         for (name, value) in (answer.table("headers")?.texts ?? [:]).sorted(by: { $0.key < $1.key }) {
             guard !name.isEmpty, name.utf8.allSatisfy({ $0.isPropertyCharacter || $0 == UInt8(ascii: "-") }),
                 !Self.reserved.contains(name.lowercased())
-            else { throw Self.misfit("the header \"\(name)\" is not a plugin's to set") }
+            else { throw Self.misfit("the header \"\(name)\" cannot be set by plugins") }
             guard value.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) else {
-                throw Self.misfit("the header \"\(name)\" has characters that no header can carry")
+                throw Self.misfit("the header \"\(name)\" has characters that are not allowed in headers")
             }
             headers.append(PushHeader(name, value))
         }
@@ -160,7 +160,7 @@ extension PluginAnswer {
         switch (answer.value("json"), answer.value("body")) {
         case (_?, _?): throw Self.misfit("there are both \"json\" and \"body\"")
         case (let value?, nil):
-            do throws(UnwritableJSON) {
+            do throws(JSONConversionError) {
                 body = try value.json(named: "json").serialized()
             } catch {
                 throw Self.misfit("\(error.message): \(error.hint)")
@@ -176,14 +176,14 @@ extension PluginAnswer {
         case (nil, let other?): throw Self.misfit("\"body\" must be a string, got \(other.phrase)")
         }
         guard body.count <= Self.largest else { throw Self.misfit("the body has \(body.count) bytes, more than \(Self.largest)") }
-        if [204, 304].contains(status), !body.isEmpty { throw Self.misfit("an answer with the status \(status) has no body") }
+        if [204, 304].contains(status), !body.isEmpty { throw Self.misfit("a response with the status \(status) cannot have a body") }
         if let type = headers.last, type.name == "Content-Type", !type.value.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) {
-            throw Self.misfit("\"type\" has characters that no header can carry")
+            throw Self.misfit("\"type\" has characters that are not allowed in headers")
         }
         self.init(status: status, headers: headers, body: body)
     }
 
     private static func misfit(_ what: String) -> LuaError {
-        .misuse("route.answer", "a route answered what cannot be sent: \(what)", hint: "write return { json = { … } }")
+        .misuse("route.answer", "the route returned an invalid response: \(what)", hint: "write return { json = { … } }")
     }
 }

@@ -1,21 +1,21 @@
 import Lua
-import PushCore
+import PushModel
 import Synchronization
 
-/// The plugins that are live, in the order of the configured list, and all calls of them.
+/// Holds the live plugins in configured order, and makes all calls of them.
 ///
-/// Calls go to the version that is live when they begin; one that was replaced meanwhile lives until its last call has ended.
+/// A call goes to the version that is live when it begins. A replaced version stays until its last call has ended.
 package final class PluginHost: Sendable {
     let services: PluginServices
-    /// Nil: each version of each plugin has a thread of its own, so that none waits for another one.
+    /// The thread for all scripts. Nil gives each version a thread of its own, so that plugins do not wait for each other.
     private let sharedThread: LuaThread?
     private let state = Mutex(State())
     private let calls = Atomic(0)
     let deadlines: Deadlines
     private let timers = Mutex<PluginTimers?>(nil)
-    /// Called whenever others are live.
+    /// Called when the set of live plugins changes.
     private let installing = Mutex<(@Sendable () -> Void)?>(nil)
-    /// A bit for each phase that somebody has a hook in.
+    /// One bit for each phase in which some plugin has a hook.
     private let wanted = Atomic(0)
 
     private struct State {
@@ -24,7 +24,7 @@ package final class PluginHost: Sendable {
         var absent: [AbsentPlugin] = []
     }
 
-    /// - Parameter thread: what all scripts run on; nil: one for each version.
+    /// - Parameter thread: The thread for all scripts; nil creates one for each version.
     package init(services: PluginServices, thread: LuaThread? = nil) {
         self.services = services
         sharedThread = thread
@@ -33,15 +33,15 @@ package final class PluginHost: Sendable {
 
     // MARK: - Versions
 
-    /// Runs a plugin's `init.lua`. It is not called before it is installed. Throws `plugin.*` and what the script raises.
+    /// Runs a plugin's `init.lua`. The plugin is not called before it is installed. Throws `plugin.*` and errors of the script.
     ///
     /// - Parameters:
-    ///   - services: others than those of the host.
-    ///   - isGrantedAll: whether it is granted all that it needs.
+    ///   - services: Services to use instead of the host's.
+    ///   - isGrantedAll: Whether the plugin is granted everything it needs.
     package func load(
         _ source: PluginSource, _ configuration: PluginConfiguration, services: PluginServices? = nil, isGrantedAll: Bool = false
     ) async throws(LuaError) -> LoadedPlugin {
-        let thread = OwnThread(sharedThread, name: "plugin-\(source.name)")
+        let thread = PluginThread(sharedThread, name: "plugin-\(source.name)")
         return LoadedPlugin(
             body: .script(
                 try await PluginInstance.load(
@@ -50,26 +50,25 @@ package final class PluginHost: Sendable {
             configuration: configuration)
     }
 
-    /// The phases that a version would be asked in with `fail_closed`, whatever it is configured with; nil where its manifest cannot be
-    /// read.
-    package func closedPhases(of source: PluginSource) async -> Set<HookPhase>? {
-        let thread = OwnThread(sharedThread, name: "plugin-\(source.name)")
+    /// The phases in which a version has a `fail_closed` hook, independent of its configuration; nil if its manifest cannot be read.
+    package func failClosedPhases(of source: PluginSource) async -> Set<HookPhase>? {
+        let thread = PluginThread(sharedThread, name: "plugin-\(source.name)")
         let instance = try? await PluginInstance.load(
             source, nil, services: services, isGrantedAll: false, thread: thread, run: nextCall())
-        return instance?.manifest.closedPhases
+        return instance?.manifest.failClosedPhases
     }
 
-    /// Makes these the live ones, in this order. Of those that were live before and stay, calls go to the new version from now on.
+    /// Makes these plugins live, in this order. New calls go to the new versions.
     ///
-    /// - Parameter absent: those that would have to be asked as well, but are not live: what they decide about with `fail_closed` is refused.
+    /// - Parameter absent: Plugins that are configured but not live. Operations that their `fail_closed` hooks decide are rejected.
     package func install(_ plugins: [LoadedPlugin], absent: [AbsentPlugin] = []) {
         state.withLock { state in
             let (slots, before) = (state.slots, state.live)
             state.absent = absent
             state.live = plugins.map { plugin in
-                // Its state may have been made anew meanwhile.
+                // The instance may have been replaced by a fresh one meanwhile.
                 if let script = plugin.script, let anew = before.first(where: { $0.insteadOf === script.identity }) { return anew }
-                // What is known of other files, or other settings, says nothing of these.
+                // Failures of other files or settings do not count against these.
                 let last = before.first { $0.plugin.name == plugin.name }?.plugin
                 let isSame = last?.source.hash == plugin.source.hash && last?.configuration.values == plugin.configuration.values
                 let slot = isSame ? slots[plugin.name] : nil
@@ -82,7 +81,7 @@ package final class PluginHost: Sendable {
         installing.withLock { $0 }?()
     }
 
-    /// Calls the timers of those that are live, from now on.
+    /// Starts calling the timers of live plugins.
     package func startTimers() {
         let timers = PluginTimers(host: self)
         self.timers.withLock { $0 = timers }
@@ -91,35 +90,34 @@ package final class PluginHost: Sendable {
         rearm()
     }
 
-    /// None of them rings any more.
+    /// Stops all timers.
     package func stopTimers() async {
         installing.withLock { $0 = nil }
         await timers.withLock { $0 }?.stop()
     }
 
-    /// What is live, in order.
+    /// The live plugins in order.
     package var installed: [LoadedPlugin] { live.map(\.plugin) }
 
     var live: [LivePlugin] { state.withLock { $0.live } }
 
     package var statuses: [PluginStatus] { live.map { PluginStatus($0, now: services.world.clock.now) } }
 
-    /// Takes back at once what is not among these grants, from calls under way as well, and from a state that is made anew.
+    /// Revokes all but these grants at once, also for calls in progress and for recreated instances.
     package func restrict(_ name: String, to grants: [Capability]) {
         state.withLock { state in
             for place in state.live.indices where state.live[place].plugin.name == name { state.live[place].plugin.restrict(to: grants) }
         }
     }
 
-    /// A state that an endless step of Lua's library has ended, or that is full, is made anew from the same files; what its scripts kept
-    /// in variables is gone.
-    private func revive(_ dead: LivePlugin, _ instance: PluginInstance) {
-        guard dead.slot.mayRevive(services.deadlines.now) else { return }
-        guard dead.slot.isReviving.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged else {
+    /// Recreates an instance whose Lua state was stopped in a library function or has run out of memory. Values in its variables are lost.
+    private func recreate(_ dead: LivePlugin, _ instance: PluginInstance) {
+        guard dead.slot.mayRecreate(services.deadlines.now) else { return }
+        guard dead.slot.isRecreating.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged else {
             return
         }
         _ = services.start { [weak self] in
-            defer { dead.slot.isReviving.store(false, ordering: .releasing) }
+            defer { dead.slot.isRecreating.store(false, ordering: .releasing) }
             guard let self else { return }
             let again: LoadedPlugin
             do throws(LuaError) {
@@ -127,18 +125,18 @@ package final class PluginHost: Sendable {
                     instance.source, dead.plugin.configuration, services: instance.context.services,
                     isGrantedAll: dead.plugin.isGrantedAll)
             } catch {
-                return tell(dead, .error, "its state is used up, and cannot be made anew: \(error.message) (\(error.code))")
+                return tell(dead, .error, "its Lua state has failed and cannot be recreated: \(error.message) (\(error.code))")
             }
             let isAnew = state.withLock { state in
                 guard let place = state.live.firstIndex(where: { $0.plugin.script === instance }) else { return false }
                 var plugin = again
-                // Something may have been taken back since.
+                // Grants may have been revoked meanwhile.
                 if !plugin.isGrantedAll { plugin.restrict(to: state.live[place].plugin.configuration.grants) }
                 state.live[place] = LivePlugin(slot: dead.slot, plugin: plugin, insteadOf: dead.insteadOf ?? instance.identity)
                 return true
             }
             if isAnew { instance.retire() }
-            if isAnew { tell(dead, .warn, "begins anew: its state was used up, and what it kept in variables is gone") }
+            if isAnew { tell(dead, .warn, "restarted, because its Lua state had failed; values in its variables are lost") }
         }
     }
 
@@ -146,25 +144,25 @@ package final class PluginHost: Sendable {
 
     func nextCall() -> LuaRunID { LuaRunID(rawValue: calls.wrappingAdd(1, ordering: .relaxed).newValue) }
 
-    /// Calls a function of a plugin, and notes how that went.
+    /// Calls a function of a plugin and counts the call.
     func call(
         _ live: LivePlugin, _ instance: PluginInstance, _ work: PluginManifest.Work, _ phase: ScriptPhase, hub: String?, origin: [String],
         _ arguments: [LuaValue]
     ) async throws(LuaError) -> (values: [LuaValue], run: FlowRun) {
         live.slot.count(calls: 1)
-        services.attendance?.began()
-        defer { services.attendance?.ended() }
+        services.callTracker?.began()
+        defer { services.callTracker?.ended() }
         let call = PluginInstance.Call(
             work: work, phase: phase, hub: hub, number: nextCall().rawValue, origin: [instance.name] + origin)
         do throws(LuaError) {
             return try await instance.call(call, arguments, deadlines)
         } catch {
-            if ["state.ended", "budget.step", "budget.memory"].contains(error.code) { revive(live, instance) }
+            if ["state.ended", "budget.step", "budget.memory"].contains(error.code) { recreate(live, instance) }
             throw error.placed(in: work)
         }
     }
 
-    /// Those that have a hook there, but for those on whose behalf the work is done.
+    /// The hooks of a phase, except those of plugins on whose behalf the operation is done.
     func called(in phase: HookPhase, origin: [String]) -> [CalledHook] {
         live.compactMap { live in
             guard !origin.contains(live.plugin.name) else { return nil }
@@ -178,14 +176,14 @@ package final class PluginHost: Sendable {
         }
     }
 
-    /// One that would have to be asked there, but is not live.
+    /// A plugin that has a `fail_closed` hook in this phase but is not live.
     func absent(in phase: HookPhase, origin: [String]) -> AbsentPlugin? {
         state.withLock { state in state.absent.first { $0.phases.contains(phase) && !origin.contains($0.name) } }
     }
 
     package func isWanted(_ phase: HookPhase) -> Bool { wanted.load(ordering: .acquiring) & phase.bit != 0 }
 
-    // MARK: - What goes wrong
+    // MARK: - Failures
 
     func tell(_ live: LivePlugin, _ level: PluginMessage.Level, _ text: String, run: String? = nil, at location: SourceLocation? = nil) {
         let log = live.plugin.script?.context.services.log ?? services.log
@@ -194,30 +192,30 @@ package final class PluginHost: Sendable {
                 plugin: live.plugin.name, version: live.plugin.source.version, run: run, level: level, text: text, location: location))
     }
 
-    /// Notes a failure: for the log, the lists and the breaker.
-    func failed(_ live: LivePlugin, _ phase: ScriptPhase, _ error: LuaError, _ admission: HookBreaker.Admission? = nil) {
+    /// Records a failure for the log, the status and the breaker.
+    func failed(_ live: LivePlugin, _ phase: ScriptPhase, _ error: LuaError, _ admission: HookCircuitBreaker.Admission? = nil) {
         live.slot.count(failures: 1, last: error)
         let hint = error.hint.map { "; \($0)" } ?? ""
         tell(
             live, .error, "\(phase.name) failed: \(error.message) (\(error.code))\(hint)", run: error.annotations["run"],
             at: error.location)
         guard case .opened(let until) = admission?.failed(services.world.clock.now) else { return }
-        tell(live, .error, "\(phase.name) is left alone until \(until): it failed \(HookBreaker.threshold) times or more in a row")
+        tell(live, .error, "\(phase.name) is suspended until \(until), after at least \(HookCircuitBreaker.threshold) failures in a row")
     }
 
-    func succeeded(_ live: LivePlugin, _ phase: ScriptPhase, _ admission: HookBreaker.Admission) {
+    func succeeded(_ live: LivePlugin, _ phase: ScriptPhase, _ admission: HookCircuitBreaker.Admission) {
         if admission.succeeded() == .closed { tell(live, .info, "\(phase.name) works again") }
     }
 }
 
-/// What is kept of a plugin from version to version.
+/// State of a plugin that persists across versions.
 final class PluginSlot: Sendable {
-    let breakers = Dictionary(uniqueKeysWithValues: HookPhase.allCases.map { ($0, HookBreaker()) })
-    let isReviving = Atomic(false)
+    let breakers = Dictionary(uniqueKeysWithValues: HookPhase.allCases.map { ($0, HookCircuitBreaker()) })
+    let isRecreating = Atomic(false)
     private let revived = Mutex<Timestamp?>(nil)
-    /// Calls of those that are told, which nobody waits for.
+    /// Number of notifying calls in progress, which are not awaited.
     let told = Atomic(0)
-    /// Requests to routes that are under way.
+    /// Number of route requests in progress.
     let routes = Atomic(0)
     private let figures = Mutex(Figures())
 
@@ -225,17 +223,17 @@ final class PluginSlot: Sendable {
         var calls = 0
         var failures = 0
         var dropped = 0
-        /// Of these the ones for which too many were under way.
+        /// Dropped calls for which too many calls were in progress.
         var behind = 0
         var lastError: LuaError?
     }
 
-    /// Not more often than once in so long: what fills a state at once would do so again.
-    private static let betweenRevivals = Duration.seconds(30)
+    /// Minimum time between recreations: code that exhausts a state at once would do so again.
+    private static let recreationInterval = Duration.seconds(30)
 
-    func mayRevive(_ now: Timestamp) -> Bool {
+    func mayRecreate(_ now: Timestamp) -> Bool {
         revived.withLock { last in
-            if let last, now < last + Self.betweenRevivals { return false }
+            if let last, now < last + Self.recreationInterval { return false }
             last = now
             return true
         }
@@ -243,7 +241,7 @@ final class PluginSlot: Sendable {
 
     var current: Figures { figures.withLock { $0 } }
 
-    /// Answers for how many there was no room so far.
+    /// Adds to the figures. Returns the number of calls dropped because too many were in progress.
     @discardableResult
     func count(calls: Int = 0, failures: Int = 0, dropped: Int = 0, behind: Int = 0, last error: LuaError? = nil) -> Int {
         figures.withLock { figures in
@@ -260,16 +258,16 @@ final class PluginSlot: Sendable {
 struct LivePlugin: Sendable {
     let slot: PluginSlot
     var plugin: LoadedPlugin
-    /// Stands for the instance that was installed, where its state was made anew. Not the instance itself, whose memory is given back.
+    /// Identity of the installed instance, if this one recreated it. Not the instance itself, so that its memory is freed.
     var insteadOf: PluginInstance.Identity?
 }
 
 extension LivePlugin {
-    /// What an error tells of whose fault it is.
+    /// Error details that identify the plugin.
     var details: [String: JSON] { ["plugin": .string(plugin.name), "version": .string(plugin.source.version)] }
 }
 
-/// A hook that is about to be called.
+/// A hook to be called.
 struct CalledHook: Sendable {
     enum Body: Sendable {
         case script(PluginInstance, PluginManifest.Work)
@@ -283,7 +281,7 @@ struct CalledHook: Sendable {
     var name: String { live.plugin.name }
 }
 
-/// A version of a plugin that was loaded.
+/// A loaded version of a plugin.
 package struct LoadedPlugin: Sendable {
     enum Body: Sendable {
         case script(PluginInstance)
@@ -292,13 +290,13 @@ package struct LoadedPlugin: Sendable {
 
     let body: Body
     package private(set) var configuration: PluginConfiguration
-    /// As in a spec, whatever it is configured with.
+    /// Whether everything is granted, as in a spec.
     var isGrantedAll = false
 
-    /// Nil of one that is a part of the program.
+    /// The script instance; nil for a native plugin.
     var script: PluginInstance? { if case .script(let instance) = body { instance } else { nil } }
 
-    /// Takes back at once what is not among these grants.
+    /// Revokes all but these grants at once.
     mutating func restrict(to grants: [Capability]) {
         configuration.grants.removeAll { old in !grants.contains { $0.covers(old) } }
         script?.context.restrict(to: grants)
@@ -313,7 +311,7 @@ package struct LoadedPlugin: Sendable {
 
     package var name: String { source.name }
 
-    /// What its author calls its version.
+    /// The version given by the author.
     package var release: String {
         switch body {
         case .script(let instance): instance.manifest.version
@@ -330,11 +328,11 @@ package struct LoadedPlugin: Sendable {
         return HookPhase.allCases.filter(phases.contains)
     }
 
-    /// What it decides about with `fail_closed`.
-    package var closedPhases: Set<HookPhase> {
+    /// The phases in which it has a `fail_closed` hook.
+    package var failClosedPhases: Set<HookPhase> {
         switch body {
-        case .script(let instance): instance.manifest.closedPhases
-        case .native(let native): native.type.closedPhases
+        case .script(let instance): instance.manifest.failClosedPhases
+        case .native(let native): native.type.failClosedPhases
         }
     }
 
@@ -344,10 +342,10 @@ package struct LoadedPlugin: Sendable {
     package var flows: [String: String] { script?.manifest.flows ?? [:] }
 }
 
-/// A plugin that is in use, but none of its versions is live.
+/// A configured plugin of which no version is live.
 package struct AbsentPlugin: Sendable, Equatable {
     package var name: String
-    /// What it decides about with `fail_closed`.
+    /// The phases in which it has a `fail_closed` hook.
     package var phases: Set<HookPhase>
 
     package init(name: String, phases: Set<HookPhase>) {
@@ -356,11 +354,11 @@ package struct AbsentPlugin: Sendable, Equatable {
     }
 }
 
-/// What a plugin is configured with.
+/// The configuration of a plugin.
 package struct PluginConfiguration: Sendable, Equatable {
     package var values: JSON
     package var grants: [Capability]
-    /// Where it stands, for errors: `plugins/plugins.yaml`.
+    /// The configuration file, for errors: `plugins/plugins.yaml`.
     package var file: String
 
     package init(values: JSON = .null, grants: [Capability] = [], file: String) {
@@ -370,18 +368,18 @@ package struct PluginConfiguration: Sendable, Equatable {
     }
 }
 
-/// How a live plugin is.
+/// The status of a live plugin.
 package struct PluginStatus: Sendable {
     package var plugin: LoadedPlugin
     package var calls: Int
     package var failures: Int
-    /// Of those that are told: calls that were not made, because too many were under way or the hook is left alone.
+    /// Notifying calls that were dropped, because too many were in progress or the breaker was open.
     package var dropped: Int
     package var lastError: LuaError?
-    /// Hooks that are left alone, until when; what is due is tried with the next call.
+    /// Hooks whose breaker is open, with the end of the pause. `isDue`: the next call is a probe.
     package var open: [(hook: HookPhase, until: Timestamp, isDue: Bool)]
 
-    /// Of one that nobody has called.
+    /// The status of a plugin that has not been called.
     package init(unused plugin: LoadedPlugin) {
         self.plugin = plugin
         (calls, failures, dropped, open) = (0, 0, 0, [])

@@ -1,18 +1,18 @@
 import Lua
-import PushCore
+import PushModel
 import Synchronization
 
-/// One version of a plugin, loaded. Whoever calls it holds it until the call has ended, whatever is loaded meanwhile.
+/// One loaded version of a plugin. Callers retain it until their call has ended, even if another version is loaded.
 final class PluginInstance: Sendable {
     let source: PluginSource
     private let script: FlowScript
     let manifest: PluginManifest
-    /// Tells it apart from all others, also when it is gone.
+    /// Identifies the instance, even after it has been released.
     let identity = Identity()
     let context: PluginContext
-    /// Of its timers, by their names.
+    /// Rules of its timers' time zones, by name.
     let zones: [String: TimeZoneRules]
-    private let thread: OwnThread
+    private let thread: PluginThread
     private let loaded: Mutex<Loaded?>
     private let runners = Mutex<[String: FlowRunner]>([:])
 
@@ -26,11 +26,11 @@ final class PluginInstance: Sendable {
     var name: String { source.name }
     var version: String { source.version }
 
-    /// Runs `init.lua` and reads what it returns. Throws what is wrong with it, or with its configuration: `plugin.config`.
+    /// Runs `init.lua` and reads the manifest. Throws errors of the script, and `plugin.config` for an invalid configuration.
     ///
-    /// - Parameter configuration: nil: for its manifest alone.
+    /// - Parameter configuration: Nil reads only the manifest.
     static func load(
-        _ source: PluginSource, _ configuration: PluginConfiguration?, services: PluginServices, isGrantedAll: Bool, thread: OwnThread,
+        _ source: PluginSource, _ configuration: PluginConfiguration?, services: PluginServices, isGrantedAll: Bool, thread: PluginThread,
         limits: LuaLimits = loadLimits, run: LuaRunID
     ) async throws(LuaError) -> PluginInstance {
         do {
@@ -42,12 +42,12 @@ final class PluginInstance: Sendable {
         }
     }
 
-    /// Memory for all calls of the version together, CPU time for the loading, where nothing can wait.
+    /// Limits: memory for all calls of the version together, CPU time for loading.
     static let loadLimits = LuaLimits(memory: 32 << 20, cpu: .seconds(2), tasks: 1000)
 
     private init(
         _ source: PluginSource, _ configuration: PluginConfiguration?, _ services: PluginServices, _ isGrantedAll: Bool,
-        _ thread: OwnThread,
+        _ thread: PluginThread,
         _ limits: LuaLimits,
         _ id: LuaRunID
     ) async throws {
@@ -87,10 +87,10 @@ final class PluginInstance: Sendable {
     private static func needs(
         of manifest: PluginManifest, _ values: LuaValue, _ configuration: PluginConfiguration
     ) throws(LuaError) -> [Capability] {
-        do throws(ConfigSchema.Misfit) {
+        do throws(ConfigSchema.InvalidValue) {
             var needs: [Capability] = []
             for need in manifest.needs { needs += try need.capabilities(values, granted: configuration.grants) }
-            // Whoever knows the secret is let in: that is reading it, too.
+            // A webhook accepts every caller that knows its secret, so the plugin needs permission to read it.
             for case .webhook(let secret, _) in manifest.routes.map(\.authentication) where !needs.contains(.secret(name: secret)) {
                 needs.append(.secret(name: secret))
             }
@@ -100,7 +100,7 @@ final class PluginInstance: Sendable {
         }
     }
 
-    static func misfit(_ misfit: ConfigSchema.Misfit, of name: String, in configuration: PluginConfiguration) -> LuaError {
+    static func misfit(_ misfit: ConfigSchema.InvalidValue, of name: String, in configuration: PluginConfiguration) -> LuaError {
         .misuse(
             "plugin.config", "\(configuration.file): \(name): \(misfit.path) \(misfit.reason)", hint: misfit.hint,
             details: ["key": .string(misfit.path)])
@@ -114,7 +114,7 @@ final class PluginInstance: Sendable {
             do throws(PushError) {
                 zones[timer.timeZone] = try services.world.zones.rules(of: timer.timeZone)
             } catch {
-                throw ManifestTable.refusal(script.name, "every[\(place + 1)].time_zone", "is wrong: \(error.message)", hint: error.hint)
+                throw ManifestTable.refusal(script.name, "every[\(place + 1)].time_zone", "is invalid: \(error.message)", hint: error.hint)
             }
         }
         return zones
@@ -123,7 +123,7 @@ final class PluginInstance: Sendable {
     private static func values(
         of configuration: PluginConfiguration, _ schema: ConfigSchema, name: String, script: FlowScript, _ services: PluginServices
     ) throws(LuaError) -> LuaValue {
-        do throws(ConfigSchema.Misfit) {
+        do throws(ConfigSchema.InvalidValue) {
             return try schema.values(
                 of: configuration.values, at: "config",
                 secrets: { services.secret(named: $0, for: script) }, zones: services.world.zones)
@@ -134,19 +134,19 @@ final class PluginInstance: Sendable {
 
     // MARK: - Calls
 
-    /// What a call is made with.
+    /// The parameters of a call.
     struct Call: Sendable {
         var work: PluginManifest.Work
         var phase: ScriptPhase
-        /// Nil: the one that plugins have where they are called for none.
+        /// The hub's name; nil if the call belongs to no hub.
         var hub: String?
         /// Unique among the calls of all plugins.
         var number: Int
-        /// The plugins on whose behalf what it asks for is done.
+        /// The plugins on whose behalf the call acts.
         var origin: [String]
     }
 
-    /// Calls a function of the plugin as a run of its own, and hands what it returns over together with the run.
+    /// Calls a function of the plugin as a run of its own. Returns its values and the run.
     ///
     /// - Throws: A `LuaError`: that of the script, `budget.cpu`, or `hook.timeout`.
     func call(_ call: Call, _ arguments: [LuaValue], _ deadlines: Deadlines) async throws(LuaError) -> (values: [LuaValue], run: FlowRun) {
@@ -177,23 +177,23 @@ final class PluginInstance: Sendable {
         }
     }
 
-    /// Has what a failed call left behind given back: it may have the whole memory of the plugin, which Lua frees only with the next call.
+    /// Frees the garbage of a failed call, which may occupy the plugin's whole memory until the next call.
     private func cleanUp(_ state: LuaState) {
         _ = context.services.start { [services = context.services] in
-            if await state.collectGarbage(beyond: Self.smallMemory) > Self.smallMemory { services.onRelief() }
+            if await state.collectGarbage(beyond: Self.smallMemory) > Self.smallMemory { services.onMemoryFreed() }
         }
     }
 
-    /// Bytes that are not worth collecting.
+    /// Bytes below which collecting is not worthwhile.
     private static let smallMemory = 4 << 20
 
-    /// Lets go of its state, whose memory is given back when the calls under way have ended: another instance has taken its place.
+    /// Releases the Lua state after another instance has replaced it. Its memory is freed when the calls in progress have ended.
     func retire() { loaded.withLock { $0 = nil } }
 
     var isRetired: Bool { loaded.withLock { $0 == nil } }
 
     private static let retired = LuaError(
-        kind: .budget, code: "state.ended", message: "the state of the plugin has ended, and another one has taken its place",
+        kind: .budget, code: "state.ended", message: "the Lua state of the plugin has ended and was replaced",
         hint: "try again")
 
     private func runner(of hub: String?) async -> FlowRunner {
@@ -206,7 +206,7 @@ final class PluginInstance: Sendable {
         return runner
     }
 
-    /// What a call is called in errors and lines of the log.
+    /// The name of a call in errors and logs.
     static func runName(_ id: LuaRunID) -> String { "p-\(id.rawValue.padded(6))" }
 
     private static func run(
@@ -233,16 +233,16 @@ final class PluginInstance: Sendable {
 }
 
 extension FlowRun {
-    /// What joins each error of the run.
+    /// Annotations for each error of the run.
     var annotations: [String: String] { ["run": identity.run, "script": identity.version] }
 }
 
-/// A thread that ends with whoever has it, unless others have it too. What is under way on it then comes to its end.
-final class OwnThread: Sendable {
+/// A thread that stops when its last owner releases it, unless it is shared. Work in progress still completes.
+final class PluginThread: Sendable {
     let base: LuaThread
     private let isShared: Bool
 
-    /// - Parameter shared: what is used where there is one.
+    /// - Parameter shared: The shared thread, if there is one.
     init(_ shared: LuaThread?, name: String) {
         base = shared ?? LuaThread(name: name)
         isShared = shared != nil

@@ -1,7 +1,7 @@
 import Lua
-import PushCore
+import PushModel
 
-/// What a plugin's `init.lua` returns: what it is, what it asks for, and when it is called.
+/// The manifest of a plugin, which its `init.lua` returns: identity, needs, and hooks.
 struct PluginManifest: Sendable {
     var name: String
     var version: String
@@ -11,27 +11,27 @@ struct PluginManifest: Sendable {
     var hooks: [HookPhase: Hook]
     var routes: [Route]
     var timers: [Timer]
-    /// Files of the plugin that are flows, by their names.
+    /// Names of flows and their files in the plugin.
     var flows: [String: String]
 
-    /// What it decides about with `fail_closed`.
-    var closedPhases: Set<HookPhase> { Set(hooks.filter { $0.value.policy == .closed }.keys) }
+    /// The phases in which it has a `fail_closed` hook.
+    var failClosedPhases: Set<HookPhase> { Set(hooks.filter { $0.value.policy == .closed }.keys) }
 
-    /// A function and what it may use.
+    /// A function with its limits.
     struct Work: Sendable {
         var function: LuaFunctionReference
-        /// CPU time of a call.
+        /// CPU time limit of a call.
         var cpu: Duration
-        /// Of a call from its beginning to its end, waiting included, on the clock of the hub.
+        /// Total time limit of a call including waiting, on the clock of the hub.
         var timeout: Duration
     }
 
     struct Hook: Sendable {
-        /// What comes of the work when the hook fails.
+        /// What happens to an operation when the hook fails.
         enum Policy: String, Sendable, CaseIterable {
-            /// It goes on as if there were no such hook.
+            /// The operation continues as if there were no hook.
             case open = "fail_open"
-            /// It is refused.
+            /// The operation is rejected.
             case closed = "fail_closed"
         }
 
@@ -42,17 +42,17 @@ struct PluginManifest: Sendable {
     struct Route: Sendable {
         var method: String
         var path: PathPattern
-        /// Of the query and of the path.
+        /// Schema of the path and query parameters.
         var parameters: ConfigSchema
         var authentication: RouteAuthentication
-        /// Most bytes of a body.
+        /// Maximum bytes of a request body.
         var bodyLimit: Int
         var work: Work
     }
 
     struct Timer: Sendable {
         var schedule: CronSchedule
-        /// By its IANA name.
+        /// IANA time zone name.
         var timeZone: String
         var work: Work
     }
@@ -65,21 +65,21 @@ extension PluginManifest {
     private static let workKeys = ["run", "cpu", "timeout"]
 
     /// - Parameters:
-    ///   - values: what the file has returned.
-    ///   - folder: the name of the plugin's folder, which is the plugin's.
-    ///   - file: the path, for errors.
-    ///   - files: names of the plugin's files.
+    ///   - values: The values that the file returned.
+    ///   - folder: The folder's name, which must be the plugin's name.
+    ///   - file: The path, for errors.
+    ///   - files: Names of the plugin's files.
     /// - Throws: `plugin.manifest`.
     init(_ values: [LuaValue], folder: String, file: String, files: Set<String>) throws(LuaError) {
         guard values.count == 1 else {
             throw ManifestTable.refusal(
-                file, "", values.isEmpty ? "is nothing: it must return one table" : "are \(values.count) values: it must return one table",
+                file, "", values.isEmpty ? "is nothing; it must be one table" : "has \(values.count) values; it must be one table",
                 hint: "end the file with return { name = \"\(folder)\", version = \"1.0\", … }")
         }
         let table = try ManifestTable(values[0], file: file, path: "", keys: Self.keys)
         name = try table.requiredText("name", "the plugin's name", hint: "write name = \"\(folder)\"")
         guard name == folder else {
-            throw table.refusal("name", "is \"\(name)\", but the folder is called \(folder)", hint: "give both the same name")
+            throw table.refusal("name", "is \"\(name)\", but the folder is called \(folder)", hint: "use the same name for both")
         }
         version = try table.requiredText("version", "a text", hint: "write version = \"1.0\"")
         guard version.utf8.count <= 40, version.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7f }) else {
@@ -115,15 +115,15 @@ extension PluginManifest {
             }
             if case .function = value {
                 throw declared.refusal(
-                    phase.rawValue, "must be a table that says what happens when it fails, got a function",
+                    phase.rawValue, "must be a table with on_failure, got a function",
                     hint: "write \(phase.rawValue) = { on_failure = \"fail_open\", run = function(…) … end }, or \"fail_closed\"")
             }
             guard let hook = try declared.table(phase.rawValue, keys: workKeys + (phase.isDeciding ? ["on_failure"] : [])) else { continue }
             let policy = try hook.choice("on_failure", of: Hook.Policy.self)
             guard policy != nil || !phase.isDeciding else {
                 throw hook.refusal(
-                    "on_failure", "is missing: it says what happens when the hook fails",
-                    hint: "\"fail_open\" goes on without it, \"fail_closed\" refuses")
+                    "on_failure", "is missing: it determines what happens when the hook fails",
+                    hint: "\"fail_open\" continues without the hook, \"fail_closed\" rejects the operation")
             }
             hooks[phase] = Hook(
                 work: try Work(
@@ -142,7 +142,7 @@ extension PluginManifest {
             let text = try timer.requiredText("cron", "a time in five fields", hint: "write cron = \"0 7 * * 1-5\"")
             let schedule: CronSchedule
             do throws(PushError) { schedule = try CronSchedule(text) } catch {
-                throw timer.refusal("cron", "is wrong: \(error.message)", hint: error.hint)
+                throw timer.refusal("cron", "is invalid: \(error.message)", hint: error.hint)
             }
             timers.append(
                 Timer(
@@ -157,12 +157,12 @@ extension PluginManifest {
         var flows: [String: String] = [:]
         for name in declared.fields.keys.sorted() {
             guard name.utf8.allSatisfy({ $0.isPropertyCharacter || $0 == UInt8(ascii: "-") }) else {
-                throw declared.refusal(name, "cannot be a flow's name", hint: "use letters, digits, _ and -")
+                throw declared.refusal(name, "is not a valid flow name", hint: "use letters, digits, _ and -")
             }
             let file = try declared.requiredText(name, "the name of a file of the plugin")
             guard files.contains(file) else {
                 throw declared.refusal(
-                    name, "is \"\(file)\", which the plugin has no file of",
+                    name, "is \"\(file)\", but the plugin has no such file",
                     hint: nearest(file, in: files).map { "did you mean \"\($0)\"?" })
             }
             flows[name] = file

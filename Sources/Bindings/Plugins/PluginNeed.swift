@@ -1,15 +1,15 @@
 import Lua
-import PushCore
+import PushModel
 
-/// What a plugin asks for in `needs`: a capability, or `http:{url}`, requests to the host of what is configured as `url`.
+/// An entry of `needs`: a capability, or `http:{url}` for requests to the host of the setting `url`.
 ///
-/// Which host that is only the operator knows, who grants it by its name.
+/// The operator configures the host and grants it by name.
 enum PluginNeed: Sendable, Equatable {
     case fixed(Capability)
-    /// The host of a text of the configuration, or the hosts of a list of texts.
+    /// The host in a text setting, or the hosts in a list of texts.
     case host(setting: String)
 
-    /// Throws what is wrong, as the rest of a sentence that begins with the text.
+    /// Parses an entry. The error's reason completes a sentence that begins with the text.
     init(parsing text: String, _ schema: ConfigSchema) throws(Capability.Unreadable) {
         guard text.hasPrefix("http:{"), text.hasSuffix("}") else {
             self = .fixed(try Capability(parsing: text))
@@ -19,15 +19,15 @@ enum PluginNeed: Sendable, Equatable {
         let settings = schema.fields.filter { $0.type.isAddresses }.map(\.name)
         guard settings.contains(name) else {
             throw Capability.Unreadable(
-                reason: "names no text of config\(nearest(name, in: settings).map { "; did you mean http:{\($0)}?" } ?? "")")
+                reason: "does not name a text setting in config\(nearest(name, in: settings).map { "; did you mean http:{\($0)}?" } ?? "")")
         }
         self = .host(setting: name)
     }
 
-    /// What that is with a configuration; nothing where the setting is not given.
+    /// The capabilities for a configuration; none if the setting is not given.
     ///
-    /// - Parameter granted: whether the host may be in a private network is the operator's choice, as the host is.
-    func capabilities(_ values: LuaValue, granted: [Capability]) throws(ConfigSchema.Misfit) -> [Capability] {
+    /// - Parameter granted: The operator's grants, which decide whether the host may be in a private network.
+    func capabilities(_ values: LuaValue, granted: [Capability]) throws(ConfigSchema.InvalidValue) -> [Capability] {
         switch self {
         case .fixed(let capability): return [capability]
         case .host(let setting):
@@ -50,12 +50,12 @@ enum PluginNeed: Sendable, Equatable {
 
     private static func capability(
         _ text: String, at path: String, _ granted: [Capability]
-    ) throws(ConfigSchema.Misfit) -> Capability {
+    ) throws(ConfigSchema.InvalidValue) -> Capability {
         guard let match = text.wholeMatch(of: /(https?):\/\/([^\/?#:@]+)(?::([0-9]+))?(?:[\/?#].*)?/),
             let name = OutboundHost.name(match.2),
             let host = OutboundHost(match.3.map { "\(name):\($0)" } ?? name)
         else {
-            throw ConfigSchema.Misfit(path: path, reason: "is no address", hint: "write https://api.example.com/path")
+            throw ConfigSchema.InvalidValue(path: path, reason: "is not a URL", hint: "write https://api.example.com/path")
         }
         let usual = match.1 == "https" ? 443 : 80
         let shown = host.port == usual ? name : host.description

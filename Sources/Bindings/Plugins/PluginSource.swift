@@ -1,14 +1,14 @@
 import Lua
-import PushCore
+import PushModel
 
-/// The files of a plugin as they were at one moment. What is loaded from them later is from the same moment.
+/// A snapshot of a plugin's files. Modules that it requires later come from the same snapshot.
 package struct PluginSource: Sendable, Equatable {
     package var name: String
-    /// As errors show it: `plugins/greet`.
+    /// The folder as errors show it: `plugins/greet`.
     package var folder: String
-    /// The Lua files by their paths within the folder, `init.lua` and specs among them.
+    /// The Lua files by path within the folder, including `init.lua` and specs.
     package var files: [String: [UInt8]]
-    /// SHA-256 of the files in hexadecimal digits.
+    /// SHA-256 of the files in hexadecimal.
     package var hash: String
 
     package init(name: String, folder: String, files: [String: [UInt8]], hash: String) {
@@ -18,10 +18,10 @@ package struct PluginSource: Sendable, Equatable {
         self.hash = hash
     }
 
-    /// What lists and lines of the log show of the hash.
+    /// The part of the hash shown in lists and logs.
     package var version: String { String(hash.prefix(Self.shownDigits)) }
 
-    /// Names of plugins are part of paths, keys and lines of the log.
+    /// Whether a name is valid. Names are part of paths, keys and log lines.
     package static func isName(_ name: String) -> Bool {
         name.wholeMatch(of: /[a-z][a-z0-9]*(-[a-z0-9]+)*/) != nil && name.utf8.count <= 40
     }
@@ -31,10 +31,10 @@ package struct PluginSource: Sendable, Equatable {
 
     package func path(_ file: String) -> String { "\(folder)/\(file)" }
 
-    /// Files that test it.
+    /// Names of the test files.
     package var specs: [String] { files.keys.filter { $0.hasSuffix("_spec.lua") }.sorted() }
 
-    /// `require "text.short"` gives `text/short.lua`, or else `text/short/init.lua`.
+    /// Resolves modules: `require "text.short"` loads `text/short.lua`, or else `text/short/init.lua`.
     package var modules: LuaSearchPath {
         .lookup { [files, folder] name in
             LuaSearchPath.files(of: name).lazy.compactMap { file in
@@ -43,13 +43,13 @@ package struct PluginSource: Sendable, Equatable {
         }
     }
 
-    /// Throws `plugin.no_main`.
+    /// The main file. Throws `plugin.no_main`.
     var script: FlowScript {
         get throws(LuaError) {
             guard let source = files[Self.main] else {
                 throw .misuse(
-                    "plugin.no_main", "\(folder) has no \(Self.main), so it is no plugin",
-                    hint: "pushhost plugin new \(name) makes one to begin with")
+                    "plugin.no_main", "\(folder) is not a plugin: it has no \(Self.main)",
+                    hint: "pushhost plugin new \(name) creates one")
             }
             return FlowScript(name: path(Self.main), source: source, version: version)
         }

@@ -1,34 +1,34 @@
 import Lua
-import PushCore
+import PushModel
 import Synchronization
 
-/// Calls the timers of the live plugins: one alarm, for the next of them.
+/// Calls the timers of live plugins with one alarm, set for the next due time.
 ///
-/// A moment that comes while the call before is still under way, and one that has passed while nobody looked, is left out.
+/// A due time is skipped if the previous call is still in progress, or if it passed while timers were not running.
 actor PluginTimers {
     private weak var host: PluginHost?
     private let clock: any HubClock
     private let start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
     private var alarm: Task<Void, Never>?
     private var generation = 0
-    /// Timers whose call is under way.
+    /// Timers whose call is in progress.
     private var busy: Set<Key> = []
     private var calls: [Key: Task<Void, Never>] = [:]
 
-    /// Up to when moments have rung.
+    /// The due time up to which timers have been called.
     private var heard: Timestamp?
-    /// Timers that were looked at before; of others no moment has been missed.
+    /// Timers seen before. Only these can have missed a due time.
     private var known: Set<Key> = []
 
-    /// How far back a moment may be that came while nobody could hear it.
+    /// Maximum age of a missed due time that is still called.
     private static let grace = Duration.seconds(60)
 
-    /// What makes a timer the same from version to version, wherever it stands in the list.
+    /// Identifies a timer across versions, independent of its index in the list.
     fileprivate struct Key: Hashable {
         var plugin: String
         var schedule: CronSchedule
         var timeZone: String
-        /// Among those of one plugin that ring at the same moments.
+        /// Distinguishes timers of one plugin that have the same schedule.
         var place: Int
     }
 
@@ -38,13 +38,13 @@ actor PluginTimers {
         start = host.services.start
     }
 
-    /// Looks at what is live now.
+    /// Sets the alarm for the timers that are live now.
     func rearm() {
         alarm?.cancel()
         alarm = nil
         generation += 1
         let (now, generation) = (clock.now, generation)
-        // What came while others were being loaded has not rung yet; time that was set forward rings for little of it.
+        // Includes due times that passed while plugins were loading. The grace period limits the effect of a clock set forward.
         let unheard = min(max(heard ?? now, Timestamp(milliseconds: now.milliseconds - Self.grace.milliseconds)), now)
         if heard == nil { heard = now }
         var due: [(timer: Key, moment: Timestamp)] = []
@@ -67,7 +67,7 @@ actor PluginTimers {
         }
     }
 
-    /// Rings no more, and cancels the calls under way.
+    /// Stops the timers and cancels calls in progress.
     func stop() {
         alarm?.cancel()
         alarm = nil
@@ -79,13 +79,13 @@ actor PluginTimers {
         guard generation == self.generation, let host else { return }
         heard = moment
         for timer in timers {
-            // Another version may be live by now: its timer is meant where it rings then, too.
+            // Another version may be live by now. A timer of it that is due at the same time is called instead.
             guard let live = host.live.first(where: { $0.plugin.name == timer.plugin }), let instance = live.plugin.script,
                 let place = instance.timerKeys.firstIndex(of: timer) ?? instance.timer(ringingAt: moment, insteadOf: timer)
             else { continue }
             let key = instance.timerKeys[place]
             guard busy.insert(key).inserted else {
-                host.tell(live, .warn, "every[\(place + 1)] is left out: the call before is still under way")
+                host.tell(live, .warn, "every[\(place + 1)] was skipped: the previous call is still in progress")
                 continue
             }
             calls[key] = start { [weak self] in
@@ -108,7 +108,7 @@ actor PluginTimers {
 }
 
 extension PluginInstance {
-    /// The place of a timer of another schedule that rings at this moment, too.
+    /// Index of a timer with another schedule that is due at the same time.
     fileprivate func timer(ringingAt moment: Timestamp, insteadOf key: PluginTimers.Key) -> Int? {
         timerKeys.indices.first { place in
             let other = timerKeys[place]
@@ -118,7 +118,7 @@ extension PluginInstance {
         }
     }
 
-    /// Of its timers, in their order.
+    /// Keys of the timers in manifest order.
     fileprivate var timerKeys: [PluginTimers.Key] {
         var counts: [PluginTimers.Key: Int] = [:]
         return manifest.timers.map { timer in

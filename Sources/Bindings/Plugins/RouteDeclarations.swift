@@ -1,5 +1,5 @@
 import Lua
-import PushCore
+import PushModel
 
 extension PluginManifest {
     private static let methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -17,7 +17,7 @@ extension PluginManifest {
             if let other = routes.firstIndex(where: { $0.method == route.method && $0.path.isAmbiguous(with: route.path) }) {
                 throw LuaError.misuse(
                     "plugin.route_exists",
-                    "\(table.file): \(path) \(route.method) \(route.path) is answered by routes[\(other + 1)] already",
+                    "\(table.file): \(path) \(route.method) \(route.path) conflicts with routes[\(other + 1)]",
                     hint: "give one of them another path or method", details: ["key": .string(path)])
             }
             routes.append(route)
@@ -29,7 +29,7 @@ extension PluginManifest {
         let method = try table.text("method") ?? "GET"
         guard methods.contains(method) else {
             throw table.refusal(
-                "method", "is \"\(method)\", which is none of \(methods.joined(separator: ", "))",
+                "method", "must be one of \(methods.joined(separator: ", ")), got \"\(method)\"",
                 hint: methods.contains(method.uppercased()) ? "write it in capitals" : nil)
         }
         let text = try table.requiredText("path", "a path such as \"/greetings/{name}\"")
@@ -40,7 +40,7 @@ extension PluginManifest {
         var parameters = ConfigSchema()
         if let declared = try table.table("params", keys: nil) { parameters = try ConfigSchema(declared) }
         for field in parameters.fields where !field.type.fitsQuery {
-            throw table.refusal("params.\(field.name)", "cannot stand in a path or a query", hint: "read it from the body")
+            throw table.refusal("params.\(field.name)", "is not allowed in a path or query", hint: "pass it in the body")
         }
         let limit = try table.number("body_limit") ?? Double(defaultBody)
         guard (0...Double(largestBody)).contains(limit), limit == limit.rounded() else {
@@ -55,7 +55,7 @@ extension PluginManifest {
         let forms = "\"open\", \"account\", { sas = \"send\" } or { webhook = \"NAME OF A SECRET\" }"
         switch table.fields["auth"] {
         case nil:
-            throw table.refusal("auth", "is missing: it says who may call the route", hint: "write auth = \(forms)")
+            throw table.refusal("auth", "is missing: it determines who may call the route", hint: "write auth = \(forms)")
         case .string("open"): return .open
         case .string("account"): return .account
         case .table:

@@ -1,5 +1,5 @@
--- The part of the push module that looks at values and runs tests: push.expect, push.check, push.test.
--- It comes after push.lua and gets the module from there, not yet sealed; what it returns is what scripts get.
+-- Expectations and tests of the push module: push.expect, push.check, push.test.
+-- Runs after push.lua, which passes the unsealed module. Returns the module that scripts get.
 local host, push = ...
 local call, raise, traced, strict, checked = host.functions, host.raise, host.traced, host.strict, host.checked
 local text_of, unplaced = host.text_of, host.unplaced
@@ -9,13 +9,13 @@ local error, rawequal, select = error, rawequal, select
 local format, find, gsub, sub = string.format, string.find, string.gsub, string.sub
 local mathtype, max = math.type, math.max
 
--- Bytes that are shown of a value, or of all differences of two tables together: less than an error message may have. `room.left` is
--- what is left of them.
+-- Maximum bytes shown of a value, or of all differences of two tables together. Stays below the limit of error messages.
+-- `room.left` is the number of bytes left.
 local ROOM = 48 << 10
--- A part and the marks around it.
+-- Bytes for the punctuation around a part.
 local MARKS = 4
 
--- The beginning of a text that there is room for, without a character that is cut in two.
+-- The beginning of a text that fits, without a truncated character.
 local function cut(text, room)
   if #text <= room.left then return text end
   return (gsub(sub(text, 1, max(room.left, 0)), "[\xC0-\xFF][\x80-\xBF]*$", ""))
@@ -58,10 +58,10 @@ end
 
 local DEEPEST = 200
 
--- `seen` has what a table was compared with, and under a name, which no table is, whether it became too much.
+-- `seen` records which tables were compared. `seen.too_deep` records that the nesting limit was exceeded.
 local function same_within(seen, depth, a, b)
   if a == b then return true end
-  -- Two handles of one phone: a phone's name is its own.
+  -- Two handles of the same device are equal. Device names are unique.
   if type(a) == "userdata" and type(b) == "userdata" then return tostring(a) == tostring(b) and find(tostring(a), "^device ") ~= nil end
   if type(a) ~= "table" or type(b) ~= "table" then return false end
   if depth > DEEPEST then seen.too_deep = true end
@@ -80,7 +80,7 @@ end
 local function same(a, b)
   local seen = {}
   local is_same = same_within(seen, 1, a, b)
-  -- Raised from out here: in there the script's line is too far away to be found.
+  -- Raise the error here: inside the recursion the script's line would be too far up the stack to be found.
   if seen.too_deep then
     raise {
       kind = "misuse", code = "args.too_deep", message = format("push.expect compares tables nested at most %d deep", DEEPEST),
@@ -90,8 +90,8 @@ local function same(a, b)
   return is_same
 end
 
--- Where two tables differ, a line each: what was wanted there and what there is. Of more than `MOST`, or than there is room for, the
--- first.
+-- The differences of two tables, one per line: expected value and actual value.
+-- At most MOST lines, within the available room.
 local MOST, SHORT, LONGEST_KEY = 20, 60, 200
 
 local function step_to(path, key)
@@ -133,14 +133,14 @@ local function number(value, name)
   if type(value) == "number" then return value end
   raise {
     kind = "misuse", code = "args.wrong_type",
-    message = format("%s compares numbers, got %s", name, show(value)), hint = "look at a number",
+    message = format("%s needs a number, got %s", name, show(value)), hint = "pass a number to push.expect",
   }
 end
 
--- The state of a notification that reached no device: to expect it is to say that this is right.
+-- The state of a notification that reached no device. Expecting it allows such sends in the test.
 local NO_TARGET = "NoTargetFound"
 
--- Each answers whether it holds, and what was expected in words.
+-- Each matcher returns whether it holds, and a description of what was expected.
 local matchers = {}
 
 function matchers.equal(value, wanted) return same(value, wanted), show(wanted) end
@@ -161,14 +161,14 @@ end
 function matchers.be_at_most(value, most)
   return number(value, "be_at_most") <= number(most, "be_at_most"), "at most " .. show(most)
 end
--- What cannot hold for a value of this type must not pass for "does not".
+-- A value of the wrong type is an error, so that it does not satisfy to_not.
 local function looked_at(value, name, ...)
   for _, wanted in ipairs { ... } do
     if type(value) == wanted then return end
   end
   raise {
-    kind = "misuse", code = "args.wrong_type", message = format("%s looks at %s, got %s", name, concat({ ... }, " or "), show(value)),
-    hint = "look at a " .. concat({ ... }, " or a ") .. "; is a name misspelt?",
+    kind = "misuse", code = "args.wrong_type", message = format("%s needs a %s, got %s", name, concat({ ... }, " or a "), show(value)),
+    hint = "pass a " .. concat({ ... }, " or a ") .. " to push.expect; is a name misspelt?",
   }
 end
 
@@ -183,11 +183,11 @@ end
 function matchers.contain(value, part)
   looked_at(value, "contain", "string", "table")
   if part == nil then
-    raise { kind = "misuse", code = "args.missing", message = "contain got nil for its part", hint = "is a name misspelt?" }
+    raise { kind = "misuse", code = "args.missing", message = "contain needs a value to search for, got nil", hint = "is a name misspelt?" }
   elseif type(value) == "string" and type(part) ~= "string" then
     raise {
-      kind = "misuse", code = "args.wrong_type", message = "contain looks for a text in a text, got " .. show(part),
-      hint = "write tostring(…) around it",
+      kind = "misuse", code = "args.wrong_type", message = "contain searches a string for a string, got " .. show(part),
+      hint = "convert it with tostring(…)",
     }
   end
   if type(value) == "string" then return type(part) == "string" and find(value, part, 1, true) ~= nil, "text with " .. show(part) end
@@ -199,10 +199,10 @@ function matchers.contain(value, part)
   return false, "an element " .. show(part)
 end
 
--- What a matcher is given, for the check by its description: not every table can be handed over.
+-- Checks the arguments of a matcher against its description. Placeholders stand for values that cannot be passed to the host.
 local function check_matcher(name, own, ...)
   local given = pack(...)
-  if rawequal(given[1], own) then -- a colon
+  if rawequal(given[1], own) then -- called with a colon
     return call["host.check"]("push.expect(…).to." .. name, {}, true, true)
   end
   for index = 1, given.n do
@@ -212,8 +212,8 @@ local function check_matcher(name, own, ...)
   call["host.check"]("push.expect(…).to." .. name, unpack(given, 1, given.n))
 end
 
--- Of a matcher's results those without the first. What Lua raised in here is told as an error of the matcher, at the script's
--- line; what a script's metamethod raised is its own.
+-- Returns the results of a matcher after the first. An error that Lua raised in here is reported as the matcher's error
+-- at the script's line; an error from a script's metamethod is passed on.
 local function judged(name, holds, ...)
   if holds then return ... end
   local failure = ...
@@ -222,12 +222,12 @@ local function judged(name, holds, ...)
   if find(name, "%.match$") and (find(reason, "pattern", 1, true) or find(reason, "capture", 1, true)) then
     raise {
       kind = "misuse", code = "args.pattern", message = format("%s: %s", name, reason),
-      hint = "write % before a character that stands for itself: \"%[\"; or use contain, which takes the text as it is",
+      hint = "write % before a special character: \"%[\"; or use contain, which searches for plain text",
     }
   end
   raise {
     kind = "runtime", code = "script.error", message = format("%s: %s", name, reason),
-    hint = "look at the metatables of the values, and for a function that calls itself without end",
+    hint = "check the metatables of the values, and look for endless recursion",
   }
 end
 
@@ -259,7 +259,7 @@ local function expectation(value, turned, id)
         if compared and #wanted + #actual > SHORT then
           local lines = judged(whole, traced(differences, (...), value))
           message = format(
-            "expected another table; %d difference%s:\n%s", lines.count, lines.count == 1 and "" or "s", concat(lines, "\n")
+            "the tables have %d difference%s:\n%s", lines.count, lines.count == 1 and "" or "s", concat(lines, "\n")
           )
           details.differences = lines.count
         elseif value == nil then
@@ -276,7 +276,7 @@ local function expectation(value, turned, id)
 end
 
 function push.expect(value)
-  local id = call["host.expect"]() -- one that never gets a matcher is told at the end
+  local id = call["host.expect"]() -- one that never gets a matcher is reported at the end
   return strict("push.expect(…)", { to = expectation(value, false, id), to_not = expectation(value, true, id) })
 end
 
@@ -292,20 +292,20 @@ end
 
 -- Tests -----------------------------------------------------------------------------------------------------------
 
--- The describes around the present place of the file, and whether the test of this run is under way or over.
+-- The describe blocks around the current position of the file, and whether the test of this run is running or over.
 local group = { names = {}, before = {}, after = {} }
 local running, over = false, false
--- In a test's run the number of that test; 0 where the tests are only collected, nil in a flow.
+-- The number of the test to run; 0 while tests are collected, nil in a flow.
 local wanted, number = call["host.test_wanted"](), 0
 
 local function misplaced(message, hint)
   raise { kind = "misuse", code = "test.order", message = message, hint = hint }
 end
 
-push.test = push.test or {} -- with what Swift has of it
+push.test = push.test or {} -- with the functions implemented in Swift
 
 push.test.describe = checked("push.test.describe", function(name, fn)
-  if running then misplaced("push.test.describe inside of a test", "a describe holds tests, not the reverse") end
+  if running then misplaced("push.test.describe was called inside a test", "call it outside of tests") end
   if over then return end
   local outer = group
   group = { parent = outer, names = { unpack(outer.names) }, before = {}, after = {} }
@@ -316,9 +316,9 @@ end)
 
 local function hook(name, list)
   return checked(name, function(fn)
-    if running then misplaced(name .. " inside of a test", "put it into the describe around the test") end
+    if running then misplaced(name .. " was called inside a test", "move it to the describe block around the test") end
     if group.has_tests then
-      misplaced(name .. " after a test that it would not reach", "put it before the first test of its describe")
+      misplaced(name .. " was called after a test that it would not apply to", "move it before the first test of its describe block")
     end
     local hooks = group[list]
     hooks[#hooks + 1] = fn
@@ -327,13 +327,13 @@ end
 push.test.before_each = hook("push.test.before_each", "before")
 push.test.after_each = hook("push.test.after_each", "after")
 
--- Outermost first.
+-- Runs outermost functions first.
 local function before_each(place)
   if place.parent then before_each(place.parent) end
   for _, fn in ipairs(place.before) do fn() end
 end
 
--- Innermost first, all of them, and the first error of them.
+-- Runs innermost functions first, all of them. Returns the first error.
 local function after_each(place)
   local failure
   while place do
@@ -346,7 +346,7 @@ local function after_each(place)
   return failure
 end
 
--- The group has a test: hooks come too late from now on.
+-- Records that the group has a test: hooks declared later are errors.
 local function note_test()
   local place = group
   while place and not place.has_tests do
@@ -355,14 +355,14 @@ local function note_test()
   end
 end
 
--- Runs the test at its place in the file, if it is the one of this run. Every test has a run, and so a world, of its own.
+-- Runs a test where it is declared, if it is the one of this run. Every test has its own run, and so its own world.
 local declare = checked("push.test.it", function(name, ...)
   local fn = ...
-  if running then misplaced("push.test.it inside of a test", "tests stand beside each other") end
+  if running then misplaced("push.test.it was called inside a test", "tests cannot be nested") end
   if fn == nil and select("#", ...) > 0 then
     raise {
       kind = "misuse", code = "args.missing", message = format("the test %q got nil for its function", name),
-      hint = "is its name misspelt? A pending test has a name and nothing else",
+      hint = "is the function's name misspelt? A pending test has only a name",
     }
   end
   number = number + 1
@@ -380,7 +380,7 @@ local declare = checked("push.test.it", function(name, ...)
   if failure then error(unplaced(failure[2]), 0) end
 end)
 
--- Every test runs the whole file, so what other tests declare must cost next to nothing. It was checked when they were collected.
+-- Every test run reads the whole file, so declarations of other tests must be cheap. They were checked during collection.
 function push.test.it(...)
   if not wanted or wanted == 0 or wanted == number + 1 or running then return declare(...) end
   number = number + 1

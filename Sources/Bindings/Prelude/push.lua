@@ -1,6 +1,6 @@
--- The part of the push module that calls functions of the script, and so must be able to wait inside them.
--- Everything else is Swift; `host` hands both over. expectations.lua goes on from here: it gets `host`, with the functions
--- that are put into it here, and what is returned at the end.
+-- Functions of the push module that call functions of the script, and so must be able to wait inside them.
+-- Everything else is written in Swift; `host` passes both on. expectations.lua continues from here: it gets `host`, with the
+-- functions that are added to it below, and the module that is returned at the end.
 local host = ...
 local call, raise, traced = host.functions, host.raise, host.traced
 local pack, unpack, concat = table.pack, table.unpack, table.concat
@@ -8,26 +8,26 @@ local tostring, type, pairs, ipairs, next, setmetatable = tostring, type, pairs,
 local error, rawget, match, format, mathtype = error, rawget, string.match, string.format, math.type
 local utf8_length, select = utf8.len, select
 
--- What Lua itself raises in here names a line that no script has: without it.
+-- Removes the location from an error that Lua raised in here, because the script has no such line.
 local function unplaced(failure)
   return type(failure) == "string" and match(failure, "^%[%l+%]:%d+: (.*)$") or failure
 end
 
--- tostring, whose only complaint is made one of the function that was called.
+-- Like tostring, but its error names the function that was called.
 local function text_of(value, name)
   if type(value) ~= "table" then return tostring(value) end
   local is_text, text = traced(tostring, value)
   if is_text then return text end
   if text == "'__tostring' must return a string" then
     raise {
-      kind = "misuse", code = "args.wrong_type", message = name .. " got a table whose __tostring returns no text",
+      kind = "misuse", code = "args.wrong_type", message = name .. " got a table whose __tostring does not return a string",
       hint = "let its __tostring return a string",
     }
   end
   error(unplaced(text), 0)
 end
 
--- Names that do not exist are errors, and the error names the nearest one.
+-- A table whose unknown names are errors that suggest the nearest name.
 local function strict(label, members, meta)
   meta = meta or {}
   meta.__name = label
@@ -46,7 +46,7 @@ end
 
 local push = {}
 
--- Every Swift binding under its name: push.send, push.tag.user, device:inbox.
+-- Adds every Swift binding under its name: push.send, push.tag.user, device:inbox.
 for name, fn in pairs(call) do
   local space, member = name:match("^push%.([%w_]+)%.([%w_]+)$")
   if space then
@@ -60,7 +60,7 @@ for name, fn in pairs(call) do
   end
 end
 
--- Functions written here are checked by their description like all others.
+-- Functions written in Lua are checked against their descriptions like all others.
 local function checked(name, fn)
   return function(...)
     call["host.check"](name, ...)
@@ -84,15 +84,15 @@ local function phrase(value)
   return (kind == "boolean" or kind == "nil") and tostring(value) or "a " .. kind
 end
 
--- What the host cannot look at, and so cannot name: nil for all else.
+-- The kind of a value that the host cannot inspect; nil for other values.
 local function hidden_kind(value) return type(value) == "thread" and "a thread" or is_task(value) and "a task" or nil end
 
--- Functions that take the arguments of another one, which the host need not look at.
+-- Checks a function argument, so that the host need not inspect the other arguments.
 local function check_function(name, fn)
   if type(fn) == "function" then return end
   local kind = hidden_kind(fn)
   if kind then
-    wrong_type(name, "fn", "a function", kind, "write function() … end around what is to be called; a task has :await()")
+    wrong_type(name, "fn", "a function", kind, "write function() … end around the call; tasks have :await()")
   end
   call["host.check"](name, fn)
 end
@@ -109,7 +109,7 @@ function push.json.array(...)
     if mathtype(key) ~= "integer" or key < 1 then
       wrong_type(
         "push.json.array", "list", "a list", "a table with the key " .. text_of(key, "push.json.array"),
-        "a table with names is an object in JSON as it is"
+        "a table with names is encoded as a JSON object"
       )
     end
   end
@@ -152,7 +152,7 @@ end
 
 -- Tasks ------------------------------------------------------------------------------------------------------------
 
--- What a task does counts for the step that started it.
+-- Work of a task counts for the step that started it.
 local function within(step, fn)
   if step == 0 or type(fn) ~= "function" then return fn end
   return function(...)
@@ -168,7 +168,7 @@ end
 
 function push.all(functions)
   if type(functions) ~= "table" then call["host.check"]("push.all", functions) end
-  -- Raw: what the metatable of the list says is not run.
+  -- Raw access: metamethods of the list do not run.
   local count, is_list = 0, true
   for place in next, functions do
     if mathtype(place) ~= "integer" then is_list = false
@@ -180,13 +180,13 @@ function push.all(functions)
     local kind = hidden_kind(fn)
     if fn == nil then
       wrong_type(
-        "push.all", "functions", "a list without holes", "nil at place " .. place,
-        "is a name misspelt? Leave out what is not there: list[#list + 1] = … adds at the end"
+        "push.all", "functions", "a list without holes", "nil at index " .. place,
+        "is a name misspelt? To append to a list, write list[#list + 1] = …"
       )
     elseif kind == "a thread" then
       wrong_type(
-        "push.all", "functions", "a list of functions or tasks", "a thread at place " .. place,
-        "write function() … end around what is to be called"
+        "push.all", "functions", "a list of functions or tasks", "a thread at index " .. place,
+        "write function() … end around the call"
       )
     elseif type(fn) ~= "function" and not kind then
       is_list = false
@@ -215,7 +215,7 @@ function host.types.device.on_push(device, fn)
   end)
 end
 
--- The app's storage looks like a table; reading and writing go to the phone.
+-- The app's storage looks like a table. Reading and writing access the device.
 function host.types.device.storage(device)
   call["host.check"]("device:storage", device)
   return setmetatable({}, {
@@ -260,8 +260,8 @@ for _, name in ipairs { "apns", "fcm", "gcm", "wns", "browser" } do push.simulat
 
 -- Plugins ----------------------------------------------------------------------------------------------------------
 
--- Tables of the configuration are the script's own each time: functions of the host look at what a table holds, and whoever changes one
--- changes no configuration.
+-- Scripts get a fresh copy of configuration tables each time: host functions read tables directly, and changing a copy
+-- does not change the configuration.
 local function copied(value)
   if type(value) ~= "table" then return value end
   local copy = {}
@@ -270,7 +270,7 @@ local function copied(value)
   return copy
 end
 
--- Known once the plugin is loaded, and the same from then on.
+-- Available once the plugin is loaded, and constant from then on.
 local config
 local function configured()
   config = config or call["host.config"]()
@@ -280,7 +280,7 @@ end
 push.config = setmetatable({}, not host.types.group and {
   __name = "push.config",
   __metatable = false,
-  __index = configured, -- says that this is no plugin
+  __index = configured, -- raises an error, because this is not a plugin
   __newindex = function(_, key) call["host.read_only"]("push.config", text_of(key, "push.config")) end,
 } or {
   __name = "push.config",
@@ -336,7 +336,7 @@ push.everyone = call["host.everyone"]()
 
 host.strict, host.checked, host.text_of, host.unplaced = strict, checked, text_of, unplaced
 
--- The module as scripts see it, once everything is in it.
+-- Returns the complete module as scripts see it.
 function host.seal()
   for name, value in pairs(push) do
     if type(value) == "table" and name ~= "log" and name ~= "target" and name ~= "config" then push[name] = strict("push." .. name, value) end

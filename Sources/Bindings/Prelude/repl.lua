@@ -1,4 +1,4 @@
--- What an interactive session needs of Lua: it compiles what was typed, calls it, and shows the values.
+-- Lua functions of an interactive session: compile the typed text, run it, and show the values.
 local host = ...
 local load, pcall, tostring, type, pairs, ipairs, next = load, pcall, tostring, type, pairs, ipairs, next
 local getmetatable, rawget, select, pack, concat = getmetatable, rawget, select, table.pack, table.concat
@@ -31,8 +31,8 @@ local function name_of(key, part)
   return "[" .. (type(key) == "string" and quoted(key) or tostring(part)) .. "]"
 end
 
--- A value as a text, or as a table with its label and its entries. `open` holds the tables around it, `budget` what
--- may still be shown.
+-- Converts a value to a text, or to a table with its label and entries. `open` holds the enclosing tables,
+-- `budget` the number of entries that may still be shown.
 local function part_of(value, open, budget)
   local kind = type(value)
   if kind == "string" then return quoted(value) end
@@ -78,7 +78,7 @@ local function flat(part)
   return part.label .. "{ " .. concat(texts, ", ") .. " }"
 end
 
--- On one line where it fits, else with an entry on each line; `used` is what stands before it on its line.
+-- Formats a value on one line if it fits, otherwise with one entry per line. `used` is the width already used on the line.
 local function laid_out(part, indent, used)
   local text = flat(part)
   if type(part) == "string" or indent + used + (length(text) or #text) <= WIDTH then return text end
@@ -98,19 +98,19 @@ local function shown(...)
   return concat(texts, "\t", 1, texts.n), texts.n
 end
 
--- What was raised, on one line.
+-- The raised value on one line.
 local function shown_error(value) return flat(part_of(value, { depth = 0 }, { left = ERROR_PARTS })) end
 
 -- Lines ------------------------------------------------------------------------------------------------------------
 
--- Whether more text could mend what does not compile. A string in quotes goes on in the next line after a backslash alone.
+-- Whether more text could complete the chunk. A quoted string continues on the next line only after a backslash or \z.
 local function may_go_on(message, text)
   if not message:find("near <eof>$") then return false end
   return not message:find("unfinished string near", 1, true) or text:find("\\z?$") ~= nil
 end
 
--- Runs the first of the readings that compiles. Answers false where more is to come, else the values as a text, and how
--- many there are. `first` is the number of the text's first line, so that errors count from the session's begin.
+-- Runs the first reading that compiles. Returns false if more text is needed, otherwise the values as text and their
+-- number. `first` is the number of the text's first line in the session, so that errors show the right line.
 local function evaluate(first, is_whole, ...)
   local above = ("\n"):rep(first - 1)
   local chunk, message, is_unfinished
@@ -129,8 +129,8 @@ end
 
 -- Names ------------------------------------------------------------------------------------------------------------
 
--- Completion calls nothing of the session's: metamethods are passed over, except in tables of the host's own, which are
--- noted before a line has run.
+-- Completion runs no code of the session: it ignores metamethods, except those of host tables, whose members are
+-- recorded before any line runs.
 local own, absent = {}, {}
 
 local function learn(value)
@@ -150,7 +150,7 @@ local function learn_globals()
   end
 end
 
--- The tables that a name is looked for in: the value, and what its metatable leads to.
+-- The tables in which a name is looked up: the value, and the __index tables of its metatables.
 local function chain(value)
   local tables = {}
   while type(value) == "table" and #tables < 8 do
@@ -168,7 +168,7 @@ local function member(value, key)
   end
 end
 
--- The names that begin with `typed` in the value that a path of names leads to, and the value itself where it is a handle.
+-- The names that begin with `typed` in the value at a path; for a handle, the value itself.
 local function members(typed, ...)
   local value = load("return _ENV")()
   for index = 1, select("#", ...) do

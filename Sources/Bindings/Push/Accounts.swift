@@ -1,7 +1,7 @@
 import Lua
-import PushCore
+import PushModel
 
-/// A session in a script's hands.
+/// A session of the app backend, as a handle for scripts.
 final class SessionObject: Sendable {
     let session: Session
 
@@ -19,7 +19,7 @@ final class SessionObject: Sendable {
 
 extension Binding {
     static let account = Binding(
-        "push.account", "Makes sure that an account exists at the app backend.", style: .table,
+        "push.account", "Creates an account at the app backend if it does not exist.", style: .table,
         parameters: [
             .required("username", .string, "the user's name", mistakenFor: ["user", "name", "login"]),
             .required("password", .secret, "the user's password: push.secret(\"…\")"),
@@ -34,7 +34,7 @@ extension Binding {
                 username: username, password: arguments.secret("password") ?? Secret(""))
             if state == .notManaged {
                 try run.log(
-                    "info", "accounts are managed elsewhere on \(run.world.target.name): login decides",
+                    "info", "accounts are managed elsewhere on \(run.world.target.name); no account was created",
                     at: arguments.site.location)
             }
             let word =
@@ -47,7 +47,7 @@ extension Binding {
         })
 
     static let login = Binding(
-        "push.login", "Authenticates at the app backend.", style: .table,
+        "push.login", "Logs a user in at the app backend.", style: .table,
         parameters: [
             .required("username", .string, "the user's name", mistakenFor: ["user", "name", "login"]),
             .required("password", .secret, "the user's password: push.secret(\"…\")"),
@@ -72,7 +72,7 @@ extension Binding {
     static let sessionSend = Binding(
         "session:send", "Sends a text to a user's devices through the app backend; they show \"From <sender>: <text>\".", style: .table,
         parameters: [
-            .required("to", .string, "the user who gets it", mistakenFor: ["user", "username", "tag"]),
+            .required("to", .string, "the recipient's user name", mistakenFor: ["user", "username", "tag"]),
             .required("alert", .string, "the text", mistakenFor: ["text", "message", "body"]),
             .optional("platform", .platform, "only devices of this platform: apns, fcm, gcm, wns or browser", mistakenFor: ["pns"]),
         ],
@@ -91,7 +91,7 @@ extension Binding {
 }
 
 extension LuaObjectType {
-    /// A type of handles over one Swift type, with fields that scripts can read.
+    /// Creates a handle type for one Swift type, with fields that scripts can read.
     static func handle<Payload: Sendable>(
         _ name: String, of type: Payload.Type, describe: @escaping @Sendable (Payload) -> String,
         properties: [String: @Sendable (Payload) -> LuaValue] = [:]

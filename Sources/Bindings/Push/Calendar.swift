@@ -1,7 +1,7 @@
 import Lua
-import PushCore
+import PushModel
 
-/// The table that `os.time` takes: year, month and day required, hour 12 if absent, as in Lua 5.4; always UTC.
+/// The argument of `os.time`, always in UTC. Year, month and day are required and the hour defaults to 12, as in Lua 5.4.
 struct CalendarFields {
     let seconds: Int64
 
@@ -24,7 +24,7 @@ struct CalendarFields {
     }
 }
 
-/// `os.date`: the formats of strftime in the C locale, in UTC; `*t` gives a table.
+/// A format of `os.date`: strftime in the C locale, in UTC; `*t` returns a table.
 struct DateFormat {
     private let format: String
 
@@ -32,7 +32,7 @@ struct DateFormat {
         self.format = format.hasPrefix("!") ? String(format.dropFirst()) : format
     }
 
-    /// The second argument of `os.date`: seconds since 1970, in the years 1 to 9999.
+    /// Reads the second argument of `os.date`: seconds since 1970, within the years 1 to 9999.
     static func moment(_ value: LuaValue, now: Timestamp) throws(LuaError) -> Timestamp {
         switch value {
         case .nil: return now
@@ -41,7 +41,7 @@ struct DateFormat {
             return Timestamp(seconds: Int64(seconds.rounded(.down)))
         default:
             throw .misuse(
-                "args.time", "os.date cannot show \(value.phrase)", hint: "give seconds since 1970, within the years 1 to 9999")
+                "args.time", "os.date needs a time within the years 1 to 9999, got \(value.phrase)", hint: "pass seconds since 1970")
         }
     }
 
@@ -103,8 +103,8 @@ struct DateFormat {
             case "%": text += "%"
             case let other:
                 throw .misuse(
-                    "args.date_format", "os.date knows no %\(other.map(String.init) ?? "")",
-                    hint: "it takes the formats of strftime that do not depend on a locale")
+                    "args.date_format", "os.date does not support %\(other.map(String.init) ?? "")",
+                    hint: "use the formats of strftime that do not depend on a locale")
             }
         }
         return .string(text)
@@ -118,6 +118,6 @@ struct DateFormat {
 }
 
 extension Timestamp {
-    /// Seconds of the years 1 to 9999.
+    /// Seconds since 1970 of the years 1 to 9999.
     fileprivate static let printable: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
 }

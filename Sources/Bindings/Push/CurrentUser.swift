@@ -1,14 +1,15 @@
 import Lua
-import PushCore
+import PushModel
 
 extension Binding {
     static let registerCurrentUser = Binding(
         "session:register_current_user",
-        "Registers the session's user on a device in one call, as the app backend of 2013 does: one registration per installation id, tagged with the id and the user's name, and a test notification to that name.",
+        "Registers the session's user on a device in one call, as the app backend of 2013 does: one registration per installation id, "
+            + "tagged with the id and the user's name, and a test notification to that name.",
         style: .table,
         parameters: [
-            .required("device", .object("device"), "the phone: push.device{…}"),
-            .optional("installation_id", .string, "a UUID; the app makes one and remembers it if absent"),
+            .required("device", .object("device"), "the device: push.device{…}"),
+            .optional("installation_id", .string, "a UUID; if absent, the app creates one and stores it"),
         ],
         returns: "push.Registration", errors: ["auth.session_expired", "backend.installation_id", "device.uninstalled"],
         example: "session:register_current_user { device = phone }",
@@ -35,7 +36,7 @@ extension Binding {
 }
 
 extension FlowRun {
-    /// A UUID (version 4) that depends on the run's seed and the phone's name alone.
+    /// A UUID (version 4) derived only from the run's seed and the device's name.
     fileprivate func newInstallationID(of device: DeviceObject) -> String {
         let digits = Array(SeededRandom.derived(from: runner.seed, for: "installation of \(device.name)").hex(32))
         func part(_ range: Range<Int>) -> String { String(digits[range]) }

@@ -1,7 +1,7 @@
 import Lua
-import PushCore
+import PushModel
 
-/// A phone in a script's hands.
+/// A simulated device, as a handle for scripts.
 final class DeviceObject: Sendable {
     let id: DeviceID
     let description: DeviceDescription
@@ -25,13 +25,13 @@ final class DeviceObject: Sendable {
 }
 
 extension FlowRun {
-    /// Raises `target.unsupported` where there are no phones.
+    /// The device lab. Throws `target.unsupported` if there are no simulated devices.
     var lab: any DeviceLab {
         get throws(LuaError) {
             guard let lab = world.lab else {
                 throw .failure(
-                    "target.unsupported", "the target \(world.target.name) has no phones",
-                    hint: "phones exist on the embedded target and in a server's lab; put this into push.rehearse")
+                    "target.unsupported", "the target \(world.target.name) has no simulated devices",
+                    hint: "the embedded target and a server's lab have simulated devices; put this into push.rehearse")
             }
             return lab
         }
@@ -40,11 +40,11 @@ extension FlowRun {
 
 extension Binding {
     static let device = Binding(
-        "push.device", "Switches on a simulated phone with the app installed.", style: .table,
+        "push.device", "Creates a simulated device with the app installed.", style: .table,
         parameters: [
-            .required("name", .string, "the phone's name, unique in the run"),
+            .required("name", .string, "the device's name, unique in the run"),
             .optional("platform", .platform, "apns (the default), fcm, gcm, wns or browser"),
-            .optional("user", .string, "whose phone it is"),
+            .optional("user", .string, "the user of the device"),
             .optional("locale", .string, "BCP 47, en-US if absent"),
             .optional("time_zone", .string, "IANA name, UTC if absent"),
         ],
@@ -60,10 +60,10 @@ extension Binding {
         })
 
     static let devices = Binding(
-        "push.devices", "The phones of the world, in the order in which they were switched on.", style: .table,
+        "push.devices", "All simulated devices, in the order in which they were created.", style: .table,
         parameters: [
-            .optional("user", .string, "only this user's"),
-            .optional("platform", .platform, "only those of this platform"),
+            .optional("user", .string, "only devices of this user"),
+            .optional("platform", .platform, "only devices of this platform"),
         ],
         returns: "push.Device[]", needs: .phones,
         example: "for _, phone in ipairs(push.devices { user = \"alice\" }) do print(phone.name) end",
@@ -82,7 +82,7 @@ extension Binding {
         })
 
     static let findDevice = Binding(
-        "push.find_device", "The phone of this name.", parameters: [.required("name", .string, "the phone's name")],
+        "push.find_device", "Finds a simulated device by name.", parameters: [.required("name", .string, "the device's name")],
         returns: "push.Device", needs: .phones, errors: ["device.not_found"],
         example: "local phone = push.find_device \"alice-1\"",
         body: .async { arguments, run in
@@ -102,7 +102,7 @@ extension Binding {
         })
 
     static let inbox = Binding(
-        "device:inbox", "Everything that reached the phone, oldest first.", returns: "push.InboxItem[]", needs: .phones,
+        "device:inbox", "All items that the device received, oldest first.", returns: "push.InboxItem[]", needs: .phones,
         example: "for _, item in ipairs(phone:inbox()) do print(item.text) end",
         body: .async { arguments, run in
             let items = try await run.lab.inbox(of: arguments.receiver(as: DeviceObject.self).id)
@@ -110,14 +110,14 @@ extension Binding {
         })
 
     static let waitFor = Binding(
-        "device:wait_for", "Waits until the phone has an item that fits, among those it already has or new ones.",
+        "device:wait_for", "Waits for an item that matches. Items already received count too.",
         style: .table,
         parameters: [
-            .optional("alert", .string, "the text that the phone shows"),
+            .optional("alert", .string, "the text that the device shows"),
             .optional("title", .string, "the title"),
-            .optional("contains", .string, "a part of the text"),
+            .optional("contains", .string, "part of the text"),
             .optional("background", .boolean, "true: a push that only wakes the app"),
-            .optional("within", .duration, "how long to wait; 30 s if absent"),
+            .optional("within", .duration, "how long to wait, 30 s by default"),
         ],
         returns: "push.InboxItem|nil", needs: .phones,
         example: "push.expect(phone:wait_for { alert = \"Hello\", within = \"5s\" }).to.exist()",
@@ -128,11 +128,11 @@ extension Binding {
             var items = try await lab.inbox(of: id)
             while true {
                 if let found = items.first(where: { arguments.fits($0) }) {
-                    run.noteMissed(nil, of: arguments.site.task)
+                    run.recordMissedItem(nil, of: arguments.site.task)
                     return InboxRecord(found) as InboxRecord?
                 }
                 if run.world.clock.now >= deadline {
-                    run.noteMissed(
+                    run.recordMissedItem(
                         MissedItem(arguments, on: try arguments.receiver(as: DeviceObject.self).name, items), of: arguments.site.task)
                     return nil
                 }
@@ -150,12 +150,12 @@ extension Binding {
         })
 
     static let onPush = Binding(
-        "device:on_push", "Runs a function for every push that wakes the app, as the app's own code would.",
-        parameters: [.required("fn", .function, "what the app does, called with the item")], needs: .phones,
+        "device:on_push", "Runs a function for every push that wakes the app, in place of the app's own code.",
+        parameters: [.required("fn", .function, "called with the item")], needs: .phones,
         example: "phone:on_push(function(item) phone:show { body = \"You have news\" } end)", body: .prelude)
 
     static let show = Binding(
-        "device:show", "The app shows a notification of its own.", style: .table,
+        "device:show", "Lets the app show a local notification.", style: .table,
         parameters: [
             .required("body", .string, "the text"),
             .optional("title", .string, "the title"),
@@ -169,16 +169,16 @@ extension Binding {
         })
 
     static let deviceActions: [Binding] = [
-        action("offline", "Takes the phone off the network.", .goOffline),
-        action("online", "Brings the phone back; what the push service kept arrives now.", .goOnline),
-        action("low_power", "Lets the phone save power: what is not urgent waits, as the push service has it.", .enterLowPower),
-        action("full_power", "Ends that; what waited for power arrives now.", .leaveLowPower),
+        action("offline", "Disconnects the device from the network.", .goOffline),
+        action("online", "Reconnects the device. Notifications stored by the push service arrive now.", .goOnline),
+        action("low_power", "Turns on power saving. Notifications that are not urgent are delayed by the push service.", .enterLowPower),
+        action("full_power", "Turns off power saving. Delayed notifications arrive now.", .leaveLowPower),
         action("force_quit", "The user swipes the app away: background pushes no longer wake it.", .forceQuit),
         action("launch", "The user opens the app.", .launch),
-        action("rotate_token", "The push service gives the app a new handle; the old one is dead.", .rotateToken),
-        action("uninstall", "The user deletes the app; its handle is dead.", .uninstall),
-        action("reinstall", "The user installs the app again: a new handle, an empty storage.", .reinstall),
-        action("handle_pushes", "The app's own code takes background pushes from now on.", .handlePushes),
+        action("rotate_token", "The push service issues a new handle; the old one becomes invalid.", .rotateToken),
+        action("uninstall", "The user deletes the app; its handle becomes invalid.", .uninstall),
+        action("reinstall", "The user installs the app again, with a new handle and empty storage.", .reinstall),
+        action("handle_pushes", "The app handles background pushes from now on.", .handlePushes),
     ]
 
     private static func action(_ name: String, _ summary: String, _ action: DeviceAction) -> Binding {
@@ -190,7 +190,7 @@ extension Binding {
     }
 
     static let handle = Binding(
-        "device:handle", "The handle that the push service gave the app.", returns: "string",
+        "device:handle", "Returns the handle that the push service issued to the app.", returns: "string",
         errors: ["device.uninstalled"], example: "print(phone:handle())",
         body: .async { arguments, run in
             let handle = try await run.lab.handle(of: arguments.receiver(as: DeviceObject.self).id)
@@ -198,11 +198,11 @@ extension Binding {
         })
 
     static let storage = Binding(
-        "device:storage", "The app's storage, which survives launches: a table of strings.", returns: "table<string, string>",
+        "device:storage", "The persistent storage of the app: a table of strings.", returns: "table<string, string>",
         example: "phone:storage().categories = \"Sports\"", body: .prelude)
 
     static let storageRead = Binding(
-        "device:storage_read", "All that the app has stored.", returns: "table<string, string>",
+        "device:storage_read", "Returns everything that the app has stored.", returns: "table<string, string>",
         example: "local all = phone:storage_read()",
         body: .async { arguments, run in
             let all = try await run.lab.storage(of: arguments.receiver(as: DeviceObject.self).id)
@@ -210,7 +210,7 @@ extension Binding {
         })
 
     static let storageWrite = Binding(
-        "device:storage_write", "Stores a text, or removes it.",
+        "device:storage_write", "Stores or removes a text.",
         parameters: [
             .required("key", .string, "its name"),
             .optional("value", .either([.string, .number, .boolean]), "the text; nil removes it"),
@@ -225,7 +225,7 @@ extension Binding {
 }
 
 extension Arguments {
-    /// Whether an inbox item is what `wait_for` was asked for.
+    /// Whether an inbox item matches the arguments of `wait_for`.
     fileprivate func fits(_ item: InboxItem) -> Bool {
         if let alert = string("alert"), !item.isShown || (item.text != alert && item.body != alert) { return false }
         if let title = string("title"), item.title != title { return false }
@@ -237,7 +237,7 @@ extension Arguments {
 }
 
 extension JSON {
-    /// The id of a secure payload that a push brings: each platform has its own place for it.
+    /// The id of a secure payload in a push. Its position depends on the platform.
     fileprivate var secureID: String? {
         if let id = (self["secureId"] ?? self["data"]?["secureId"])?.string { return id }
         guard self["type"]?.string == "wns/raw", let text = self["text"]?.string, !text.isEmpty,
@@ -247,7 +247,7 @@ extension JSON {
     }
 }
 
-/// What reached a phone, as a script sees it: `push.InboxItem`.
+/// A notification received by a device, as scripts see it: `push.InboxItem`.
 struct InboxRecord: LuaWritableRecord, Sendable {
     static let luaMembers: [(name: String, shape: LuaShape)] = [
         ("id", .text), ("received_at", .text), ("title", .text), ("body", .text), ("text", .text), ("source", .text),
@@ -261,7 +261,7 @@ struct InboxRecord: LuaWritableRecord, Sendable {
 
     init(_ item: InboxItem) {
         self.item = item
-        // What is nested deeper than a value of Lua may be stays text.
+        // JSON that is nested too deeply for a Lua value stays text.
         let json = (try? JSON(parsing: item.payload)).flatMap { $0.depth < 60 ? $0 : nil }
         payload = json.map(LuaValue.init) ?? (item.payload.isEmpty ? .nil : LuaValue(bytes: item.payload))
         secureID = json?.secureID
@@ -284,7 +284,7 @@ struct InboxRecord: LuaWritableRecord, Sendable {
 }
 
 extension LuaValue {
-    /// A string where the bytes are UTF-8.
+    /// A string if the bytes are valid UTF-8, otherwise bytes.
     init(bytes: [UInt8]) {
         self = String(validating: bytes, as: UTF8.self).map(LuaValue.string) ?? .bytes(bytes)
     }

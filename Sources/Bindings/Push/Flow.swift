@@ -1,14 +1,14 @@
 import Lua
-import PushCore
+import PushModel
 
 extension Binding {
     static let args = Binding(
-        "push.args", "Declares the flow's parameters: one declaration gives flags, help and checks. The first call of a flow.",
+        "push.args", "Declares the flow's parameters, from which options, help and checks are derived. Must be the first call of a flow.",
         parameters: [
             .required("parameters", .table, "name = { type =, default =, desc =, min =, max =, choices =, required =, secret = }")
         ],
         returns: "table", errors: ["args.declaration", "args.not_first", "usage.unknown_option", "usage.option"],
-        example: "local args = push.args { user = { type = \"string\", default = \"alice\", desc = \"who to notify\" } }",
+        example: "local args = push.args { user = { type = \"string\", default = \"alice\", desc = \"user to notify\" } }",
         body: .sync { arguments, run in
             guard run.declareArguments() else {
                 throw LuaError.argumentsNotFirst
@@ -18,7 +18,7 @@ extension Binding {
                 throw run.describe(declaration)
             }
             if let values = run.parameters.values {
-                let given = try declaration.resolve(values, takingWhatFits: run.parameters.takesWhatFits)
+                let given = try declaration.resolve(values, ignoringInvalidValues: run.parameters.ignoresInvalidValues)
                 for name in given.secrets + run.parameters.secrets { given.values[name].map(run.withheld.add(secret:)) }
                 return LuaValue(JSON.object(given.values))
             }
@@ -27,7 +27,8 @@ extension Binding {
 
     static let caller = Binding(
         "push.caller",
-        "The session of the user whose request a flow of a server answers: one of the app backend, or one to a path that asks for an account. Nil for anything else.",
+        "Returns the session of the user whose request started the flow on a server: a request to the app backend, or to a path that "
+            + "requires an account. Nil otherwise.",
         returns: "push.Session?",
         example: "local session = push.caller(); if session then session:send { to = session.username, alert = \"Hello\" } end",
         body: .sync { _, run in
@@ -35,10 +36,10 @@ extension Binding {
         })
 
     static let step = Binding(
-        "push.step", "Runs a part of the flow under a name; the run's report has a line for it.",
+        "push.step", "Runs part of the flow as a named step, which is listed in the run's report.",
         parameters: [
             .required("name", .string, "what the step does, for the report"),
-            .required("fn", .function, "the step; what it returns is returned"),
+            .required("fn", .function, "the function to run; its results are returned"),
         ],
         returns: .init(type: "any", resultsOf: "fn"),
         example: "local outcome = push.step(\"send\", function() return push.send { to = \"Sports\", alert = \"Goal\" } end)",
@@ -46,10 +47,11 @@ extension Binding {
 
     static let rehearse = Binding(
         "push.rehearse",
-        "A step that looks at phones, wires or the clock: it runs where they are simulated and is reported as skipped elsewhere.",
+        "A step that inspects devices, requests to push services or the clock. It runs where they are simulated and is reported as "
+            + "skipped elsewhere.",
         parameters: [
             .required("name", .string, "what the step does, for the report"),
-            .required("fn", .function, "the step"),
+            .required("fn", .function, "the function to run"),
         ],
         returns: .init(type: "any", resultsOf: "fn"),
         example: "push.rehearse(\"the phone shows it\", function() push.expect(#phone:inbox()).to.equal(1) end)",
@@ -57,22 +59,22 @@ extension Binding {
 
     static let expect = Binding(
         "push.expect",
-        "Expects something of a value: .to.equal(x), .to.exist(), …; .to_not turns each round. A failed one fails the run and ends the step.",
-        parameters: [.optional("value", .any, "what is looked at")], returns: "push.Expectation",
+        "Checks a value: .to.equal(x), .to.exist(), …; .to_not negates the matcher. A failed expectation fails the run and ends the step.",
+        parameters: [.optional("value", .any, "the value to check")], returns: "push.Expectation",
         errors: ["expect.failed"], example: "push.expect(outcome.state).to.equal \"Completed\"", body: .prelude)
 
     static let check = Binding(
-        "push.check", "Like an expectation, but the flow goes on; a failed check fails the run at its end.",
+        "push.check", "Like an expectation, but the flow continues. A failed check fails the run at its end.",
         parameters: [
-            .optional("value", .any, "what should be true"),
-            .optional("label", .string, "what is checked, for the report"),
+            .optional("value", .any, "the value that should be true"),
+            .optional("label", .string, "a label for the report"),
         ],
         returns: "boolean", example: "push.check(outcome.sent == 2, \"both phones were reached\")", body: .prelude)
 
     static let `try` = Binding(
         "push.try",
-        "Calls a function and returns its results, or nil and the error. Misuse is raised all the same.",
-        parameters: [.required("fn", .function, "what to call"), .optional("…", .any, "its arguments")],
+        "Calls a function and returns its results, or nil and the error. Mistakes of the script are not caught.",
+        parameters: [.required("fn", .function, "the function to call"), .optional("…", .any, "its arguments")],
         returns: .init(type: "any, push.Error?", resultsOf: "fn"),
         phases: .everywhere, example: "local session, err = push.try(push.login, { username = \"eve\", password = \"guess\" })",
         body: .prelude)
@@ -85,7 +87,7 @@ extension Binding {
 
     static let secret = Binding(
         "push.secret", "Reads a secret: the environment variable PUSHHOST_SECRET_<NAME>, then the project's secrets file. Prints as ***.",
-        parameters: [.required("name", .string, "letters, digits and _")], returns: "push.Secret",
+        parameters: [.required("name", .string, "the secret's name: letters, digits and _")], returns: "push.Secret",
         phases: .running, capability: .secret, errors: ["capability.denied", "secret.not_found"],
         example: "push.login { username = \"alice\", password = push.secret \"demo_password\" }",
         body: .sync { arguments, run in
@@ -102,33 +104,34 @@ extension Binding {
 
     static let sign = Binding(
         "push.sign",
-        "Signs a text with a secret, so that whoever has the secret too can tell whose it is: HMAC-SHA256, 64 hexadecimal digits.",
-        parameters: [.required("secret", .secret, "what both sides know"), .required("text", .string, "what is signed")],
+        "Signs a text with a shared secret, so that the recipient can verify the sender: HMAC-SHA256, 64 hexadecimal digits.",
+        parameters: [.required("secret", .secret, "the shared secret"), .required("text", .string, "the text to sign")],
         returns: "string", phases: .running,
         example: "local seal = push.sign(push.secret \"demo_password\", \"1767603600.{}\")",
         body: .sync { arguments, _ in (arguments.secret("secret") ?? Secret("")).signature(of: try arguments.text("text").utf8) })
 
     static let log = Binding(
         "push.log", "Writes a line to the run's log; push.log.warn and push.log.error give it a level.",
-        parameters: [.optional("…", .any, "what to write, as print would")],
+        parameters: [.optional("…", .any, "the values to write, as with print")],
         phases: .everywhere, example: "push.log(\"sent\", outcome.id)", body: .prelude)
 
     static let spawn = Binding(
-        "push.spawn", "Runs a function beside the rest of the flow; the run waits for it.",
-        parameters: [.required("fn", .function, "what to run"), .optional("…", .any, "its arguments")],
+        "push.spawn", "Runs a function concurrently with the flow. The run waits for it at its end.",
+        parameters: [.required("fn", .function, "the function to run"), .optional("…", .any, "its arguments")],
         returns: "push.Task", phases: .running, errors: ["budget.tasks"],
         example: "local task = push.spawn(function() return phone:wait_for { alert = \"Hello\" } end); print(task:await().text)",
         body: .prelude)
 
     static let all = Binding(
         "push.all",
-        "Runs functions beside each other and returns their results in order; the first error ends the others. The list is taken as it is, from 1 to its end: no metamethod runs.",
+        "Runs functions concurrently and returns their results in order. The first error cancels the others. The list is read from 1 to "
+            + "its end without metamethods.",
         parameters: [.required("functions", .list(.either([.function, .object("task")])), "functions, or tasks of push.spawn, each once")],
         returns: "any[]",
         phases: .running, example: "push.all { function() push.sleep \"1s\" end, function() push.sleep \"2s\" end }", body: .prelude)
 
     static let sleep = Binding(
-        "push.sleep", "Waits. In a rehearsal the clock jumps: three days take no time.",
+        "push.sleep", "Waits. In a rehearsal the virtual clock advances at once.",
         parameters: [.required("duration", .duration, "how long")], phases: .running, example: "push.sleep \"1h\"",
         body: .async { arguments, run in
             let duration = try arguments.duration("duration") ?? .zero

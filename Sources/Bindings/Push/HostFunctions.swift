@@ -1,16 +1,16 @@
 import Lua
-import PushCore
+import PushModel
 
-/// `push.everyone`: the one value that addresses all devices.
+/// The value of `push.everyone`, the audience of all devices.
 struct EveryoneObject: Sendable {}
 
-/// What the prelude needs of Swift beside the bindings, and the globals of a sandboxed script.
+/// Functions that the Lua prelude needs besides the bindings, and globals of a sandboxed script.
 enum HostFunctions {
     static func all(_ home: FlowRun) -> [LuaFunction] { checks(home) + steps(home) + tests(home) + values(home) + plugins(home) }
 
     private static func checks(_ home: FlowRun) -> [LuaFunction] {
         [
-            // The prelude's own functions are checked by their description too.
+            // Functions of the prelude are also checked against their descriptions.
             .check("host.check") { name, call in
                 guard let binding = BindingRegistry.named(name) ?? Matchers.named(name) else { return }
                 if BindingRegistry.named(name) != nil { try home.attached(call.attachment).permit(binding) }
@@ -31,7 +31,7 @@ enum HostFunctions {
             },
             LuaFunction("host.step_end") { (site: LuaCallSite, id: Int) async in
                 let run = home.attached(site)
-                let shown = await run.newlyShown()
+                let shown = await run.takeShownItems()
                 run.endStep(id, task: site.task, passed: true, shown: shown)
             },
             LuaFunction("host.step_fail") { (site: LuaCallSite, id: Int) in
@@ -43,8 +43,8 @@ enum HostFunctions {
                 try home.attached(site).skipStep(
                     name, task: site.task,
                     reason: home.world.target.isPlanned
-                        ? "a plan sends nothing that could be looked at"
-                        : "phones, wires and the clock are not simulated on \(home.world.target.name)")
+                        ? "nothing is sent while planning"
+                        : "devices, push services and the clock are not simulated on \(home.world.target.name)")
             },
         ]
     }
@@ -73,8 +73,8 @@ enum HostFunctions {
             },
             LuaFunction("host.declare_test") { (site: LuaCallSite, name: String, isPending: Bool, groups: [String]) throws in
                 guard home.purpose != .flow, home.purpose != .interactive else {
-                    let file = home.purpose == .flow ? "run it with pushhost test \(home.script.name)" : "write it into a file *_spec.lua"
-                    throw LuaError.misuse("test.not_a_spec", "push.test.it outside of a test run", hint: file)
+                    let file = home.purpose == .flow ? "run it with pushhost test \(home.script.name)" : "put it into a file *_spec.lua"
+                    throw LuaError.misuse("test.not_a_spec", "push.test.it was called outside a test run", hint: file)
                 }
                 return home.declare(TestCase(groups: groups, name: name, location: site.location, isPending: isPending))
             },
@@ -100,7 +100,7 @@ enum HostFunctions {
         ]
     }
 
-    /// Of an expectation that does not hold.
+    /// A failed expectation.
     private struct Failure: LuaReadableRecord {
         static let luaMembers: [(name: String, shape: LuaShape)] = [("message", .bytes), ("expected", .bytes), ("actual", .bytes)]
 
@@ -127,7 +127,7 @@ enum HostFunctions {
         }
     }
 
-    /// `print` goes to the run's log, the time is the run's.
+    /// Replaces time functions with the clock of the run.
     static func globals(_ home: FlowRun) -> [LuaFunction] {
         [
             .sync("os.time") { call in
@@ -136,7 +136,7 @@ enum HostFunctions {
                 case .table(let table): return [.integer(try CalendarFields(table).seconds)]
                 case let other:
                     throw LuaError.misuse(
-                        "args.wrong_type", "os.time takes a table, got \(other.phrase)", hint: "give year, month and day")
+                        "args.wrong_type", "os.time needs a table, got \(other.phrase)", hint: "give year, month and day")
                 }
             },
             LuaFunction("os.clock") { () in Double((home.world.clock.now - home.began).milliseconds) / 1000 },
@@ -144,7 +144,7 @@ enum HostFunctions {
                 let moment = try DateFormat.moment(call.arguments.dropFirst().first ?? .nil, now: home.world.clock.now)
                 guard let format = (call.arguments.first ?? .nil).dateFormat else {
                     throw LuaError.misuse(
-                        "args.wrong_type", "os.date takes a format, got \(call.arguments[0].phrase)",
+                        "args.wrong_type", "os.date needs a format, got \(call.arguments[0].phrase)",
                         hint: "write os.date(\"%H:%M\")")
                 }
                 return [try DateFormat(format).value(at: moment)]
@@ -154,7 +154,7 @@ enum HostFunctions {
                     switch place < call.arguments.count ? call.arguments[place] : .nil {
                     case .integer(let value): return Double(value)
                     case .number(let value): return value
-                    default: throw .misuse("args.wrong_type", "os.difftime takes two times", hint: "pass what os.time returns")
+                    default: throw .misuse("args.wrong_type", "os.difftime needs two times", hint: "pass what os.time returns")
                     }
                 }
                 return [.number(try seconds(0) - seconds(1))]
@@ -162,20 +162,20 @@ enum HostFunctions {
         ]
     }
 
-    /// What a sandboxed script looks for in vain, and what to use instead.
+    /// Names that the sandbox lacks, with what to use instead.
     static let absent: [String: String] = [
-        "io": "use push.log to write, and the flow's return value for results; files are out of reach",
-        "os.execute": "a flow cannot start programs",
+        "io": "use push.log to write, and the flow's return value for results; flows have no access to files",
+        "os.execute": "flows cannot start programs",
         "os.exit": "return from the script, or call push.fail",
         "os.getenv": "use push.args for parameters and push.secret for secrets",
-        "os.remove": "files are out of reach of a flow",
-        "os.rename": "files are out of reach of a flow",
-        "os.tmpname": "files are out of reach of a flow",
+        "os.remove": "flows have no access to files",
+        "os.rename": "flows have no access to files",
+        "os.tmpname": "flows have no access to files",
         "os.setlocale": "the locale is fixed",
-        "debug": "errors carry their trace; use push.log to look at values",
-        "dofile": "write the code into a file beside the flow that returns a table, and require it by its name",
-        "loadfile": "write the code into a file beside the flow that returns a table, and require it by its name",
-        "package": "write the code into a file beside the flow that returns a table, and require it by its name",
+        "debug": "errors have a traceback; use push.log to print values",
+        "dofile": "put the code into a file beside the flow that returns a table, and load it with require",
+        "loadfile": "put the code into a file beside the flow that returns a table, and load it with require",
+        "package": "put the code into a file beside the flow that returns a table, and load it with require",
         "string.dump": "bytecode is not accepted",
     ]
 }
@@ -185,6 +185,6 @@ extension LuaValue {
 }
 
 extension LuaBytes {
-    /// For people: what is not UTF-8 is replaced.
+    /// The text for display, with invalid UTF-8 replaced.
     fileprivate var text: String { String(decoding: bytes, as: UTF8.self) }
 }

@@ -1,22 +1,23 @@
 import Lua
-import PushCore
+import PushModel
 
 extension Binding {
     static let install = Binding(
-        "push.install", "Creates an installation at the hub, or overwrites it: one channel, many templates, an id of your own.",
+        "push.install",
+        "Creates or overwrites an installation at the hub, with one channel, any number of templates and an id of your own.",
         style: .leading,
         parameters: [
-            .required("id", .string, "the installation's id, best a UUID"),
-            .optional("device", .object("device"), "the phone whose handle it has"),
+            .required("id", .string, "the installation's id, preferably a UUID"),
+            .optional("device", .object("device"), "the device whose handle is used"),
             .optional("platform", .platform, "apns, fcm, gcm, wns or browser, with push_channel"),
-            .optional("push_channel", .string, "the handle, where there is no device", mistakenFor: ["handle", "token"]),
+            .optional("push_channel", .string, "the handle, if no device is given", mistakenFor: ["handle", "token"]),
             .optional("user", .string, "the user, for $UserId:{…}", mistakenFor: ["user_id", "username"]),
             .optional("tags", .list(.tag), "its tags"),
             .optional(
                 "templates", .map(.template), "templates by name: a body, or { body=, headers=, expiry=, tags= }",
                 mistakenFor: ["template"]),
             .optional("push_variables", .map(.string), "further properties for the templates"),
-            .optional("expires_in", .duration, "how long the hub keeps it; the hub decides if absent"),
+            .optional("expires_in", .duration, "lifetime of the installation; set by the hub if absent"),
         ],
         returns: "push.Installation",
         phases: .acting, capability: .hubWrite,
@@ -26,7 +27,7 @@ extension Binding {
             if keys.contains("device"), let other = ["platform", "push_channel"].first(where: keys.contains) {
                 throw .misuse(
                     "installation.channel", "\(name): \"device\" and \"\(other)\" exclude each other",
-                    hint: "a phone has its platform and its handle: keep one",
+                    hint: "a device has a platform and a handle; use one of them",
                     details: ["key": .string(other)])
             }
             guard keys.contains("device") || keys.isSuperset(of: ["platform", "push_channel"]) else { throw .missingChannel }
@@ -57,17 +58,17 @@ extension Binding {
         body: .async { arguments, run in InstallationRecord(try await run.world.hub.installation(arguments.text("id"))) })
 
     static let installations = Binding(
-        "push.installations", "Walks through the hub's installations, for a loop; all of them, or those of a user, a tag or a platform.",
+        "push.installations", "Iterates over the hub's installations: all of them, or those of a user, a tag or a platform.",
         style: .table,
         parameters: [
-            .optional("user", .string, "only this user's"), .optional("tag", .string, "only those with this tag"),
-            .optional("platform", .platform, "only those of this platform"),
+            .optional("user", .string, "only installations of this user"), .optional("tag", .string, "only installations with this tag"),
+            .optional("platform", .platform, "only installations of this platform"),
         ],
         returns: "fun(): push.Installation?", phases: .running, capability: .hubRead, errors: ["installation.filter"],
         example: "for installation in push.installations { tag = \"Sports\" } do print(installation.id) end", body: .prelude)
 
     static let patch = Binding(
-        "push.patch", "Changes parts of an installation (JSON Patch: add, remove, replace); all of them or none.",
+        "push.patch", "Changes parts of an installation atomically (JSON Patch: add, remove, replace).",
         parameters: [
             .required("id", .string, "the installation's id"),
             .required("operations", .list(.table), "{ { op = \"add\", path = \"/tags\", value = \"Sports\" }, … }")
@@ -84,7 +85,7 @@ extension Binding {
         })
 
     static let uninstall = Binding(
-        "push.uninstall", "Deletes an installation; one that is not there is no error.",
+        "push.uninstall", "Deletes an installation. It is not an error if there is none.",
         parameters: [.required("id", .string, "the installation's id")], phases: .acting, capability: .hubWrite,
         example: "push.uninstall(\"f81d4fae\")",
         body: .async { arguments, run in
@@ -93,7 +94,7 @@ extension Binding {
 }
 
 extension FlowRun {
-    /// One page for the iterator of `push.installations`: the installations, and the token of the next page.
+    /// Loads a page for the iterator of `push.installations`.
     func installationPage(_ filter: LuaTable?, continuation: String?) async throws -> InstallationPage {
         let fields = (filter?.fields ?? [:]).sorted { $0.key < $1.key }
         guard fields.count <= 1 else {
@@ -134,7 +135,7 @@ extension Arguments {
 }
 
 extension [PatchOperation] {
-    /// Raises `installation.patch`.
+    /// Reads patch operations. Throws `installation.patch`.
     fileprivate init(_ table: LuaTable) throws {
         self = try table.array.enumerated().map { place, value in
             func refuse(_ why: String) -> LuaError {
@@ -142,14 +143,14 @@ extension [PatchOperation] {
                     "installation.patch", "operation \(place + 1) \(why)",
                     hint: "write { op = \"add\", path = \"/tags\", value = \"Sports\" }; op is add, remove or replace")
             }
-            guard case .table(let table) = value else { throw refuse("is no table, got \(value.phrase)") }
+            guard case .table(let table) = value else { throw refuse("must be a table, got \(value.phrase)") }
             guard case .string(let op)? = table.fields["op"] else { throw refuse("has no op") }
             guard let kind = PatchOperation.Kind(rawValue: op) else {
                 let near = nearest(op, in: PatchOperation.Kind.allCases.map(\.rawValue)).map { "; did you mean \"\($0)\"?" } ?? ""
-                throw refuse("has the op \"\(op)\", which there is not\(near)")
+                throw refuse("has the unknown op \"\(op)\"\(near)")
             }
             guard case .string(let path)? = table.fields["path"] else { throw refuse("has no path") }
-            do throws(UnwritableJSON) {
+            do throws(JSONConversionError) {
                 return PatchOperation(kind, path, try table.fields["value"]?.json(named: "value"))
             } catch {
                 throw LuaError.misuse(
@@ -204,7 +205,7 @@ extension InstallationTemplate {
     }
 }
 
-/// A device under an id of its own, as a script sees it: `push.Installation`.
+/// An installation, as scripts see it: `push.Installation`.
 struct InstallationRecord: LuaWritableRecord, Sendable {
     static let luaMembers: [(name: String, shape: LuaShape)] = [
         ("id", .text), ("platform", .text), ("push_channel", .text), ("push_channel_expired", .boolean), ("tags", [String].luaShape),
@@ -242,7 +243,7 @@ private struct TemplateRecord: LuaWritableRecord {
     }
 }
 
-/// A page of installations, for the iterator of the prelude.
+/// A page of installations, with the token of the next page.
 struct InstallationPage: LuaWritableRecord, Sendable {
     static let luaMembers: [(name: String, shape: LuaShape)] = [
         ("installations", [InstallationRecord].luaShape), ("continuation", .text.optional),

@@ -1,9 +1,9 @@
 import Lua
-import PushCore
+import PushModel
 
 extension Binding {
     static let jsonEncode = Binding(
-        "push.json.encode", "Writes a value as JSON, members in alphabetical order.",
+        "push.json.encode", "Encodes a value as JSON, with members in alphabetical order.",
         parameters: [
             .optional("value", .any, "nil, booleans, numbers, strings, push.json.null and tables of these"),
             .optional("pretty", .boolean, "with line breaks"),
@@ -11,7 +11,7 @@ extension Binding {
         returns: "string", phases: .everywhere, errors: ["json.unsupported"], example: "print(push.json.encode { alert = \"Hello\" })",
         body: .sync { arguments, _ in
             let json: JSON
-            do throws(UnwritableJSON) {
+            do throws(JSONConversionError) {
                 json = try (arguments.value("value") ?? .nil).json(named: "value")
             } catch {
                 throw error.error(in: "push.json.encode")
@@ -21,8 +21,8 @@ extension Binding {
 
     static let jsonDecode = Binding(
         "push.json.decode",
-        "Reads JSON. Null is push.json.null; an array stays one when it is written again, also an empty one; a whole number beyond 64 bits "
-            + "keeps its digits, which tostring gives.",
+        "Decodes JSON. Null becomes push.json.null. Arrays, also empty ones, are encoded as arrays again. A whole number beyond 64 bits "
+            + "keeps its digits; tostring returns them.",
         parameters: [.required("text", .string, "a JSON text")], returns: "any|push.Null|push.Numeral", phases: .everywhere,
         errors: ["json.invalid"],
         example: "print(push.json.decode('{\"alert\":\"Hello\"}').alert)",
@@ -37,18 +37,18 @@ extension Binding {
         })
 
     static let jsonArray = Binding(
-        "push.json.array", "Marks a table as a list, which JSON writes in brackets even where it is empty. Returns the table itself.",
-        parameters: [.optional("list", .table, "a list; a new, empty one if absent")], returns: "table", phases: .everywhere,
+        "push.json.array", "Marks a table as a list, so that it is encoded as a JSON array even if it is empty. Returns the same table.",
+        parameters: [.optional("list", .table, "a list; a new empty one if absent")], returns: "table", phases: .everywhere,
         example: "print(push.json.encode { args = push.json.array {} })", body: .prelude)
 
     static let jsonNull = Binding(
-        "push.json.null", "JSON's null: the value of a member, or an element, that is there and has nothing in it.", style: .value,
+        "push.json.null", "The value that represents JSON's null, for members and elements.", style: .value,
         returns: "push.Null", phases: .everywhere, example: "print(push.json.encode { badge = push.json.null })", body: .prelude)
 }
 
 extension TypeDescription {
-    static let null = TypeDescription("push.Null", "JSON's null. It is a value, so if … then takes it for true; compare it with ==.")
+    static let null = TypeDescription("push.Null", "JSON's null. It is not nil, so it counts as true in conditions; compare it with ==.")
 
     static let numeral = TypeDescription(
-        "push.Numeral", "A whole number beyond 64 bits that came in JSON: tostring gives its digits, and JSON gets them back.")
+        "push.Numeral", "A whole number beyond 64 bits from JSON. tostring returns its digits, and JSON encodes them unchanged.")
 }

@@ -1,14 +1,14 @@
 import Lua
-import PushCore
+import PushModel
 import Synchronization
 
-/// `push.json.null`: JSON's null in a place where Lua's nil would be nothing.
+/// The value of `push.json.null`. It represents JSON's null where Lua's nil would mean "absent".
 struct JSONNull: Sendable {
-    /// The same in every script, so that scripts can compare it.
+    /// One value for all scripts, so that they can compare it.
     static let value = LuaValue.object(LuaObject(type: "null", payload: JSONNull()))
 }
 
-/// A whole number beyond 64 bits. Lua's numbers would lose its digits.
+/// An integer beyond 64 bits. A Lua number would lose digits.
 struct JSONNumeral: Sendable {
     let text: String
 
@@ -18,7 +18,7 @@ struct JSONNumeral: Sendable {
 
     private static let objects = Mutex<(entries: [String: Entry], limit: Int)>(([:], 64))
 
-    /// The same object for the same digits as long as something holds it, so that scripts can compare numerals.
+    /// Returns the same object for the same digits while it is referenced, so that scripts can compare numerals.
     static func object(_ text: String) -> LuaObject {
         objects.withLock { table in
             if let object = table.entries[text]?.object { return object }
@@ -34,7 +34,7 @@ struct JSONNumeral: Sendable {
 }
 
 extension LuaValue {
-    /// JSON as a script sees it: lists are marked as such, null is `push.json.null`.
+    /// Converts JSON for scripts. Arrays are marked as lists, and null becomes `push.json.null`.
     init(_ json: JSON) {
         switch json {
         case .null: self = JSONNull.value
@@ -59,47 +59,47 @@ extension LuaValue {
         return .object(JSONNumeral.object(text))
     }
 
-    /// The value of a body that is JSON; nil of any other body.
+    /// Parses a body as JSON; nil if it is not JSON.
     init(body: [UInt8]) {
         self = (try? JSON(parsing: body)).map { LuaValue($0) } ?? .nil
     }
 
-    /// The value as JSON; nil where it has none.
+    /// The value as JSON; nil if it cannot be converted.
     package var json: JSON? { try? json(named: "") }
 
-    /// The value as JSON, members in alphabetical order.
+    /// Converts the value to JSON with members in alphabetical order.
     ///
-    /// - Parameter name: how the error names the value.
-    package func json(named name: String) throws(UnwritableJSON) -> JSON {
+    /// - Parameter name: The name of the value in errors.
+    package func json(named name: String) throws(JSONConversionError) -> JSON {
         var conversion = JSONConversion(name: name)
         return try conversion.json(of: self)
     }
 }
 
-/// Why a value of a script has no form in JSON.
-package struct UnwritableJSON: Error, Sendable, Equatable {
-    /// Where: `payload.aps.badge`.
+/// The reason why a script value cannot be converted to JSON.
+package struct JSONConversionError: Error, Sendable, Equatable {
+    /// Path of the invalid part: `payload.aps.badge`.
     package let path: String
-    /// What is wrong there, as the end of a sentence.
+    /// The problem, as the end of a sentence.
     package let reason: String
     package let hint: String
 
     package var message: String { "\(path) \(reason)" }
 
-    /// As an error of a function of the host.
+    /// The error as raised by a function.
     func error(in function: String, code: String = "json.unsupported", details: [String: LuaValue] = [:]) -> LuaError {
         .failure(code, "\(function): \(message)", hint: hint, details: details)
     }
 }
 
-/// Makes JSON of a value, and knows the way to where it is.
+/// Converts a value to JSON and tracks the path to the current part.
 private struct JSONConversion {
     private let name: String
     private var steps: [String] = []
 
     init(name: String) { self.name = name }
 
-    mutating func json(of value: LuaValue) throws(UnwritableJSON) -> JSON {
+    mutating func json(of value: LuaValue) throws(JSONConversionError) -> JSON {
         switch value {
         case .nil: return .null
         case .boolean(let flag): return .bool(flag)
@@ -107,22 +107,22 @@ private struct JSONConversion {
         case .number(let number):
             guard number.isFinite else {
                 throw fault(
-                    "is \(number.isNaN ? "NaN" : "infinite"), which JSON has no number for", "leave it out, or write push.json.null")
+                    "is \(number.isNaN ? "NaN" : "infinite"), which JSON cannot represent", "leave it out, or write push.json.null")
             }
             return .number(number)
         case .string(let text): return .string(text)
         case .bytes: throw fault("is text that is not UTF-8", "write the text as UTF-8")
-        case .function: throw fault("is a function", "leave it out, or call it where its result is meant")
+        case .function: throw fault("is a function", "leave it out, or call it to use its result")
         case .object(let object):
             if object.payload is JSONNull { return .null }
             if let numeral = object.payload as? JSONNumeral { return .numeral(numeral.text) }
-            throw fault("is a \(object.type)", "write what is meant of it, such as its name")
+            throw fault("is a \(object.type)", "use one of its fields, such as its name")
         case .table(let table): return try json(of: table)
         }
     }
 
-    private mutating func json(of table: LuaTable) throws(UnwritableJSON) -> JSON {
-        // A list may carry its length, as table.pack and push.all give it.
+    private mutating func json(of table: LuaTable) throws(JSONConversionError) -> JSON {
+        // A list may carry its length, as `table.pack` and `push.all` return it.
         let isCounted = table.fields.count == 1 && table.fields["n"] == .integer(Int64(table.array.count))
         if table.fields.isEmpty || isCounted, table.isList || !table.array.isEmpty {
             var items: [JSON] = []
@@ -148,8 +148,8 @@ private struct JSONConversion {
         return .object(object)
     }
 
-    private func fault(_ reason: String, _ hint: String) -> UnwritableJSON {
-        UnwritableJSON(path: name + steps.joined(), reason: reason, hint: hint)
+    private func fault(_ reason: String, _ hint: String) -> JSONConversionError {
+        JSONConversionError(path: name + steps.joined(), reason: reason, hint: hint)
     }
 
     private static func isPlain(_ key: String) -> Bool {

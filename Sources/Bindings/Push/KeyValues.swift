@@ -1,14 +1,14 @@
 import Lua
-import PushCore
+import PushModel
 
-// What plugins remember: each in a space of its own.
+// Key-value storage for plugins. Each plugin has its own key space.
 extension Binding {
     private static let key = Parameter.required("key", .string, "1 to 256 bytes")
     private static let lifetime = Parameter.optional(
-        "expires_in", .duration, "how long it is kept, for ever if absent", mistakenFor: ["ttl", "expiry", "expires"])
+        "expires_in", .duration, "lifetime of the value, unlimited if absent", mistakenFor: ["ttl", "expiry", "expires"])
 
     static let kvGet = kv(
-        "get", "What is kept under a key; nil where there is nothing.", parameters: [key], returns: "any", errors: ["kv.key"],
+        "get", "Returns the value of a key, or nil if there is none.", parameters: [key], returns: "any", errors: ["kv.key"],
         example: "local seen = push.kv.get \"seen\"",
         body: .async { arguments, run in
             let entry = try await run.space.value(arguments.text("key"), now: run.world.clock.now)
@@ -16,7 +16,8 @@ extension Binding {
         })
 
     static let kvEntry = kv(
-        "entry", "The same with its version, which a later put can name.", parameters: [key], returns: "push.KeyValueEntry?",
+        "entry", "Returns the value of a key with its version, which a later put can refer to.", parameters: [key],
+        returns: "push.KeyValueEntry?",
         errors: ["kv.key"],
         example: "local entry = push.kv.entry \"seen\"",
         body: .async { arguments, run in
@@ -24,11 +25,11 @@ extension Binding {
         })
 
     static let kvPut = kv(
-        "put", "Keeps a value under a key; with a condition only where that holds. True: it is kept.", style: .leading,
+        "put", "Stores a value under a key, optionally only if a condition holds. Returns whether it was stored.", style: .leading,
         parameters: [
-            key, .required("value", .any, "what JSON can write, at most 64 KiB of it"), lifetime,
-            .optional("if_absent", .boolean, "true: only where there is nothing"),
-            .optional("if_version", .integer, "only where that is the version"),
+            key, .required("value", .any, "a value that JSON can represent, at most 64 KiB"), lifetime,
+            .optional("if_absent", .boolean, "true: only if the key has no value"),
+            .optional("if_version", .integer, "only if the value has this version"),
         ],
         returns: "boolean", errors: ["kv.condition", "kv.full", "kv.key", "kv.too_large", "kv.ttl", "json.unsupported"],
         example: "push.kv.put(\"seen\", { value = { at = push.clock.now() }, expires_in = \"1d\" })",
@@ -40,7 +41,7 @@ extension Binding {
         },
         body: .async { arguments, run in
             let value: JSON
-            do throws(UnwritableJSON) {
+            do throws(JSONConversionError) {
                 value = try (arguments.value("value") ?? .nil).json(named: "value")
             } catch {
                 throw error.error(in: "push.kv.put")
@@ -55,7 +56,7 @@ extension Binding {
         })
 
     static let kvDelete = kv(
-        "delete", "Removes what is kept under a key. True: there was something.", parameters: [key], returns: "boolean",
+        "delete", "Deletes the value of a key. Returns whether there was one.", parameters: [key], returns: "boolean",
         errors: ["kv.key"],
         example: "push.kv.delete \"seen\"",
         body: .async { arguments, run in
@@ -63,10 +64,10 @@ extension Binding {
         })
 
     static let kvAdd = kv(
-        "add", "Adds to a whole number, in one step; answers the new one. It begins as 0.", style: .leading,
+        "add", "Adds to a whole number atomically, starting from 0. Returns the new number.", style: .leading,
         parameters: [
             key, .optional("amount", .integer, "1 if absent"),
-            .optional("expires_in", .duration, "how long a number that begins is kept, for ever if absent"),
+            .optional("expires_in", .duration, "lifetime of a new number, unlimited if absent"),
         ],
         returns: "integer", errors: ["kv.full", "kv.key", "kv.not_a_number", "kv.out_of_range", "kv.ttl"],
         example: "local visits = push.kv.add \"visits\"",
@@ -80,12 +81,12 @@ extension Binding {
 
     static let kvTake = kv(
         "take",
-        "Takes a slot of each of some keys; true for those that had one left. A slot is free again after a while. "
-            + "The same token asked again gets the same answers and takes nothing.", style: .leading,
+        "Takes one slot of each key. Returns true for each key that had a free slot. A slot is free again after the time given by within. "
+            + "Repeating a call with the same token returns the same results without taking slots.", style: .leading,
         parameters: [
-            .required("keys", .list(.string), "at most 1,000"), .required("token", .string, "what the slots are taken for"),
-            .required("limit", .integer, "how many slots a key has"),
-            .required("within", .duration, "after how long a slot is free again"),
+            .required("keys", .list(.string), "at most 1,000"), .required("token", .string, "identifies the operation"),
+            .required("limit", .integer, "number of slots per key"),
+            .required("within", .duration, "time until a slot is free again"),
         ],
         returns: "boolean[]", errors: ["kv.full", "kv.key", "kv.slots", "kv.too_many", "kv.ttl"],
         example: "local granted = push.kv.take({ \"alice\" }, { token = \"n-0001\", limit = 3, within = \"1d\" })",
@@ -96,17 +97,17 @@ extension Binding {
         })
 
     static let kvKeys = kv(
-        "keys", "Keys in order, at most 1,000 at a time.", style: .table,
+        "keys", "Lists keys in order, at most 1,000 per call.", style: .table,
         parameters: [
-            .optional("prefix", .string, "what they begin with"), .optional("after", .string, "the last one of the page before"),
-            .optional("limit", .integer, "how many, 1,000 if absent"),
+            .optional("prefix", .string, "only keys with this prefix"), .optional("after", .string, "the last key of the previous page"),
+            .optional("limit", .integer, "maximum number of keys, 1,000 by default"),
         ],
         returns: "string[]", errors: ["kv.too_many"],
         example: "for _, key in ipairs(push.kv.keys { prefix = \"seen:\" }) do push.kv.delete(key) end",
         body: .async { arguments, run in
             try await run.space.keys(
                 prefix: arguments.string("prefix") ?? "", after: arguments.string("after"),
-                limit: arguments.integer("limit") ?? KeyValueRules.mostKeys, now: run.world.clock.now)
+                limit: arguments.integer("limit") ?? KeyValueLimits.mostKeys, now: run.world.clock.now)
         })
 
     private static func kv(
@@ -120,10 +121,10 @@ extension Binding {
 }
 
 extension FlowRun {
-    /// Of the plugin that the run is one of.
+    /// The key space of the plugin that runs.
     fileprivate var space: any KeyValueStore {
         get throws(LuaError) {
-            guard let plugin else { throw .failure("target.unsupported", "only plugins keep values") }
+            guard let plugin else { throw .failure("target.unsupported", "only plugins can store values") }
             return plugin.services.keyValues.space(plugin.name)
         }
     }
@@ -144,10 +145,10 @@ struct KeyValueEntryRecord: LuaWritableRecord, Sendable {
 
 extension TypeDescription {
     static let keyValueEntry = TypeDescription(
-        "push.KeyValueEntry", "What a plugin keeps under a key.",
+        "push.KeyValueEntry", "A stored value of a plugin.",
         fields: [
-            Field("value", "any", "what was put"),
-            Field("version", "integer", "another one after every change, and larger than any before"),
-            Field("expires", "string", "until when it is kept, ISO 8601", isOptional: true),
+            Field("value", "any", "the stored value"),
+            Field("version", "integer", "increases with every change"),
+            Field("expires", "string", "when it expires, ISO 8601", isOptional: true),
         ])
 }

@@ -1,13 +1,13 @@
 import Lua
-import PushCore
+import PushModel
 
 extension Binding {
     static let localeChoose = Binding(
-        "push.locale.choose", "The language for a reader among those that there are (RFC 4647, lookup): pt-BR finds pt.",
+        "push.locale.choose", "Chooses the best available language for a locale (RFC 4647, lookup): pt-BR matches pt.",
         parameters: [
-            .required("locale", .string, "the reader's: phone.locale").ruled { try requireLanguage($0.text ?? "") },
-            .required("languages", .list(.string), "the languages that there are"),
-            .required("fallback", .string, "the language of everybody else"),
+            .required("locale", .string, "the reader's locale: phone.locale").ruled { try requireLanguage($0.text ?? "") },
+            .required("languages", .list(.string), "the available languages"),
+            .required("fallback", .string, "the language if none matches"),
         ],
         returns: "string", phases: .everywhere, errors: ["localization.language"],
         example: "local language = push.locale.choose(phone.locale, { \"en\", \"pt\", \"zh-Hant\" }, \"en\")",
@@ -26,11 +26,11 @@ extension Binding {
         }
     }
 
-    /// Holds for any language, so that the name alone is looked at.
+    /// A name that is valid in one language is valid in all, so any language serves for the check.
     private static let nameRule: Parameter.Rule = { _ = try LocalizedTexts.property($0.text ?? "", language: "en") }
 
     static let localeProperty = Binding(
-        "push.locale.property", "The name of the property that has a text in a language: News_pt_BR for pt-BR.",
+        "push.locale.property", "Returns the name of the property for a text in a language: News_pt_BR for pt-BR.",
         parameters: [
             .required("name", .string, "the text's name").ruled(by: nameRule),
             .required("language", .string, "a language tag").ruled { _ = try LocalizedTexts.property("x", language: $0.text ?? "") },
@@ -43,12 +43,12 @@ extension Binding {
 
     static let localeProperties = Binding(
         "push.locale.properties",
-        "One text in several languages as properties for push.send; languages without a text get the nearest one, or the fallback's.",
+        "Converts a text in several languages to properties for push.send. Languages without a text use the nearest one, or the fallback.",
         style: .table,
         parameters: [
-            .required("name", .string, "the text's name, which begins the properties' names").ruled(by: nameRule),
+            .required("name", .string, "the text's name, the prefix of the property names").ruled(by: nameRule),
             .required("texts", .map(.string), "by language: { en = \"…\", [\"pt-BR\"] = \"…\" }"),
-            .required("fallback", .string, "the language for whoever reads none of them"),
+            .required("fallback", .string, "the language if none of the texts matches"),
             .optional("languages", .list(.string), "all languages that devices may have chosen"),
         ],
         returns: "table<string, string>",

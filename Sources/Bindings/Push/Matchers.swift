@@ -1,12 +1,12 @@
 import Lua
 
-/// What can be expected of a value, and what each matcher takes. They are written in the prelude, and are no part of the module's
-/// list: what `push.expect` answers has them.
+/// Descriptions of the matchers, for argument checks. The prelude implements them. They are not in the module's list because only the
+/// result of `push.expect` has them.
 enum Matchers {
     static let all: [Binding] = [
-        matcher("equal", "equal to the value", .required("wanted", .any, "the value; write nil where nil is meant")),
+        matcher("equal", "equal to the value", .required("wanted", .any, "the expected value; nil must be written explicitly")),
         matcher("exist", "anything but nil"), matcher("be_nil", "nil"),
-        matcher("be_true", "true itself, not just anything"), matcher("be_false", "false itself, not nil"),
+        matcher("be_true", "exactly true"), matcher("be_false", "exactly false, not nil"),
         matcher("be_a", "of this type: string, integer, table, …", .required("type", .oneOf(types), "the name of a type")),
         matcher("be_above", "more than the number", .required("least", .number, "a number")),
         matcher("be_below", "less than the number", .required("most", .number, "a number")),
@@ -15,14 +15,14 @@ enum Matchers {
         matcher(
             "contain", "text with this part, or a table with this element", .required("part", .any, "a part of the text, or an element")),
         matcher("match", "text that a Lua pattern matches", .required("pattern", .string, "a pattern such as \"^%d+$\"")),
-        matcher("have_length", "so many elements or bytes", .required("length", .integer, "how many")),
+        matcher("have_length", "this number of elements or bytes", .required("length", .integer, "the number")),
     ]
 
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 
     static func named(_ name: String) -> Binding? { byName[name] }
 
-    /// As fields of `push.Matchers`.
+    /// The matchers as fields of `push.Matchers`.
     static var fields: [TypeDescription.Field] {
         all.map { matcher in
             let parameters = matcher.parameters.map { "\($0.name): \($0.type == .oneOf(types) ? "string" : $0.type.annotation)" }
@@ -30,7 +30,7 @@ enum Matchers {
         }
     }
 
-    /// What `type` and `math.type` answer.
+    /// The results of `type` and `math.type`.
     private static let types = [
         "string", "number", "integer", "float", "boolean", "table", "function", "userdata", "nil", "thread",
     ]

@@ -1,14 +1,14 @@
 import Lua
 
 extension Binding {
-    /// Which keys of a notification go together, for every way of sending. Raises `send.audience`, `send.no_audience`,
+    /// Checks which keys of a notification may be combined. Used by every way of sending. Throws `send.audience`, `send.no_audience`,
     /// `send.no_content`.
     static let notificationConstraint: Constraint = { keys, name throws(LuaError) in
         try requireAudience(keys, name)
         try requireContent(keys, name)
     }
 
-    /// What a notification has one of.
+    /// Keys of which a notification has exactly one.
     static let notificationContents = ["alert", "properties", "payload"]
 
     private static func requireAudience(_ keys: Set<String>, _ name: String) throws(LuaError) {
@@ -26,12 +26,12 @@ extension Binding {
             hint: "write to = push.tag.user \"alice\", to = \"Sports && !muted\", or to = push.everyone")
     }
 
-    /// The same where the audience is that of a plan, and the content may be.
+    /// The check for sends of a plan, which has an audience and may have content.
     static let planConstraint: Constraint = { keys, name throws(LuaError) in
         if let other = ["to", "device", "test"].first(where: keys.contains) {
             throw .misuse(
                 "send.audience", "\(name): \"plan\" and \"\(other)\" exclude each other",
-                hint: "the plan has its audience: keep one of them",
+                hint: "the plan has an audience; use one of them",
                 details: ["key": .string(other)])
         }
         if !keys.isDisjoint(with: notificationContents + ["title", "headers"]) { try requireContent(keys, name) }
@@ -40,7 +40,7 @@ extension Binding {
     static let unplannedConstraint: Constraint = { keys, name throws(LuaError) in
         if keys.contains("tolerance") {
             throw .misuse(
-                "send.audience", "\(name): \"tolerance\" goes with \"plan\"", hint: "leave it out, or name a plan",
+                "send.audience", "\(name): \"tolerance\" is only allowed with \"plan\"", hint: "leave it out, or name a plan",
                 details: ["key": .string("tolerance")])
         }
         try notificationConstraint(keys, name)
@@ -54,18 +54,18 @@ extension Binding {
                 "send.no_content",
                 given.isEmpty
                     ? "\(name) needs one of \"alert\", \"properties\" and \"payload\""
-                    : "\(name) takes one of \"alert\", \"properties\" and \"payload\", got \(names)",
+                    : "\(name) needs exactly one of \"alert\", \"properties\" and \"payload\", got \(names)",
                 hint: "alert shows a text, properties fill templates, payload is written per platform")
         }
         if keys.contains("title"), kind != "alert" {
             throw .misuse(
-                "send.no_content", "\(name): \"title\" goes with \"alert\" only", hint: "put it into the \(kind)",
+                "send.no_content", "\(name): \"title\" is only allowed with \"alert\"", hint: "put it into the \(kind)",
                 details: ["key": .string("title")])
         }
         if keys.contains("headers"), kind == "properties" {
             throw .misuse(
-                "send.no_content", "\(name): \"headers\" do not go with \"properties\"",
-                hint: "a template has headers of its own; expires_in, priority and collapse_id go with everything",
+                "send.no_content", "\(name): \"headers\" are not allowed with \"properties\"",
+                hint: "set headers in the template; expires_in, priority and collapse_id are always allowed",
                 details: ["key": .string("headers")])
         }
     }

@@ -1,26 +1,28 @@
 import Lua
-import PushCore
+import PushModel
 
 extension Binding {
     static let clockNow = Binding(
-        "push.clock.now", "The run's time in seconds since 1970.", returns: "number", phases: .running, example: "print(push.clock.now())",
+        "push.clock.now", "Returns the run's time in seconds since 1970.", returns: "number", phases: .running,
+        example: "print(push.clock.now())",
         body: .sync { _, run in
             let milliseconds = run.world.clock.now.milliseconds
             return milliseconds.isMultiple(of: 1000) ? LuaValue.integer(milliseconds / 1000) : .number(Double(milliseconds) / 1000)
         })
 
     static let clockISO = Binding(
-        "push.clock.iso", "The run's time as ISO 8601 in UTC.", returns: "string", phases: .running, example: "print(push.clock.iso())",
+        "push.clock.iso", "Returns the run's time as ISO 8601 in UTC.", returns: "string", phases: .running,
+        example: "print(push.clock.iso())",
         body: .sync { _, run in run.world.clock.now.description })
 
     static let clockAdvance = Binding(
-        "push.clock.advance", "Moves the rehearsal's clock on; everybody who waits for a moment until then wakes in order.",
+        "push.clock.advance", "Advances the virtual clock of a rehearsal. Tasks that wait for a time up to then wake in order.",
         parameters: [.required("duration", .duration, "how far")], needs: .clock,
         example: "push.clock.advance \"3d\"",
         body: .async { arguments, run in
             guard run.world.target.isSimulated else {
                 throw LuaError.failure(
-                    "target.unsupported", "the clock of \(run.world.target.name) cannot be moved",
+                    "target.unsupported", "the clock of \(run.world.target.name) cannot be advanced",
                     hint: "only the embedded target and a server's lab have a virtual clock; put this into push.rehearse")
             }
             let duration = try arguments.duration("duration") ?? .zero
@@ -28,24 +30,24 @@ extension Binding {
         })
 
     static let wire = Binding(
-        "push.wire", "What crossed a push service's wire, oldest first, the last 10,000 exchanges; credentials are masked.",
+        "push.wire", "Returns the last 10,000 requests to push services and their responses, oldest first. Credentials are masked.",
         parameters: [.optional("platform", .platform, "apns, fcm, gcm, wns or browser; all of them if absent")],
         returns: "push.Exchange[]", needs: .wires,
         example: "for _, exchange in ipairs(push.wire \"apns\") do print(exchange.path, exchange.status) end",
         body: .async { arguments, run in
             guard let wire = run.world.wire else {
                 throw LuaError.failure(
-                    "target.unsupported", "the wires of \(run.world.target.name) cannot be seen from here",
-                    hint: "wires are visible on the embedded target and in a server's lab; put this into push.rehearse")
+                    "target.unsupported", "requests of \(run.world.target.name) to push services cannot be inspected",
+                    hint: "the embedded target and a server's lab record requests; put this into push.rehearse")
             }
             let platform = try arguments.platform("platform")
-            // Legacy registrations are served through FCM's v1 interface: one wire.
+            // Legacy FCM registrations are served through FCM v1, so both share one record.
             let service = platform == .gcm ? .fcmV1 : platform
             return try await wire.exchanges(with: service).map(ExchangeRecord.init)
         })
 }
 
-/// What crossed a wire, as a script sees it: `push.Exchange`.
+/// A recorded request to a push service, as scripts see it: `push.Exchange`.
 private struct ExchangeRecord: LuaWritableRecord {
     static let luaMembers: [(name: String, shape: LuaShape)] = [
         ("service", .text), ("time", .text), ("method", .text), ("host", .text), ("path", .text), ("headers", [String: String].luaShape),

@@ -1,19 +1,19 @@
 import Lua
-import PushCore
+import PushModel
 import Synchronization
 
 extension Binding {
     static let http = Binding(
-        "push.http", "Asks a server elsewhere, within what the plugin was granted. An answer of any status is an answer.", style: .table,
+        "push.http", "Sends an HTTP request to a host that the plugin was granted. Responses of any status are returned.", style: .table,
         parameters: [
             .required("url", .string, "absolute, http or https"),
-            .optional("method", .oneOf(OutboundRequest.methods), "GET if absent, POST where there is a body"),
-            .optional("headers", .map(.either([.string, .secret])), "what push.secret gives may be a value"),
+            .optional("method", .oneOf(OutboundRequest.methods), "GET by default, POST if there is a body"),
+            .optional("headers", .map(.either([.string, .secret])), "values may be results of push.secret"),
             .optional("json", .any, "a body as JSON", mistakenFor: ["data"]),
-            .optional("body", .any, "a body as it is: a string"),
-            .optional("timeout", .duration, "for the whole, redirects included: 10 s if absent, at most 30 s"),
-            .optional("max_bytes", .integer, "most bytes of the answer's body: 1 MiB if absent, at most 8 MiB"),
-            .optional("redirects", .integer, "how many are followed: 5 if absent, at most 10"),
+            .optional("body", .any, "a body as a string"),
+            .optional("timeout", .duration, "time limit including redirects: 10 s by default, at most 30 s"),
+            .optional("max_bytes", .integer, "maximum size of the response body: 1 MiB by default, at most 8 MiB"),
+            .optional("redirects", .integer, "maximum number of redirects: 5 by default, at most 10"),
         ],
         returns: "push.HTTPAnswer", phases: .pluginsRunning, capability: .http,
         errors: [
@@ -28,15 +28,15 @@ extension Binding {
                 details: ["key": .string("body")])
         },
         body: .async { arguments, run in
-            guard let plugin = run.plugin else { throw LuaError.failure("target.unsupported", "only plugins ask other servers") }
+            guard let plugin = run.plugin else { throw LuaError.failure("target.unsupported", "only plugins can send HTTP requests") }
             let request = try arguments.outbound()
             let reach = plugin.reach
-            // The places for requests are everybody's.
-            guard plugin.requests.wrappingAdd(1, ordering: .relaxed).oldValue < PluginContext.mostRequests else {
+            // Plugins share the host's connections, so the number of requests per plugin is limited.
+            guard plugin.requests.wrappingAdd(1, ordering: .relaxed).oldValue < PluginContext.maximumRequests else {
                 plugin.requests.wrappingSubtract(1, ordering: .relaxed)
                 throw LuaError.failure(
-                    "http.busy", "the plugin \(plugin.name) has \(PluginContext.mostRequests) requests under way already",
-                    hint: "wait for some of them first")
+                    "http.busy", "the plugin \(plugin.name) has \(PluginContext.maximumRequests) requests in progress",
+                    hint: "wait for some of them to end")
             }
             defer { plugin.requests.wrappingSubtract(1, ordering: .relaxed) }
             do throws(PushError) {
@@ -55,7 +55,7 @@ extension Binding {
 }
 
 extension Arguments {
-    /// Throws `http.*`.
+    /// Reads the request. Throws `http.*`.
     fileprivate func outbound() throws -> OutboundRequest {
         var headers: [PushHeader] = []
         for (name, value) in (table("headers")?.fields ?? [:]).sorted(by: { $0.key < $1.key }) {
@@ -70,7 +70,7 @@ extension Arguments {
         var body: [UInt8] = []
         switch (value("json"), value("body")) {
         case (let value?, _):
-            do throws(UnwritableJSON) {
+            do throws(JSONConversionError) {
                 body = try value.json(named: "json").serialized()
             } catch {
                 throw error.error(in: "push.http")
@@ -98,7 +98,7 @@ struct HTTPAnswerRecord: LuaWritableRecord, Sendable {
         ("status", .integer), ("ok", .boolean), ("headers", [String: String].luaShape), ("body", .bytes), ("json", .value), ("url", .text),
     ]
 
-    let answer: OutboundAnswer
+    let answer: OutboundResponse
 
     func writeMembers(to writer: inout LuaWriter) {
         writer.write(answer.status)
@@ -112,13 +112,13 @@ struct HTTPAnswerRecord: LuaWritableRecord, Sendable {
 
 extension TypeDescription {
     static let httpAnswer = TypeDescription(
-        "push.HTTPAnswer", "What a server elsewhere answered.",
+        "push.HTTPAnswer", "The response to an HTTP request.",
         fields: [
             Field("status", "integer", "the HTTP status"),
             Field("ok", "boolean", "whether the status is one of 200 to 299"),
-            Field("headers", "table<string, string>", "by their names in small letters"),
+            Field("headers", "table<string, string>", "by lower-case name"),
             Field("body", "string", "the bytes of the body"),
-            Field("json", "any", "the body as JSON; none where it is something else", isOptional: true),
-            Field("url", "string", "whose answer it is, after redirects"),
+            Field("json", "any", "the body as JSON; absent if it is not JSON", isOptional: true),
+            Field("url", "string", "the final URL after redirects"),
         ])
 }

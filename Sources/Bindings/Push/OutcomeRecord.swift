@@ -1,7 +1,7 @@
 import Lua
-import PushCore
+import PushModel
 
-/// How a notification stands, as a script sees it: `push.Outcome`.
+/// The state and results of a notification, as scripts see them: `push.Outcome`.
 struct OutcomeRecord: LuaWritableRecord, Sendable {
     static let luaMembers: [(name: String, shape: LuaShape)] = [
         ("id", .text), ("state", .text), ("sent", .integer), ("failed", .integer),

@@ -1,15 +1,17 @@
 import Lua
-import PushCore
+import PushModel
 
 extension Binding {
-    /// What a plan is made of: how a send goes out is the send's to say.
+    /// Keys that determine a plan. Delivery options belong to the send.
     private static let planKeys = ["to", "alert", "title", "properties", "payload", "headers"]
 
     static let plan = Binding(
-        "push.plan", "Says exactly who would get a notification, and what. Nothing is sent; push.send{ plan = … } sends to exactly these.",
+        "push.plan",
+        "Determines exactly which devices would receive a notification, and its content. Nothing is sent; push.send{ plan = … } sends to "
+            + "exactly these devices.",
         style: .table,
         parameters: notificationParameters.filter { planKeys.contains($0.name) } + [
-            .optional("keep", .boolean, "false: it is not kept, and nothing can be sent to it", mistakenFor: ["save", "kept"])
+            .optional("keep", .boolean, "false: the plan is not stored, and push.send cannot use it", mistakenFor: ["save", "kept"])
         ],
         returns: "push.Plan", phases: .acting, capability: .hubRead,
         errors: [
@@ -22,12 +24,12 @@ extension Binding {
             guard keys.isDisjoint(with: notificationContents) else { return try requireContent(keys, name) }
             if let stray = ["title", "headers"].first(where: keys.contains) {
                 throw .misuse(
-                    "send.no_content", "\(name): \"\(stray)\" goes with a content", hint: "give alert or payload, or leave it out",
+                    "send.no_content", "\(name): \"\(stray)\" needs content", hint: "give alert or payload, or leave it out",
                     details: ["key": .string(stray)])
             }
         },
         body: .async { arguments, run in
-            // Everybody is no text.
+            // A missing text is `push.everyone`.
             let audience: Audience = try arguments.string("to").map { .expression(try TagExpression(audience: $0)) } ?? .everyone
             let request = PlanRequest(
                 audience: audience, content: arguments.hasContent ? try arguments.content() : nil,
@@ -37,10 +39,10 @@ extension Binding {
 }
 
 extension Arguments {
-    /// Whether it is said what is sent.
+    /// Whether the arguments include content.
     var hasContent: Bool { Binding.notificationContents.contains { value($0) != nil } }
 
-    /// The send to the devices of a plan that the arguments describe; nil where they name no plan. Raises `plan.tolerance`, `payload.*`.
+    /// The send of a plan; nil if the arguments name no plan. Throws `plan.tolerance`, `payload.*`.
     func plannedSend(_ run: FlowRun) throws -> PlannedSend? {
         let id: String
         switch value("plan") {
@@ -49,7 +51,7 @@ extension Arguments {
         case .table(let table)?:
             guard case .string(let text)? = table.fields["id"] else {
                 throw LuaError.misuse(
-                    "args.wrong_type", "\(name): the plan has no id: it was not kept", hint: "make it without keep = false",
+                    "args.wrong_type", "\(name): the plan has no id, because it was not stored", hint: "create it without keep = false",
                     details: ["key": .string("plan")])
             }
             id = text
@@ -67,7 +69,7 @@ extension Arguments {
     }
 }
 
-/// A plan as a script sees it: `push.Plan`.
+/// A plan, as scripts see it: `push.Plan`.
 struct PlanRecord: LuaWritableRecord, Sendable {
     static let luaMembers: [(name: String, shape: LuaShape)] = [
         ("id", .text.optional), ("to", .text), ("planned_at", .text), ("expires_at", .text.optional), ("total", .integer),

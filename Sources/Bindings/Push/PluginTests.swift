@@ -1,17 +1,17 @@
 import Lua
-import PushCore
+import PushModel
 import Synchronization
 
-// Plugins in specs.
+// Testing of plugins in specs.
 extension Binding {
     static let testPlugin = Binding(
         "push.test.plugin",
-        "Makes the plugin of the spec's folder live in the test: its hooks act on the embedded hub, its timers on the clock. "
-            + "What it asks other servers is answered from a table.", style: .table,
+        "Activates the plugin of the spec's folder in the test. Its hooks act on the embedded hub, its timers use the virtual clock. "
+            + "HTTP requests are answered from a table.", style: .table,
         parameters: [
             .optional("config", .table, "its configuration", mistakenFor: ["settings"]),
-            .optional("grants", .list(.string), "what it is granted; all that it needs if absent"),
-            .optional("secrets", .map(.string), "the secrets that it finds"),
+            .optional("grants", .list(.string), "granted capabilities; all that it needs by default"),
+            .optional("secrets", .map(.string), "the secrets available to it"),
             .optional("http", .map(.table), "answers by URL: { [\"https://api.example.com/\"] = { status = 200, json = {} } }"),
         ],
         returns: "push.Plugin", errors: ["plugin.config", "plugin.manifest", "plugin.no_main", "plugin.not_found", "target.unsupported"],
@@ -19,7 +19,7 @@ extension Binding {
         body: .async { arguments, run in
             guard let host = run.world.plugins else {
                 throw LuaError.failure(
-                    "target.unsupported", "the target \(run.world.target.name) has its own plugins",
+                    "target.unsupported", "the target \(run.world.target.name) does not support plugins under test",
                     hint: "push.test.plugin is for specs, which run against the embedded target")
             }
             let source = try run.runner.scripts.plugin(of: run.script)
@@ -40,8 +40,9 @@ extension Binding {
                 }
             }
             let values: JSON?
-            do throws(UnwritableJSON) {
-                values = try arguments.table("config").map { table throws(UnwritableJSON) in try LuaValue.table(table).json(named: "config")
+            do throws(JSONConversionError) {
+                values = try arguments.table("config").map { table throws(JSONConversionError) in
+                    try LuaValue.table(table).json(named: "config")
                 }
             } catch {
                 throw error.error(in: "push.test.plugin")
@@ -53,12 +54,12 @@ extension Binding {
         })
 
     static let pluginRequest = Binding(
-        "plugin:request", "Asks a route of the plugin, as somebody who was let in.", style: .table,
+        "plugin:request", "Sends a request to a route of the plugin, as an authorized caller.", style: .table,
         parameters: [
             .required("path", .string, "below /plugins/NAME, with a query"),
-            .optional("method", .oneOf(["GET", "POST", "PUT", "PATCH", "DELETE"]), "GET if absent, POST where there is a body"),
+            .optional("method", .oneOf(["GET", "POST", "PUT", "PATCH", "DELETE"]), "GET by default, POST if there is a body"),
             .optional("headers", .map(.string), "further headers"), .optional("json", .any, "a body as JSON"),
-            .optional("body", .string, "a body as it is"), .optional("user", .string, "who is logged in"),
+            .optional("body", .string, "a body as a string"), .optional("user", .string, "the name of the logged-in user"),
         ],
         returns: "push.HTTPAnswer", errors: ["request.parameter", "route.failed", "route.not_found"],
         example: "push.expect(greet:request(\"/greetings/ana\").status).to.equal(200)",
@@ -70,10 +71,10 @@ extension Binding {
             case .found(let route):
                 let answer = try await route.answer(request)
                 return HTTPAnswerRecord(
-                    answer: OutboundAnswer(status: answer.status, headers: answer.headers, body: answer.body, url: url))
+                    answer: OutboundResponse(status: answer.status, headers: answer.headers, body: answer.body, url: url))
             case .otherMethods(let methods):
                 throw LuaError.failure(
-                    "route.not_found", "\(url) takes \(methods.joined(separator: ", ")), not \(request.method)", hint: "give another method"
+                    "route.not_found", "\(url) does not support \(request.method)", hint: "use \(methods.joined(separator: ", "))"
                 )
             case .notFound:
                 throw LuaError.failure("route.not_found", "the plugin \(plugin.name) has no route for \(request.method) \(url)")
@@ -81,19 +82,19 @@ extension Binding {
         })
 
     static let pluginLog = Binding(
-        "plugin:log", "What the plugin has written, and what went wrong with it, a line each: \"error before_send failed: …\".",
+        "plugin:log", "Returns log lines and failures of the plugin: \"error before_send failed: …\".",
         returns: "string[]", example: "push.expect(#greet:log()).to.equal(0)",
         body: .sync { arguments, _ in try arguments.receiver(as: PluginObject.self).lines })
 
     static let pluginAsked = Binding(
-        "plugin:asked", "What the plugin has asked other servers, in order.", returns: "push.OutboundRequest[]",
+        "plugin:asked", "Returns the HTTP requests of the plugin, in order.", returns: "push.OutboundRequest[]",
         example: "push.expect(greet:asked()[1].method).to.equal \"POST\"",
         body: .sync { arguments, _ in
             try arguments.receiver(as: PluginObject.self).answers.asked.map(OutboundRequestRecord.init)
         })
 }
 
-/// A plugin in a spec's hands.
+/// A plugin under test, as a handle for specs.
 final class PluginObject: Sendable {
     let name: String
     let host: PluginHost
@@ -113,35 +114,35 @@ final class PluginObject: Sendable {
     var lines: [String] { messages.withLock { $0.map { "\($0.level.rawValue) \($0.text)" } } }
 }
 
-/// Where there are no servers elsewhere.
-package struct NoServers: OutboundHTTP {
+/// Outbound HTTP that reaches no server.
+package struct NoOutboundHTTP: OutboundHTTP {
     package init() {}
 
-    package func send(_ request: OutboundRequest, within reach: OutboundReach) async throws(PushError) -> OutboundAnswer {
-        throw PushError("http.unreachable", "there are no servers elsewhere", hint: "write their answers into push.test.plugin")
+    package func send(_ request: OutboundRequest, within reach: OutboundAllowlist) async throws(PushError) -> OutboundResponse {
+        throw PushError("http.unreachable", "no servers are reachable", hint: "put the responses into http of push.test.plugin")
     }
 }
 
-/// Servers elsewhere whose answers a spec has written down.
+/// Outbound HTTP with answers from a table in the spec.
 final class CannedAnswers: OutboundHTTP {
-    private let answers: [String: OutboundAnswer]
+    private let answers: [String: OutboundResponse]
     private let requests = Mutex<[OutboundRequest]>([])
 
     var asked: [OutboundRequest] { requests.withLock { $0 } }
 
     init(_ table: LuaTable?) throws(LuaError) {
-        var answers: [String: OutboundAnswer] = [:]
+        var answers: [String: OutboundResponse] = [:]
         for (url, value) in table?.fields ?? [:] {
             guard case .table(let fields) = value else { continue }
             for key in fields.fields.keys.sorted() where !["status", "json", "body", "headers"].contains(key) {
                 throw .unknownName(key, in: "an answer of push.test.plugin", known: ["status", "json", "body", "headers"])
             }
-            var answer = OutboundAnswer(status: 200, url: url)
+            var answer = OutboundResponse(status: 200, url: url)
             if case .integer(let status)? = fields["status"] { answer.status = Int(status) }
             if case .table(let headers)? = fields["headers"] {
                 answer.headers = headers.texts.sorted { $0.key < $1.key }.map { PushHeader($0.key, $0.value) }
             }
-            do throws(UnwritableJSON) {
+            do throws(JSONConversionError) {
                 if let json = try fields["json"]?.json(named: "http[\"\(url)\"].json") { answer.body = json.serialized() }
             } catch {
                 throw error.error(in: "push.test.plugin")
@@ -152,28 +153,28 @@ final class CannedAnswers: OutboundHTTP {
         self.answers = answers
     }
 
-    func send(_ request: OutboundRequest, within reach: OutboundReach) async throws(PushError) -> OutboundAnswer {
+    func send(_ request: OutboundRequest, within reach: OutboundAllowlist) async throws(PushError) -> OutboundResponse {
         try request.check(reach)
         requests.withLock { $0.append(request) }
         guard let answer = answers[request.url] else {
             throw PushError(
-                "http.unreachable", "the spec has no answer of \(request.url)",
-                hint: "write http = { [\"\(request.url)\"] = { status = 200 } } into push.test.plugin")
+                "http.unreachable", "the spec has no response for \(request.url)",
+                hint: "add http = { [\"\(request.url)\"] = { status = 200 } } to push.test.plugin")
         }
         return answer
     }
 }
 
 extension OutboundRequest {
-    /// What the client of a server refuses too. Throws `http.invalid_url` and `http.denied`.
-    fileprivate func check(_ reach: OutboundReach) throws(PushError) {
+    /// Applies the checks of the real HTTP client. Throws `http.invalid_url` and `http.denied`.
+    fileprivate func check(_ reach: OutboundAllowlist) throws(PushError) {
         guard let match = url.wholeMatch(of: /(https?):\/\/([^\/?#:@]+)(?::([0-9]+))?(?:[\/?#].*)?/), let host = OutboundHost.name(match.2)
-        else { throw PushError("http.invalid_url", "\(url) is no address", hint: "write https://api.example.com/path") }
+        else { throw PushError("http.invalid_url", "invalid URL \(url)", hint: "write https://api.example.com/path") }
         let usual = match.1 == "https" ? 443 : 80
         let port = match.3.flatMap { Int($0) } ?? usual
         guard reach.permit(host: host, port: port, usualPort: usual) == nil else { return }
         throw PushError(
-            "http.denied", "\(host):\(port): the host is not granted at this port", hint: "ask for it in needs",
+            "http.denied", "\(host):\(port) is not granted", hint: "add it to needs",
             details: ["host": .string(port == usual ? host : "\(host):\(port)")])
     }
 }
@@ -183,7 +184,7 @@ private struct SpecSecrets: SecretSource {
 
     func secret(named name: String, for script: FlowScript) throws(PushError) -> Secret? { values[name].map { Secret($0) } }
     var names: [String] { values.keys.sorted() }
-    func places(for name: String) -> String { "write secrets = { \(name) = \"…\" } into push.test.plugin" }
+    func places(for name: String) -> String { "add secrets = { \(name) = \"…\" } to push.test.plugin" }
 }
 
 /// `push.OutboundRequest`.
@@ -210,7 +211,7 @@ extension Arguments {
             throw LuaError.misuse("args.wrong_type", "plugin:request: \"path\" must begin with a slash", hint: "write \"/greetings\"")
         }
         var body: [UInt8] = []
-        do throws(UnwritableJSON) {
+        do throws(JSONConversionError) {
             if let json = try value("json")?.json(named: "json") { body = json.serialized() }
         } catch {
             throw error.error(in: "plugin:request")
@@ -237,15 +238,15 @@ extension String {
 }
 
 extension TypeDescription {
-    static let plugin = TypeDescription("push.Plugin", "A plugin that a spec has made live.")
+    static let plugin = TypeDescription("push.Plugin", "A plugin under test.")
 
     static let outboundRequest = TypeDescription(
-        "push.OutboundRequest", "What a plugin asked a server elsewhere.",
+        "push.OutboundRequest", "An HTTP request of a plugin.",
         fields: [
             Field("method", "string", "GET, POST, …"),
-            Field("url", "string", "what it asked for"),
-            Field("headers", "table<string, string>", "by their names in small letters"),
+            Field("url", "string", "the requested URL"),
+            Field("headers", "table<string, string>", "by lower-case name"),
             Field("body", "string", "the bytes of the body"),
-            Field("json", "any", "the body as JSON; none where it is something else", isOptional: true),
+            Field("json", "any", "the body as JSON; absent if it is not JSON", isOptional: true),
         ])
 }

@@ -1,7 +1,7 @@
 import Lua
-import PushCore
+import PushModel
 
-/// The `push` module of one run, and of the runs that it is attached to: calls of a plugin have each a run of their own.
+/// Builds the `push` module of a run. In plugins each call has a run of its own attached.
 enum PushModule {
     static let name = "push"
 
@@ -13,7 +13,7 @@ enum PushModule {
         .handle("null", of: JSONNull.self, describe: { _ in "null" }), .handle("numeral", of: JSONNumeral.self, describe: { $0.text }),
     ]
 
-    /// - Parameter home: whose calls they are that come from no attached run.
+    /// - Parameter home: The run of calls that have no attached run.
     static func module(for home: FlowRun) -> LuaModule {
         let bindings = BindingRegistry.all.compactMap { function(for: $0, home) }
         var module = LuaModule(
@@ -23,13 +23,13 @@ enum PushModule {
         return module
     }
 
-    /// In the order in which they make the module.
+    /// The Lua sources of the module, in the order in which they build it.
     static let preludes = [
         LuaScript(name: "=[push]", source: PackageResources.push_lua),
         LuaScript(name: "=[expectations]", source: PackageResources.expectations_lua),
     ]
 
-    /// Made once, for all runs.
+    /// Call schemas by binding name, computed once for all runs.
     private static let schemas = Dictionary(uniqueKeysWithValues: BindingRegistry.all.map { ($0.name, $0.schema) })
 
     private static func function(for binding: Binding, _ home: FlowRun) -> LuaFunction? {
@@ -57,7 +57,7 @@ enum PushModule {
                     do {
                         try Task.checkCancellation()
                         try run.account.checkTime()
-                        // The work goes on beside the script, where no other call's origin must be found.
+                        // The work continues concurrently with the script, so it needs its own account and origin.
                         let results = try await RunAccount.$current.withValue(run.account) {
                             try await HookOrigin.$plugins.withValue(run.origin) { try await answer(arguments, run) }
                         }
@@ -69,7 +69,7 @@ enum PushModule {
                 }
             }
         }
-        // Called with what does not fit: says why.
+        // The fallback for arguments that do not match the schema: produces the error.
         let refusal = LuaFunction.sync(binding.name) { call in
             try home.attached(call.attachment).admit(binding)
             _ = try Arguments(call, for: binding)
@@ -78,7 +78,7 @@ enum PushModule {
         return LuaFunction(binding.name, TypedFunction(schema, fallback: refusal, body: body))
     }
 
-    /// What a script sees of an error of the core.
+    /// Converts an error of the core for scripts.
     private static func script(_ error: any Error) -> any Error {
         switch error {
         case let error as PushError: LuaError(error)

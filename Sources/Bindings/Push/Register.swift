@@ -1,10 +1,10 @@
 import Lua
-import PushCore
+import PushModel
 import Synchronization
 
 extension Binding {
     private static let registerParameters: [Parameter] = [
-        .required("device", .object("device"), "the phone to register: push.device{…}"),
+        .required("device", .object("device"), "the device to register: push.device{…}"),
         .optional("tags", .list(.tag), "tags of this device, besides username:<user>, which the backend adds"),
         .optional(
             "template", .template,
@@ -19,9 +19,10 @@ extension Binding {
 
     static let register = Binding(
         "push.register",
-        "Registers a device through the app backend: an id by handle, then the registration, once more with a new id on 410.",
+        "Registers a device through the app backend: requests an id for the handle, then writes the registration. On 410 it repeats this "
+            + "with a new id.",
         style: .table,
-        parameters: [.required("session", .object("session"), "who registers: push.login{…}")] + registerParameters,
+        parameters: [.required("session", .object("session"), "the user's session: push.login{…}")] + registerParameters,
         returns: "push.Registration", errors: registerErrors,
         example: "push.register { session = session, device = phone, tags = { \"phone\" } }",
         body: .async { arguments, run in
@@ -30,14 +31,14 @@ extension Binding {
         })
 
     static let sessionRegister = Binding(
-        "session:register", "The same as push.register, with this session.", style: .table,
+        "session:register", "Registers a device with this session, like push.register.", style: .table,
         parameters: registerParameters, returns: "push.Registration", errors: registerErrors,
         example: "session:register { device = phone, tags = { \"phone\" } }",
         body: .async { arguments, run in
             try await register(arguments.receiver(as: SessionObject.self).session, arguments, run)
         })
 
-    /// The app keeps the registration's id in its storage, as the tutorials' apps do.
+    /// The app stores the registration's id under this key, as the apps of the tutorials do.
     private static let rememberedKey = "registrationId"
 
     private static func register(_ session: Session, _ arguments: Arguments, _ run: FlowRun) async throws -> RegistrationRecord {
@@ -60,17 +61,17 @@ extension Binding {
 }
 
 extension FlowRun {
-    /// Warns of expressions that phones will show as they are written, once for each text.
+    /// Warns of template expressions that devices will show unreplaced, once for each.
     func warnOfTexts(in templates: [Template], site: LuaCallSite) {
-        for warning in templates.flatMap(\.expressionsInText).map(\.warning)
+        for warning in templates.flatMap(\.embeddedExpressions).map(\.warning)
         where state.withLock({ $0.templateWarnings.insert(warning).inserted }) {
-            emit(.warning(FlowWarning(code: ExpressionInText.code, message: warning, near: [], location: site.location)))
+            emit(.warning(FlowWarning(code: EmbeddedExpression.code, message: warning, near: [], location: site.location)))
         }
     }
 }
 
 extension Arguments {
-    /// A template given as its body or as a table.
+    /// Reads a template given as its body or as a table.
     func template(_ name: String, platform: Platform) throws -> RegistrationTemplate? {
         switch value(name) {
         case .string(let body)?:
@@ -110,7 +111,7 @@ extension Arguments {
 }
 
 extension LuaValue {
-    /// Strings as they are, numbers and booleans as text.
+    /// The text of a string, number or boolean; nil for other types.
     var text: String? {
         switch self {
         case .string(let text): text
@@ -122,7 +123,7 @@ extension LuaValue {
     }
 }
 
-/// How the hub knows a device, as a script sees it: `push.Registration`.
+/// A registration, as scripts see it: `push.Registration`.
 struct RegistrationRecord: LuaWritableRecord, Sendable {
     static let luaMembers: [(name: String, shape: LuaShape)] = [
         ("id", .text), ("etag", .integer), ("platform", .text), ("tags", [String].luaShape), ("expires", .text),
@@ -145,6 +146,6 @@ struct RegistrationRecord: LuaWritableRecord, Sendable {
 }
 
 extension LuaTable {
-    /// The named values that have a text form.
+    /// The named values that can be converted to text.
     var texts: [String: String] { fields.compactMapValues(\.text) }
 }

@@ -1,15 +1,15 @@
 import Lua
-import PushCore
+import PushModel
 import Synchronization
 
 extension Binding {
     static let run = Binding(
         "push.run",
-        "Runs another flow in the same world, with the same phones and on the same clock, and answers when it is over. Raises flow.failed when that flow fails.",
+        "Runs another flow with the same hub, devices and clock, and returns when it has ended. Raises flow.failed if that flow fails.",
         parameters: [
             .required("file", .string, "the path of a Lua file, relative to the folder of this one"),
             .optional(
-                "args", .map(.either([.string, .number, .boolean])), "what the flow's push.args gets: { user = \"alice\" }"),
+                "args", .map(.either([.string, .number, .boolean])), "arguments for the flow's push.args: { user = \"alice\" }"),
         ],
         returns: "push.Run", errors: ["flow.failed", "flow.too_deep", "flow.arguments", "script.not_found", "script.outside"],
         example: "local run = push.run(\"notify_users.lua\", { user = \"alice\" })",
@@ -24,7 +24,7 @@ extension Binding {
             let given = (arguments.table("args")?.texts ?? [:]).sorted { $0.key < $1.key }
             guard run.identity.run.count(where: { $0 == "." }) < deepest else {
                 throw LuaError.failure(
-                    "flow.too_deep", "\(script.name) would be the \(deepest + 1)th flow inside another",
+                    "flow.too_deep", "running \(script.name) would nest flows \(deepest + 1) levels deep; the limit is \(deepest)",
                     hint: "look for a flow that runs itself")
             }
             let heard = Heard()
@@ -41,20 +41,21 @@ extension Binding {
             return heard.record(of: report)
         })
 
-    /// Flows inside flows inside flows.
+    /// Maximum nesting depth of flows.
     private static let deepest = 8
 }
 
 extension Arguments {
     fileprivate func path(_ name: String) throws(PushError) -> String {
         guard let path = string(name), !path.isEmpty, !path.utf8.contains(0) else {
-            throw PushError("script.not_found", "\(self.name): \"\(name)\" names no script", hint: "give the path of a Lua file")
+            throw PushError(
+                "script.not_found", "\(self.name): \"\(name)\" must be the path of a script", hint: "give the path of a Lua file")
         }
         return path
     }
 }
 
-/// What a flow inside told while it ran.
+/// Collects the events of a nested flow.
 private final class Heard: Sendable {
     private let state = Mutex(State())
 
@@ -86,7 +87,7 @@ private final class Heard: Sendable {
     }
 }
 
-/// How a flow inside went, as a script sees it: `push.Run`.
+/// The result of a nested flow, as scripts see it: `push.Run`.
 private struct RunRecord: LuaWritableRecord {
     static let luaMembers: [(name: String, shape: LuaShape)] = [
         ("result", .value), ("steps", [StepRecord].luaShape), ("log", [String].luaShape), ("warnings", [WarningRecord].luaShape),
@@ -100,7 +101,7 @@ private struct RunRecord: LuaWritableRecord {
     let shown: [ShownRecord]
 
     func writeMembers(to writer: inout LuaWriter) {
-        // A flow that returns nil returns nothing.
+        // A flow that returns nil has no result.
         writer.write(report.result.flatMap { $0.isNull ? nil : LuaValue($0) } ?? .nil)
         writer.write(steps)
         writer.write(log)
@@ -159,7 +160,7 @@ private struct ShownRecord: LuaWritableRecord {
 }
 
 extension FlowReport {
-    /// What the flow that ran this one gets to know of its failure.
+    /// The error for the outer flow if the nested one failed.
     fileprivate func failure(of script: FlowScript) -> LuaError? {
         switch verdict {
         case .passed: return nil
@@ -172,7 +173,7 @@ extension FlowReport {
             if error.code.hasPrefix("usage.") {
                 return .misuse("flow.arguments", "\(script.name): \(error.message)", hint: error.hint)
             }
-            // A budget ends the whole run: who could catch it would have another one.
+            // Not catchable: a script that caught it would gain another budget.
             if error.kind == .cancelled || error.kind == .budget { return error }
             return Self.failed(script, error.message, at: error.location, code: error.code, hint: error.hint)
         }

@@ -1,12 +1,12 @@
 import Lua
-import PushCore
+import PushModel
 
 extension Binding {
     static let schedule = Binding(
-        "push.schedule", "Sends later: at a time, or after a while; at most seven days ahead.", style: .table,
+        "push.schedule", "Schedules a notification, at most seven days ahead.", style: .table,
         parameters: [
-            .optional("at", .time, "when: \"2026-01-06T08:00:00Z\"", mistakenFor: ["when", "time", "date"]),
-            .optional("after", .duration, "in how long: \"2h\"", mistakenFor: ["in", "delay", "wait"]).ruled { value in
+            .optional("at", .time, "due time: \"2026-01-06T08:00:00Z\"", mistakenFor: ["when", "time", "date"]),
+            .optional("after", .duration, "time until it is due: \"2h\"", mistakenFor: ["in", "delay", "wait"]).ruled { value in
                 guard try Duration(argument: value, named: "after", of: "push.schedule") > .seconds(7 * 86_400) else { return }
                 throw tooFar("after")
             },
@@ -31,15 +31,15 @@ extension Binding {
             let now = run.world.clock.now
             let moment = try arguments.time("at") ?? now + (try arguments.duration("after") ?? .zero)
             let (request, audience) = try await arguments.notification(run)
-            run.warnOfAzure(request, site: arguments.site)
+            run.warnOfAzureLimits(request, site: arguments.site)
             let outcome: NotificationOutcome
             do throws(PushError) {
                 outcome = try await run.world.hub.schedule(request, at: moment)
             } catch {
                 throw error.code == "time.too_far" ? tooFar(arguments.value("at") == nil ? "after" : "at") : error
             }
-            if moment < now { run.warnOfPast(outcome, now: now, site: arguments.site) }
-            await run.noteSchedule(outcome, audience: audience, site: arguments.site)
+            if moment < now { run.warnOfPastDueTime(outcome, now: now, site: arguments.site) }
+            await run.recordScheduledSend(outcome, audience: audience, site: arguments.site)
             return OutcomeRecord(outcome, run)
         })
 
@@ -49,13 +49,13 @@ extension Binding {
     }
 
     static let cancel = Binding(
-        "push.cancel", "Cancels a scheduled notification, and stops one that is under way: nobody else gets it.",
+        "push.cancel", "Cancels a scheduled notification, or stops one in progress. No further devices receive it.",
         parameters: [.required("id", .string, "the id that push.schedule or push.send returned")], phases: .acting, capability: .hubSend,
         errors: ["notification.not_found"],
         example: "push.cancel(planned.id)",
         body: .async { arguments, run in
             let id = try arguments.text("id")
             try await run.world.hub.cancel(notification: id)
-            run.forgetSchedule(id)
+            run.removeScheduledSend(id)
         })
 }

@@ -1,22 +1,22 @@
 import Lua
-import PushCore
+import PushModel
 
 extension Binding {
     static let sendSecure = Binding(
         "session:send_secure",
-        "Keeps a payload at the app backend for one user and sends its id alone: the payload itself never crosses a push service.",
+        "Stores a payload at the app backend for one user and sends only its id. The payload itself never passes through a push service.",
         style: .table,
         parameters: [
-            .required("to", .string, "the user whom it is for", mistakenFor: ["user", "username"]),
+            .required("to", .string, "the recipient's user name", mistakenFor: ["user", "username"]),
             .required(
-                "payload", .either([.table, .string, .number, .boolean]), "what only that user may read: a table, a text, a number",
+                "payload", .either([.table, .string, .number, .boolean]), "the content for this user: a table, a text, a number",
                 mistakenFor: ["alert", "text", "message", "body", "data"]),
-            .optional("expires_in", .duration, "how long it can be read; an hour if absent", mistakenFor: ["ttl", "expiry"])
+            .optional("expires_in", .duration, "lifetime, an hour by default", mistakenFor: ["ttl", "expiry"])
                 .ruled {
-                    _ = try SecurePayloadService.checkedLifetime(Duration(argument: $0, named: "expires_in", of: "session:send_secure"))
+                    _ = try SecureRequest.checkedLifetime(Duration(argument: $0, named: "expires_in", of: "session:send_secure"))
                 },
-            .optional("max_reads", .integer, "how often it can be read; without end if absent", mistakenFor: ["reads"])
-                .ruled { if case .integer(let maximum) = $0 { try SecurePayloadService.checkMaximum(Int(maximum)) } },
+            .optional("max_reads", .integer, "maximum number of reads, unlimited by default", mistakenFor: ["reads"])
+                .ruled { if case .integer(let maximum) = $0 { try SecureRequest.checkMaximumReads(Int(maximum)) } },
         ],
         returns: "push.SecureReceipt",
         errors: [
@@ -29,7 +29,7 @@ extension Binding {
             let session = try arguments.receiver(as: SessionObject.self).session
             let user = try arguments.username("to")
             let payload: JSON
-            do throws(UnwritableJSON) {
+            do throws(JSONConversionError) {
                 payload = try (arguments.value("payload") ?? .nil).json(named: "payload")
             } catch {
                 throw LuaError.misuse("secure.payload", "session:send_secure: \(error.message)", hint: error.hint)
@@ -42,7 +42,8 @@ extension Binding {
                     maximumReads: arguments.integer("max_reads")))
             await run.note(
                 receipt.outcome, audience: "username:\(user)", site: arguments.site,
-                advice: "a secure payload wakes registrations without a template; push.install with templates makes a phone that has both")
+                advice: "a secure payload reaches registrations without a template; push.install with templates creates an installation "
+                    + "that both reach")
             return SecureReceiptRecord(receipt: receipt, outcome: OutcomeRecord(receipt.outcome, run))
         })
 
@@ -51,9 +52,9 @@ extension Binding {
     ]
 
     static let fetchSecurePayload = Binding(
-        "push.fetch_secure_payload", "Reads a secure payload: its addressee's session alone may.", style: .table,
+        "push.fetch_secure_payload", "Reads a secure payload. Only its recipient may read it.", style: .table,
         parameters: [
-            .required("session", .object("session"), "who reads: push.login{…}"),
+            .required("session", .object("session"), "the recipient's session: push.login{…}"),
             .required("id", .string, "the id that the push brought: item.secure_id"),
         ],
         returns: "any", errors: fetchErrors,
@@ -64,7 +65,7 @@ extension Binding {
         })
 
     static let sessionFetchSecurePayload = Binding(
-        "session:fetch_secure_payload", "The same as push.fetch_secure_payload, with this session.",
+        "session:fetch_secure_payload", "Reads a secure payload with this session, like push.fetch_secure_payload.",
         parameters: [.required("id", .string, "the id that the push brought")], returns: "any", errors: fetchErrors,
         example: "local payload = session:fetch_secure_payload(item.secure_id)",
         body: .async { arguments, run in
@@ -73,7 +74,7 @@ extension Binding {
         })
 
     static let revokeSecurePayload = Binding(
-        "session:revoke_secure_payload", "Makes a secure payload unreadable; its sender and its addressee may.",
+        "session:revoke_secure_payload", "Revokes a secure payload. Its sender and its recipient may do so.",
         parameters: [.required("id", .string, "the payload's id")],
         errors: ["auth.session_expired", "secure.forbidden", "secure.not_found"],
         example: "session:revoke_secure_payload(receipt.id)",
@@ -83,7 +84,7 @@ extension Binding {
         })
 
     static let secureReads = Binding(
-        "session:secure_reads", "Who tried to read a secure payload, and how that ended, oldest first; for its sender and its addressee.",
+        "session:secure_reads", "Lists attempts to read a secure payload, oldest first. Its sender and its recipient may call it.",
         parameters: [.required("id", .string, "the payload's id")], returns: "push.SecureRead[]",
         errors: ["auth.session_expired", "secure.forbidden", "secure.not_found"],
         example: "for _, read in ipairs(session:secure_reads(receipt.id)) do print(read.time, read.user, read.result) end",
@@ -122,7 +123,7 @@ private struct SecureReadRecord: LuaWritableRecord {
 }
 
 extension FlowRun {
-    /// What a payload holds is for the script alone: from here on no report shows it.
+    /// Reads a secure payload. Its contents are masked in reports from here on.
     fileprivate func securePayload(_ session: Session, id: String) async throws(PushError) -> LuaValue {
         let payload = try await world.backend.securePayload(session, id: id)
         withheld.add(payload)
@@ -131,7 +132,7 @@ extension FlowRun {
 }
 
 extension Arguments {
-    /// A user, by name or by the tag that `push.tag.user` makes of it.
+    /// Reads a user, given by name or by the tag of `push.tag.user`.
     func username(_ name: String) throws(LuaError) -> String {
         let text = try text(name)
         let prefix = "username:"

@@ -1,15 +1,15 @@
 import Lua
-import PushCore
+import PushModel
 
 extension Binding {
-    /// Who gets what: the same for every way of sending.
+    /// Audience, content and options: common to every way of sending.
     static let notificationParameters: [Parameter] = [
         .optional(
-            "to", .audience, "who gets it: a tag expression, or push.everyone",
+            "to", .audience, "the audience: a tag expression, or push.everyone",
             mistakenFor: ["tags", "tag", "audience", "target", "user", "recipients"]),
-        .optional("device", .object("device"), "one phone, straight to its handle, without a registration"),
+        .optional("device", .object("device"), "a single device, addressed by its handle without a registration"),
         .optional(
-            "alert", .string, "text that every platform shows; reaches native registrations",
+            "alert", .string, "text shown on every platform; reaches native registrations",
             mistakenFor: ["text", "message", "body", "msg"]),
         .optional("title", .string, "a title for the alert"),
         .optional(
@@ -21,14 +21,14 @@ extension Binding {
         ),
         .optional("headers", .byPlatform(.map(.string)), "headers per platform: { apns = { [\"apns-priority\"] = \"5\" } }"),
         .optional(
-            "expires_in", .duration, "how long the notification is worth delivering",
+            "expires_in", .duration, "time until the notification expires",
             mistakenFor: ["ttl", "expiry", "expiration", "time_to_live"]),
-        .optional("priority", .oneOf(["high", "normal", "low"]), "high wakes the phone"),
+        .optional("priority", .oneOf(["high", "normal", "low"]), "high wakes the device"),
         .optional(
             "collapse_id", .string, "a later notification with the same id replaces this one; at most 64 bytes",
             mistakenFor: ["collapse_key", "collapse", "thread_id"]),
         .optional(
-            "pace", .string, "how fast it goes out at most: \"200/s\", \"1000/m\" or \"5000/h\" devices",
+            "pace", .string, "maximum number of devices per second, minute or hour: \"200/s\", \"1000/m\", \"5000/h\"",
             mistakenFor: ["rate", "speed", "throttle", "rate_limit"]
         ).ruled { _ = try Pace($0.text ?? "") },
     ]
@@ -43,15 +43,16 @@ extension Binding {
     ]
 
     static let send = Binding(
-        "push.send", "Sends a notification to everybody whom a tag expression names, and answers when each device has its verdict.",
+        "push.send", "Sends a notification to all devices that match a tag expression, and returns when every device has a final result.",
         style: .table,
         parameters: notificationParameters + [
-            .optional("test", .boolean, "true: a test send, to at most ten of the devices", mistakenFor: ["debug"]),
+            .optional("test", .boolean, "true: a test send to at most ten devices", mistakenFor: ["debug"]),
             .optional(
-                "plan", .either([.table, .string]), "what push.plan returned, or its id: its devices that are there still, and nobody else"),
+                "plan", .either([.table, .string]),
+                "a plan from push.plan, or its id: sends to the devices of the plan that still exist, and no others"),
             .optional(
                 "tolerance", .either([.string, .integer]),
-                "with a plan, how many devices may have joined, left or changed since: \"2%\" or a number; none if absent",
+                "with a plan, how many devices may have joined, left or changed since: \"2%\" or a number; 0 by default",
                 mistakenFor: ["drift"]
             ).ruled { value in
                 if case .string(let text) = value { _ = try DriftTolerance(text) }
@@ -71,14 +72,14 @@ extension Binding {
             }
             var (request, audience) = try await arguments.notification(run)
             request.isTest = arguments.boolean("test") ?? false
-            run.warnOfAzure(request, site: arguments.site)
+            run.warnOfAzureLimits(request, site: arguments.site)
             let outcome = try await run.world.hub.send(request)
             await run.note(outcome, audience: audience, site: arguments.site)
             return OutcomeRecord(outcome, run)
         })
 
     static let outcome = Binding(
-        "push.outcome", "How a notification stands.",
+        "push.outcome", "Returns the state of a notification.",
         parameters: [.required("id", .string, "the id that push.send returned")],
         returns: "push.Outcome", phases: .running, capability: .hubRead, errors: ["notification.not_found"],
         example: "print(push.outcome(outcome.id).state)",
@@ -88,18 +89,18 @@ extension Binding {
 }
 
 extension FlowRun {
-    /// What is fine here and would be refused there.
-    func warnOfAzure(_ request: NotificationRequest, site: LuaCallSite) {
+    /// Warns of an expression that Azure would reject.
+    func warnOfAzureLimits(_ request: NotificationRequest, site: LuaCallSite) {
         guard case .expression(let expression) = request.audience else { return }
         for finding in expression.azureFindings() {
-            let note = "Azure would refuse this expression: \(finding.asClause)"
+            let note = "Azure would reject this expression: \(finding.asClause)"
             emit(.warning(FlowWarning(code: "azure.limits", message: note, near: [], location: site.location)))
         }
     }
 }
 
 extension Arguments {
-    /// The request that the arguments describe, and its audience in words. Raises `send.*`, `payload.*`, `tag_expression.*`.
+    /// The request, and its audience as text. Throws `send.*`, `payload.*`, `tag_expression.*`.
     func notification(_ run: FlowRun) async throws -> (NotificationRequest, String) {
         let (audience, words) = try await audience(run)
         let (options, pace) = try options(run)
@@ -108,7 +109,7 @@ extension Arguments {
         return (request, words)
     }
 
-    /// How it goes out.
+    /// The delivery options.
     func options(_ run: FlowRun) throws -> (options: PushOptions, pace: Pace?) {
         var options = PushOptions()
         if let lifetime = try duration("expires_in") { options.expiration = run.world.clock.now + lifetime }
@@ -148,7 +149,7 @@ extension Arguments {
             switch value {
             case .string(let text): body = Array(text.utf8)
             default:
-                do throws(UnwritableJSON) {
+                do throws(JSONConversionError) {
                     body = try value.json(named: "payload.\(name)").serialized()
                 } catch {
                     throw LuaError.misuse(
@@ -175,21 +176,21 @@ extension Arguments {
         return headers
     }
 
-    /// The entries of a table with a value for each platform, with their keys.
+    /// The entries of a table that is keyed by platform.
     private func byPlatform(_ parameter: String) throws -> [(platform: Platform, key: String, value: LuaValue)] {
         var keys: [Platform: String] = [:]
         return try (table(parameter)?.fields ?? [:]).sorted { $0.key < $1.key }.map { key, value in
             let platform = try Platform.named(key, key: key)
             if let other = keys.updateValue(key, forKey: platform) {
                 throw LuaError.misuse(
-                    "args.platform", "\"\(other)\" and \"\(key)\" in \"\(parameter)\" are one platform", hint: "keep one of them",
+                    "args.platform", "\"\(other)\" and \"\(key)\" in \"\(parameter)\" are the same platform", hint: "keep one of them",
                     details: ["key": .string(key)])
             }
             return (platform, key, value)
         }
     }
 
-    /// Only what the service takes from a sender: everything else would be left out, or is the connector's to say.
+    /// Checks a header. Only headers that the service accepts from senders are allowed; the connector sets the others.
     private func header(_ name: String, _ value: String, _ platform: Platform) throws -> PushHeader {
         let prefixes =
             switch platform {
@@ -202,15 +203,15 @@ extension Arguments {
         let isTaken = prefixes.contains { $0.hasSuffix("-") ? name.lowercased().hasPrefix($0) : name.lowercased() == $0 }
         guard isName, isTaken else {
             throw LuaError.misuse(
-                "send.header", "\(platform.displayName) takes no header \"\(name)\" from a sender",
+                "send.header", "\(platform.displayName) does not accept the header \"\(name)\" from senders",
                 hint: prefixes.isEmpty
                     ? "write options into the payload's message"
-                    : "it takes \(prefixes.map { $0.hasSuffix("-") ? "\($0)…" : $0 }.joined(separator: ", "))",
+                    : "it accepts \(prefixes.map { $0.hasSuffix("-") ? "\($0)…" : $0 }.joined(separator: ", "))",
                 details: ["key": .string(name)])
         }
         guard value.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) else {
             throw LuaError.misuse(
-                "send.header", "the header \"\(name)\" has characters that no header can carry", hint: "use ASCII",
+                "send.header", "the header \"\(name)\" has characters that are not allowed in headers", hint: "use ASCII",
                 details: ["key": .string(name)])
         }
         return PushHeader(name, value)

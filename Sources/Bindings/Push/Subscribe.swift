@@ -1,20 +1,21 @@
 import Lua
-import PushCore
+import PushModel
 
 extension Binding {
     static let subscribe = Binding(
         "push.subscribe",
-        "Registers a device straight at the hub with a template and its categories as tags. Subscribing again replaces the categories; the device remembers them.",
+        "Registers a device directly at the hub, with a template and its categories as tags. Subscribing again replaces the categories, "
+            + "which the device stores.",
         style: .table,
         parameters: [
-            .required("device", .object("device"), "the phone that subscribes: push.device{…}"),
+            .required("device", .object("device"), "the device to subscribe: push.device{…}"),
             .required(
-                "categories", .list(.tag), "what it wants to be told of: { \"Sports\", \"Science\" }",
+                "categories", .list(.tag), "the categories: { \"Sports\", \"Science\" }",
                 mistakenFor: ["tags", "category", "topics"]),
             .optional(
                 "template", .template,
-                "a template's body, or { name=, body=, headers=, expiry= }; one that shows the property if absent"),
-            .optional("property", .string, "the property that the template shows, where none is given; messageParam if absent"),
+                "a template's body, or { name=, body=, headers=, expiry= }; by default one that shows the property"),
+            .optional("property", .string, "the property that the default template shows, messageParam by default"),
         ],
         returns: "push.Registration",
         errors: [
@@ -41,8 +42,8 @@ extension Binding {
         })
 
     static let unsubscribe = Binding(
-        "push.unsubscribe", "Deletes the device's subscription; the device forgets its categories.", style: .table,
-        parameters: [.required("device", .object("device"), "the phone")],
+        "push.unsubscribe", "Deletes the device's subscription and its stored categories.", style: .table,
+        parameters: [.required("device", .object("device"), "the device")],
         example: "push.unsubscribe { device = phone }",
         body: .async { arguments, run in
             let device = try arguments.handle("device", as: DeviceObject.self)
@@ -51,7 +52,7 @@ extension Binding {
         })
 
     static let categories = Binding(
-        "device:categories", "The categories that the device is subscribed to, as it remembers them.", returns: "string[]",
+        "device:categories", "Lists the categories of the device's subscription, as stored on the device.", returns: "string[]",
         errors: ["subscription.storage"], example: "for _, category in ipairs(phone:categories()) do print(category) end",
         body: .async { arguments, run in
             let device = try arguments.receiver(as: DeviceObject.self)
@@ -61,7 +62,7 @@ extension Binding {
         })
 }
 
-/// The app's storage on a phone of the lab.
+/// The storage of the app on a simulated device.
 private struct LabStorage: DeviceStorage {
     let lab: any DeviceLab
     let device: DeviceID

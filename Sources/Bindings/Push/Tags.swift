@@ -1,24 +1,24 @@
 import Lua
-import PushCore
+import PushModel
 
 extension Binding {
     static let tagUser = Binding(
-        "push.tag.user", "The tag that the app backend gives a user's devices.",
+        "push.tag.user", "Returns the tag that the app backend assigns to a user's devices.",
         parameters: [.required("name", .string, "the user's name")], returns: "string", phases: .everywhere, errors: ["tag.invalid"],
         example: "push.send { to = push.tag.user \"alice\", alert = \"Hello\" }",
         body: .sync { arguments, _ in try arguments.tag { text throws(TagError) in try Tag.username(text) }.text })
 
     static let tagDevice = Binding(
-        "push.tag.device", "The tag of one installation.",
+        "push.tag.device", "Returns the tag of an installation.",
         parameters: [.required("name", .string, "the installation's id")], returns: "string", phases: .everywhere, errors: ["tag.invalid"],
         example: "push.send { to = push.tag.device \"f81d4fae\", alert = \"Hello\" }",
         body: .sync { arguments, _ in
             try arguments.tag { text throws(TagError) in try Tag.installation(text) }.text
         })
 
-    static let tagAny = combinator("any", "An expression for devices with at least one of the tags.")
-    static let tagAll = combinator("all", "An expression for devices with all of the tags.")
-    static let tagNone = combinator("none", "An expression for devices with none of the tags.")
+    static let tagAny = combinator("any", "Builds an expression for devices with at least one of the tags.")
+    static let tagAll = combinator("all", "Builds an expression for devices with all of the tags.")
+    static let tagNone = combinator("none", "Builds an expression for devices with none of the tags.")
 
     private static func combinator(_ name: String, _ summary: String) -> Binding {
         Binding(
@@ -29,14 +29,14 @@ extension Binding {
                 let texts = arguments.strings("tags") ?? []
                 guard !texts.isEmpty else {
                     throw LuaError.misuse(
-                        "args.empty", "push.tag.\(name) got no tags", hint: "an empty list names nobody and everybody alike")
+                        "args.empty", "push.tag.\(name) got no tags", hint: "give at least one tag, or use push.everyone for all devices")
                 }
                 return try TagExpression(combining: texts.map { try TagExpression(parsing: $0) }, by: name).description
             })
     }
 
     static let tagMatch = Binding(
-        "push.tag.match", "Whether a device with these tags would be named by the expression.",
+        "push.tag.match", "Whether the expression matches a device with these tags.",
         parameters: [
             .required("expression", .tagExpression, "a tag expression"),
             .required("tags", .list(.tag), "the tags of one device"),
@@ -49,7 +49,7 @@ extension Binding {
         })
 
     static let tagExplain = Binding(
-        "push.tag.explain", "The expression as a tree, a line per part; with tags, whether each part holds.",
+        "push.tag.explain", "Shows the expression as a tree, one line per part; with tags, also whether each part matches.",
         parameters: [
             .required("expression", .tagExpression, "a tag expression"),
             .optional("tags", .list(.tag), "the tags of one device"),
@@ -68,7 +68,7 @@ extension Binding {
 }
 
 extension TagExpression {
-    /// What `push.tag.any`, `.all` and `.none` make of terms; there is at least one.
+    /// Combines terms for `push.tag.any`, `.all` and `.none`. There is at least one term.
     init(combining terms: [TagExpression], by name: String) {
         switch name {
         case "none": self = .not(terms.count == 1 ? terms[0] : .or(terms))

@@ -1,27 +1,29 @@
 import Lua
-import PushCore
+import PushModel
 
-/// The words of a spec. They are written in the prelude, for they call functions of the script.
+/// Functions for specs. The prelude implements most of them because they call functions of the script.
 extension Binding {
     static let describe = Binding(
         "push.test.describe", "Groups tests under a name.",
-        parameters: [.required("name", .string, "what is tested"), .required("fn", .function, "declares the tests")],
+        parameters: [.required("name", .string, "the subject of the tests"), .required("fn", .function, "declares the tests")],
         errors: ["test.not_a_spec", "test.order"],
         example: "push.test.describe(\"breaking news\", function() push.test.it(\"reaches Ana\", function() end) end)",
         body: .prelude)
 
     static let it = Binding(
         "push.test.it",
-        "Declares a test. Each runs in a world of its own: what stands outside of the tests is done anew for each. Without a function it is pending.",
+        "Declares a test. Each test runs in isolation: code outside the tests runs again for each of them. Without a function the test is "
+            + "pending.",
         parameters: [
-            .required("name", .string, "what holds"), .optional("fn", .function, "the test: a failed expectation or an error fails it"),
+            .required("name", .string, "what should hold"),
+            .optional("fn", .function, "the test: a failed expectation or an error fails it"),
         ],
         errors: ["test.not_a_spec", "test.order"],
         example: "push.test.it(\"reaches Ana\", function() push.expect(#push.devices()).to.equal(0) end)", body: .prelude)
 
     static let allowNoTarget = Binding(
         "push.test.allow_no_target",
-        "Says that sends of the test may reach no device. Without it, or an expectation that a state equals \"NoTargetFound\", such a test "
+        "Allows sends of the test to reach no device. Without it, or an expectation that a state equals \"NoTargetFound\", such a test "
             + "fails.",
         errors: ["test.not_a_spec"],
         example: "push.test.it(\"tells no one\", function() push.test.allow_no_target() push.send { to = \"x\", alert = \"Hi\" } end)",
@@ -30,18 +32,18 @@ extension Binding {
             case .test, .collectingTests: run.allowNoTarget()
             case .flow, .interactive:
                 throw LuaError.misuse(
-                    "test.not_a_spec", "push.test.allow_no_target outside of a test run",
+                    "test.not_a_spec", "push.test.allow_no_target was called outside a test run",
                     hint: "a flow passes when its sends reach no device, unless it is run with --fail-on-no-target")
             }
         })
 
     static let beforeEach = Binding(
-        "push.test.before_each", "Runs a function before each test of its describe.",
+        "push.test.before_each", "Runs a function before each test of its describe block.",
         parameters: [.required("fn", .function, "what to do")], errors: ["test.order"],
         example: "push.test.before_each(function() push.device { name = \"ana-1\" } end)", body: .prelude)
 
     static let afterEach = Binding(
-        "push.test.after_each", "Runs a function after each test of its describe, also when the test fails.",
+        "push.test.after_each", "Runs a function after each test of its describe block, also if the test fails.",
         parameters: [.required("fn", .function, "what to do")], errors: ["test.order"],
         example: "push.test.after_each(function() print(#push.wire \"apns\") end)", body: .prelude)
 }

@@ -1,14 +1,16 @@
 import Lua
-import PushCore
+import PushModel
 
 extension Binding {
     static let trace = Binding(
-        "push.trace", "Why a device shows a notification, or does not: its way, a line each, and one sentence.", style: .table,
+        "push.trace", "Explains why a device did or did not show a notification: the delivery steps, and a summary sentence.",
+        style: .table,
         parameters: [
             .required("notification", .string, "the id that push.send returned", mistakenFor: ["id", "outcome"]),
             .optional(
                 "device", .either([.object("device"), .string]),
-                "a phone, or an installation, a registration, a handle or its beginning, a user; all devices are counted if absent",
+                "a device, or the id of an installation or registration, a handle or its beginning, or a user; if absent, all devices are "
+                    + "counted",
                 mistakenFor: ["phone", "installation", "registration", "handle", "user"]),
         ],
         returns: "push.Trace", phases: .running, capability: .hubRead,
@@ -21,7 +23,7 @@ extension Binding {
 }
 
 extension Arguments {
-    /// A phone is known to a hub by its handle; one without the app by its name, where phones are simulated.
+    /// The device to trace. A hub knows a device by its handle; a simulated device without the app is traced by name.
     fileprivate func tracedDevice(_ run: FlowRun) async throws -> String? {
         guard case .object(let object)? = value("device"), let phone = object.payload as? DeviceObject else { return string("device") }
         let lab = try run.lab
@@ -34,7 +36,7 @@ extension Arguments {
     }
 }
 
-/// A trace as a script sees it: `push.Trace`.
+/// A trace, as scripts see it: `push.Trace`.
 private struct TraceRecord: LuaWritableRecord, Sendable {
     static let luaMembers: [(name: String, shape: LuaShape)] = [
         ("notification", .text), ("state", .text), ("device", .text.optional), ("platform", .text.optional), ("result", .text.optional),
@@ -118,52 +120,52 @@ extension TypeDescription {
     private static let result = TraceCause.Result.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: "|")
 
     static let trace = TypeDescription(
-        "push.Trace", "The way of a notification to a device; of all devices, where none was named, the counts.",
+        "push.Trace", "The delivery of a notification to a device, or the counts of all devices.",
         fields: [
             Field("notification", "string", "the notification's id"),
-            Field("state", "push.State", "how it stands"),
-            Field("device", "string", "the device, as it was asked for", isOptional: true),
+            Field("state", "push.State", "its state"),
+            Field("device", "string", "the device as requested", isOptional: true),
             Field("platform", "push.Platform", "the push service that reaches it", isOptional: true),
-            Field("result", result, "whether the user has seen it, may still, or nobody but the phone knows", isOptional: true),
-            Field("cause", "push.TraceCause", "why, for programs", isOptional: true),
-            Field("sentence", "string", "why, for people", isOptional: true),
+            Field("result", result, "whether the user has seen it, may still see it, or only the device knows", isOptional: true),
+            Field("cause", "push.TraceCause", "the cause, for programs", isOptional: true),
+            Field("sentence", "string", "the cause, as a sentence", isOptional: true),
             Field("advice", "string", "what to do", isOptional: true),
-            Field("lines", "push.TraceLine[]", "the way, in the order of time"),
-            Field("others", "push.TracedDevice[]", "further devices of the user who was named"),
-            Field("causes", "push.TraceCount[]", "how many devices ended how, where none was named"),
-            Field("near", "string[]", "where it reached nobody: what comes close, in words"),
+            Field("lines", "push.TraceLine[]", "the delivery steps in chronological order"),
+            Field("others", "push.TracedDevice[]", "further devices of the requested user"),
+            Field("causes", "push.TraceCount[]", "number of devices by cause, if no device was requested"),
+            Field("near", "string[]", "if it reached no device: similar tags and expressions"),
         ])
 
     static let traceLine = TypeDescription(
-        "push.TraceLine", "A step on the way of a notification.",
+        "push.TraceLine", "A step in the delivery of a notification.",
         fields: [
-            Field("step", DeliveryTrace.Step.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: "|"), "where on the way"),
+            Field("step", DeliveryTrace.Step.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: "|"), "the delivery step"),
             Field("text", "string", "what happened"),
-            Field("is_cause", "boolean", "whether this is why"),
-            Field("time", "string", "when, ISO 8601, where that was kept", isOptional: true),
-            Field("is_good", "boolean", "whether it went on from there, where something was decided", isOptional: true),
+            Field("is_cause", "boolean", "whether this step is the cause"),
+            Field("time", "string", "when, ISO 8601, if recorded", isOptional: true),
+            Field("is_good", "boolean", "for a decision, whether delivery continued", isOptional: true),
         ])
 
     static let tracedDevice = TypeDescription(
-        "push.TracedDevice", "Another device of the user for whom a trace was asked.",
+        "push.TracedDevice", "Another device of the requested user.",
         fields: [
             Field("device", "string", "its installation or registration"),
-            Field("result", result, "whether the user has seen it, may still, or nobody but the phone knows"),
-            Field("cause", "push.TraceCause", "why, for programs"),
-            Field("sentence", "string", "why, for people"),
-            Field("lines", "push.TraceLine[]", "the way, in the order of time"),
+            Field("result", result, "whether the user has seen it, may still see it, or only the device knows"),
+            Field("cause", "push.TraceCause", "the cause, for programs"),
+            Field("sentence", "string", "the cause, as a sentence"),
+            Field("lines", "push.TraceLine[]", "the delivery steps in chronological order"),
         ])
 
     static let traceCount = TypeDescription(
-        "push.TraceCount", "How many devices of a notification had one cause.",
+        "push.TraceCount", "The number of devices of a notification with the same cause.",
         fields: [
-            Field("cause", "push.TraceCause", "why, for programs"),
-            Field("result", result, "whether the user has seen it, may still, or nobody but the phone knows"),
+            Field("cause", "push.TraceCause", "the cause, for programs"),
+            Field("result", result, "whether the user has seen it, may still see it, or only the device knows"),
             Field("devices", "integer", "how many"),
-            Field("example", "string", "one of them, to trace; empty where none is known"),
-            Field("sentence", "string", "why, of the example"),
+            Field("example", "string", "one of them, to trace; empty if none is known"),
+            Field("sentence", "string", "the cause for the example, as a sentence"),
         ])
 
     static let traceCause = TypeDescription(
-        "push.TraceCause", "Why a device shows a notification, or does not.", values: TraceCause.allCases.map(\.rawValue))
+        "push.TraceCause", "Why a device did or did not show a notification.", values: TraceCause.allCases.map(\.rawValue))
 }

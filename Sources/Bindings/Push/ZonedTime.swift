@@ -1,12 +1,12 @@
 import Lua
-import PushCore
+import PushModel
 
-// The clocks of other places.
+// Time zones and calendars.
 extension Binding {
     private static let zone = Parameter.required("time_zone", .string, "an IANA name, such as Europe/Lisbon")
 
     static let clockLocal = Binding(
-        "push.clock.zone", "What the clocks of a time zone show, now or at a moment.", style: .leading,
+        "push.clock.zone", "Returns the local time in a time zone, now or at a given time.", style: .leading,
         parameters: [zone, .optional("at", .time, "now if absent")], returns: "push.LocalTime", phases: .running,
         errors: ["time_zone.invalid", "time_zone.unknown"], example: "print(push.clock.zone(\"Europe/Lisbon\").hour)",
         body: .sync { arguments, run in
@@ -16,7 +16,7 @@ extension Binding {
         })
 
     static let clockNext = Binding(
-        "push.clock.next", "The next moment of a cron expression, in a time zone.", style: .leading,
+        "push.clock.next", "Returns the next time of a cron expression in a time zone.", style: .leading,
         parameters: [
             .required("cron", .string, "five fields: minute, hour, day of the month, month, day of the week"),
             .optional("time_zone", .string, "an IANA name, UTC if absent"), .optional("after", .time, "now if absent"),
@@ -31,11 +31,12 @@ extension Binding {
 
     static let clockWindow = Binding(
         "push.clock.window_end",
-        "When a part of the day ends that is under way in a time zone, such as the night from 22:00 to 07:00; nil outside of it.",
+        "Returns the end of the current daily window in a time zone, such as 22:00 to 07:00; nil outside of the window.",
         style: .leading,
         parameters: [
-            zone, .required("from", .string, "when it begins, 22:00"),
-            .required("to", .string, "when it ends, 07:00; a day later where that is earlier"), .optional("at", .time, "now if absent"),
+            zone, .required("from", .string, "start of the window, 22:00"),
+            .required("to", .string, "end of the window, 07:00; on the next day if it is earlier than the start"),
+            .optional("at", .time, "now if absent"),
         ],
         returns: "string?", phases: .running, errors: ["daily_window.invalid", "time_zone.invalid", "time_zone.unknown"],
         example: "local wake = push.clock.window_end(\"Europe/Lisbon\", { from = \"22:00\", to = \"07:00\" })",
@@ -46,7 +47,7 @@ extension Binding {
         })
 
     static let clockZones = Binding(
-        "push.clock.time_zones", "The names of all time zones, in order.", returns: "string[]", phases: .running,
+        "push.clock.time_zones", "Lists the names of all time zones, in order.", returns: "string[]", phases: .running,
         example: "for _, zone in ipairs(push.clock.time_zones()) do print(zone) end",
         body: .sync { _, run in run.world.zones.names })
 }
@@ -69,7 +70,7 @@ struct LocalTimeRecord: LuaWritableRecord, Sendable {
         writer.write(time.hour)
         writer.write(time.minute)
         writer.write(time.second)
-        // 1 January 1970 was a Thursday.
+        // Weekdays follow from 1 January 1970, a Thursday.
         writer.write(Int(((date.daysSince1970 + 3) % 7 + 7) % 7) + 1)
         writer.write(offset.seconds)
         writer.write(offset.abbreviation)
@@ -79,7 +80,7 @@ struct LocalTimeRecord: LuaWritableRecord, Sendable {
 
 extension TypeDescription {
     static let localTime = TypeDescription(
-        "push.LocalTime", "What the clocks and calendars of a time zone show.",
+        "push.LocalTime", "A local time in a time zone.",
         fields: [
             Field("year", "integer", "such as 2026"),
             Field("month", "integer", "1 to 12"),
@@ -88,8 +89,8 @@ extension TypeDescription {
             Field("minute", "integer", "0 to 59"),
             Field("second", "integer", "0 to 59"),
             Field("weekday", "integer", "1 for Monday to 7 for Sunday"),
-            Field("offset", "integer", "seconds before UTC"),
+            Field("offset", "integer", "offset from UTC in seconds"),
             Field("abbreviation", "string", "such as WEST"),
-            Field("is_daylight", "boolean", "whether clocks are put forward"),
+            Field("is_daylight", "boolean", "whether daylight saving time applies"),
         ])
 }

@@ -1,58 +1,56 @@
-// Who did what.
+// Audit log and approvals.
 extension ErrorCatalogue {
     static let auditAreas: [ErrorArea] = [approval, audit]
 
     private static let approval = ErrorArea(
-        "approval", "sends that wait for somebody else's leave",
+        "approval", "approval of large sends",
         [
             ErrorDescription(
-                "approval.required", .failure, .answer, means: "The send reaches more devices than its sender may reach by himself.",
-                when: "Its audience is larger than guard.ceiling of the server's settings, the ceiling of the key or that of the flow, or "
-                    + "it goes to a broadcast channel, of which nobody knows how many it reaches. "
-                    + "Nothing is sent; it is kept under the id that the message names, and asking again gives the same one. Status 403.",
-                cure: "Somebody else allows it, with another key that may manage the server: pushhost approvals approve ID. Or send to "
-                    + "fewer."),
+                "approval.required", .failure, .answer, means: "The send reaches more devices than its sender may reach without approval.",
+                when: "The number of recipients exceeds guard.ceiling of the server's settings, or the ceiling of the key or the flow; or "
+                    + "the send goes to a broadcast channel, whose number of recipients is unknown. Nothing is sent. The request is stored "
+                    + "under the id in the message; repeating it returns the same id. Status 403.",
+                cure: "Ask someone with another key that has Manage to run pushhost approvals approve ID, or send to fewer devices."),
             ErrorDescription(
-                "approval.denied", .failure, .answer, means: "Somebody has denied the send.",
-                when: "It is asked for again under the idempotency key of one that was denied. Status 403.",
-                cure: "Send something else, or to fewer, under another idempotency key."),
+                "approval.denied", .failure, .answer, means: "The request for approval was denied.",
+                when: "The send is repeated with the idempotency key of a denied request. Status 403.",
+                cure: "Send something else, or to fewer devices, with another idempotency key."),
             ErrorDescription(
-                "approval.own", .answer, means: "Who asked for a send cannot approve it.",
-                when: "It is approved with the key that asked for it, or by the owner who did. Status 403.",
-                cure: "Somebody else approves it, with a key of his own; who asked may deny it, to take it back."),
+                "approval.own", .answer, means: "A requester cannot approve their own request.",
+                when: "The approval uses the key that made the request, or the owner approves a request of the owner. Status 403.",
+                cure: "Let someone with another key approve it. The requester can withdraw it with pushhost approvals deny ID."),
             ErrorDescription(
-                "approval.decided", .answer, means: "The send does not wait any more.",
-                when: "It was approved or denied before, or nobody decided in time (guard.expires). Status 409.",
-                cure: "pushhost approvals show ID tells what became of it; ask for it again where it has expired."),
+                "approval.decided", .answer, means: "The request is no longer pending.",
+                when: "It was approved or denied before, or it expired (guard.expires). Status 409.",
+                cure: "pushhost approvals show ID shows the result. If it has expired, make the request again."),
             ErrorDescription(
-                "approval.grown", .answer, means: "The send reaches more devices than its leave would be for.",
-                when:
-                    "Its audience has more than a tenth, and more than five devices, beyond what is shown; or a plugin makes it a send to "
-                    + "so many more when it is about to leave. Nothing is sent; it still waits, with the new size. Status 409.",
-                cure: "Look at it again, then approve it with the new size, or deny it."),
+                "approval.grown", .answer, means: "The audience has outgrown the number of devices shown for approval.",
+                when: "It now exceeds the number shown by more than a tenth and by more than five devices, or a plugin has enlarged it. "
+                    + "Nothing is sent; the request stays pending with the new number. Status 409.",
+                cure: "Review the request, then approve it with the new number or deny it."),
             ErrorDescription(
-                "approval.not_found", .answer, means: "There is no such approval.", when: "The id is none, or mistyped. Status 404.",
-                cure: "pushhost approvals list shows those that wait."),
+                "approval.not_found", .answer, means: "There is no approval request with this id.",
+                when: "The id is invalid or mistyped. Status 404.", cure: "pushhost approvals list shows the pending requests."),
             ErrorDescription(
-                "approval.too_many", .failure, .answer, means: "Too many sends wait for somebody's leave.",
-                when: "200 wait already, or 50 that the same sender has asked for. Status 429.", cure: "Decide about them first."),
+                "approval.too_many", .failure, .answer, means: "Too many approval requests are pending.",
+                when: "200 requests are pending in all, or 50 of this requester. Status 429.", cure: "Approve or deny some of them first."),
         ])
 
     private static let audit = ErrorArea(
         "audit", "the audit log",
         [
             ErrorDescription(
-                "audit.too_large", .failure, means: "An entry of the audit trail is too large.", when: "It has more than 64 KiB.",
-                cure: "Give fewer details."),
+                "audit.too_large", .failure, means: "An entry of the audit log is too large.",
+                when: "It exceeds 64 KiB.", cure: "Give fewer details."),
             ErrorDescription(
-                "audit.noted", .refusal, .answer, means: "The end that the log is held against is none.",
-                when: "pushhost audit verify --expect, or the parameter expect of the JSON interface, is not a number, a colon and 64 "
-                    + "hexadecimal digits. Status 400.",
-                cure: "Give the end as pushhost audit verify has printed it: SEQUENCE:HASH."),
+                "audit.noted", .refusal, .answer, means: "The expected end of the audit log is invalid.",
+                when: "The value of pushhost audit verify --expect, or of the parameter expect of the JSON interface, is not a number, a "
+                    + "colon and 64 hexadecimal digits. Status 400.",
+                cure: "Give the end as printed by pushhost audit verify: SEQUENCE:HASH."),
             ErrorDescription(
                 "audit.file", .refusal, means: "The file of an exported audit log cannot be used.",
-                when: "pushhost audit verify FILE cannot read it or it is none; or pushhost audit export would replace a file, or cannot "
-                    + "write it.",
-                cure: "Name a file that pushhost audit export has made; for a new one another name, or --force."),
+                when: "pushhost audit verify FILE cannot read the file, or it is not an exported log; or pushhost audit export would "
+                    + "overwrite a file or cannot write it.",
+                cure: "Name a file made by pushhost audit export. To export, choose another name or use --force."),
         ])
 }

@@ -1,85 +1,88 @@
-// Flows that a server runs by itself.
+// Flows that a server runs on a schedule, on events and on requests.
 extension ErrorCatalogue {
     static let automationRuns: [ErrorDescription] = [
         ErrorDescription(
-            "run.not_found", .answer, means: "There is no such run.",
-            when: "The id is of no run of the server, or of one that was forgotten: keep.runs says how long they are kept. Status 404.",
-            cure: "pushhost runs list shows those there are."),
+            "run.not_found", .answer, means: "There is no run with this id.",
+            when: "The id is invalid, or the run was deleted after the time set by keep.runs. Status 404.",
+            cure: "pushhost runs list shows all runs."),
         ErrorDescription(
-            "run.failed", .answer, means: "The script of a flow did not come to its end.",
-            when: "A request started the flow, and its script raised an error, or an expectation was not met. Status 500.",
-            cure: "pushhost runs show ID has the error with its line, the steps before it and the log."),
+            "run.failed", .answer, means: "The script of a flow failed.",
+            when: "A request started the flow, and its script raised an error or an expectation failed. Status 500.",
+            cure: "pushhost runs show ID shows the error with its line, the steps before it and the log."),
         ErrorDescription(
-            "run.overlap", .answer, means: "A run of the flow had not ended.",
-            when: "The flow runs one at a time, or as many as its concurrency says, and skips what comes meanwhile. Status 409; that it "
-                + "came is recorded as a run that was skipped.",
-            cure: "Wait for the end of the other one. overlap: queue in the settings of the flow lets runs wait."),
+            "run.overlap", .answer, means: "A previous run of the flow has not ended.",
+            when: "The flow has reached its limit of concurrent runs (concurrency, one by default) and skips further ones. Status 409. The "
+                + "run is recorded as skipped.",
+            cure: "Wait for the other run to end, or set overlap: queue in the settings of the flow so that runs wait."),
         ErrorDescription(
-            "run.queue_full", .answer, means: "A thousand runs of the flow wait already.",
-            when: "Runs come faster than they end. Status 429.",
-            cure: "Try again in a while; raise concurrency in the settings of the flow if its runs do not disturb each other."),
+            "run.queue_full", .answer, means: "A thousand runs of the flow are queued.",
+            when: "Runs are started faster than they end. Status 429.",
+            cure: "Try again later. If runs of the flow are independent, raise concurrency in its settings."),
         ErrorDescription(
             "run.key", .answer, means: "The idempotency key cannot be used.",
-            when: "It belongs to another request, whose run the message names (status 422), or it is not 1 to 255 visible ASCII characters "
-                + "(status 400).", cure: "Use a key once for each run, and again only to repeat the request unchanged."),
+            when: "It was used for another request, whose run the message names (status 422), or it is not 1 to 255 visible ASCII "
+                + "characters (status 400).",
+            cure: "Use a new key for each run. Reuse a key only to repeat an unchanged request."),
         ErrorDescription(
-            "run.ended", .answer, means: "The run has ended already.", when: "A run that has ended is to be cancelled. Status 409.",
-            cure: "pushhost runs show ID tells how it ended. What it has sent is sent."),
+            "run.ended", .answer, means: "The run has already ended.",
+            when: "A run that has ended cannot be cancelled. Status 409.",
+            cure: "pushhost runs show ID shows its result. Notifications that it sent cannot be recalled."),
         ErrorDescription(
             "run.unfinished", .answer, means: "The run has not ended.",
-            when: "A run that waits or is under way is to be done once more. "
-                + "Status 409.", cure: "Wait for its end, or cancel it."),
+            when: "A run that is queued or running cannot be repeated. Status 409.", cure: "Wait for it to end, or cancel it."),
         ErrorDescription(
-            "run.cancelled", .answer, means: "Somebody has cancelled the run, or a newer one took its place.",
-            when: "pushhost runs cancel, or a flow with overlap: replace. A request that waited for it gets status 503.",
-            cure: "Ask again if it is still wanted."),
+            "run.cancelled", .answer, means: "The run was cancelled, or replaced by a newer one.",
+            when: "pushhost runs cancel was used, or the flow has overlap: replace. A request that waits for the run gets status 503.",
+            cure: "Start the run again if it is still needed."),
         ErrorDescription(
-            "run.interrupted", .answer, means: "The server ended while the run was under way.",
-            when: "The flow is at-most-once: what had begun is not begun again, because nobody knows how far it came.",
-            cure: "pushhost runs rerun ID begins it again. guarantee: at-least-once in the settings of the flow does so by itself."),
+            "run.interrupted", .answer, means: "The server stopped during the run.",
+            when: "The flow is at-most-once, so an interrupted run is not restarted: it is unknown how far it got.",
+            cure: "pushhost runs rerun ID starts it again. With guarantee: at-least-once in the settings of the flow, interrupted runs "
+                + "restart automatically."),
         ErrorDescription(
-            "run.attempts", .answer, means: "The server has ended again and again while the run was under way.",
-            when: "A flow that is at-least-once was begun five times, and each time the server was gone before its end.",
-            cure: "Look in the log for what ends the server; pushhost runs rerun ID begins it again."),
+            "run.attempts", .answer, means: "The server stopped during each of five attempts of the run.",
+            when: "The flow is at-least-once. It was started five times, and each time the server stopped before it ended.",
+            cure: "Look in the log for the reason why the server stops. pushhost runs rerun ID starts the run again."),
         ErrorDescription(
-            "run.secrets_lost", .answer, means: "The run was given something secret, which is kept nowhere.",
-            when: "It is to be done once more (status 409), or the server ended before it did.", cure: "Start the flow anew with it."),
+            "run.secrets_lost", .answer, means: "The run had secret arguments, which are not stored.",
+            when: "The run is repeated (status 409), or the server stopped before it ended.",
+            cure: "Start the flow again with the secret arguments."),
     ]
 
     static let automationFlows: [ErrorDescription] = [
         ErrorDescription(
-            "flow.not_found", .answer, means: "The server has no such flow, or no request starts it.",
-            when: "The name is not in flows: of the settings file; or it is, without http:. Status 404.",
-            cure: "pushhost flows lists those there are, with what starts each."),
+            "flow.not_found", .answer, means: "The server has no such flow, or the flow cannot be started by requests.",
+            when: "The name is not under flows: in the settings file, or the flow has no http: entry. Status 404.",
+            cure: "pushhost flows lists the flows and how each is started."),
         ErrorDescription(
-            "flow.broken", .answer, means: "The script of a flow does not come as far as to say what it takes.",
-            when: "A server asks it, to check what it is given, and it fails before its push.args. Status 500.",
-            cure: "pushhost check FILE shows what is wrong with it."),
+            "flow.broken", .answer, means: "The script of a flow fails before it declares its arguments.",
+            when: "The server reads the declaration to check arguments, and the script fails before push.args. Status 500.",
+            cure: "pushhost check FILE shows the error."),
     ]
 
     static let automationSchedules: [ErrorDescription] = [
         ErrorDescription(
-            "schedule.not_found", .answer, means: "The server has no such schedule.", when: "The name is of none. Status 404.",
-            cure: "pushhost schedule list shows those there are."),
+            "schedule.not_found", .answer, means: "There is no schedule with this name.",
+            when: "The name is mistyped, or the schedule was removed. Status 404.", cure: "pushhost schedule list shows all schedules."),
         ErrorDescription(
-            "schedule.exists", .answer, means: "There is a schedule of that name.", when: "A schedule is to be added. Status 409.",
-            cure: "Choose another name, or remove the other one first."),
+            "schedule.exists", .answer, means: "A schedule with this name already exists.",
+            when: "A schedule is added under the name of another one. Status 409.",
+            cure: "Choose another name, or remove the other schedule first."),
         ErrorDescription(
-            "schedule.name", .answer, means: "That cannot be the name of a schedule.", when: "A schedule is to be added. Status 400.",
-            cure: "Use letters, digits, - and _, at most 60, beginning with a letter or a digit."),
+            "schedule.name", .answer, means: "The name of the schedule is invalid.",
+            when: "A schedule is added. Status 400.", cure: "Use up to 60 letters, digits, - and _, beginning with a letter or digit."),
         ErrorDescription(
-            "schedule.secret", .answer, means: "A schedule would keep what is secret.",
-            when: "It gives its flow an argument that the script calls secret, and schedules are kept on disk. Status 400.",
-            cure: "Let the script read it with push.secret, or give it under args: in the settings of the flow."),
+            "schedule.secret", .answer, means: "A schedule cannot have secret arguments.",
+            when: "It has an argument that the flow's script declares secret, and schedules are stored on disk. Status 400.",
+            cure: "Let the script read the value with push.secret, or set it under args: in the settings of the flow."),
         ErrorDescription(
-            "schedule.configured", .answer, means: "The schedule stands in the settings file.",
-            when: "It is to be removed. Status 409.", cure: "Take it out of the file, or pause it."),
+            "schedule.configured", .answer, means: "The schedule is defined in the settings file.",
+            when: "It cannot be removed by a command. Status 409.", cure: "Remove it from the settings file, or pause it."),
     ]
 
     static let invalidArguments = ErrorDescription(
-        "args.invalid", .failure, .answer, means: "A flow does not take what it is given.",
-        when:
-            "A request, a schedule or the settings give a flow arguments that its push.args does not declare, that do not fit, or too few. "
-            + "Every fault is named. Status 400; nothing has run.",
-        cure: "pushhost flows NAME shows what the flow takes.")
+        "args.invalid", .failure, .answer, means: "The arguments for a flow are invalid.",
+        when: "A request, schedule or setting passes arguments that push.args of the flow does not declare, that are invalid, or that lack "
+            + "required ones. The message lists every problem. Status 400; the flow did not run.",
+        cure: "pushhost flows NAME shows the arguments of the flow.")
 }

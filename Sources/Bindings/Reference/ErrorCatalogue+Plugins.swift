@@ -1,4 +1,4 @@
-// Plugins: how they are loaded, what they may do, what becomes of them when they fail.
+// Plugins: loading, permissions and failures.
 extension ErrorCatalogue {
     static let pluginAreas: [ErrorArea] = [
         plugin, native, hook, phase, capability, group, kv, http, route, webhook, cron, timeZone, dailyWindow,
@@ -8,247 +8,246 @@ extension ErrorCatalogue {
         "plugin", "plugins and their configuration",
         [
             ErrorDescription(
-                "plugin.manifest", .misuse, means: "What init.lua returns does not describe a plugin.",
-                when: "A key is missing, misspelt or has a value of the wrong type; the message names the file, the key and the value.",
-                cure: "Change what the message names; docs/plugins.md has all keys."),
+                "plugin.manifest", .misuse, means: "The manifest returned by init.lua is invalid.",
+                when: "A key is missing, unknown or has a value of the wrong type. The message names the file, the key and the value.",
+                cure: "Correct the key. docs/plugins.md describes all keys."),
             ErrorDescription(
-                "plugin.config", .misuse, means: "A plugin is configured with something that it does not take.",
-                when: "A value of the configuration does not fit the schema in the plugin's manifest; the message names the file, the "
-                    + "plugin, the setting and the value.",
-                cure: "Change the setting; pushhost plugin list shows what the plugin takes."),
+                "plugin.config", .misuse, means: "The configuration of a plugin is invalid.",
+                when: "A value does not match the schema in the plugin's manifest. The message names the file, the plugin, the setting and "
+                    + "the value.",
+                cure: "Correct the setting. pushhost plugin list shows the settings of the plugin."),
             ErrorDescription(
-                "plugin.no_main", .misuse, means: "A folder is no plugin.", when: "It has no init.lua.",
-                cure: "Write one, or begin with pushhost plugin new NAME."),
+                "plugin.no_main", .misuse, means: "The folder does not contain a plugin.",
+                when: "It has no init.lua.", cure: "Create one, or start with pushhost plugin new NAME."),
             ErrorDescription(
-                "plugin.name", .refusal, means: "A name cannot be a plugin's.",
-                when: "It has other signs than small letters, digits and - between them, or more than 40.", cure: "Choose another name."),
+                "plugin.name", .refusal, means: "The name of the plugin is invalid.",
+                when: "It has characters other than lower-case letters, digits and - between them, or exceeds 40 characters.",
+                cure: "Choose another name."),
             ErrorDescription(
-                "plugin.not_found", .refusal, .failure, means: "There is no such plugin.",
-                when: "The folder of plugins has none of that name, or a spec that wants its plugin lies outside of one.",
-                cure: "Take the name that the hint proposes; pushhost plugin list shows all."),
+                "plugin.not_found", .refusal, .failure, means: "The plugin does not exist.",
+                when: "The folder of plugins has no plugin with this name, or a spec that tests a plugin is outside its folder.",
+                cure: "Use the name in the hint. pushhost plugin list shows all plugins."),
             ErrorDescription(
-                "plugin.too_large", .refusal, means: "A plugin has too many files, or too large ones.",
-                when: "It has more than 500 Lua files, or more than 16 MiB of them.", cure: "Move out of its folder what is not its own."),
+                "plugin.too_large", .refusal, means: "The plugin is too large.",
+                when: "It has more than 500 Lua files, or more than 16 MiB of them.", cure: "Move unrelated files out of its folder."),
             ErrorDescription(
-                "plugin.list", .refusal, means: "The list of plugins cannot be understood.",
-                when: "plugins.yaml is no YAML, or an entry has a key or a value that there is not; the message has the line.",
-                cure: "Change the line. A running server goes on with the list as it was."),
+                "plugin.list", .refusal, means: "The list of plugins is invalid.",
+                when: "plugins.yaml is not valid YAML, or an entry has an unknown key or invalid value. The message gives the line.",
+                cure: "Correct the line. A running server continues with the previous list."),
             ErrorDescription(
-                "plugin.refused", .refusal, means: "A server does not begin without a plugin that is listed.",
-                when: "The plugin does not load or fails its own spec, and no version of it was live before.",
-                cure: "Mend it, or take it out of the list: pushhost plugin disable NAME."),
+                "plugin.refused", .refusal, means: "The server cannot start because a listed plugin was rejected.",
+                when: "The plugin does not load or fails its specs, and no previous version was live.",
+                cure: "Fix the plugin, or remove it from the list: pushhost plugin disable NAME."),
             ErrorDescription(
-                "plugin.spec", .failure, means: "A version of a plugin fails its own spec.",
-                when: "A changed plugin is tried out before it is called, and a test of it failed: the version before it stays live.",
-                cure: "Run pushhost plugin test NAME, and mend what it shows."),
+                "plugin.spec", .failure, means: "A new version of a plugin fails its specs.",
+                when: "A changed plugin is tested before it goes live, and a test failed. The previous version stays live.",
+                cure: "Run pushhost plugin test NAME, and fix what it reports."),
             ErrorDescription(
-                "plugin.no_version", .refusal, means: "A version of a plugin is not kept.",
-                when: "No version whose hash begins so was live, or it is not one of the last ten, or its files were changed.",
-                cure: "Choose one of those that the hint lists."),
+                "plugin.no_version", .refusal, means: "The version of the plugin is not available.",
+                when: "No live version had a hash with this beginning, it is not among the last ten, or its files were changed.",
+                cure: "Choose a version from the hint."),
             ErrorDescription(
-                "plugin.unkept", .failure, means: "A version of a plugin is live but cannot be rolled back to.",
-                when: "The data folder cannot be written to.", cure: "Make room, or let the folder be written to."),
+                "plugin.unkept", .failure, means: "The version of the plugin could not be stored for rollback.",
+                when: "The version is live, but the data folder is not writable.", cure: "Free space, or make the folder writable."),
             ErrorDescription(
-                "plugin.not_listed", .refusal, means: "A plugin is not in the list.",
-                when: "A command changes an entry of plugins.yaml that is not there.", cure: "Enable it first: pushhost plugin enable NAME."
-            ),
+                "plugin.not_listed", .refusal, means: "The plugin is not in the list.",
+                when: "A command changes an entry that plugins.yaml does not have.", cure: "Enable it first: pushhost plugin enable NAME."),
             ErrorDescription(
-                "plugin.no_flow", .refusal, means: "A plugin has no flow of that name.",
-                when: "pushhost run PLUGIN:FLOW names none of those in its manifest.", cure: "Take one of those that the hint lists."),
+                "plugin.no_flow", .refusal, means: "The plugin has no flow with this name.",
+                when: "pushhost run PLUGIN:FLOW names a flow that is not in its manifest.", cure: "Choose one from the hint."),
             ErrorDescription(
-                "plugin.native", .refusal, .misuse,
-                means: "A plugin that is a part of the program is taken for a folder, or does not begin.",
-                when: "It is granted something, pinned, tested or rolled back, a folder has its name, or it says itself why it does not "
-                    + "begin.", cure: "Change what the message names; docs/native-plugins.md tells of such plugins."),
+                "plugin.native", .refusal, .misuse, means: "This is not possible for a native plugin, or the plugin cannot start.",
+                when: "A native plugin is granted capabilities, pinned, tested or rolled back; a folder has the same name; or the plugin "
+                    + "reports why it cannot start.",
+                cure: "Correct what the message names. docs/native-plugins.md describes native plugins."),
             ErrorDescription(
-                "plugin.not_granted", .refusal, means: "A plugin was not granted what is to be taken back.",
-                when: "pushhost plugin revoke names a capability that the entry has not.", cure: "Take one of those that the hint lists."),
+                "plugin.not_granted", .refusal, means: "The capability to revoke was not granted.",
+                when: "pushhost plugin revoke names a capability that the entry does not have.", cure: "Choose one from the hint."),
             ErrorDescription(
-                "plugin.route_exists", .misuse, means: "Two routes of a plugin answer the same requests.",
-                when: "Their methods are the same, and their paths differ in the names of parameters at most.",
+                "plugin.route_exists", .misuse, means: "Two routes of a plugin handle the same requests.",
+                when: "They have the same method, and their paths differ only in parameter names.",
                 cure: "Give one of them another path or method."),
         ])
 
     private static let native = ErrorArea(
-        "native", "functions and plugins in Swift",
+        "native", "functions and plugins written in Swift",
         [
             ErrorDescription(
-                "native.name", .refusal, means: "A program adds something under a name that cannot be.",
-                when: "A function's name is not SPACE.NAME, the space is PushHost's own, or two have one name.",
-                cure: "Choose another name where the program begins."),
+                "native.name", .refusal, means: "The name of a native function or plugin is invalid.",
+                when: "A function's name is not SPACE.NAME, the namespace is reserved by PushHost, or a name is used twice.",
+                cure: "Choose another name in the program's start-up code."),
             ErrorDescription(
-                "native.late", .refusal, means: "A program adds functions after it has begun.",
-                when: "They are added when the list of functions has been read already.",
-                cure: "Hand them over to PushHostProgram.main, once."),
+                "native.late", .refusal, means: "Functions are added too late.",
+                when: "They are added after the list of functions was read.", cure: "Pass them to PushHostProgram.main, once."),
         ])
 
     private static let hook = ErrorArea(
         "hook", "hooks of plugins",
         [
             ErrorDescription(
-                "hook.veto", .failure, .answer, means: "A plugin refuses.",
-                when: "A hook has answered with veto; the message has the plugin's name and its reason. Status 403.",
-                cure: "Do as the reason says, or ask who runs the plugin."),
+                "hook.veto", .failure, .answer, means: "A plugin rejected the operation.",
+                when: "A hook returned a veto. The message has the plugin's name and its reason. Status 403.",
+                cure: "Follow the reason, or ask the operator of the plugin."),
             ErrorDescription(
-                "hook.failed", .failure, .answer, means: "A plugin that decides could not.",
-                when: "A hook that is fail_closed has failed: it raised an error, used up its budget, took too long, or answered something "
-                    + "that the phase does not know. Status 503.",
-                cure: "Try again in a while. The log has the hook's own error with file and line."),
+                "hook.failed", .failure, .answer, means: "A deciding hook failed.",
+                when: "A fail_closed hook raised an error, exceeded its CPU or time limit, or returned an invalid answer. Status 503.",
+                cure: "Try again later. The log has the hook's error with file and line."),
             ErrorDescription(
-                "hook.open", .failure, .answer, means: "A plugin that decides is not asked at the moment.",
-                when: "A hook that is fail_closed has failed five times in a row, and is left alone for a while. Status 503.",
-                cure: "Try again in a while. pushhost plugin list says until when, and what went wrong."),
+                "hook.open", .failure, .answer, means: "A deciding hook is suspended after repeated failures.",
+                when: "A fail_closed hook failed five times in a row and is not called for a while. Status 503.",
+                cure: "Try again later. pushhost plugin list shows the end of the pause and the last error."),
             ErrorDescription(
-                "hook.absent", .failure, .answer, means: "A plugin that decides is not live.",
-                when:
-                    "A plugin that is fail_closed was listed anew in a running server, is tried out or was refused, and no version of it can go on. Status 503.",
-                cure: "pushhost plugin list says which. Wait for its specs; one that was refused says why there: mend it, or disable it."),
+                "hook.absent", .failure, .answer, means: "A plugin with a deciding hook is not live.",
+                when: "A fail_closed plugin was added to a running server and is being tested or was rejected, and no earlier version is "
+                    + "live. Status 503.",
+                cure: "pushhost plugin list shows which plugin and why. Wait for its specs to finish; fix or disable a rejected plugin."),
             ErrorDescription(
-                "hook.timeout", .budget, means: "A call of a plugin took too long.",
-                when: "It waited, or computed, for longer than its timeout.",
-                cure: "Wait for less, or declare a longer timeout beside run."),
+                "hook.timeout", .budget, means: "A call of a plugin exceeded its time limit.",
+                when: "It waited or computed for longer than its timeout.",
+                cure: "Wait for a shorter time, or declare a longer timeout beside run."),
             ErrorDescription(
-                "hook.behind", .failure, means: "A plugin does not keep up with what it is told.",
-                when: "A thousand calls of after_send or on_outcome are under way already: further ones are left out, and counted.",
-                cure: "Let the hook do less: keep what it is told with push.kv, and let a timer go on with it."),
+                "hook.behind", .failure, means: "A plugin is too slow for its notifications.",
+                when: "A thousand calls of after_send or on_outcome are in progress. Further calls are dropped and counted.",
+                cure: "Do less in the hook. Store data with push.kv, and process it in a timer."),
             ErrorDescription(
-                "hook.answer", .misuse, means: "A hook answered what goes not together.",
-                when: "A ruling of before_deliver has none or several of skip, hold_until and pass, names devices in two ways, or does "
-                    + "not say why.",
+                "hook.answer", .misuse, means: "The answer of a hook is inconsistent.",
+                when: "A ruling of before_deliver has none or several of skip, hold_until and pass, selects devices in two ways, or lacks "
+                    + "a reason.",
                 cure: "Write one ruling for each group of devices, with one of skip, hold_until and pass, and a reason."),
         ])
 
     private static let phase = ErrorArea(
-        "phase", "where functions may be called",
+        "phase", "phases in which functions may be called",
         [
             ErrorDescription(
-                "phase.not_allowed", .misuse, means: "A function is called where it may not be.",
-                when: "Not everything can be done at any time: while a plugin is loaded it can only describe itself, and a hook that the "
-                    + "hub waits for cannot change the hub. The hint lists the phases that allow it.",
-                cure: "Move the call to one of these phases: what is to be sent once a registration is kept goes into once_kept.")
+                "phase.not_allowed", .misuse, means: "The function may not be called in this phase.",
+                when: "While a plugin is loaded it may only declare itself, and a hook that the hub waits for may not change the hub. The "
+                    + "hint lists the phases that allow the call.",
+                cure: "Move the call to one of these phases. Code that must run after a registration is stored belongs in once_kept.")
         ])
 
     private static let capability = ErrorArea(
-        "capability", "what plugins may do",
+        "capability", "capabilities of plugins",
         [
             ErrorDescription(
-                "capability.denied", .misuse, means: "A plugin does what it was not granted.",
-                when: "The capability is not in the needs of its manifest, or the operator has not granted it. The first time is noted in "
-                    + "the audit trail.",
-                cure: "Write it into needs, and have it granted: pushhost plugin grant NAME CAPABILITY.")
+                "capability.denied", .misuse, means: "The plugin lacks a capability.",
+                when: "The capability is not in needs of its manifest, or the operator has not granted it. The first denial is recorded in "
+                    + "the audit log.",
+                cure: "Add it to needs, and grant it: pushhost plugin grant NAME CAPABILITY.")
         ])
 
     private static let group = ErrorArea(
         "group", "the devices of before_deliver",
         [
             ErrorDescription(
-                "group.too_many_tags", .misuse, means: "A hook asks for too many tags at once.", when: "There are more than 10,000.",
-                cure: "Ask for some at a time.")
+                "group.too_many_tags", .misuse, means: "A hook queries too many tags at once.",
+                when: "There are more than 10,000.", cure: "Split the query.")
         ])
 
     private static let kv = ErrorArea(
-        "kv", "what plugins keep",
+        "kv", "key-value storage of plugins",
         [
             ErrorDescription(
-                "kv.key", .failure, means: "A key cannot be one.", when: "It is empty, or has more than 256 bytes; so with a token.",
-                cure: "Shorten it; of something longer, use its hash."),
+                "kv.key", .failure, means: "The key or token is invalid.",
+                when: "It is empty, or exceeds 256 bytes.", cure: "Shorten it, or use a hash of it."),
             ErrorDescription(
-                "kv.too_large", .failure, means: "A value is too large.", when: "It has more than 64 KiB of JSON, or more than 128 levels.",
-                cure: "Split it over several keys."),
+                "kv.too_large", .failure, means: "The value is too large.",
+                when: "It exceeds 64 KiB of JSON, or 128 levels.", cure: "Split it over several keys."),
             ErrorDescription(
-                "kv.ttl", .failure, means: "Something is to be kept for too long, or for too short a time.",
-                when: "expires_in or within is less than a second or more than 1,830 days.", cure: "Choose a time between these."),
+                "kv.ttl", .failure, means: "The lifetime is out of range.",
+                when: "expires_in or within is less than a second or more than 1,830 days.", cure: "Choose a time in this range."),
             ErrorDescription(
-                "kv.too_many", .failure, means: "Too many keys at once.",
-                when: "A call names more than 1,000 keys, or a page is not one of 1 to 1,000.", cure: "Ask in parts."),
+                "kv.too_many", .failure, means: "The call has too many keys.",
+                when: "It names more than 1,000 keys, or the size of a page is not 1 to 1,000.", cure: "Split the call."),
             ErrorDescription(
-                "kv.slots", .failure, means: "A key cannot have so many slots.", when: "The limit is not from 1 to 1,000.",
-                cure: "Choose a smaller limit, or a shorter period."),
+                "kv.slots", .failure, means: "The number of slots is out of range.",
+                when: "The limit is not 1 to 1,000.", cure: "Choose a smaller limit, or a shorter period."),
             ErrorDescription(
-                "kv.full", .failure, means: "A plugin keeps too much.",
-                when: "A plugin has 1,000,000 entries or 64 MiB: something new is not kept, and nothing has changed.",
-                cure: "Delete what is not needed, or let it expire with expires_in."),
+                "kv.full", .failure, means: "The plugin's storage is full.",
+                when: "It has 1,000,000 entries or 64 MiB. The new value is not stored, and nothing has changed.",
+                cure: "Delete entries, or let them expire with expires_in."),
             ErrorDescription(
-                "kv.not_a_number", .failure, means: "Something is added to what is no whole number.",
-                when: "push.kv.add names a key with another value.", cure: "Use another key, or put a number first."),
+                "kv.not_a_number", .failure, means: "The stored value is not a whole number.",
+                when: "push.kv.add names a key with another value.", cure: "Use another key, or store a number first."),
             ErrorDescription(
-                "kv.out_of_range", .failure, means: "A sum is too large.", when: "It does not fit into 64 bits.",
-                cure: "Put a smaller number first."),
+                "kv.out_of_range", .failure, means: "The sum is too large.",
+                when: "It does not fit into 64 bits.", cure: "Store a smaller number first."),
             ErrorDescription(
-                "kv.condition", .misuse, means: "A put has two conditions.", when: "Both if_absent and if_version are given.",
-                cure: "Keep one of them."),
+                "kv.condition", .misuse, means: "A put has two conditions.",
+                when: "Both if_absent and if_version are given.", cure: "Use one of them."),
         ])
 
     private static let http = ErrorArea(
-        "http", "requests of plugins to servers elsewhere",
+        "http", "HTTP requests of plugins",
         [
             ErrorDescription(
-                "http.denied", .failure, means: "A host is not granted.",
-                when: "A redirect leads to a host, or a port, that the plugin was not granted.",
-                cure: "Ask for http:HOST or http:HOST:PORT in needs, and have it granted."),
+                "http.denied", .failure, means: "The plugin may not send requests to this host.",
+                when: "A redirect leads to a host or port that was not granted.",
+                cure: "Request http:HOST or http:HOST:PORT in needs, and have it granted."),
             ErrorDescription(
-                "http.busy", .failure, means: "A plugin asks too many servers at once.",
-                when: "It has 32 requests under way already: the places for requests are those of all plugins.",
-                cure: "Wait for some of them before the next."),
+                "http.busy", .failure, means: "The plugin has too many requests in progress.",
+                when: "It has 32 requests in progress. Plugins share the connections of the server.",
+                cure: "Wait for some of them before sending more."),
             ErrorDescription(
-                "http.private_address", .failure, means: "A host leads into a private network.",
-                when: "One of the addresses of its name is this machine's, or not public. Plugins could be led there by others.",
-                cure: "If it shall: ask for http.private:HOST, and have it granted."),
+                "http.private_address", .failure, means: "The host has a private address.",
+                when: "One of its addresses belongs to this machine or is not public. The host could be chosen by others to reach internal "
+                    + "servers.",
+                cure: "If this is intended, request http.private:HOST in needs, and have it granted."),
             ErrorDescription(
-                "http.invalid_url", .failure, means: "A text is no address of a request.",
-                when: "It is not absolute, has a user's name in it, is too long, or spells an address oddly.",
+                "http.invalid_url", .failure, means: "The URL is invalid.",
+                when: "It is not absolute, contains a user name, is too long, or has an unusual form of address.",
                 cure: "Write https://api.example.com/path."),
             ErrorDescription(
-                "http.invalid_header", .failure, means: "A header cannot be sent.",
-                when: "Its name is no token or one that the client writes itself, its value has control characters, or all are too long.",
-                cure: "Leave it out, or clean the value."),
+                "http.invalid_header", .failure, means: "A header is invalid.",
+                when: "Its name is not a token or is set by the client itself, its value has control characters, or the headers are too "
+                    + "long.",
+                cure: "Remove it, or correct the value."),
             ErrorDescription(
-                "http.method", .failure, means: "A method cannot be used so.",
-                when: "It is none that is known, or a GET or HEAD has a body.", cure: "Use POST for what has a body."),
+                "http.method", .failure, means: "The method is invalid.",
+                when: "It is unknown, or a GET or HEAD request has a body.", cure: "Use POST for requests with a body."),
             ErrorDescription(
-                "http.body", .misuse, means: "A request has no body that could be sent.",
-                when: "Both json and body are given, or body is no string.", cure: "Keep one of them; json writes tables."),
+                "http.body", .misuse, means: "The body of the request is invalid.",
+                when: "Both json and body are given, or body is not a string.", cure: "Use one of them; json writes tables."),
             ErrorDescription(
-                "http.unreachable", .failure, means: "A server cannot be reached.",
-                when: "Its name is not found, nobody answers, or the answer is not HTTP.", cure: "Check host and port, and try again later."
-            ),
+                "http.unreachable", .failure, means: "The server cannot be reached.",
+                when: "Its name is not found, it does not respond, or its response is not HTTP.",
+                cure: "Check host and port, and try again later."),
             ErrorDescription(
-                "http.tls", .failure, means: "A connection cannot be made safe.",
-                when: "The certificate is not trusted, has expired, or is another host's.", cure: "Check the name and the certificate."),
+                "http.tls", .failure, means: "The TLS connection failed.",
+                when: "The certificate is not trusted, has expired, or is for another host.", cure: "Check the name and the certificate."),
             ErrorDescription(
-                "http.timeout", .failure, means: "An answer did not come in time.",
-                when: "The whole, redirects included, took longer than its timeout.",
-                cure: "Give it more time, or look why the server is slow."),
+                "http.timeout", .failure, means: "The response did not arrive in time.",
+                when: "The request, including redirects, took longer than its timeout.",
+                cure: "Raise the timeout, or find out why the server is slow."),
             ErrorDescription(
-                "http.too_large", .failure, means: "A body is too large.",
-                when: "That of a request has more than 1 MiB, or an answer more than it may have.",
-                cure: "Ask for less, or raise max_bytes."),
+                "http.too_large", .failure, means: "The body is too large.",
+                when: "The body of the request exceeds 1 MiB, or that of the response exceeds its limit.",
+                cure: "Request less, or raise max_bytes."),
             ErrorDescription(
-                "http.redirects", .failure, means: "A redirect is not followed.",
-                when: "There are too many, or one leads from https to http, or nowhere.", cure: "Ask for the last address itself."),
+                "http.redirects", .failure, means: "A redirect was not followed.",
+                when: "There were too many, or one leads from https to http or has no valid target.", cure: "Request the final address."),
         ])
 
     private static let route = ErrorArea(
         "route", "routes of plugins",
         [
             ErrorDescription(
-                "route.not_found", .failure, .answer, means: "No plugin has such a route.",
-                when: "No live plugin of the name in the path has a route with that path, or it takes other methods. Status 404.",
-                cure: "Look at the routes in pushhost plugin list."),
+                "route.not_found", .failure, .answer, means: "The route does not exist.",
+                when: "No live plugin with the name in the path has a route for it, or the route has other methods. Status 404.",
+                cure: "pushhost plugin list shows all routes."),
             ErrorDescription(
-                "route.method", .answer, means: "A route takes other methods.",
-                when: "The path is a plugin's, the method is not. Status 405; the header Allow has those that are.",
-                cure: "Use one of these."),
+                "route.method", .answer, means: "The route does not support this method.",
+                when: "The path exists, the method does not. Status 405; the header Allow lists the methods.", cure: "Use one of these."),
             ErrorDescription(
-                "route.busy", .failure, .answer, means: "A plugin has too much to answer.",
-                when: "64 requests to its routes are under way. Status 503.", cure: "Try again in a while, or let the route do less."),
+                "route.busy", .failure, .answer, means: "The plugin has too many requests in progress.",
+                when: "64 requests to its routes are in progress. Status 503.", cure: "Try again later, or do less in the route."),
             ErrorDescription(
-                "route.failed", .failure, .answer, means: "A plugin could not answer.",
-                when: "Its function failed, took too long, or returned what cannot be sent. Status 500.",
-                cure: "The log has its own error with file and line, under the same run."),
+                "route.failed", .failure, .answer, means: "The route of a plugin failed.",
+                when: "Its function raised an error, took too long, or returned an invalid response. Status 500.",
+                cure: "The log has the error with file and line, under the same run."),
             ErrorDescription(
-                "route.answer", .misuse, means: "A route returned what cannot be sent.",
-                when: "The status is none, a header is the server's own, or there are two bodies.",
+                "route.answer", .misuse, means: "The response of a route is invalid.",
+                when: "The status is invalid, a header is reserved for the server, or there are two bodies.",
                 cure: "Write return { status = 200, json = { … } }."),
         ])
 
@@ -256,32 +255,33 @@ extension ErrorCatalogue {
         "webhook", "signed requests to routes of plugins",
         [
             ErrorDescription(
-                "webhook.signature", .answer, means: "A webhook is not signed as it must be.",
-                when: "The header is missing or malformed, the secret is another one, or the body was changed on the way. Status 401.",
+                "webhook.signature", .answer, means: "The signature of the webhook is invalid.",
+                when: "The header is missing or malformed, the secret differs, or the body was changed on the way. Status 401.",
                 cure: "Sign the exact bytes of the body with the webhook's secret."),
             ErrorDescription(
-                "webhook.stale", .answer, means: "A webhook is too old, or from the future.",
-                when: "It is signed rightly, for a time more than 300 s from now. Status 401.",
-                cure: "Set both clocks, and sign each request anew."),
+                "webhook.stale", .answer, means: "The webhook's timestamp is out of range.",
+                when: "The signature is valid, but its time differs from the server's by more than 300 s. Status 401.",
+                cure: "Correct the clocks, and sign each request when it is sent."),
             ErrorDescription(
-                "webhook.replayed", .answer, means: "A webhook came twice.",
-                when: "The same message was taken before. Status 409.", cure: "Nothing: it was done the first time."),
+                "webhook.replayed", .answer, means: "The webhook was already processed.",
+                when: "The same message was accepted before. Status 409.", cure: "Do nothing: it was processed the first time."),
             ErrorDescription(
-                "webhook.under_way", .answer, means: "A webhook came again while it was still being answered.",
-                when: "The first one may fail yet. Status 503 with Retry-After.",
-                cure: "Send it again later: it is taken where the first one failed, else refused with webhook.replayed."),
+                "webhook.under_way", .answer, means: "The webhook is still being processed.",
+                when: "The same message arrived again before the first one was answered, which may still fail. Status 503 with "
+                    + "Retry-After.",
+                cure: "Send it again later. It is accepted if the first one failed, otherwise rejected with webhook.replayed."),
             ErrorDescription(
-                "webhook.secret", .answer, means: "A webhook cannot be checked.",
-                when: "The secret that the route names is missing or unusable. Status 503; the log has its name.",
-                cure: "Set PUSHHOST_SECRET_NAME on the server, or write it into its secrets file."),
+                "webhook.secret", .answer, means: "The webhook cannot be verified.",
+                when: "The secret that the route names is missing or invalid. Status 503; the log has its name.",
+                cure: "Set PUSHHOST_SECRET_NAME on the server, or add it to its secrets file."),
         ])
 
     private static let cron = ErrorArea(
-        "cron", "times that come again and again",
+        "cron", "cron expressions",
         [
             ErrorDescription(
-                "cron.invalid", .failure, means: "A text is no cron expression.",
-                when: "It has not five fields, a field has a value out of its range, or there is no such day; the message names the field.",
+                "cron.invalid", .failure, means: "The cron expression is invalid.",
+                when: "It does not have five fields, a field is out of range, or the date does not exist. The message names the field.",
                 cure: "Write minute, hour, day of the month, month and day of the week: \"0 7 * * 1-5\".")
         ])
 
@@ -289,18 +289,19 @@ extension ErrorCatalogue {
         "time_zone", "time zones",
         [
             ErrorDescription(
-                "time_zone.unknown", .failure, means: "There is no time zone of that name.",
-                when: "The name is not one of IANA's database as it is on this machine.", cure: "Take the name that the message proposes."),
+                "time_zone.unknown", .failure, means: "The time zone is unknown.",
+                when: "The name is not in the machine's copy of the IANA database.", cure: "Use the name that the message suggests."),
             ErrorDescription(
-                "time_zone.invalid", .failure, means: "A time zone cannot be read.",
-                when: "The file of the machine is damaged.", cure: "Install the package tzdata anew."),
+                "time_zone.invalid", .failure, means: "The time zone data cannot be read.",
+                when: "The file on the machine is damaged.", cure: "Reinstall the package tzdata."),
         ])
 
     private static let dailyWindow = ErrorArea(
-        "daily_window", "parts of the day",
+        "daily_window", "daily time windows",
         [
             ErrorDescription(
-                "daily_window.invalid", .failure, means: "Two texts are no part of the day.",
-                when: "One is no time such as 07:00, or both are the same.", cure: "Write two different times, such as 22:00 and 07:00.")
+                "daily_window.invalid", .failure, means: "The daily time window is invalid.",
+                when: "One of its times is not in the form 07:00, or both are equal.",
+                cure: "Write two different times, such as 22:00 and 07:00.")
         ])
 }

@@ -1,8 +1,8 @@
-import PushCore
+import PushModel
 
-/// Every error and warning code of the program, with a page for each. A test compares it with the sources.
+/// All error and warning codes of the program, with a page for each. A test compares them with the sources.
 package enum ErrorCatalogue {
-    /// In the order of the reference.
+    /// Areas in the order of the reference.
     package static let areas: [ErrorArea] =
         scriptAreas + flowAreas + programAreas + sessionAreas + backendAreas + hubAreas + wireAreas + contentAreas
         + serverAreas + auditAreas + pluginAreas
@@ -14,11 +14,11 @@ package enum ErrorCatalogue {
     package static func entry(_ code: String) -> ErrorDescription? { byCode[code] }
 }
 
-/// The codes that begin with the same word.
+/// A group of codes with a common prefix.
 package struct ErrorArea: Sendable {
-    /// `args` for `args.unknown_key`.
+    /// The prefix: `args` for `args.unknown_key`.
     package var name: String
-    /// What the area is about.
+    /// The subject of the area.
     package var summary: String
     package var entries: [ErrorDescription]
 

@@ -1,60 +1,60 @@
 import Lua
-import PushCore
+import PushModel
 
-/// One page of the catalogue: what an error code means and what to do about it.
+/// A page of the catalogue: the meaning of an error code, and what to do about it.
 package struct ErrorDescription: Sendable {
     /// `args.unknown_key`.
     package var code: String
-    /// How it comes up, most often first.
+    /// The ways in which the code occurs, most frequent first.
     package var kinds: [Kind]
-    /// What it means, one sentence.
+    /// The meaning, in one sentence.
     package var summary: String
-    /// When it happens.
+    /// The circumstances in which it occurs.
     package var occasion: String
     /// What to do.
     package var cure: String
     package var example: Example?
 
     package enum Kind: String, Sendable, CaseIterable {
-        /// The world did not cooperate.
+        /// A correct call failed.
         case failure
-        /// The script uses a function wrongly.
+        /// The script uses a function incorrectly.
         case misuse
-        /// The script itself failed.
+        /// Lua raised an error in the script.
         case runtime
         /// The script does not compile.
         case syntax
-        /// A budget is used up.
+        /// A budget is exceeded.
         case budget
         /// The run or the task was cancelled.
         case cancelled
-        /// The command ends before anything has run.
+        /// The command ends before it has started anything.
         case refusal
-        /// `pushhost check` reports it, without running the script.
+        /// `pushhost check` reports it without running the script.
         case finding
-        /// A server answers a request with it.
+        /// A server returns it as the response to a request.
         case answer
-        /// The run goes on.
+        /// The run continues.
         case warning
 
-        /// What becomes of the run.
+        /// The consequence for the run.
         var consequence: String {
             switch self {
             case .failure: "The call raises it; push.try and pcall catch it."
-            case .misuse: "The call raises it, as a mistake of the script; pcall catches it, push.try raises it again."
+            case .misuse: "The call raises it as a mistake of the script. pcall catches it; push.try raises it again."
             case .runtime: "Lua raises it; push.try and pcall catch it."
             case .syntax: "The script does not start."
-            case .budget: "The run ends; the script cannot hold it up."
-            case .cancelled: "What the task waits for raises it; the task may clean up, then it ends."
-            case .refusal: "The command ends before anything has run."
+            case .budget: "The run ends. The script cannot catch it."
+            case .cancelled: "The call that the task waits for raises it. The task may clean up, then it ends."
+            case .refusal: "The command ends without having started anything."
             case .finding: "pushhost check reports it, with exit code 3 where it is an error, 0 where it is a warning."
-            case .answer: "A server answers the request with it: code, message and hint, in JSON."
-            case .warning: "It is a warning: the run goes on."
+            case .answer: "The server's response contains it as JSON, with code, message and hint."
+            case .warning: "It is a warning. The run continues."
             }
         }
     }
 
-    /// A mistake and its cure, as a script or as a command line.
+    /// A mistake and its correction, as a script or a command line.
     package struct Example: Sendable {
         package enum Language: String, Sendable { case lua, sh }
 
@@ -77,13 +77,13 @@ package struct ErrorDescription: Sendable {
         self.example = example
     }
 
-    /// The bindings whose descriptions name the code.
+    /// The bindings that can raise the code.
     package var bindings: [Binding] { BindingRegistry.all.filter { $0.errors.contains(code) } }
 
-    /// The exit codes of a run that it ends, one per kind; none where the run goes on.
+    /// Exit codes of a run that ends with this error, one per kind; none if the run continues.
     package var exitCodes: [Int32] { kinds.compactMap { Self.exitCode(code, $0) }.uniqued() }
 
-    /// What becomes of a run, a line per kind.
+    /// The consequences for a run, one line per kind.
     package var consequences: [String] {
         kinds.map { kind in
             let end = Self.exitCode(code, kind).map {

@@ -1,11 +1,11 @@
-/// docs/reference/errors.md: every error and warning code.
+/// Generates docs/reference/errors.md: every error and warning code.
 package enum ErrorReference {
     package static var text: String {
         var lines = [
             "# Error codes", "",
-            "Made from the descriptions in the program: `make docs` writes it anew. `pushhost explain CODE` shows the same in a terminal. "
-                + "Codes are stable: a script may compare `err.code` with them.", "",
-            "| area | what about |", "|---|---|",
+            "Generated from the descriptions in the program by `make docs`. `pushhost explain CODE` shows the same in a terminal. "
+                + "Codes are stable, so scripts can compare `err.code` with them.", "",
+            "| area | subject |", "|---|---|",
         ]
         for area in ErrorCatalogue.areas { lines.append("| [`\(area.name)`](#area-\(area.name)) | \(area.summary) |") }
         lines.append("")

@@ -1,13 +1,13 @@
-/// docs/reference/lua.md: every function of the push module and every type of what they return.
+/// Generates docs/reference/lua.md: every function of the `push` module, and every type that they return.
 package enum LuaReference {
     package static var text: String {
         var lines = [
             "# The push module", "",
-            "Made from the descriptions in the program: `make docs` writes it anew. `pushhost explain NAME` shows the same in a terminal. "
-                + "The [guide](../flows.md) tells how it fits together, the [error codes](errors.md) have a page of their own.",
+            "Generated from the descriptions in the program by `make docs`. `pushhost explain NAME` shows the same in a terminal. "
+                + "See also the [guide](../flows.md) and the [error codes](errors.md).",
             "",
-            "`{ … }` after a name means one table with named keys; keys in brackets may be left out. Where one key is required, "
-                + "its value may stand alone: `push.device \"ana\"`.", "",
+            "`{ … }` after a name means one table with named keys; keys in brackets are optional. If exactly one key is required, "
+                + "its value may be passed without a table: `push.device \"ana\"`.", "",
         ]
         for group in groups {
             let links = group.bindings.map { "[`\($0.name)`](#\(anchor($0)))" }
@@ -20,7 +20,7 @@ package enum LuaReference {
         return lines.dropLast().joined(separator: "\n") + "\n"
     }
 
-    /// Functions by where they are found, in the order of the registry.
+    /// Functions by namespace or handle, in the order of the registry.
     private static let groups: [(title: String, bindings: [Binding])] = {
         var groups: [(title: String, bindings: [Binding])] = []
         for binding in BindingRegistry.all {
@@ -71,12 +71,12 @@ package enum LuaReference {
         return lines
     }
 
-    /// `push.tag.user` is `push-tag-user`: the ids of two names that differ in case are not the same.
+    /// The anchor of a function: `push.tag.user` is `push-tag-user`. Types have a prefix, because anchors ignore case.
     static func anchor(_ binding: Binding) -> String { binding.name.replacing(".", with: "-").replacing(":", with: "-") }
 
     static func anchor(_ type: TypeDescription) -> String { "type-\(type.shortName.lowercased())" }
 
-    /// A type in code, with a link where it mentions one of ours alone.
+    /// A type in code style, with a link if it mentions exactly one type of the module.
     private static func linked(_ text: String) -> String {
         let code = "`\(text.replacing("|", with: "\\|"))`"
         let names = Binding.Returns(type: text, summary: "").names.compactMap(BindingRegistry.type(named:))
@@ -86,7 +86,7 @@ package enum LuaReference {
 }
 
 extension String {
-    /// Plain text in a page: none of its signs is markup, also in a cell of a table.
+    /// The text with Markdown characters escaped, also for table cells.
     var markdown: String {
         ["\\", "|", "*", "`"].reduce(self) { $0.replacing($1, with: "\\\($1)") }.replacing("<", with: "&lt;")
     }

@@ -1,12 +1,12 @@
-import PushCore
+import PushModel
 
-/// docs/reference/phases.md: when plugins are called, with what, what they may answer, and what they may call there.
+/// Generates docs/reference/phases.md: when plugins are called, their arguments, allowed answers and allowed calls.
 package enum PhaseReference {
     package struct Entry: Sendable {
         package var phase: ScriptPhase
-        /// When it is.
+        /// When the phase occurs.
         package var summary: String
-        /// The type of what the function gets; nil for nothing.
+        /// The type of the function's argument; nil if it has none.
         package var argument: TypeDescription?
         var answer: Binding?
     }
@@ -19,13 +19,16 @@ package enum PhaseReference {
             return [
                 entry,
                 Entry(
-                    phase: .onceKept, summary: "The registration of an on_register that answered once_kept is kept.", argument: .candidate,
+                    phase: .onceKept, summary: "After the registration of an on_register hook that returned once_kept was stored.",
+                    argument: .candidate,
                     answer: nil),
             ]
         } + [
-            Entry(phase: .route, summary: "Somebody asks one of the plugin's routes.", argument: .routeRequest, answer: HookAnswers.route),
-            Entry(phase: .timer, summary: "The moment of a timer has come.", argument: nil, answer: nil),
-            Entry(phase: .load, summary: "The plugin's init.lua is being run.", argument: nil, answer: nil),
+            Entry(
+                phase: .route, summary: "When a request to one of the plugin's routes arrives.", argument: .routeRequest,
+                answer: HookAnswers.route),
+            Entry(phase: .timer, summary: "When a timer is due.", argument: nil, answer: nil),
+            Entry(phase: .load, summary: "While the plugin's init.lua runs.", argument: nil, answer: nil),
         ]
 
     private static func argument(of hook: HookPhase) -> TypeDescription {
@@ -43,7 +46,7 @@ package enum PhaseReference {
     package static var text: String {
         var lines = [
             "# Phases of plugins", "",
-            "Made from the descriptions in the program: `make docs` writes it anew. The [guide](../plugins.md) tells how it fits together.",
+            "Generated from the descriptions in the program by `make docs`. See also the [guide](../plugins.md).",
             "", "| phase | when | gets | the hub waits |", "|---|---|---|---|",
         ]
         for entry in entries {

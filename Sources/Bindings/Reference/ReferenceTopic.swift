@@ -1,6 +1,6 @@
-import PushCore
+import PushModel
 
-/// What has a page of its own: a binding, a type of what bindings return, an error code.
+/// A topic with a page of its own: a binding, a type, or an error code.
 package enum ReferenceTopic: Sendable {
     case binding(Binding)
     case type(TypeDescription)
@@ -22,23 +22,25 @@ package enum ReferenceTopic: Sendable {
         }
     }
 
-    /// Every topic, bindings first.
+    /// All topics, bindings first.
     package static let all: [ReferenceTopic] =
         BindingRegistry.all.map(ReferenceTopic.binding) + BindingRegistry.types.map(ReferenceTopic.type)
         + ErrorCatalogue.all.map(ReferenceTopic.error)
 
-    /// What a name stands for, as people write it: `push.send`, `send`, `phone:inbox`, `Outcome`, `args.unknown_key`, `tag`.
-    /// One topic is a page, several are a list, none is a mistake.
+    /// The topics for a name or a search word: `push.send`, `send`, `phone:inbox`, `Outcome`, `args.unknown_key`, `tag`, `retry`. One topic
+    /// is shown as a page, several as a list; none is an error.
     package static func topics(for text: String) -> [ReferenceTopic] {
         let word = text.lowercased().replacing(":", with: ".")
         guard !word.isEmpty else { return [] }
-        // From the most exact reading to the loosest: the first that finds something is what was meant.
+        let searched = SearchWords.names(for: text)
+        // From the strictest interpretation to the loosest. The first with a result is used.
         let readings: [(ReferenceTopic) -> Bool] = [
             { $0.name == text },
             { $0.isType && $0.shortName == text },
             { $0.words.contains(word) },
             { !$0.isError && $0.shortName.lowercased() == word },
             { $0.group == word },
+            { searched.contains($0.name) },
             { word.count >= 3 && $0.name.lowercased().contains(text.lowercased()) },
         ]
         for reading in readings {
@@ -48,13 +50,14 @@ package enum ReferenceTopic: Sendable {
         return []
     }
 
-    /// The names nearest to one that stands for nothing, at most three.
+    /// Up to three known names or search words similar to an unknown one.
     package static func suggestions(for text: String) -> [String] {
         var names: [String: String] = [:]
         for topic in all {
             names[topic.name] = topic.name
             if !topic.isError, names[topic.shortName] == nil { names[topic.shortName] = topic.name }
         }
+        for word in SearchWords.topics.keys { names[word] = word }
         var found: [String] = []
         while found.count < 3, let near = nearest(text, in: names.keys), let name = names.removeValue(forKey: near) {
             if !found.contains(name) { found.append(name) }
@@ -73,7 +76,7 @@ package enum ReferenceTopic: Sendable {
         }
     }
 
-    /// The ways to write the whole name, in lower case with dots; a phone is a device.
+    /// The ways to write the full name, in lower case with dots. `phone` is accepted for `device`.
     private var words: [String] {
         let name = name.lowercased().replacing(":", with: ".")
         guard case .binding(let binding) = self else { return [name] }
@@ -84,7 +87,7 @@ package enum ReferenceTopic: Sendable {
         }
     }
 
-    /// The word that topics of a kind have in common: `tag` for `push.tag.user`, `hub` for `hub.gone`.
+    /// The common word of a group of topics: `tag` for `push.tag.user`, `hub` for `hub.gone`.
     private var group: String? {
         switch self {
         case .binding(let binding): binding.receiver ?? binding.space.map { String($0.dropFirst("push.".count)) }

@@ -1,30 +1,30 @@
 import Lua
-import PushCore
+import PushModel
 
-/// Holds the arguments of a call against the description of a binding: at run time the values themselves, before a run what
-/// the source tells about them. The words are the same.
+/// Checks the arguments of a call against the description of its binding: the values at run time, or what the source shows of them before a
+/// run. Both produce the same messages.
 struct ArgumentCheck<Value: ArgumentValue> {
     struct Mistake {
         let code: String
         let message: String
         let hint: String?
-        /// The key of the table that is at fault.
+        /// The key of the argument table that is wrong.
         let key: String?
-        /// The value that is at fault, where there is one.
+        /// The value that is wrong, if there is one.
         let culprit: Value?
 
         var error: LuaError { .misuse(code, message, hint: hint, details: key.map { ["key": .string($0)] } ?? [:]) }
     }
 
     private let binding: Binding
-    /// By parameter; absent is what was not given.
+    /// Values by parameter name; parameters that were not given are absent.
     private(set) var values: [String: Value] = [:]
-    /// In the order in which a run meets them.
+    /// Mistakes in the order in which a run would find them.
     private(set) var mistakes: [Mistake] = []
-    /// Everything that is given is known to be given.
+    /// Whether all given arguments are known.
     private var isWhole: Bool
 
-    /// `given` are the arguments without the receiver; `isWhole`: none can follow.
+    /// Checks `given`, the arguments without the receiver. `isWhole`: no unknown arguments follow.
     init(_ given: [Value], for binding: Binding, isWhole: Bool = true) {
         self.binding = binding
         self.isWhole = isWhole
@@ -41,7 +41,7 @@ struct ArgumentCheck<Value: ArgumentValue> {
         case .positional, .value: readPositional(given)
         }
         let isReadable = mistakes.isEmpty
-        // What is given in place of something else has the wrong type, and nothing is missing.
+        // An argument of the wrong type may stand for a missing one, so only the first problem is reported.
         let isPositional = if case .positional = binding.style { true } else { false }
         for parameter in binding.parameters {
             if let value = values[parameter.name] {
@@ -54,14 +54,14 @@ struct ArgumentCheck<Value: ArgumentValue> {
         do throws(LuaError) {
             try constraint(Set(values.keys), binding.name)
         } catch {
-            guard !mayHold(constraint) else { return }
+            guard !canHold(constraint) else { return }
             fail(error.code, error.message, hint: error.hint, key: error.key)
         }
     }
 
-    /// Whether a constraint holds for some of what may be given.
-    private func mayHold(_ constraint: Binding.Constraint) -> Bool {
-        let doubtful = values.filter { $0.value.mayBeNil }.keys.sorted()
+    /// Whether the constraint holds for some combination of the arguments that may be nil.
+    private func canHold(_ constraint: Binding.Constraint) -> Bool {
+        let doubtful = values.filter { $0.value.canBeNil }.keys.sorted()
         let certain = Set(values.keys).subtracting(doubtful)
         guard doubtful.count <= 8 else { return true }
         return (0..<(1 << doubtful.count)).contains { choice in
@@ -85,7 +85,7 @@ struct ArgumentCheck<Value: ArgumentValue> {
         case .table(let array, let fields, let isWhole):
             guard given.count == 1 else {
                 return fail(
-                    "args.too_many", "\(binding.name) takes one table, got \(given.count) arguments",
+                    "args.too_many", "\(binding.name) needs one table, got \(given.count) arguments",
                     hint: "write \(binding.signature)", culprit: given[1])
             }
             self.isWhole = self.isWhole && isWhole
@@ -99,17 +99,17 @@ struct ArgumentCheck<Value: ArgumentValue> {
             }
             if let item = array.first {
                 fail(
-                    "args.unknown_key", "\(binding.name) takes named keys, got a value without a name",
+                    "args.unknown_key", "\(binding.name) needs named keys, got a value without a name",
                     hint: "write \(binding.signature)", culprit: item)
             }
         default:
-            // One required argument may stand alone.
+            // A single required argument may be passed without a table.
             if required.count == 1, given.count == 1 {
                 values[required[0].name] = first
             } else {
                 let place = binding.style == .leading ? "a table last" : "one table"
                 fail(
-                    "args.wrong_type", "\(binding.name) takes \(place), got a \(first.content.typeName)",
+                    "args.wrong_type", "\(binding.name) needs \(place), got a \(first.content.typeName)",
                     hint: "write \(binding.signature)", culprit: first)
             }
         }
@@ -132,14 +132,14 @@ struct ArgumentCheck<Value: ArgumentValue> {
     private mutating func check(_ value: Value, _ parameter: Parameter) {
         if parameter.type == .audience, case .string(let text) = value.content, text.allSatisfy(\.isWhitespace) {
             return fail(
-                "send.no_audience", "\(binding.name): \"\(parameter.name)\" is empty: an empty text never means everybody",
-                hint: "write push.everyone if everybody is meant", key: parameter.name, culprit: value)
+                "send.no_audience", "\(binding.name): \"\(parameter.name)\" is empty",
+                hint: "to send to all devices, write push.everyone", key: parameter.name, culprit: value)
         }
         if case .string(let text) = value.content, parameter.isTooLong(text) {
             return fail(
                 "args.too_long",
-                "\(binding.name): \"\(parameter.name)\" has \(text.utf8.count) bytes, a text has at most \(Parameter.longestText)",
-                hint: "give it in parts, or look for a text that grows in a loop", key: binding.style == .positional ? nil : parameter.name)
+                "\(binding.name): \"\(parameter.name)\" has \(text.utf8.count) bytes, more than \(Parameter.longestText)",
+                hint: "split it, or look for a text that grows in a loop", key: binding.style == .positional ? nil : parameter.name)
         }
         guard let fault = parameter.type.fault(in: value) else { return }
         var hint: String? = parameter.cure
@@ -153,14 +153,14 @@ struct ArgumentCheck<Value: ArgumentValue> {
 }
 
 extension Parameter {
-    /// What to write where it is missing or wrong.
+    /// The hint for a missing or wrong value.
     fileprivate var cure: String {
-        type == .function ? "\(summary): write function() … end around what is to be called later" : summary
+        type == .function ? "\(summary): write function() … end around the call" : summary
     }
 }
 
 extension Binding {
-    /// How many arguments it takes; nil for any number.
+    /// Maximum number of arguments; nil for any number.
     fileprivate var maximumArguments: Int? {
         switch style {
         case .table: 1
@@ -170,14 +170,14 @@ extension Binding {
     }
 }
 
-/// What is wrong with a value, as the end of a sentence, and the part of it that is.
+/// A wrong value, or the wrong part of a value, with words that complete a message.
 struct ArgumentFault<Value> {
     var words: String
     var culprit: Value
 }
 
 extension ParameterType {
-    /// Nil when the value fits, or may fit.
+    /// The problem with a value; nil if it has the right type or may have it.
     func fault<Value: ArgumentValue>(in value: Value) -> ArgumentFault<Value>? {
         let content = value.content
         func fault(_ words: String) -> ArgumentFault<Value> { ArgumentFault(words: words, culprit: value) }
@@ -194,7 +194,7 @@ extension ParameterType {
         case (.secret, .object("secret")):
             return nil
         case (.secret, _):
-            // Never the value: a password may be a number.
+            // Never show the value: a password may be a number.
             return fault("a \(content.typeName)")
         case (.object(let name), .object(let type)):
             return type == name ? nil : fault(content.phrase)
@@ -206,7 +206,7 @@ extension ParameterType {
             guard fields.isEmpty else { return fault("a table with named keys") }
             for (index, item) in array.enumerated() {
                 if let inner = element.fault(in: item) {
-                    return ArgumentFault(words: "\(inner.words) at place \(index + 1)", culprit: inner.culprit)
+                    return ArgumentFault(words: "\(inner.words) at index \(index + 1)", culprit: inner.culprit)
                 }
             }
             return nil
@@ -227,14 +227,14 @@ extension ParameterType {
 }
 
 extension LuaError {
-    /// A method that was called without what stands before its colon.
+    /// The error for a method called without its object.
     static func missingReceiver(_ binding: Binding, _ type: String) -> LuaError {
         .misuse(
             "args.receiver", "\(binding.name) was called without its \(type)",
             hint: "write a colon: \(type):\(binding.shortName)(…)")
     }
 
-    /// A function that was called with a colon: what stands before it became an argument.
+    /// The error for a function called with a colon, which passes an extra argument.
     static func functionAsMethod(_ binding: Binding) -> LuaError {
         functionAsMethod(
             binding.name, of: String(binding.name.dropLast(binding.shortName.count + 1)), isTable: binding.style == .table)
@@ -245,7 +245,7 @@ extension LuaError {
             "args.receiver", "\(name) is a function of \(owner), not a method", hint: "write a dot: \(name)\(isTable ? "{…}" : "(…)")")
     }
 
-    /// The key of the table that is at fault.
+    /// The key of the argument table that is wrong.
     var key: String? {
         guard case .table(let table) = details, case .string(let key)? = table.fields["key"] else { return nil }
         return key

@@ -1,11 +1,11 @@
 import Lua
-import PushCore
+import PushModel
 
-// What texts and numbers mean to a parameter. A run reads them when it needs them, `pushhost check` before any run.
+// Checks the contents of texts and numbers: at run time when they are used, in `pushhost check` before any run.
 
 extension ParameterType {
-    /// Raises what is wrong with a value that has the right type: `args.*`, `tag.*`, `tag_expression.*`,
-    /// `template.*`. Parts that are not known are passed over by the caller.
+    /// Throws an error if a value of the right type has invalid content: `args.*`, `tag.*`, `tag_expression.*`, `template.*`. Callers skip
+    /// parts that are unknown.
     func examine(_ value: LuaValue, named name: String, of function: String) throws(LuaError) {
         switch (self, value) {
         case (.duration, _): _ = try Duration(argument: value, named: name, of: function)
@@ -26,10 +26,10 @@ extension ParameterType {
 }
 
 extension Duration {
-    /// A hundred years in seconds: longer is a mistake.
+    /// The longest duration in seconds: 100 years. Anything longer is a mistake.
     private static let longest: Double = 100 * 366 * 86_400
 
-    /// Raises `args.duration`.
+    /// Reads a duration. Throws `args.duration`.
     init(argument value: LuaValue, named name: String, of function: String) throws(LuaError) {
         switch value {
         case .integer(let seconds) where seconds >= 0 && Double(seconds) <= Self.longest: self = .seconds(seconds)
@@ -43,7 +43,7 @@ extension Duration {
         }
     }
 
-    /// `500ms`, `90s`, `5m`, `1h30m`, `3d`, `1.5s`; nil for anything else.
+    /// Parses `500ms`, `90s`, `5m`, `1h30m`, `3d` or `1.5s`; nil for anything else.
     package init?(parsing text: String) {
         var total: Double = 0
         var rest = text[...]
@@ -71,7 +71,7 @@ extension Duration {
 }
 
 extension Timestamp {
-    /// Raises `args.time`.
+    /// Reads a time. Throws `args.time`.
     init(argument value: LuaValue, named name: String, of function: String) throws(LuaError) {
         switch value {
         case .integer(let seconds) where (-(1 << 40)...(1 << 40)).contains(seconds): self = Timestamp(seconds: seconds)
@@ -81,7 +81,7 @@ extension Timestamp {
             self = time
         default:
             throw .misuse(
-                "args.time", "\(function): \"\(name)\" is no time: \(value.phrase)",
+                "args.time", "\(function): \"\(name)\" must be a time, got \(value.phrase)",
                 hint: "write ISO 8601, such as \"2026-01-05T09:00:00Z\", or a number of seconds",
                 details: ["key": .string(name)])
         }
@@ -89,21 +89,21 @@ extension Timestamp {
 }
 
 extension Platform {
-    /// Raises `args.platform`; `key` is what the error points at.
+    /// Finds a platform by name. Throws `args.platform`; `key` is the argument that the error refers to.
     static func named(_ name: String, key: String = "platform") throws(LuaError) -> Platform {
         if let platform = Platform(name: name) { return platform }
         let near = nearestName(to: name)
         let isRetired = name.lowercased() == "mpns"
         throw .misuse(
-            "args.platform", "there is no platform \"\(name)\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
+            "args.platform", "unknown platform \"\(name)\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
             hint:
-                "\(isRetired ? "MPNS, the service of Windows Phone, is retired; " : "")platforms are \(spellings.joined(separator: ", "))",
+                "\(isRetired ? "MPNS, the service of Windows Phone, was shut down; " : "")use \(spellings.joined(separator: ", "))",
             details: ["key": .string(key)])
     }
 }
 
 extension Tag {
-    /// Raises `tag.invalid`.
+    /// Parses a tag. Throws `tag.invalid`.
     init(argument text: String) throws(LuaError) {
         do throws(TagError) {
             try self.init(text)
@@ -114,7 +114,7 @@ extension Tag {
 }
 
 extension TagExpression {
-    /// Raises `tag_expression.invalid`.
+    /// Parses a tag expression. Throws `tag_expression.invalid`.
     init(argument text: String) throws(LuaError) {
         do throws(TagExpressionError) {
             try self.init(parsing: text)
@@ -123,14 +123,22 @@ extension TagExpression {
         }
     }
 
-    /// What `to` says, which is not empty. Raises `tag_expression.invalid`.
+    /// Parses the non-empty value of `to`. Throws `tag_expression.invalid`.
     init(audience text: String) throws(LuaError) {
         do throws(LuaError) {
             try self.init(argument: text)
         } catch {
             var error = error
-            if text.filter({ !$0.isWhitespace }) == "*" { error.hint = "write push.everyone if everybody is meant" }
+            if text.filter({ !$0.isWhitespace }) == "*" { error.hint = "to send to all devices, write push.everyone" }
             throw error
         }
+    }
+}
+
+extension Duration {
+    /// Parses a positive duration such as `500ms`, `30s`, `5m` or `1h`; a bare number is in seconds. Nil if it is invalid.
+    package init?(positive text: String) {
+        guard let duration = Duration(parsing: text) ?? Duration(parsing: "\(text)s"), duration > .zero else { return nil }
+        self = duration
     }
 }

@@ -1,23 +1,23 @@
 import Lua
 
-/// What argument checks look at: a value of a run, or what the source of a script tells about one.
+/// A value that argument checks examine: a run-time value, or what the source of a script shows of one.
 protocol ArgumentValue: Sendable {
     var content: ArgumentContent<Self> { get }
-    /// Whether it may turn out not to be given.
-    var mayBeNil: Bool { get }
+    /// Whether the value may be nil at run time.
+    var canBeNil: Bool { get }
 }
 
 enum ArgumentContent<Value: Sendable>: Sendable {
-    /// Only a run can tell.
+    /// Known only at run time.
     case unknown
     case `nil`
     case boolean(Bool)
     case integer(Int64)
     case number(Double)
     case string(String)
-    /// Text that is not UTF-8.
+    /// Text that is not valid UTF-8.
     case bytes([UInt8])
-    /// `isWhole`: it has nothing else.
+    /// `isWhole`: there are no unknown elements.
     case table(array: [Value], fields: [String: Value], isWhole: Bool)
     case function
     case object(type: String)
@@ -28,7 +28,7 @@ extension ArgumentContent {
         if case .table = self { true } else { false }
     }
 
-    /// The module itself looks like one.
+    /// Whether the value is an empty table, as the `push` module itself appears to be.
     var isEmptyTable: Bool {
         if case .table(let array, let fields, true) = self { array.isEmpty && fields.isEmpty } else { false }
     }
@@ -37,7 +37,7 @@ extension ArgumentContent {
         if case .nil = self { true } else { false }
     }
 
-    /// `the string "abc"`, `the number 42`, `a table`: what a message says was given.
+    /// A description of the value for messages: `the string "abc"`, `the number 42`, `a table`.
     var phrase: String {
         switch self {
         case .unknown: "something else"
@@ -53,7 +53,7 @@ extension ArgumentContent {
         }
     }
 
-    /// The name of the type in Lua, or of the handle.
+    /// The name of the Lua type or of the handle.
     var typeName: String {
         switch self {
         case .unknown: "value"
@@ -69,7 +69,7 @@ extension ArgumentContent {
 }
 
 extension LuaValue: ArgumentValue {
-    var mayBeNil: Bool { false }
+    var canBeNil: Bool { false }
 
     var content: ArgumentContent<LuaValue> {
         switch self {

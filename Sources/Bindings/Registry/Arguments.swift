@@ -1,19 +1,19 @@
 import Lua
-import PushCore
+import PushModel
 
-/// The checked arguments of one call: every value has the type that the description promises.
+/// The checked arguments of one call. Every value has the type that the description promises.
 package struct Arguments: Sendable {
     let site: LuaCallSite
-    /// The object before the colon.
+    /// The object before the colon of a method call.
     let receiver: LuaObject?
     private let binding: Binding
-    /// By parameter; nil is what was not given.
+    /// Values by parameter index; nil if not given.
     private var values: [LuaValue?]
 
-    /// The binding's name, for messages.
+    /// The binding's name, for error messages.
     var name: String { binding.name }
 
-    /// Raises `args.*` for what does not fit the description: unknown keys, missing or wrong values.
+    /// Checks the arguments. Throws `args.*` for unknown keys and for missing or wrong values.
     init(_ call: LuaCall, for binding: Binding) throws(LuaError) {
         site = call.site
         self.binding = binding
@@ -32,14 +32,14 @@ package struct Arguments: Sendable {
         values = binding.parameters.map { check.values[$0.name] }
     }
 
-    /// Reads what was found to have the shapes of the binding. Throws `LuaMisfit` for what does not fit the description all the
-    /// same: the other initializer says why.
+    /// Reads arguments that match the binding's schema. Throws `LuaTypeMismatch` if they violate the description; the other initializer
+    /// then produces the error message.
     init(_ reader: inout LuaReader, for binding: Binding) throws {
         site = try reader.read()
         self.binding = binding
         if let type = binding.receiver {
             let object = try reader.read(LuaObject.self)
-            guard object.type == type else { throw LuaMisfit() }
+            guard object.type == type else { throw LuaTypeMismatch() }
             receiver = object
         } else {
             receiver = nil
@@ -57,7 +57,7 @@ package struct Arguments: Sendable {
             do throws(LuaError) {
                 try constraint(Set(parameters.indices.filter { values[$0] != nil }.map { parameters[$0].name }), binding.name)
             } catch {
-                throw LuaMisfit()
+                throw LuaTypeMismatch()
             }
         }
     }
@@ -66,11 +66,11 @@ package struct Arguments: Sendable {
         let value = try reader.readValue(named: name())
         let parameter = binding.parameters[place]
         if case .nil = value {
-            // Where anything may stand, nil is something.
-            guard !parameter.isRequired || parameter.type == .any else { throw LuaMisfit() }
+            // Nil is a valid value for a parameter of any type.
+            guard !parameter.isRequired || parameter.type == .any else { throw LuaTypeMismatch() }
             return
         }
-        guard parameter.fits(value) else { throw LuaMisfit() }
+        guard parameter.fits(value) else { throw LuaTypeMismatch() }
         values[place] = value
     }
 }
@@ -78,7 +78,7 @@ package struct Arguments: Sendable {
 // MARK: - Reading
 
 extension Arguments {
-    /// Bytes of all texts that were given.
+    /// Total bytes of all texts in the arguments.
     var byteCount: Int { values.reduce(0) { $0 + ($1?.byteCount ?? 0) } }
 
     func value(_ name: String) -> LuaValue? {
@@ -117,10 +117,10 @@ extension Arguments {
         table(name)?.array.compactMap { if case .string(let text) = $0 { text } else { nil } }
     }
 
-    /// What a handle stands for; for a required parameter.
+    /// The payload of a handle given for a required parameter.
     func handle<Payload>(_ name: String, as type: Payload.Type) throws(LuaError) -> Payload {
         guard let payload = payload(name, as: type) else {
-            throw .misuse("args.wrong_type", "\(self.name): \"\(name)\" is not what it must be")
+            throw .misuse("args.wrong_type", "\(self.name): \"\(name)\" has the wrong type")
         }
         return payload
     }
@@ -131,15 +131,16 @@ extension Arguments {
 
     func receiver<Payload>(as type: Payload.Type) throws(LuaError) -> Payload {
         guard let payload = receiver?.payload as? Payload else {
-            throw .misuse("args.receiver", "this method was called on something else", hint: "call it with a colon")
+            throw .misuse("args.receiver", "this method was called on another kind of object", hint: "call it with a colon")
         }
         return payload
     }
 
-    /// Text that must not be empty.
+    /// A text that must not be empty.
     func text(_ name: String) throws(LuaError) -> String {
         guard let text = string(name), !text.isEmpty else {
-            throw .misuse("args.empty", "\(self.name): \"\(name)\" is empty", hint: "give it some text", details: ["key": .string(name)])
+            throw .misuse(
+                "args.empty", "\(self.name): \"\(name)\" is empty", hint: "pass a non-empty text", details: ["key": .string(name)])
         }
         return text
     }

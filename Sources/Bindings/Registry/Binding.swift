@@ -1,45 +1,45 @@
 import Lua
 
-/// One function of the `push` module: its description, from which its checks, help, stubs and reference come, and its body.
+/// One function of the `push` module: its body, and the description from which checks, help, stubs and reference are generated.
 package struct Binding: Sendable {
     /// `push.send`, `push.tag.user`, `session:register`, `device:inbox`.
     package var name: String
-    /// One sentence.
+    /// One sentence for help and reference.
     package var summary: String
     package var parameters: [Parameter]
     package var style: Style
     package var returns: Returns?
-    /// Codes of the errors it may raise besides misuse.
+    /// Codes of errors that it can raise, besides misuse.
     package var errors: [String]
-    /// What it needs of the target: without it, it raises `target.unsupported`.
+    /// A feature that the target must have. Without it the call raises `target.unsupported`.
     package var needs: TargetFeature?
-    /// Where it may be called: anywhere else it raises `phase.not_allowed`.
+    /// Phases in which it may be called. In other phases it raises `phase.not_allowed`.
     package var phases: Set<ScriptPhase>
-    /// What a plugin must have been granted for it.
+    /// The capability that a plugin needs for it.
     package var capability: Capability.Kind?
     package var example: String
-    /// Which of the keys go together.
+    /// Checks which keys may be combined.
     package var constraint: Constraint?
     package var body: Body
 
-    /// Raises what is wrong with a call, of the binding with this name, that has these keys and no others.
+    /// Throws an error if a call with exactly these keys is invalid. `name` is the name of the called binding.
     package typealias Constraint = @Sendable (_ keys: Set<String>, _ name: String) throws(LuaError) -> Void
 
     package enum Style: Sendable {
         /// One table with named keys.
         case table
-        /// Values in the order of the parameters.
+        /// Values in parameter order.
         case positional
-        /// The first parameter's value, then one table with the others.
+        /// The first parameter as a value, then one table with the others.
         case leading
-        /// No function: a value that is there to be read.
+        /// A value to read, not a function.
         case value
     }
 
     package struct Returns: Sendable {
         package var type: String
         package var summary: String
-        /// The parameter whose own results are returned: what a step's function returns.
+        /// The function parameter whose results are returned, as for the function of a step.
         package var resultsOf: String?
 
         package init(type: String, summary: String = "", resultsOf: String? = nil) {
@@ -68,17 +68,17 @@ package struct Binding: Sendable {
         self.body = body
     }
 
-    /// `session` for `session:register`.
+    /// The handle before the colon: `session` for `session:register`.
     package var receiver: String? {
         name.firstIndex(of: ":").map { String(name[..<$0]) }
     }
 
-    /// `register` for `session:register`, `user` for `push.tag.user`.
+    /// The name after the last separator: `register` for `session:register`, `user` for `push.tag.user`.
     package var shortName: String {
         String(name[(name.lastIndex { $0 == ":" || $0 == "." }.map(name.index(after:)) ?? name.startIndex)...])
     }
 
-    /// `push.send{ to=, alert= }`, as help shows it.
+    /// The call as help shows it: `push.send{ to=, alert= }`.
     package var signature: String {
         let names = parameters.map { $0.isRequired ? $0.name : "[\($0.name)]" }
         return switch style {
@@ -101,14 +101,14 @@ package struct Parameter: Sendable {
     package var name: String
     package var type: ParameterType
     package var isRequired: Bool
-    /// What it means; also the cure when it is missing.
+    /// The meaning of the parameter. Also the hint when it is missing.
     package var summary: String
-    /// What people write instead when they do not know the name.
+    /// Names that people write by mistake instead of this one.
     package var mistakenFor: [String]
-    /// Refuses, before any run, what every run would refuse.
+    /// A check of the value that `pushhost check` can make before any run.
     package var rule: Rule?
 
-    /// Throws what the call itself would raise for a value of the right type.
+    /// Throws the error that the call itself would raise for a value of the right type.
     package typealias Rule = @Sendable (_ value: LuaValue) throws -> Void
 
     func ruled(by rule: @escaping Rule) -> Parameter {

@@ -1,12 +1,12 @@
 import Lua
 
 extension Binding {
-    /// What a binding does, and the shape of what it returns.
+    /// The implementation of a binding, with the shape of its results.
     package struct Body: Sendable {
         enum Kind: Sendable {
             case sync(@Sendable (Arguments, FlowRun) throws -> TypedFunction.Write)
             case async(@Sendable (Arguments, FlowRun) async throws -> TypedFunction.Write)
-            /// Written in Lua, in the prelude: it calls back functions of the script.
+            /// Implemented in the Lua prelude, because it calls functions of the script.
             case prelude
         }
 
@@ -52,7 +52,7 @@ extension Binding {
         }
     }
 
-    /// The shapes of the arguments and of the results.
+    /// The shapes of arguments and results.
     var schema: LuaSchema {
         var arguments: [LuaShape] = receiver == nil ? [] : [.object]
         let single = style == .positional ? parameters.count : style == .leading ? 1 : 0
@@ -69,10 +69,10 @@ extension Binding {
 }
 
 extension Parameter {
-    /// The most bytes of a text that a binding takes: what it does with one cannot be stopped in the middle.
+    /// Maximum bytes of a text argument. A binding cannot be interrupted while it processes one.
     static let longestText = 1 << 20
 
-    /// Not of what is kept or shown as it is.
+    /// Whether a text exceeds the limit. Parameters that are stored or shown unchanged have none.
     func isTooLong(_ text: String) -> Bool {
         if case .either = type { return false }
         return type != .any && text.utf8.count > Self.longestText
@@ -80,7 +80,7 @@ extension Parameter {
 
     var shape: LuaShape { isRequired ? type.shape : type.shape.optional }
 
-    /// Whether a value is what the description promises.
+    /// Whether a value conforms to the description.
     func fits(_ value: LuaValue) -> Bool {
         if case .string(let text) = value {
             if isTooLong(text) { return false }
@@ -91,7 +91,7 @@ extension Parameter {
 }
 
 extension ParameterType {
-    /// What it looks like in a call. Tables of any keys, and whatever may be a table, have no schema.
+    /// The shape of an argument. Tables with arbitrary keys, and values that may be tables, are not described further.
     fileprivate var shape: LuaShape {
         switch self {
         case .string, .tag, .tagExpression, .platform, .oneOf: .text

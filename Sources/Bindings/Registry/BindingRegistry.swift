@@ -1,7 +1,7 @@
-/// Every binding, in the order of the reference. Argument checks, help, stubs and the reference are made from this list.
+/// All bindings in the order of the reference. Argument checks, help, stubs and reference are generated from this list.
 package enum BindingRegistry {
-    /// With those that the program has added.
-    package static let all: [Binding] = builtIn + NativeParts.bindings
+    /// The built-in bindings and those that the program has added.
+    package static let all: [Binding] = builtIn + NativeExtensions.bindings
 
     static let builtIn: [Binding] =
         [
@@ -32,19 +32,19 @@ package enum BindingRegistry {
 
 extension Binding {
     static let everyone = Binding(
-        "push.everyone", "The audience of all devices: the only way to address everybody.", style: .value, returns: "push.Everyone",
+        "push.everyone", "The audience of all devices.", style: .value, returns: "push.Everyone",
         phases: .everywhere, example: "push.send { to = push.everyone, alert = \"We are back\" }", body: .prelude)
 
     static let target = Binding(
-        "push.target", "What the flow runs against.", style: .value, returns: "push.Target", phases: .everywhere,
+        "push.target", "The target of the flow.", style: .value, returns: "push.Target", phases: .everywhere,
         example: "print(push.target.name)",
         body: .prelude)
 
     static let taskAwait = Binding(
-        "task:await", "Waits for a spawned function; returns its results or raises its error.", returns: "any",
+        "task:await", "Waits for a spawned function. Returns its results or raises its error.", returns: "any",
         phases: .running, example: "local text = push.spawn(function() return \"done\" end):await()", body: .prelude)
 
     static let taskCancel = Binding(
-        "task:cancel", "Ends a spawned function: what it waits for raises \"cancelled\".",
+        "task:cancel", "Cancels a spawned function: the call that it waits for raises \"cancelled\".",
         phases: .running, example: "push.spawn(function() push.sleep \"1h\" end):cancel()", body: .prelude)
 }

@@ -1,8 +1,8 @@
 import Lua
-import PushCore
+import PushModel
 
 extension LuaError {
-    /// A mistake in the script: raised at the caller's line, not swallowed by `push.try`.
+    /// An error for a mistake in the script. It is raised at the caller's line, and `push.try` does not catch it.
     static func misuse(
         _ code: String, _ message: String, hint: String? = nil, details: [String: LuaValue] = [:]
     ) -> LuaError {
@@ -12,7 +12,7 @@ extension LuaError {
         return error
     }
 
-    /// A name that a namespace does not have.
+    /// An error for a name that a namespace does not have.
     static func unknownName(_ name: String, in label: String, known: [String]) -> LuaError {
         let near = nearest(name, in: known)
         return .misuse(
@@ -22,8 +22,8 @@ extension LuaError {
 
     static var argumentsNotFirst: LuaError {
         .misuse(
-            "args.not_first", "push.args was called twice, or after another call of push",
-            hint: "declare all parameters once, first of all")
+            "args.not_first", "push.args must be called once, before all other functions of push",
+            hint: "move push.args to the top of the script, and declare all parameters there")
     }
 
     static func readOnly(_ name: String, in label: String) -> LuaError {
@@ -31,7 +31,7 @@ extension LuaError {
             "script.read_only", "\(label).\(name) cannot be set", hint: "keep it in a local variable", details: ["key": .string(name)])
     }
 
-    /// A call that failed for a reason of the world.
+    /// An error for a call that is correct but failed.
     static func failure(
         _ code: String, _ message: String, hint: String? = nil, details: [String: LuaValue] = [:]
     ) -> LuaError {
@@ -52,7 +52,7 @@ extension LuaError {
 }
 
 extension PushError {
-    /// What whoever is outside of a script gets to know of its error.
+    /// The error as shown outside the script.
     package init(_ error: LuaError) {
         var details: [String: JSON] = [:]
         for (name, value) in error.details.json?.object?.members ?? [] { details[name] = value }

@@ -1,30 +1,30 @@
-import PushCore
+import PushModel
 
-/// What a parameter accepts; the source of argument checks, of stubs and of help.
+/// The type of a parameter. Argument checks, stubs and help are generated from it.
 package indirect enum ParameterType: Sendable, Equatable {
     case any
     case string
     case boolean
     case integer
     case number
-    /// `"90s"`, `"1h30m"`, or a number of seconds.
+    /// A duration: `"90s"`, `"1h30m"`, or a number of seconds.
     case duration
-    /// ISO 8601, or a number of seconds since 1970.
+    /// A time: ISO 8601, or a number of seconds since 1970.
     case time
-    /// The name of a push service, one of `Platform.spellings`; the binding says which of them it takes.
+    /// The name of a push service, one of `Platform.spellings`. The binding states which of them it supports.
     case platform
     /// A tag expression, or `push.everyone`.
     case audience
     /// One tag.
     case tag
     case tagExpression
-    /// A template's body, or a table with a body and what goes beside it.
+    /// A template body, or a table with a body and further settings.
     case template
-    /// What `push.secret` returns, or text.
+    /// The result of `push.secret`, or text.
     case secret
     case table
     case function
-    /// A handle of the host: `session`, `device`.
+    /// A handle: `session`, `device`.
     case object(String)
     case oneOf([String])
     case list(ParameterType)
@@ -33,7 +33,7 @@ package indirect enum ParameterType: Sendable, Equatable {
     case byPlatform(ParameterType)
     case either([ParameterType])
 
-    /// How messages name it: "a string", "a list of strings".
+    /// The type as messages name it: "a string", "a list of strings".
     package var phrase: String {
         switch self {
         case .any: "a value"
@@ -72,7 +72,7 @@ package indirect enum ParameterType: Sendable, Equatable {
         }
     }
 
-    /// The type in an editor stub for lua-language-server.
+    /// The type as editor stubs for lua-language-server name it.
     package var annotation: String {
         switch self {
         case .any: "any"

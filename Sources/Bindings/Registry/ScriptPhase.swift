@@ -1,13 +1,13 @@
-import PushCore
+import PushModel
 
-/// What a script is run for at the moment, which decides what it may call.
+/// What a script is currently run for. The phase decides what the script may call.
 package enum ScriptPhase: Sendable, Hashable, CaseIterable {
     /// A flow, a spec, or a line at a prompt.
     case flow
-    /// A plugin's `init.lua` is being run.
+    /// Running a plugin's `init.lua`.
     case load
     case hook(HookPhase)
-    /// What a plugin's `on_register` left for when the registration is kept.
+    /// Work that a plugin's `on_register` has deferred until the registration is stored.
     case onceKept
     case route
     case timer
@@ -30,18 +30,18 @@ package enum ScriptPhase: Sendable, Hashable, CaseIterable {
 extension Set<ScriptPhase> {
     package static let everywhere = Set(ScriptPhase.allCases)
 
-    /// Wherever a script has begun: not while a plugin is being loaded, which must do nothing but describe itself.
+    /// All phases but the loading of a plugin, which may only declare itself.
     package static let running = everywhere.subtracting([.load])
 
-    /// Where nothing waits for the script's answer: a hook that could change what the hub is about to decide on might wait for itself.
+    /// Phases in which the hub does not wait for the script. A deciding hook that changed the hub could wait for itself.
     package static let acting = running.subtracting(HookPhase.allCases.filter(\.isDeciding).map { .hook($0) })
 
-    /// The same of plugins alone.
+    /// The running phases of plugins.
     package static let pluginsRunning = running.subtracting([.flow])
 }
 
 extension HookPhase {
-    /// Whether the hub waits for what it answers.
+    /// Whether the hub waits for the hook's answer.
     package var isDeciding: Bool {
         switch self {
         case .beforeSend, .beforeDeliver, .onRegister, .onLogin, .onSecureFetch: true
@@ -52,13 +52,13 @@ extension HookPhase {
     /// One sentence for the table of phases.
     package var summary: String {
         switch self {
-        case .beforeSend: "A notification is about to be accepted: it may be changed, put off or refused."
-        case .afterSend: "A notification was accepted."
-        case .beforeDeliver: "The devices of one platform are about to get a notification: some may be left out, or wait."
-        case .onOutcome: "A notification has ended."
-        case .onRegister: "A registration or an installation is about to be kept: its tags may be changed, or it is refused."
-        case .onLogin: "A user has proved who they are: the login may be refused."
-        case .onSecureFetch: "A user is about to read a secure payload, which is not shown: it may be refused."
+        case .beforeSend: "Before a notification is accepted. The hook may change, defer or veto it."
+        case .afterSend: "After a notification was accepted."
+        case .beforeDeliver: "Before a notification is delivered to the devices of one platform. The hook may skip or defer devices."
+        case .onOutcome: "After a notification has ended."
+        case .onRegister: "Before a registration or an installation is stored. The hook may change its tags or veto it."
+        case .onLogin: "After a user was authenticated. The hook may veto the login."
+        case .onSecureFetch: "Before a user reads a secure payload, whose content the hook does not see. The hook may veto it."
         }
     }
 }

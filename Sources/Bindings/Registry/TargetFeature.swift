@@ -1,11 +1,11 @@
-/// What a binding needs that a flow's target may not have.
+/// A feature that a binding needs and a flow's target may lack.
 package enum TargetFeature: Sendable {
-    /// Phones that can be looked at and handled.
+    /// Simulated devices that a script can inspect and operate.
     case phones
-    /// Push services that can be told to fail.
+    /// Push services with failures that a script can set.
     case faults
-    /// Wires on which every exchange can be seen.
+    /// Requests to push services that a script can inspect.
     case wires
-    /// A clock that can be moved.
+    /// A clock that a script can move.
     case clock
 }

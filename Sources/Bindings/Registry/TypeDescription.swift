@@ -1,22 +1,22 @@
-/// A shape of what bindings return, as a script sees it; the source of editor stubs and of help.
+/// A type that bindings return, as scripts see it. Editor stubs and help are generated from it.
 package struct TypeDescription: Sendable {
     /// `push.Outcome`.
     package var name: String
     /// One sentence.
     package var summary: String
     package var fields: [Field]
-    /// The words that it stands for, of a type that is one of several strings.
+    /// The possible values, for a type that is one of several strings.
     package var values: [String]
     /// Whether a script may call it like a function.
     package var isCallable: Bool
-    /// How errors call it, of a table that answers names that it does not have with an error instead of nil.
+    /// The name used in errors, for a table that raises an error instead of returning nil for an unknown field.
     package var label: String?
 
     package struct Field: Sendable {
         package var name: String
-        /// In the notation of lua-language-server.
+        /// The type in the notation of lua-language-server.
         package var type: String
-        /// What it means.
+        /// The meaning of the field.
         package var summary: String
         /// Whether it may be absent.
         package var isOptional: Bool
@@ -40,22 +40,22 @@ package struct TypeDescription: Sendable {
         self.label = label
     }
 
-    /// `Outcome` for `push.Outcome`.
+    /// The name without its prefix: `Outcome` for `push.Outcome`.
     package var shortName: String { String(name.dropFirst("push.".count)) }
 
-    /// The bindings that are called on it with a colon.
+    /// The methods of this type.
     package var methods: [Binding] {
         BindingRegistry.all.filter { $0.receiver.map { ParameterType.object($0).annotation } == name }
     }
 
-    /// The bindings that return it, or a list of it.
+    /// The bindings that return this type or a list of it.
     package var sources: [Binding] {
         BindingRegistry.all.filter { $0.returns?.names.contains(name) == true }
     }
 }
 
 extension Binding.Returns {
-    /// The types of ours that it mentions: `push.InboxItem` for `push.InboxItem[]`.
+    /// The `push` types that the return type mentions: `push.InboxItem` for `push.InboxItem[]`.
     package var names: [String] {
         type.split { !($0.isLetter || $0.isNumber || $0 == "." || $0 == "_") }.map(String.init)
             .filter { $0.hasPrefix("push.") }

@@ -1,10 +1,10 @@
 #ifndef CLUA_SLOTS_H
 #define CLUA_SLOTS_H
 
-// Typed functions of the host: C reads arguments and writes results by a static schema.
+// Typed host functions: C reads arguments and writes results by a static schema.
 //
-// Both travel as a stream of slots, in the order of the schema, depth first: a record, list or map has a slot of its own, then
-// come its members. So the host touches neither the Lua stack nor a dictionary.
+// Both are streams of slots in schema order, depth first: a record, list or map has its own slot, followed by its members. So the host uses
+// neither the Lua stack nor a dictionary.
 
 #include <lua5.4/lua.h>
 #include <stdbool.h>
@@ -14,30 +14,30 @@
 
 struct clua_context;
 
-// Where the host would look for NULL in every call, it is told that there is none.
+// Pointers that are never NULL, so that the host need not check for it in every call.
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wnullability-completeness"
 
-/// What a node of a schema asks for, and what a slot holds.
+/// The kind of value that a schema node requires or a slot contains.
 enum {
     CLUA_NIL = 0,
     CLUA_BOOLEAN,   ///< `integer` is 0 or 1
-    CLUA_INTEGER,   ///< also accepts a float with an integral value
-    CLUA_NUMBER,    ///< also accepts an integer
-    CLUA_TEXT,      ///< `text` and `count` bytes, which belong to Lua; the host takes nothing but UTF-8
-    CLUA_BYTES,     ///< the same, any bytes; only in schemas
+    CLUA_INTEGER,   ///< accepts a float with an integral value too
+    CLUA_NUMBER,    ///< accepts an integer too
+    CLUA_TEXT,      ///< `text` and `count` bytes, owned by Lua; the host rejects what is not UTF-8
+    CLUA_BYTES,     ///< like CLUA_TEXT with any bytes; only in schemas
     CLUA_SCALAR,    ///< a Boolean, integer, number, text or object; only in schemas
-    CLUA_OBJECT,    ///< `object` of the host
-    CLUA_FUNCTION,  ///< a function of the script: `count` is its place on the stack
-    CLUA_VALUE,     ///< any value: `count` is its place on the stack, or in results its number for `push_value`
+    CLUA_OBJECT,    ///< a host object in `object`
+    CLUA_FUNCTION,  ///< a function of the script; `count` is its stack index
+    CLUA_VALUE,     ///< any value; `count` is its stack index or, in results, its number for `push_value`
     CLUA_RECORD,    ///< a table; its members follow
     CLUA_LIST,      ///< `count` elements follow
     CLUA_MAP,       ///< `count` pairs of a text and an element follow; only in results
-    CLUA_COPIED,    ///< `count` bytes at the offset `integer` of the bytes of the results; only in results
-    CLUA_END,       ///< stands after the last of the arguments, or results: what follows is of other calls
+    CLUA_COPIED,    ///< `count` bytes at offset `integer` of the results' bytes; only in results
+    CLUA_END,       ///< follows the last argument or result; later slots belong to other calls
 };
 
-/// How many members may stay on the stack, with the arguments, for it to have room without being asked.
+/// Maximum number of record members that fit on the stack with the arguments, without a check.
 enum { CLUA_PLAIN_MEMBERS = 14 };
 
 typedef struct clua_slot {
@@ -49,21 +49,21 @@ typedef struct clua_slot {
     };
     uint32_t count;
     uint8_t kind;
-    uint16_t place;  ///< of a text among arguments: where it stands on the stack, or 0; so that it can be given back as it is
+    uint16_t place;  ///< stack index of a text argument, so that it can be returned without a copy; or 0
 } clua_slot;
 
-/// A node of a schema. Nodes stand in an array, each one followed by its members or its element.
+/// A node of a schema. Nodes are in an array, each followed by its members or its element.
 typedef struct clua_shape {
     uint8_t kind;
     bool is_optional;
-    bool is_exact;     ///< of a record: other keys do not fit
-    bool stays;        ///< something in it is named by its place on the stack
+    bool is_exact;     ///< records: other keys do not fit
+    bool stays;        ///< contains a value that is referred to by its stack index
     bool is_plain;     ///< a record whose members have one slot each
-    bool has_room;     ///< of a table among results: the stack has room for it without being asked
-    uint8_t key;       ///< of a member: the upvalue that holds its name
-    uint16_t members;  ///< of a record
-    uint16_t size;     ///< nodes of this one with all that belongs to it
-    int16_t alone;     ///< of a record: the member that may stand in place of the table, from 1; or 0
+    bool has_room;     ///< tables in results: the stack has room without a check
+    uint8_t key;       ///< members: the upvalue that contains the name
+    uint16_t members;  ///< number of members of a record
+    uint16_t size;     ///< number of nodes of this one with its descendants
+    int16_t alone;     ///< records: the member that a value other than a table stands for, from 1; or 0
 } clua_shape;
 
 #pragma clang assume_nonnull begin
@@ -80,32 +80,32 @@ typedef struct clua_signature {
     const char *name;
     const clua_shape *arguments;
     const clua_shape *results;
-    const char *const *keys;    ///< the names of the members, of arguments and results
+    const char *const *keys;    ///< the names of all members, of arguments and results
     int32_t key_count;
     int32_t argument_count;
     int32_t result_count;
     bool waits;
-    int32_t argument_slots;     ///< how many there are at most, but for elements of lists after the first
+    int32_t argument_slots;     ///< maximum number, not counting list elements after the first
     bool is_flat;               ///< no tables among arguments and results, and one result
-    bool is_plain;              ///< no tables among the arguments but plain records, with CLUA_PLAIN_MEMBERS together at most
-    int64_t fallback;           ///< the function that is called with arguments that do not fit, or -1: they are refused
-    /// Answers CLUA_SLOTS, CLUA_MISFIT, CLUA_PENDING or CLUA_ERROR.
+    bool is_plain;              ///< no tables among the arguments except plain records, with at most CLUA_PLAIN_MEMBERS members together
+    int64_t fallback;           ///< the function to call with arguments that do not fit; -1: raise an error
+    /// Returns CLUA_SLOTS, CLUA_TYPE_MISMATCH, CLUA_PENDING or CLUA_ERROR.
     int32_t (*body)(void *_Nonnull box, clua_invocation *_Nonnull call);
     void *box;
 } clua_signature;
 
-/// The stream of results, and the bytes of its texts. Filled by the host, emptied by `clua_results_reset`.
+/// The stream of results, with the bytes of its texts. The host fills it; `clua_results_reset` empties it.
 typedef struct clua_results {
     clua_slot *_Nonnull slots, *_Nonnull next, *_Nonnull end;  ///< at `end` there is room for one more, the CLUA_END
     char *bytes;
     size_t byte_count, byte_capacity;
-    size_t value_count;  ///< values that the host keeps for `push_value`
-    bool is_large;       ///< gives its room back before the next call
+    size_t value_count;  ///< number of values that the host holds for `push_value`
+    bool is_large;       ///< releases its memory before the next call
 } clua_results;
 
-/// Whether the bytes are UTF-8 (RFC 3629).
+/// Whether the bytes are valid UTF-8 (RFC 3629).
 bool clua_is_utf8(const char *text, size_t count);
-/// Whether they are ASCII, and at most 15: what Swift keeps without a block of its own.
+/// Whether the bytes are ASCII and at most 15, which Swift stores inline.
 static inline bool clua_is_short_ascii(const char *text, size_t count) {
     uint64_t first = 0, last = 0;
     if (count >= 8) {
@@ -121,15 +121,15 @@ static inline bool clua_is_short_ascii(const char *text, size_t count) {
     return ((first | last) & 0x8080808080808080u) == 0;
 }
 
-/// Empties the results, for what the host writes next.
+/// Empties the results before the host writes new ones.
 void clua_results_reset(struct clua_context *context);
 /// Makes room for one more slot.
 void clua_results_grow(clua_results *results);
-/// Makes room for bytes, and answers where they go. The place moves with the next call.
+/// Reserves bytes and returns their address, which is valid until the next call.
 char *clua_results_bytes(clua_results *results, size_t count);
 
-/// Which argument of the typed function that is being called a value without a schema is in, by the place of the value on the
-/// stack; or 0. Writes the way to it from there (".tags[2]"). Only the arguments stay on the stack.
+/// Finds the argument of the current typed function that contains a value without a schema, by the value's stack index. Returns its number
+/// or 0, and writes the path within it (".tags[2]"). Only the arguments stay on the stack.
 int clua_find_argument(lua_State *L, int place, char *path, size_t count);
 
 /// Pushes a Lua function that calls a typed function.

@@ -1,13 +1,13 @@
 import HTTPTypes
-import PushCore
+import PushModel
 
-/// What APNs answered to one notification.
+/// The response of APNs to one request, read into a verdict.
 struct APNsAnswer: Sendable {
     let status: Int
-    /// Nil for a reason that Apple has added since.
+    /// `nil` for a reason that Apple added after this list was written.
     let reason: APNsReason?
     private let reasonText: String
-    private let deadSince: Timestamp?
+    private let invalidSince: Timestamp?
     private let id: String?
     private let retryAfter: Duration?
 
@@ -19,43 +19,43 @@ struct APNsAnswer: Sendable {
         let text = body?["reason"]?.string ?? ""
         reason = APNsReason(rawValue: text)
         reasonText = text.isEmpty ? "HTTP \(status)" : text.excerpt
-        deadSince = body?["timestamp"]?.int.flatMap { $0 > 0 ? Timestamp(milliseconds: Int64($0)) : nil }
+        invalidSince = body?["timestamp"]?.int.flatMap { $0 > 0 ? Timestamp(milliseconds: Int64($0)) : nil }
     }
 
     /// - Parameters:
-    ///   - settings: what was sent with, where it was a notification.
-    ///   - ownTopic: of the notification, where it is not that of the settings.
+    ///   - settings: The settings that the notification was sent with; `nil` for a request that manages channels.
+    ///   - ownTopic: The notification's topic, if it differs from that of the settings.
     func verdict(with settings: APNsSettings? = nil, ownTopic: String? = nil) -> Verdict {
         if status == 200 { return .accepted(id: id) }
         if status == Rejection.labFullStatus, reasonText == Rejection.labFullReason { return .rejected(.labFull) }
         var rejection = Rejection(
             status: status, reason: reasonText, explanation: reason?.explanation ?? explanationOfStatus,
-            outcome: reason?.outcome ?? outcomeOfStatus, isHandleDead: isHandleDead,
-            deadSince: isHandleDead ? deadSince : nil, mixUp: settings.flatMap { reason?.mixUp(with: $0) },
+            outcome: reason?.outcome ?? outcomeOfStatus, isHandleInvalid: isHandleInvalid,
+            invalidSince: isHandleInvalid ? invalidSince : nil, wrongEnvironment: settings.flatMap { reason?.wrongEnvironment(with: $0) },
             scope: reason?.scope ?? .hub, isCredentialBlocked: reason?.isCredentialBlocked ?? false)
         if let ownTopic, let settings, reason?.isAboutTopic == true {
             rejection.explanation =
                 "the apns-topic \"\(ownTopic.excerpt)\" of this send is not \(settings.topic), the app of the hub's credential; correct the topic "
                 + "or the push type, or send through a hub with that app's credential"
-            rejection.mixUp = nil
-            // Another token may be of that topic.
+            rejection.wrongEnvironment = nil
+            // Another device token may belong to this topic.
             rejection.scope = reason == .deviceTokenNotForTopic ? .send : .headers
-            // What is refused is the request, and not the credential.
+            // The topic of the request is refused, not the credential.
             if rejection.outcome == .invalidCredentials { rejection.outcome = .pnsInterfaceError }
         }
         return (reason?.retry ?? retryOfStatus).verdict(rejection, retryAfter: retryAfter)
     }
 
-    private var isHandleDead: Bool { reason.map(\.isHandleDead) ?? (status == 410) }
+    private var isHandleInvalid: Bool { reason.map(\.isHandleInvalid) ?? (status == 410) }
 
-    // MARK: - By status alone, for reasons that are new
+    // MARK: - Fallbacks by status, for unknown reasons
 
     private var explanationOfStatus: String {
         switch status {
-        case 410: "APNs says that the token is no longer active; the registration is dropped until it registers anew"
-        case 429: "APNs asks for fewer requests; slow down"
-        case 500...: "APNs failed; try again later"
-        default: "APNs refused the notification with status \(status); its reason is not one that Apple documents"
+        case 410: "APNs reports that the device token is no longer active; the registration is removed until the app registers again"
+        case 429: "APNs received too many requests; slow down"
+        case 500...: "APNs had an error; try again later"
+        default: "APNs rejected the notification with status \(status) and a reason that Apple does not document"
         }
     }
 

@@ -1,25 +1,25 @@
 import FoundationEssentials
-import PushCore
+import PushModel
 import SwiftASN1
 import X509
 
-/// A certificate of Apple's developer account for sending ("Establishing a certificate-based connection to APNs"), with its key.
+/// An APNs client certificate from Apple's developer account, with its key ("Establishing a certificate-based connection to APNs").
 package struct APNsCertificate: Sendable {
-    /// What the TLS handshake shows.
+    /// The certificate and key that the TLS handshake presents.
     package let identity: ClientIdentity
-    /// What it may send to, as its extension 1.2.840.113635.100.6.3.6 lists it (bundle ids with their suffixes), or else its
-    /// subject's user id alone. In their order.
+    /// The topics that it may send to, in the certificate's order: those of extension 1.2.840.113635.100.6.3.6 (bundle ids with their
+    /// suffixes), or else the user id of its subject.
     package let topics: [String]
-    /// As the extensions 1.2.840.113635.100.6.3.1 and 6.3.2 mark them; empty where it bears neither mark.
+    /// The environments that extensions 1.2.840.113635.100.6.3.1 and 6.3.2 mark; empty if it has neither.
     package let environments: Set<APNsSettings.Environment>
-    /// Of the subject: the bundle id, or the topic of a device management.
+    /// The user id of the subject: the bundle id, or the topic for device management (MDM).
     package let userID: String?
-    /// The moment after which it no longer holds.
+    /// The last time at which it is valid.
     package let expires: Timestamp
     private static let development: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 3, 1]
     private static let production: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 3, 2]
     private static let topicList: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 3, 6]
-    /// Marks certificates of old for VoIP alone, whose only topic has the suffix.
+    /// Marks older certificates for VoIP only; their single topic has the suffix `.voip`.
     private static let voip: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 3, 4]
     private static let userIDAttribute: ASN1ObjectIdentifier = [0, 9, 2342, 19_200_300, 100, 1, 1]
 
@@ -36,9 +36,9 @@ package struct APNsCertificate: Sendable {
         expires = Timestamp(seconds: Int64(certificate.notValidAfter.timeIntervalSince1970))
     }
 
-    /// The bundle id that all of its topics belong to; nil where there are several, or none.
+    /// The bundle id that all topics share; `nil` if there are several bundle ids, or no topics.
     package var bundleID: String? {
-        // The only topic of a certificate may be an app that is called so.
+        // A single topic is a bundle id, even if it ends like a suffix.
         let isSuffixed = topics.count > 1 || identity.certificate.extensions[oid: Self.voip] != nil
         let suffixes = APNsPushType.allCases.map(\.topicSuffix).filter { !$0.isEmpty && isSuffixed }
         let bundles = Set(

@@ -1,15 +1,16 @@
 import HTTPTypes
-import PushCore
+import PushModel
 
-/// The broadcast channels of one app ("Sending channel management requests to APNs"), iOS 18 and later. Devices subscribe to them
-/// with ActivityKit, and one request reaches all of them.
+/// Manages the broadcast channels of one app, for iOS 18 and later ("Sending channel management requests to APNs"). Devices subscribe to a
+/// channel with ActivityKit; one request reaches all of them.
 ///
-/// Errors: `channel.refused` with the status and, in the details, the `reason` of APNs; `channel.unreachable` (502) without an answer.
+/// Errors: `channel.refused` with the status and, in the details, the `reason` of APNs; `channel.unreachable` (502) if there was no
+/// response.
 package struct APNsChannels: Sendable {
-    /// What APNs keeps for devices that are not connected.
+    /// What APNs stores for devices that are not connected.
     package enum StoragePolicy: Int, Sendable {
         case nothing = 0
-        /// The newest message, until its expiration.
+        /// The newest message, until it expires.
         case newest = 1
     }
 
@@ -32,24 +33,24 @@ package struct APNsChannels: Sendable {
         (self.transport, self.clock, self.random) = (transport, clock, random)
     }
 
-    /// The id of a new channel.
+    /// Creates a channel and returns its id.
     package func create(_ policy: StoragePolicy) async throws(PushError) -> String {
         let body: JSON = ["message-storage-policy": .integer(Int64(policy.rawValue)), "push-type": "LiveActivity"]
         let response = try await exchange(.post, "channels", body: Array(body.text().utf8))
         guard let id = response.headers[.apnsChannelID], !id.isEmpty else {
             throw PushError(
-                "channel.refused", "APNs made a channel and did not name it", hint: "look for it among all channels", status: 502)
+                "channel.refused", "APNs created a channel but did not return its id", hint: "list all channels to find it", status: 502)
         }
         return id
     }
 
-    /// Nil for a policy that is not one of these.
+    /// The storage policy of a channel; `nil` for a policy that is not listed here.
     package func policy(of channel: String) async throws(PushError) -> StoragePolicy? {
         let response = try await exchange(.get, "channels", channel: channel)
         return JSON(answer: response.body)?["message-storage-policy"]?.int.flatMap(StoragePolicy.init)
     }
 
-    /// The ids of all channels.
+    /// Returns the ids of all channels.
     package func all() async throws(PushError) -> [String] {
         let response = try await exchange(.get, "all-channels")
         return JSON(answer: response.body)?["channels"]?.array?.compactMap(\.string) ?? []
@@ -63,7 +64,7 @@ package struct APNsChannels: Sendable {
         _ method: HTTPRequest.Method, _ place: String, channel: String? = nil, body: [UInt8] = []
     ) async throws(PushError) -> PushResponse {
         let request = try request(method, place, channel)
-        do throws(Undelivered) {
+        do throws(DeliveryFailure) {
             let credential = try await token?.credential()
             let response = try await transport.attempt(request.bearing(credential), body: body)
             guard APNsAnswer(response, id: "", now: clock.now).reason == .expiredProviderToken, let token, let credential,
@@ -75,9 +76,9 @@ package struct APNsChannels: Sendable {
         }
     }
 
-    private func checked(_ response: PushResponse) throws(Undelivered) -> PushResponse {
+    private func checked(_ response: PushResponse) throws(DeliveryFailure) -> PushResponse {
         guard !(200...299).contains(response.status.code) else { return response }
-        throw Undelivered(verdict: APNsAnswer(response, id: "", now: clock.now).verdict())
+        throw DeliveryFailure(verdict: APNsAnswer(response, id: "", now: clock.now).verdict())
     }
 
     private func request(_ method: HTTPRequest.Method, _ place: String, _ channel: String?) throws(PushError) -> HTTPRequest {
@@ -87,7 +88,7 @@ package struct APNsChannels: Sendable {
             guard DeviceHandle.apns(channel: channel) != nil else {
                 let reason = APNsReason.badChannelID
                 throw PushError(
-                    "channel.refused", "\"\(channel.excerpt)\" is not the id of a channel", hint: "use the id that its creation answered",
+                    "channel.refused", "invalid channel id \"\(channel.excerpt)\"", hint: "use the id returned at its creation",
                     status: 400, details: ["reason": .string(reason.rawValue)])
             }
             fields[.apnsChannelID] = channel
@@ -102,17 +103,17 @@ package struct APNsChannels: Sendable {
         case .rejected(let rejection), .transient(let rejection, _):
             guard rejection.status > 0 else { return unreachable(rejection.explanation) }
             return PushError(
-                "channel.refused", "APNs refused: \(rejection.reason)", hint: rejection.explanation, status: rejection.status,
+                "channel.refused", "APNs rejected the request: \(rejection.reason)", hint: rejection.explanation, status: rejection.status,
                 details: ["reason": .string(rejection.reason)])
         case .unknown(let why): return unreachable(why)
-        case .accepted: return unreachable("the answer could not be read")
+        case .accepted: return unreachable("the response could not be read")
         }
     }
 
     private func unreachable(_ why: String) -> PushError {
         PushError(
-            "channel.unreachable", "\(transport.destination(of: settings.environment.channelHost)) gave no answer: \(why)",
-            hint: "let the server out to this host and port, and look at the list of channels before trying again", status: 502)
+            "channel.unreachable", "\(transport.destination(of: settings.environment.channelHost)) did not respond: \(why)",
+            hint: "allow outgoing connections to this host and port, and list the channels before trying again", status: 502)
     }
 }
 

@@ -1,18 +1,18 @@
 import HTTPTypes
-import PushCore
+import PushModel
 
-/// Speaks Apple's provider API over HTTP/2 ("Sending notification requests to APNs").
+/// Sends notifications with Apple's provider API over HTTP/2 ("Sending notification requests to APNs").
 package struct APNsConnector: Connector {
     package let platforms: Set<Platform> = [.apns]
 
     private let settings: APNsSettings
-    /// Nil with a certificate.
+    /// `nil` with certificate authentication.
     private let token: APNsProviderToken?
     private let transport: any PushBatchTransport
     private let clock: any HubClock
 
-    /// `token` is shared by all connectors of one team and key; without it the connector has its own. With a certificate there is
-    /// none. Throws `credential.invalid`.
+    /// Creates a connector. All connectors of one team and key share one `token`; without it the connector creates its own. It is not used
+    /// with a certificate. Throws `credential.invalid`.
     package init(
         settings: APNsSettings, transport: any PushBatchTransport, clock: any HubClock,
         token: APNsProviderToken? = nil
@@ -26,7 +26,7 @@ package struct APNsConnector: Connector {
         self.clock = clock
     }
 
-    /// One request after the other, through a transport that takes them singly.
+    /// Sends one request at a time, over a transport without batches.
     package init(
         settings: APNsSettings, transport: any PushTransport, clock: any HubClock,
         token: APNsProviderToken? = nil
@@ -37,7 +37,7 @@ package struct APNsConnector: Connector {
     package func deliver(_ batch: DeliveryBatch) async -> [Verdict] {
         if Task.isCancelled { return batch.handles.map { _ in .transient(.abandoned, retryAfter: nil) } }
         let request = APNsRequest(batch, settings: settings, now: clock.now)
-        if let refusal = request.refusal ?? Self.broadcastFault(request, batch) { return batch.refused(refusal) }
+        if let refusal = request.refusal ?? Self.broadcastRejection(request, batch) { return batch.refused(refusal) }
         var refusals: [Int: Rejection] = [:]
         var tokens: [String] = []
         tokens.reserveCapacity(batch.handles.count)
@@ -54,12 +54,12 @@ package struct APNsConnector: Connector {
         return batch.handles.indices.compactMap { place in refusals[place].map { .rejected($0) } ?? rest.popFirst() }
     }
 
-    /// Whether a path can hold it. What it means beyond that, APNs knows.
+    /// Whether the token fits into a request path. APNs itself decides whether it is valid.
     private static func isSendable(_ token: String) -> Bool {
         !token.isEmpty && token.utf8.allSatisfy { (0x21...0x7e).contains($0) }
     }
 
-    /// Why there is no request for a handle at all.
+    /// The rejection of a handle that no request can be made for.
     private static func refusal(_ handle: DeviceHandle) -> Rejection {
         guard case .apns = handle else { return .foreign(handle, to: "APNs") }
         return Rejection(
@@ -69,7 +69,7 @@ package struct APNsConnector: Connector {
 
     private func send(_ request: APNsRequest, to tokens: [String], of notificationID: String) async -> [Verdict] {
         let credential: Credential?
-        do throws(Undelivered) {
+        do throws(DeliveryFailure) {
             credential = try await token?.credential()
         } catch {
             return Array(repeating: error.verdict, count: tokens.count)
@@ -107,13 +107,14 @@ package struct APNsConnector: Connector {
         request.headers(settings: settings, credential: credential, id: request.channel.map { ids.id(of: $0).description })
     }
 
-    /// With a new token and the same ids, so that a device shows a notification once. Where no new one is to be had, the refusal stands.
+    /// Sends again with a new provider token and the same ids, so that a device shows the notification once. If no new token is available
+    /// yet, the rejections stand.
     private func sendAgain(
         _ expired: [Int], of pushes: PushBatch, _ request: APNsRequest, inPlaceOf credential: Credential, of token: APNsProviderToken,
         _ verdicts: inout [Verdict]
     ) async {
         let replacement: Credential?
-        do throws(Undelivered) {
+        do throws(DeliveryFailure) {
             replacement = try await token.replacement(for: credential)
         } catch {
             for index in expired { verdicts[index] = error.verdict }
@@ -126,7 +127,7 @@ package struct APNsConnector: Connector {
         }
     }
 
-    /// What an outcome means. The text of an id is made once, here.
+    /// The verdict for an outcome. An id becomes text only here.
     private func verdict(_ outcome: PushOutcome, ownID: PushID?, _ request: APNsRequest) -> Verdict {
         outcome.verdict(over: transport, to: PushOrigin(authority: settings.environment.host)) { answer in
             if answer.status == 200 {
@@ -139,13 +140,13 @@ package struct APNsConnector: Connector {
 }
 
 extension APNsConnector {
-    /// A broadcast is one request, whoever has subscribed; to devices it would go once for each of them.
-    private static func broadcastFault(_ request: APNsRequest, _ batch: DeliveryBatch) -> Rejection? {
+    /// A broadcast is one request for all subscribers. Sent to device tokens, it would go out once for each of them.
+    private static func broadcastRejection(_ request: APNsRequest, _ batch: DeliveryBatch) -> Rejection? {
         guard let channel = request.channel, batch.handles != [DeviceHandle.apns(channel: channel)] else { return nil }
         let reason = APNsReason.badChannelID
         return Rejection(
             status: 0, reason: reason.rawValue,
-            explanation: "apns-channel-id goes with a direct send to that channel, and not with tags or device tokens",
+            explanation: "apns-channel-id is only valid in a direct send to that channel, not with tags or device tokens",
             outcome: reason.outcome, scope: .send)
     }
 }

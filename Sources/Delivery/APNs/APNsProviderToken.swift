@@ -1,18 +1,18 @@
 import Crypto
 import JWTKit
-import PushCore
+import PushModel
 
-/// The signed token of one team and key, shared by everything that is sent with it.
+/// The signed provider token of one team and key, shared by all requests that use this key.
 ///
-/// Apple takes a token for an hour and refuses more than one new token per 20 minutes ("Establishing a token-based
-/// connection to APNs"); this one is signed anew after 50 minutes. The limit counts per team, so that connectors with
-/// the same team and key belong to the same instance. For the same reason it is kept in a store, where there is one: a process that
-/// starts goes on with the token of the process before.
+/// APNs accepts a token for one hour and rejects more than one new token per 20 minutes ("Establishing a token-based connection to APNs").
+/// This class renews it after 50 minutes. The limit counts per team, so connectors with the same team and key must share one instance. For
+/// the same reason the token is stored, if there is a store: after a restart the new process uses the token of the old one.
 package final class APNsProviderToken: Sendable {
     static let lifetime: Duration = .seconds(60 * 60)
     static let renewalAge: Duration = .seconds(50 * 60)
     static let smallestInterval: Duration = .seconds(20 * 60)
-    /// How far ahead of the clock a stored token may have been signed: a clock that is set right must not cost a token at each start.
+    /// How far in the future a stored token may have been signed. After a small correction of the clock, a restart must not cost a new
+    /// token.
     static let clockSkew: Duration = .seconds(60)
 
     private struct Claims: JWTPayload {
@@ -27,16 +27,16 @@ package final class APNsProviderToken: Sendable {
     private let key: ES256PrivateKey
     private let clock: any HubClock
     private let store: (any ProviderTokenStore)?
-    /// What it is kept under: nobody learns the signing key from it.
+    /// The key of the store: a hash, from which the signing key cannot be recovered.
     private let storeKey: String
     private let shared = SharedCredential()
 
-    /// Throws `credential.invalid` if the key cannot sign, or if there is none.
+    /// Throws `credential.invalid` if the settings have no signing key, or one that cannot sign.
     package init(
         settings: APNsSettings, clock: any HubClock, store: (any ProviderTokenStore)? = nil
     ) throws(PushError) {
         guard let own = settings.signingKey else {
-            throw .invalidCredential("a certificate signs no provider tokens", "give a signing key, its id and the team's")
+            throw .invalidCredential("a certificate cannot sign provider tokens", "give a signing key, its key id and the team id")
         }
         self.store = store
         let parts = ["apns", own.teamID, own.keyID, own.privateKey.reveal()]
@@ -53,25 +53,25 @@ package final class APNsProviderToken: Sendable {
         }
     }
 
-    /// When the token that is in use was signed; nil before the first.
+    /// When the current token was signed; `nil` before the first one.
     package var issued: Timestamp? { shared.current(otherThan: nil)?.issued }
 
-    func credential() async throws(Undelivered) -> Credential {
-        try await shared.credential(now: clock.now) { () async throws(Undelivered) in try await keptOrNew() }
+    func credential() async throws(DeliveryFailure) -> Credential {
+        try await shared.credential(now: clock.now) { () async throws(DeliveryFailure) in try await storedOrNew() }
     }
 
-    /// Another token in place of one that APNs called expired; nil when Apple would not take a new one yet.
-    func replacement(for expired: Credential) async throws(Undelivered) -> Credential? {
+    /// Another token in place of one that APNs called expired; `nil` while Apple would not accept a new one yet.
+    func replacement(for expired: Credential) async throws(DeliveryFailure) -> Credential? {
         guard shared.current(otherThan: expired) != nil || clock.now - expired.issued >= Self.smallestInterval else {
             return nil
         }
-        return try await shared.credential(otherThan: expired, now: clock.now) { () async throws(Undelivered) in
-            try await keptOrNew(otherThan: expired)
+        return try await shared.credential(otherThan: expired, now: clock.now) { () async throws(DeliveryFailure) in
+            try await storedOrNew(otherThan: expired)
         }
     }
 
-    /// The token of another process or connector, as long as it serves, or else a new one, which is kept for others.
-    private func keptOrNew(otherThan expired: Credential? = nil) async throws(Undelivered) -> Credential {
+    /// The stored token of another process or connector while it is usable, otherwise a new one, which is then stored.
+    private func storedOrNew(otherThan expired: Credential? = nil) async throws(DeliveryFailure) -> Credential {
         let now = clock.now
         if let kept = try? await store?.token(storeKey), kept.token != expired?.token, kept.issuedAt <= now + Self.clockSkew,
             now < kept.issuedAt + Self.renewalAge
@@ -79,7 +79,7 @@ package final class APNsProviderToken: Sendable {
             return Self.credential(kept.token, issued: kept.issuedAt)
         }
         let credential = try await sign()
-        // Where it cannot be kept, the next process signs one of its own.
+        // If storing fails, the next process signs a token of its own.
         try? await store?.put(ProviderToken(token: credential.token, issuedAt: credential.issued), for: storeKey)
         return credential
     }
@@ -88,7 +88,7 @@ package final class APNsProviderToken: Sendable {
         Credential(token: token, issued: issued, renewal: issued + renewalAge, expires: issued + lifetime)
     }
 
-    private func sign() async throws(Undelivered) -> Credential {
+    private func sign() async throws(DeliveryFailure) -> Credential {
         let now = clock.now
         do {
             let kid = JWKIdentifier(string: keyID)
@@ -97,7 +97,7 @@ package final class APNsProviderToken: Sendable {
             let token = try await keys.sign(Claims(iss: teamID, iat: now.seconds), kid: kid)
             return Self.credential(Secret(token), issued: now)
         } catch {
-            throw Undelivered(
+            throw DeliveryFailure(
                 verdict: .rejected(
                     Rejection(
                         status: 0, reason: "SigningFailed", explanation: "the APNs key could not sign a provider token",

@@ -1,10 +1,10 @@
-import PushCore
+import PushModel
 
-/// `apns-push-type` and what it implies ("Sending notification requests to APNs").
+/// The header `apns-push-type`, with the topic, priorities and size that it implies ("Sending notification requests to APNs").
 enum APNsPushType: String, CaseIterable, Sendable {
     case alert, background, location, voip, complication, fileprovider, mdm, liveactivity, pushtotalk, widgets, controls
 
-    /// What the bundle id is followed by in `apns-topic`.
+    /// The suffix that follows the bundle id in `apns-topic`.
     var topicSuffix: String {
         switch self {
         case .alert, .background, .mdm: ""
@@ -19,13 +19,13 @@ enum APNsPushType: String, CaseIterable, Sendable {
         }
     }
 
-    /// The largest payload, in bytes.
-    var payloadLimit: Int { self == .voip ? Self.wideLimit : Platform.apns.payloadLimit }
+    /// The maximum payload size, in bytes.
+    var payloadLimit: Int { self == .voip ? Self.largePayloadLimit : Platform.apns.payloadLimit }
 
-    /// In bytes: of VoIP notifications and of broadcasts.
-    static let wideLimit = 5120
+    /// The maximum payload size of VoIP notifications and broadcasts, in bytes.
+    static let largePayloadLimit = 5120
 
-    /// What `apns-priority` may be.
+    /// The valid values of `apns-priority`.
     var priorities: [String] {
         switch self {
         case .background: ["5"]
@@ -34,8 +34,8 @@ enum APNsPushType: String, CaseIterable, Sendable {
         }
     }
 
-    /// `content-available` and nothing for the user to see or hear makes a background notification ("Pushing background
-    /// updates to your app").
+    /// A payload with `content-available` and nothing for the user to see or hear is a background notification ("Pushing background updates
+    /// to your app").
     init(payload: [UInt8]) {
         guard let aps = (try? JSON(parsing: payload))?["aps"], let flag = aps["content-available"] else {
             self = .alert
@@ -45,7 +45,7 @@ enum APNsPushType: String, CaseIterable, Sendable {
         self = isSilent && (flag == .integer(1) || flag == .bool(true)) ? .background : .alert
     }
 
-    /// The type whose suffix the topic has behind the app's bundle id; nil where it has none.
+    /// The push type whose suffix follows the bundle id in the topic; `nil` for a topic without a known suffix.
     init?(topic: String, bundleID: String) {
         guard topic.hasPrefix(bundleID),
             let type = Self.allCases.first(where: { !$0.topicSuffix.isEmpty && topic == bundleID + $0.topicSuffix })

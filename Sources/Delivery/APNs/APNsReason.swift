@@ -1,6 +1,6 @@
-import PushCore
+import PushModel
 
-/// Every `reason` of APNs ("Handling notification responses from APNs") and what it means for the sender.
+/// Every `reason` of an APNs response ("Handling notification responses from APNs"), and what follows from it for the send.
 package enum APNsReason: String, CaseIterable, Sendable {
     case badCollapseID = "BadCollapseId"
     case badDeviceToken = "BadDeviceToken"
@@ -34,7 +34,7 @@ package enum APNsReason: String, CaseIterable, Sendable {
     case internalServerError = "InternalServerError"
     case serviceUnavailable = "ServiceUnavailable"
     case shutdown = "Shutdown"
-    // Of broadcasts and of the management of channels.
+    // Reasons for broadcasts and channel management.
     case missingChannelID = "MissingChannelId"
     case badChannelID = "BadChannelId"
     case channelNotRegistered = "ChannelNotRegistered"
@@ -46,7 +46,7 @@ package enum APNsReason: String, CaseIterable, Sendable {
     case topicMismatch = "TopicMismatch"
     case badEnvironmentKeyInToken = "BadEnvironmentKeyInToken"
 
-    /// The status that Apple documents beside it; of those for channels some are known from answers alone.
+    /// The status that Apple documents for it. For some channel reasons it is taken from observed responses.
     package var status: Int {
         switch self {
         case .badCollapseID, .badDeviceToken, .badExpirationDate, .badMessageID, .badPriority, .badTopic,
@@ -88,7 +88,7 @@ package enum APNsReason: String, CaseIterable, Sendable {
         }
     }
 
-    /// What it says beyond its device, of a send with the topic of the credential.
+    /// How far the rejection reaches beyond this device, if the send uses the topic of the credential.
     var scope: Rejection.Scope {
         switch self {
         case .badCollapseID, .badExpirationDate, .badMessageID, .badPriority, .invalidPushType, .missingPushType: .headers
@@ -99,7 +99,7 @@ package enum APNsReason: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether it is the topic of the send that is refused.
+    /// Whether the topic of the send is what APNs rejects.
     var isAboutTopic: Bool {
         switch self {
         case .badTopic, .missingTopic, .topicDisallowed, .deviceTokenNotForTopic: true
@@ -107,11 +107,11 @@ package enum APNsReason: String, CaseIterable, Sendable {
         }
     }
 
-    /// Only a 410 proves that a token is dead. `BadDeviceToken` may as well mean that we talk to the other environment,
-    /// and must not empty the hub for a slip in the settings.
-    package var isHandleDead: Bool { self == .unregistered || self == .expiredToken }
+    /// Whether the device token is invalid for good. Only a 410 proves that. `BadDeviceToken` may also mean the wrong environment, and a
+    /// mistake in the settings must not remove every device of the hub.
+    package var isHandleInvalid: Bool { self == .unregistered || self == .expiredToken }
 
-    /// Whether APNs refuses all requests with the provider token, whatever the device, until some time has passed.
+    /// Whether APNs now rejects every request with this provider token, whatever the device, for some time.
     var isCredentialBlocked: Bool { self == .tooManyProviderTokenUpdates }
 
     var retry: RetryAdvice {

@@ -1,19 +1,18 @@
 import HTTPTypes
-import PushCore
+import PushModel
 
-/// The request that one batch makes to APNs; only token and id differ from device to device.
+/// The APNs request of one batch; only device token and id differ from device to device.
 struct APNsRequest: Sendable {
-    /// What the batch counts as: it decides the topic's suffix and the size limit. Nil for a type this program does not
-    /// know, which travels as it is.
+    /// The push type, which decides the topic suffix and the size limit. `nil` for an unknown type, which is sent unchanged.
     let pushType: APNsPushType?
     let body: [UInt8]
-    /// Of the channel that it is broadcast to; nil for one to devices.
+    /// The id of the broadcast channel; `nil` for a send to device tokens.
     let channel: String?
-    /// Why APNs would take it from nobody; then nothing is sent.
+    /// Why APNs would reject this request for every device; if set, nothing is sent.
     let refusal: Rejection?
-    /// The `apns-id` that the caller gave it; every copy has one of its own otherwise.
+    /// The `apns-id` that the sender gave; otherwise every copy has its own.
     let fixedID: String?
-    /// The topic where it is not the app's bundle id: the sender gave it, or it follows from the push type.
+    /// The topic if it differs from the app's bundle id, because the sender gave it or the push type implies it.
     let ownTopic: String?
     private let fields: HTTPFields
     private let bundleID: String
@@ -32,7 +31,7 @@ struct APNsRequest: Sendable {
                 explicit[.apnsTopic].flatMap { APNsPushType(topic: $0, bundleID: settings.topic) } ?? APNsPushType(payload: batch.body)
             }
         body = batch.body
-        // Apple writes it in lower case; clients on Apple's systems do not.
+        // Apple writes ids in lower case; clients on Apple's systems write upper case.
         fixedID = (explicit[.apnsID] ?? explicit[.apnsRequestID])?.lowercased()
 
         var fields = HTTPFields()
@@ -42,7 +41,7 @@ struct APNsRequest: Sendable {
         fields[.apnsExpiration] = batch.options.expiration.map { Self.expiration($0, now: now) }
         fields[.apnsCollapseID] = batch.options.collapseID.flatMap { PushHeader("", $0).sendableValue }
         for field in explicit where field.name != .apnsID && field.name != .apnsRequestID { fields[field.name] = field.value }
-        // Who does not say that it is a background notification cannot know that 10 is refused.
+        // If the sender did not choose the background type, correct the priority 10, which APNs rejects for it.
         if isDeduced, pushType == .background, fields[.apnsPriority] == "10" { fields[.apnsPriority] = "5" }
         if channel != nil {
             fields[.apnsTopic] = nil
@@ -57,7 +56,7 @@ struct APNsRequest: Sendable {
             ).refusal
     }
 
-    /// What the sender or the template says itself, by the names of APNs. The last of two wins.
+    /// The `apns-*` headers that the sender or the template set, also with the prefix `x-`. A later header replaces an earlier one.
     private static func explicitFields(_ headers: [PushHeader]) -> HTTPFields {
         var fields = HTTPFields()
         for header in headers {
@@ -71,15 +70,15 @@ struct APNsRequest: Sendable {
         return fields
     }
 
-    /// A device management has the topic of its certificate.
+    /// For device management (MDM), the topic is the user id of the certificate.
     private static func topic(_ settings: APNsSettings, _ pushType: APNsPushType?) -> String {
         if pushType == .mdm, let userID = settings.certificate?.userID { return userID }
         return settings.topic + (pushType?.topicSuffix ?? "")
     }
 
-    /// What all copies have in common, sent with one credential: nil where the connection shows a certificate.
+    /// The headers that all copies share. `credential` is `nil` if the connection presents a certificate.
     ///
-    /// - Parameter id: of a broadcast, which is one request.
+    /// - Parameter id: The request id of a broadcast, which is a single request.
     func headers(settings: APNsSettings, credential: Credential?, id: String?) -> HeaderTemplate {
         var headers = fields.map { PushHeader($0.name.canonicalName, $0.value) }
         if let id = fixedID ?? id { headers.insert(PushHeader(channel == nil ? "apns-id" : "apns-request-id", id), at: 0) }
@@ -90,7 +89,7 @@ struct APNsRequest: Sendable {
             authorization: credential.map { Secret("bearer " + $0.token.reveal()) }, fields: headers)
     }
 
-    /// Writes the path of one device, whose token is visible ASCII, or that of a broadcast.
+    /// Appends the path for one device token (visible ASCII), or the path of the broadcast.
     func writePath(to token: String, _ bytes: inout [UInt8]) {
         guard channel == nil else { return bytes.append(contentsOf: "/4/broadcasts/apps/\(bundleID)".utf8) }
         bytes.append(contentsOf: Self.pathPrefix)
@@ -105,7 +104,7 @@ struct APNsRequest: Sendable {
 
     private static let pathPrefix = Array("/3/device/".utf8)
 
-    /// Background notifications are refused with anything but 5, live activities with 1.
+    /// APNs rejects background notifications with a priority other than 5, and live activities with 1.
     private static func priority(_ wanted: PushOptions.Priority?, pushType: APNsPushType?) -> String? {
         if pushType == .background { return "5" }
         switch wanted {
@@ -116,7 +115,7 @@ struct APNsRequest: Sendable {
         }
     }
 
-    /// Seconds since 1970. APNs keeps nothing longer than 30 days, and 0 means "now or never".
+    /// Seconds since 1970. APNs stores nothing for longer than 30 days; 0 means "deliver now or never".
     private static func expiration(_ moment: Timestamp, now: Timestamp) -> String {
         String(max(0, min(moment, now + .seconds(30 * 86_400)).seconds))
     }

@@ -1,11 +1,11 @@
-import PushCore
+import PushModel
 
-/// What Apple's developer account says about one app.
+/// The APNs credential of one app, with its topic and environment.
 package struct APNsSettings: Sendable {
     package enum Environment: String, Sendable, CaseIterable {
         case production, development
 
-        /// "Sending notification requests to APNs" names both hosts.
+        /// The host for notifications ("Sending notification requests to APNs").
         package var host: String {
             switch self {
             case .production: "api.push.apple.com"
@@ -13,7 +13,7 @@ package struct APNsSettings: Sendable {
             }
         }
 
-        /// Where broadcast channels are made and removed ("Sending channel management requests to APNs").
+        /// The host that manages broadcast channels ("Sending channel management requests to APNs").
         package var channelHost: String {
             switch self {
             case .production: "api-manage-broadcast.push.apple.com:2196"
@@ -22,11 +22,11 @@ package struct APNsSettings: Sendable {
         }
     }
 
-    /// How APNs knows who sends.
+    /// How the hub authenticates to APNs.
     package enum Authentication: Sendable {
-        /// Every request bears a token that this key has signed.
+        /// Every request carries a token signed with this key.
         case token(APNsSigningKey)
-        /// The connection shows it; requests bear nothing.
+        /// The TLS connection presents this certificate; requests carry no token.
         case certificate(APNsCertificate)
     }
 
@@ -49,56 +49,56 @@ package struct APNsSettings: Sendable {
             environment: environment)
     }
 
-    /// With a certificate, which tells by itself what is not given. Throws `credential.invalid` where it does not, or where it is
-    /// for the other environment.
+    /// Uses a certificate, which supplies the topic and the environment if they are omitted. Throws `credential.invalid` if it does not
+    /// name a single app, or is for the other environment.
     package init(certificate: APNsCertificate, topic: String? = nil, environment: Environment? = nil) throws(PushError) {
         guard let topic = topic ?? certificate.bundleID else {
             let names = certificate.topics.isEmpty ? "none" : certificate.topics.joined(separator: ", ").excerpt
-            throw .invalidCredential("the certificate names no single app (\(names))", "say which: give the app's bundle id as the topic")
+            throw .invalidCredential("the certificate is not for exactly one app (\(names))", "give the app's bundle id as the topic")
         }
         let marked = certificate.environments.count == 1 ? certificate.environments.first : nil
         if let marked, let environment, marked != environment {
             throw .invalidCredential(
-                "the certificate is for \(marked.rawValue) alone, and notifications go to \(environment.rawValue)",
+                "the certificate is only for \(marked.rawValue), but notifications go to \(environment.rawValue)",
                 "use another certificate, or the other environment")
         }
         self.init(authentication: .certificate(certificate), topic: topic, environment: environment ?? marked ?? .production)
     }
 
-    /// Nil with a token.
+    /// `nil` with token authentication.
     package var certificate: APNsCertificate? {
         if case .certificate(let certificate) = authentication { certificate } else { nil }
     }
 
-    /// Nil with a certificate.
+    /// `nil` with certificate authentication.
     package var signingKey: APNsSigningKey? {
         if case .token(let key) = authentication { key } else { nil }
     }
 }
 
 extension APNsSettings {
-    /// What can be known without asking Apple: the key signs, the certificate holds and is for the topic. Throws
+    /// Checks what can be checked without asking Apple: the key can sign; the certificate is valid and is for the topic. Throws
     /// `credential.invalid`.
     package func check(now: Timestamp) throws(PushError) {
         guard !topic.isEmpty, topic.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
-            throw .invalidCredential("\"\(topic.excerpt)\" is no bundle id", "give the app's bundle id, such as com.example.app")
+            throw .invalidCredential("invalid bundle id \"\(topic.excerpt)\"", "give the app's bundle id, such as com.example.app")
         }
         switch authentication {
         case .token(let key):
             try key.check()
             for (id, name) in [(key.keyID, "key"), (key.teamID, "team")] where !Self.isID(id) {
                 throw .invalidCredential(
-                    "\"\(id.excerpt)\" is no id of a \(name)", "copy the ten letters and digits from Apple's developer account")
+                    "invalid \(name) id \"\(id.excerpt)\"", "copy the ten letters and digits from Apple's developer account")
             }
         case .certificate(let certificate):
             guard certificate.expires > now else {
                 throw .invalidCredential(
-                    "the certificate ended on \(certificate.expires.iso8601(fraction: false))", "renew it in Apple's developer account")
+                    "the certificate expired on \(certificate.expires.iso8601(fraction: false))", "renew it in Apple's developer account")
             }
             guard certificate.topics.isEmpty || certificate.topics.contains(topic) || certificate.bundleID == topic else {
                 throw .invalidCredential(
                     "the certificate is not for \(topic.excerpt), but for \(certificate.topics.joined(separator: ", ").excerpt)",
-                    "use the certificate of that app, or leave the topic out")
+                    "use the certificate of that app, or omit the topic")
             }
         }
     }

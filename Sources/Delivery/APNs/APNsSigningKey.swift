@@ -1,14 +1,14 @@
 import Crypto
-import PushCore
+import PushModel
 import SwiftASN1
 
 /// The key that signs the provider tokens of a team ("Establishing a token-based connection to APNs").
 package struct APNsSigningKey: Sendable, Equatable {
-    /// Ten characters, of the developer account.
+    /// The team's id in the developer account: ten characters.
     package var teamID: String
-    /// Ten characters, of the signing key.
+    /// The key's id: ten characters.
     package var keyID: String
-    /// The `.p8` file's text: a P-256 key in PKCS #8, in PEM, or in base64 alone, as Azure takes it.
+    /// The text of the `.p8` file: a P-256 key in PKCS #8, as PEM or, as Azure accepts it, as bare base64.
     package var privateKey: Secret
 
     package init(teamID: String, keyID: String, privateKey: Secret) {
@@ -17,15 +17,15 @@ package struct APNsSigningKey: Sendable, Equatable {
         self.privateKey = privateKey
     }
 
-    /// - Parameter file: PEM, or the same key in DER.
+    /// - Parameter file: A PEM file, or the same key as DER.
     package init(teamID: String, keyID: String, file: [UInt8]) {
         self.init(teamID: teamID, keyID: keyID, privateKey: Secret(CredentialText.text(ofFile: file)))
     }
 
-    /// Whether it signs. Throws `credential.invalid`.
+    /// Checks that the key can sign. Throws `credential.invalid`.
     package func check() throws(PushError) { _ = try signer() }
 
-    /// The key itself. Throws `credential.invalid`, which tells what was handed in instead.
+    /// Parses the key. Throws `credential.invalid`, which says what the text is instead.
     func signer() throws(PushError) -> P256.Signing.PrivateKey {
         let bytes = Array(privateKey.reveal().utf8)
         guard let block = CredentialText.privateKey(bytes) else { throw Self.refusal(CredentialText.kind(bytes)) }
@@ -36,16 +36,16 @@ package struct APNsSigningKey: Sendable, Equatable {
     }
 
     private static func why(_ block: PEMBlock) -> String {
-        if block.isEncrypted { return "it has a password, and Apple's has none" }
+        if block.isEncrypted { return "it has a password; Apple's keys have none" }
         if block.label == "RSA PRIVATE KEY" { return "it is an RSA key, and belongs to a certificate" }
         guard let parts = try? BER.parse(block.bytes).parts, parts.count > 1 else { return "its text is damaged" }
         if parts[0].identifier == .sequence { return parts.count == 2 ? "it is a public key" : "it is a certificate" }
         return switch try? parts[1].part(0).objectIdentifier {
         case [1, 2, 840, 113_549, 1, 1, 1]: "it is an RSA key, and belongs to a certificate"
-        case [1, 2, 840, 10045, 2, 1]: "it is of another curve, or damaged"
-        case [1, 2, 840, 113_549, 1, 7, 1]: "it is a .p12 file, which holds a certificate"
+        case [1, 2, 840, 10045, 2, 1]: "it is a key on another curve, or damaged"
+        case [1, 2, 840, 113_549, 1, 7, 1]: "it is a .p12 file, which contains a certificate"
         case nil: "its text is damaged"
-        default: "it is no P-256 key"
+        default: "it is not a P-256 key"
         }
     }
 

@@ -1,12 +1,12 @@
 import Crypto
 
-/// The `apns-id` of every copy of a notification. The same device has the same one in every attempt, also in that of a process which
-/// goes on after a crash: whoever may get a copy twice can tell.
+/// Derives the `apns-id` of every copy of a notification. A device gets the same id in every attempt, also from a process that resumes
+/// after a crash, so that duplicates can be recognised.
 struct PushIDSeries: Sendable {
     private let first: UInt64
     private let second: UInt64
 
-    /// - Parameter body: tells copies of a notification apart of which a device gets several, from several templates.
+    /// - Parameter body: Distinguishes the copies for a device that gets several, from several templates.
     init(notificationID: String, body: [UInt8]) {
         var hash = SHA256()
         hash.update(data: Array(notificationID.utf8))
@@ -17,7 +17,7 @@ struct PushIDSeries: Sendable {
         (first, second) = (word(0), word(8))
     }
 
-    /// A UUID of version 8 (RFC 9562, section 5.8).
+    /// Returns a UUID of version 8 (RFC 9562, section 5.8).
     func id(of token: String) -> PushID {
         var (high, low, word, count) = (first, second, UInt64(0), 0)
         func fold(_ value: UInt64, _ factor: UInt64) -> UInt64 {

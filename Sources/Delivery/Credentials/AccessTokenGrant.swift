@@ -1,17 +1,17 @@
 import HTTPTypes
-import PushCore
+import PushModel
 
-/// Asks an OAuth 2.0 token endpoint for an access token (RFC 6749, sections 4.4 and 5).
+/// Requests access tokens from an OAuth 2.0 token endpoint (RFC 6749, sections 4.4 and 5).
 struct AccessTokenGrant: Sendable {
-    /// A new token is asked for this long before the old one ends.
-    static let earliness: Duration = .seconds(300)
+    /// How long before its expiry a token is renewed.
+    static let renewalMargin: Duration = .seconds(300)
 
     let service: String
     let endpoint: WebAddress
     let transport: any PushTransport
     let clock: any HubClock
 
-    func credential(form: KeyValuePairs<String, String>) async throws(Undelivered) -> Credential {
+    func credential(form: KeyValuePairs<String, String>) async throws(DeliveryFailure) -> Credential {
         let body = FormBody.encode(form)
         var fields = HTTPFields()
         fields[.contentType] = FormBody.contentType
@@ -24,22 +24,23 @@ struct AccessTokenGrant: Sendable {
         return try credential(from: response)
     }
 
-    /// The notification itself has not been sent, so that a lost answer is harmless here: not unknown, only later.
-    private func answer(to request: HTTPRequest, body: [UInt8]) async throws(Undelivered) -> PushResponse {
+    /// A lost response is transient here, not unknown: the notification itself has not been sent.
+    private func answer(to request: HTTPRequest, body: [UInt8]) async throws(DeliveryFailure) -> PushResponse {
         do {
             return try await transport.attempt(request, body: body)
         } catch {
             guard case .unknown(let why) = error.verdict else { throw error }
-            throw Undelivered(verdict: .transient(.unreachable(transport.destination(of: endpoint.authority), why: why), retryAfter: nil))
+            throw DeliveryFailure(
+                verdict: .transient(.unreachable(transport.destination(of: endpoint.authority), why: why), retryAfter: nil))
         }
     }
 
-    private func credential(from response: PushResponse) throws(Undelivered) -> Credential {
+    private func credential(from response: PushResponse) throws(DeliveryFailure) -> Credential {
         let json = JSON(answer: response.body)
         guard let token = json?["access_token"]?.string, !token.isEmpty,
             token.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
         else {
-            throw Undelivered(
+            throw DeliveryFailure(
                 verdict: .transient(
                     Rejection(
                         status: response.status.code, reason: "MalformedTokenAnswer",
@@ -48,12 +49,12 @@ struct AccessTokenGrant: Sendable {
         }
         let now = clock.now
         let lifetime = Duration.seconds(max(0, min(json?["expires_in"]?.int ?? 3600, 30 * 86_400)))
-        // A token that lives for less than ten minutes is renewed after half of its life.
-        let renewal = max(lifetime - Self.earliness, lifetime / 2)
+        // A token that lives for less than ten minutes is renewed at half of its lifetime.
+        let renewal = max(lifetime - Self.renewalMargin, lifetime / 2)
         return Credential(token: Secret(token), issued: now, renewal: now + renewal, expires: now + lifetime)
     }
 
-    private func refusal(_ response: PushResponse) -> Undelivered {
+    private func refusal(_ response: PushResponse) -> DeliveryFailure {
         let status = response.status.code
         let json = JSON(answer: response.body)
         let error = json?["error"]?.string?.excerpt ?? "HTTP \(status)"
@@ -61,15 +62,15 @@ struct AccessTokenGrant: Sendable {
         if status == 429 || status >= 500 {
             let rejection = Rejection(
                 status: status, reason: error,
-                explanation: "\(endpoint.host) gives no access token now\(said); try again later",
+                explanation: "\(endpoint.host) currently issues no access tokens\(said); try again later",
                 outcome: .pnsUnavailable)
-            return Undelivered(
+            return DeliveryFailure(
                 verdict: .transient(rejection, retryAfter: response.retryAfter(now: clock.now)))
         }
         let rejection = Rejection(
             status: status, reason: error,
-            explanation: "\(endpoint.host) refused the \(service) credentials\(said); check them in the settings",
+            explanation: "\(endpoint.host) rejected the \(service) credentials\(said); check them in the settings",
             outcome: .invalidCredentials)
-        return Undelivered(verdict: .rejected(rejection))
+        return DeliveryFailure(verdict: .rejected(rejection))
     }
 }

@@ -1,17 +1,17 @@
 import Crypto
 import NIOSSL
-import PushCore
+import PushModel
 import SwiftASN1
 import X509
 
-/// A certificate with its key, which a sender shows in the TLS handshake (RFC 8446, section 4.4.2).
+/// A certificate with its key, for client authentication in the TLS handshake (RFC 8446, section 4.4.2).
 package struct ClientIdentity: Sendable {
-    /// The sender's own first, then those that vouch for it, as far as they were given.
+    /// The client's own certificate, followed by the issuing certificates that were given.
     package let chain: [NIOSSLCertificate]
     package let key: NIOSSLPrivateKey
-    /// SHA-256 of the sender's own certificate, in hexadecimal: what tells it from another one.
+    /// SHA-256 of the client's own certificate, in hexadecimal; identifies it.
     package let fingerprint: String
-    /// The sender's own.
+    /// The client's own certificate.
     let certificate: X509.Certificate
 
     /// Reads a PKCS #12 file. Throws `credential.invalid`.
@@ -24,15 +24,15 @@ package struct ClientIdentity: Sendable {
         }
         guard !bundle.keys.isEmpty else {
             throw .invalidCredential(
-                "the PKCS #12 file holds no private key", "export certificate and key together, as .p12, where the key was made")
+                "the PKCS #12 file contains no private key", "export certificate and key together, as .p12, where the key was made")
         }
         try self.init(bundle.certificates, keys: bundle.keys.map { PEMBlock(label: "PRIVATE KEY", bytes: $0) })
     }
 
-    /// Reads PEM, or one certificate in DER. Throws `credential.invalid`.
+    /// Reads PEM, or one certificate as DER. Throws `credential.invalid`.
     /// - Parameters:
-    ///   - key: PEM; where it is nil it stands beside the certificates.
-    ///   - password: of the key, where it is encrypted.
+    ///   - key: The key as PEM; `nil` if it is in the same text as the certificates.
+    ///   - password: The password of an encrypted key.
     package init(certificates: [UInt8], key: [UInt8]?, password: Secret? = nil) throws(PushError) {
         let blocks = CredentialText.blocks(certificates)
         let chain = blocks.isEmpty ? [certificates] : blocks.filter { $0.label == "CERTIFICATE" }.map(\.bytes)
@@ -50,10 +50,10 @@ package struct ClientIdentity: Sendable {
         try self.init(chain, keys: keys)
     }
 
-    /// What a connection shows.
+    /// The chain and key that a connection presents.
     var shown: ClientCertificate { ClientCertificate(chain: chain, key: key) }
 
-    /// - Parameter keys: private keys, of which one belongs to a certificate.
+    /// - Parameter keys: Private keys, one of which belongs to a certificate.
     private init(_ certificates: [[UInt8]], keys: [PEMBlock]) throws(PushError) {
         let parsed = certificates.map { try? X509.Certificate(derEncoded: $0) }
         guard !parsed.isEmpty, !parsed.contains(where: { $0 == nil }) else {
@@ -77,14 +77,14 @@ package struct ClientIdentity: Sendable {
             return
         }
         throw .invalidCredential(
-            "the private key does not belong to the certificate, or is of a kind that TLS does not take",
-            "give the key that the certificate was requested with; RSA and P-256 are good")
+            "the private key does not belong to the certificate, or TLS does not support this kind of key",
+            "give the key that the certificate was requested with, RSA or P-256")
     }
 
     private static func opened(_ block: PEMBlock, _ password: Secret?) throws(PushError) -> PEMBlock {
         guard block.isEncrypted else { return block }
         guard let password, !password.isEmpty else {
-            throw .invalidCredential("the private key is encrypted, and there is no password", "give its password, or the key without one")
+            throw .invalidCredential("the private key is encrypted, and no password was given", "give its password, or the key without one")
         }
         let key = try? NIOSSLPrivateKey(bytes: Array(block.text.utf8), format: .pem) { setter in
             setter(Array(password.reveal().utf8))
@@ -92,32 +92,32 @@ package struct ClientIdentity: Sendable {
         guard let bytes = try? key?.derBytes else {
             throw .invalidCredential("the password does not open the private key", "check the password")
         }
-        // What comes out is RSA's own form, or that of elliptic curves.
+        // BoringSSL writes the key in the traditional format for RSA or EC, without saying which.
         for label in ["RSA PRIVATE KEY", "EC PRIVATE KEY", "PRIVATE KEY"] {
             let block = PEMBlock(label: label, bytes: bytes)
             if block.certificateKey != nil { return block }
         }
-        throw .invalidCredential("the private key is of a kind that TLS does not take", "RSA and P-256 are good")
+        throw .invalidCredential("TLS does not support this kind of private key", "use an RSA or P-256 key")
     }
 
     private static func refusal(_ fault: PKCS12Bundle.Fault, isEmpty: Bool) -> PushError {
         switch fault {
         case .malformed:
-            .invalidCredential("this is no PKCS #12 file", "export certificate and key together, as .p12, and use the file unchanged")
+            .invalidCredential("this is not a PKCS #12 file", "export certificate and key together, as .p12, and use the file unchanged")
         case .wrongPassword where isEmpty:
             .invalidCredential("the PKCS #12 file has a password, and none was given", "give the password that it was exported with")
         case .wrongPassword:
             .invalidCredential("the password does not open the PKCS #12 file", "give the password that it was exported with")
         case .unsupported(let method):
             .invalidCredential(
-                "the PKCS #12 file is encrypted in a way that is not known here (\(method))",
-                "write it anew: openssl pkcs12 -in FILE -nodes | openssl pkcs12 -export -out NEW")
+                "the PKCS #12 file uses an unsupported encryption (\(method))",
+                "convert it: openssl pkcs12 -in FILE -nodes | openssl pkcs12 -export -out NEW")
         }
     }
 }
 
 extension PEMBlock {
-    /// Nil for a key of a kind that certificates do not have here.
+    /// The parsed key; `nil` for a kind of key that is not supported with certificates.
     fileprivate var certificateKey: X509.Certificate.PrivateKey? {
         try? X509.Certificate.PrivateKey(pemDocument: PEMDocument(type: label, derBytes: bytes))
     }

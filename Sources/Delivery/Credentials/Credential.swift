@@ -1,16 +1,16 @@
-import PushCore
+import PushModel
 
-/// What a push service wants to see in `authorization`, and how long it is good.
+/// A value of the header `authorization`, with its lifetime.
 struct Credential: Sendable, Equatable {
     let token: Secret
     let issued: Timestamp
-    /// From here on a new one is wanted; until `expires` this one still serves.
+    /// From this time on it should be renewed; it remains valid until `expires`.
     let renewal: Timestamp
     let expires: Timestamp
 }
 
 extension PushError {
-    /// A key or an account that can never sign anything.
+    /// `credential.invalid`: a key or an account that cannot be used to sign.
     static func invalidCredential(_ what: String, _ cure: String) -> PushError {
         PushError("credential.invalid", what, hint: cure, status: 400)
     }

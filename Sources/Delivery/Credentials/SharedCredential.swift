@@ -1,14 +1,14 @@
-import PushCore
+import PushModel
 import Synchronization
 
-/// One credential for all deliveries: whoever first needs a new one obtains it, the others wait for the same.
+/// A credential shared by all deliveries. The first one that needs a new credential obtains it; the others wait for the result.
 final class SharedCredential: Sendable {
-    typealias Outcome = Result<Credential, Undelivered>
+    typealias Outcome = Result<Credential, DeliveryFailure>
 
     private struct State {
         var current: Credential?
         var isRenewing = false
-        /// Not before this moment is a renewal tried that failed while the old credential serves.
+        /// Earliest time for the next attempt, after a renewal failed while the old credential is still valid.
         var nextRenewal: Timestamp?
         var waiters: [CheckedContinuation<Outcome?, Never>] = []
     }
@@ -19,22 +19,22 @@ final class SharedCredential: Sendable {
         case renew(inPlaceOf: Credential?)
     }
 
-    /// Between attempts to renew a credential that still serves.
+    /// Pause between attempts to renew a credential that is still valid.
     private static let pause: Duration = .seconds(30)
 
     private let state = Mutex(State())
 
-    /// The current credential, if there is one and it is not the one a service has just refused.
+    /// The current credential; `nil` if there is none, or if it is the one that a service has just rejected.
     func current(otherThan refused: Credential?) -> Credential? {
         state.withLock { $0.current == refused ? nil : $0.current }
     }
 
-    /// A credential other than `refused`; `obtain` runs when there is none, or when the current one asks for renewal.
+    /// Returns a credential other than `refused`. Calls `obtain` if there is none, or if the current one is due for renewal.
     ///
-    /// A renewal that takes its time, or fails, is not felt by others as long as the old credential serves.
+    /// While the old credential is valid, a slow or failing renewal does not affect other callers.
     func credential(
-        otherThan refused: Credential? = nil, now: Timestamp, obtain: () async throws(Undelivered) -> Credential
-    ) async throws(Undelivered) -> Credential {
+        otherThan refused: Credential? = nil, now: Timestamp, obtain: () async throws(DeliveryFailure) -> Credential
+    ) async throws(DeliveryFailure) -> Credential {
         while true {
             let step = state.withLock { state -> Step in
                 let usable = state.current.flatMap { $0 != refused && now < $0.expires ? $0 : nil }
@@ -52,7 +52,7 @@ final class SharedCredential: Sendable {
                 do {
                     outcome = .success(try await obtain())
                 } catch {
-                    outcome = old.map { .success($0) } ?? .failure(Undelivered(verdict: error.verdict, isForAll: true))
+                    outcome = old.map { .success($0) } ?? .failure(DeliveryFailure(verdict: error.verdict, isForAll: true))
                 }
                 finish(outcome, isCancelled: Task.isCancelled, nextRenewal: outcome == old.map { .success($0) } ? now + Self.pause : nil)
                 return try outcome.get()
@@ -60,7 +60,7 @@ final class SharedCredential: Sendable {
         }
     }
 
-    /// Nil when there is nothing to wait for any more, or when whoever renewed was cancelled: look again.
+    /// Waits for the renewal. Returns `nil` if none is running, or if the task that renewed was cancelled; the caller then retries.
     private func outcomeOfRenewal() async -> Outcome? {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in

@@ -1,8 +1,8 @@
 import JWTKit
-import PushCore
+import PushModel
 
-/// The OAuth access token of one service account, shared by everything that is sent with it (RFC 7523; Google's "Using
-/// OAuth 2.0 for server to server applications").
+/// The OAuth access token of one service account, shared by all its requests (RFC 7523; Google's "Using OAuth 2.0 for server to server
+/// applications").
 final class FCMAccessToken: Sendable {
     static let scope = "https://www.googleapis.com/auth/firebase.messaging"
 
@@ -22,7 +22,7 @@ final class FCMAccessToken: Sendable {
     private let grant: AccessTokenGrant
     private let shared = SharedCredential()
 
-    /// Throws `credential.invalid` if the key cannot sign or the token URI is none.
+    /// Throws `credential.invalid` if the key cannot sign or the token URI is invalid.
     init(settings: FCMSettings, transport: any PushTransport, clock: any HubClock) throws(PushError) {
         self.settings = settings
         self.clock = clock
@@ -33,8 +33,8 @@ final class FCMAccessToken: Sendable {
         key = try settings.signer()
     }
 
-    func credential(otherThan refused: Credential? = nil) async throws(Undelivered) -> Credential {
-        try await shared.credential(otherThan: refused, now: clock.now) { () async throws(Undelivered) in
+    func credential(otherThan refused: Credential? = nil) async throws(DeliveryFailure) -> Credential {
+        try await shared.credential(otherThan: refused, now: clock.now) { () async throws(DeliveryFailure) in
             try await grant.credential(form: [
                 "grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer",
                 "assertion": try await assertion(),
@@ -42,7 +42,7 @@ final class FCMAccessToken: Sendable {
         }
     }
 
-    private func assertion() async throws(Undelivered) -> String {
+    private func assertion() async throws(DeliveryFailure) -> String {
         let now = clock.now.seconds
         let claims = Claims(
             iss: settings.clientEmail, scope: Self.scope, aud: settings.tokenURI, iat: now, exp: now + 3600)
@@ -52,7 +52,7 @@ final class FCMAccessToken: Sendable {
             await keys.add(rsa: key, digestAlgorithm: .sha256, kid: kid)
             return try await keys.sign(claims, kid: kid)
         } catch {
-            throw Undelivered(
+            throw DeliveryFailure(
                 verdict: .rejected(
                     Rejection(
                         status: 0, reason: "SigningFailed",

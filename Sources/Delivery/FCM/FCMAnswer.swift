@@ -1,19 +1,19 @@
 import HTTPTypes
-import PushCore
+import PushModel
 
-/// What FCM answered to one message: its name, or Google's error model (AIP-193) with FCM's own details.
+/// The response of FCM to one message: the message's name, or an error in Google's model (AIP-193) with FCM's details.
 struct FCMAnswer: Sendable {
     private let status: Int
     private let retryAfter: Duration?
-    /// `projects/…/messages/…`
+    /// The name of the accepted message: `projects/…/messages/…`.
     private let name: String?
-    /// The canonical code of google.rpc: `NOT_FOUND`.
+    /// The canonical code of google.rpc, such as `NOT_FOUND`.
     private let code: String?
     private let message: String
-    /// The error code of FCM, as text; nil when the answer has no `FcmError` and so may not be about the device.
+    /// FCM's own error code; `nil` if the response has no `FcmError`, so that it may not be about the device.
     private let fcmCode: String?
     private let faultyFields: [String]
-    /// What APNs said to Google, if it did.
+    /// The status and reason of APNs, if FCM passed them on.
     private let apns: String?
 
     init(_ response: PushResponse, now: Timestamp) {
@@ -34,7 +34,7 @@ struct FCMAnswer: Sendable {
         }
     }
 
-    /// 401 without `FcmError`: it is the access token, not a credential at Google.
+    /// Whether the access token was rejected. A 401 with `FcmError` is about a credential that Google holds.
     var isAccessTokenRefused: Bool { status == 401 && fcmCode == nil }
 
     var verdict: Verdict {
@@ -42,17 +42,17 @@ struct FCMAnswer: Sendable {
         if status == Rejection.labFullStatus, code == Rejection.labFullReason { return .rejected(.labFull) }
         let reason = fcmCode.flatMap(FCMReason.init(rawValue:))
         let isDead = reason == .unregistered || isTokenFaulty
-        // What FCM cannot read is the message, and not the credential.
+        // On 400, FCM cannot read the message; the credential is fine.
         let rejection = Rejection(
             status: status, reason: fcmCode ?? code ?? "HTTP \(status)",
             explanation: explanation(reason),
-            outcome: isTokenFaulty ? .badChannel : reason?.outcome ?? outcomeOfStatus, isHandleDead: isDead,
+            outcome: isTokenFaulty ? .badChannel : reason?.outcome ?? outcomeOfStatus, isHandleInvalid: isDead,
             scope: status == 400 ? .send : .hub)
         return (reason?.retry ?? retryOfStatus).verdict(rejection, retryAfter: retryAfter)
     }
 
-    /// `INVALID_ARGUMENT` covers payload and token alike. It is the token only if FCM itself says so, and complains of
-    /// nothing else.
+    /// Whether the registration token is malformed. `INVALID_ARGUMENT` covers payload and token; it is the token only if FCM's message says
+    /// so and no other field is at fault.
     private var isTokenFaulty: Bool {
         fcmCode == FCMReason.invalidArgument.rawValue && message.lowercased().contains("registration token")
             && faultyFields.allSatisfy { $0 == "message.token" }
@@ -61,24 +61,24 @@ struct FCMAnswer: Sendable {
     private func explanation(_ reason: FCMReason?) -> String {
         var text = reason?.explanation ?? explanationOfStatus
         if isTokenFaulty {
-            text = "the registration token is malformed; the registration is dropped until it registers anew"
+            text = "the registration token is malformed; the registration is removed until the app registers again"
         }
         if !faultyFields.isEmpty { text += "; at fault: " + faultyFields.prefix(5).joined(separator: ", ").excerpt }
-        if let apns, !apns.isEmpty { text += "; APNs said " + apns }
+        if let apns, !apns.isEmpty { text += "; APNs answered " + apns }
         return message.isEmpty ? text : text + " (\(message))"
     }
 
-    // MARK: - By status alone
+    // MARK: - Fallbacks by status
 
     private var explanationOfStatus: String {
         switch status {
         case 400: "FCM could not read the request; correct the payload"
-        case 401: "FCM refused the access token; check the service account"
-        case 403: "the service account may not send for this project; grant it the role and enable the interface"
-        case 404: "FCM knows no such project; check the project id in the settings (no registration is dropped)"
-        case 429: "the project sends too much; slow down"
-        case 500...: "FCM failed; try again later"
-        default: "FCM refused the message with status \(status); its reason is not one that Google documents"
+        case 401: "FCM rejected the access token; check the service account"
+        case 403: "the service account may not send for this project; grant it the role, and enable the API"
+        case 404: "unknown project; check the project id in the settings (no registration is removed)"
+        case 429: "the project sends too many messages; slow down"
+        case 500...: "FCM had an error; try again later"
+        default: "FCM rejected the message with status \(status) and a reason that Google does not document"
         }
     }
 

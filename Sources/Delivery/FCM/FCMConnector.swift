@@ -1,6 +1,6 @@
-import PushCore
+import PushModel
 
-/// Speaks FCM's HTTP v1 interface ("Send a message using FCM HTTP v1 API"), for legacy bodies too.
+/// Sends messages with FCM's HTTP v1 interface ("Send a message using FCM HTTP v1 API"); converts legacy bodies.
 package struct FCMConnector: Connector {
     package let platforms: Set<Platform> = [.fcmV1, .gcm]
 
@@ -10,8 +10,8 @@ package struct FCMConnector: Connector {
     private let clock: any HubClock
 
     /// - Parameters:
-    ///   - transport: for messages.
-    ///   - grants: for access tokens.
+    ///   - transport: Sends messages.
+    ///   - grants: Fetches access tokens.
     ///
     /// Throws `credential.invalid`.
     package init(
@@ -23,7 +23,7 @@ package struct FCMConnector: Connector {
         token = try FCMAccessToken(settings: settings, transport: grants, clock: clock)
     }
 
-    /// One request after the other, through a transport that takes them singly.
+    /// Sends one request at a time, over a transport without batches.
     package init(settings: FCMSettings, transport: any PushTransport, clock: any HubClock) throws(PushError) {
         try self.init(settings: settings, transport: SequentialTransport(transport), grants: transport, clock: clock)
     }
@@ -50,7 +50,8 @@ package struct FCMConnector: Connector {
             default: verdicts[place] = .rejected(.foreign(handle, to: "FCM"))
             }
         }
-        await verdicts.deliver(devices, atATime: transport.isSequential ? 1 : nil) { (devices, verdicts) async throws(Undelivered) in
+        await verdicts.deliver(devices, maximumConcurrency: transport.isSequential ? 1 : nil) {
+            (devices, verdicts) async throws(DeliveryFailure) in
             try await send(request, to: devices, &verdicts)
         }
         return verdicts.all
@@ -61,10 +62,10 @@ package struct FCMConnector: Connector {
         let token: String
     }
 
-    /// Throws when the rest would fare no better.
+    /// Throws if the remaining devices would fail in the same way.
     private func send(
         _ request: FCMRequest, to devices: ArraySlice<Device>, _ verdicts: inout BatchVerdicts
-    ) async throws(Undelivered) {
+    ) async throws(DeliveryFailure) {
         let credential = try await token.credential()
         let messages = request.batch(to: devices.lazy.map(\.token), credential: credential)
         let places = devices.map(\.place)
@@ -72,15 +73,15 @@ package struct FCMConnector: Connector {
         guard let first = refused.first else { return }
         for index in refused { verdicts[places[index]] = nil }
         let headers = FCMRequest.headers(try await token.credential(otherThan: credential))
-        // One of them shows whether the new token is taken: if it is not, the others are spared.
+        // Retry one message first. If FCM rejects the new token as well, the others are not sent.
         if await send(messages, of: [first], with: headers, places, &verdicts).isEmpty {
             _ = await send(messages, of: Array(refused.dropFirst()), with: headers, places, &verdicts)
         } else if let verdict = verdicts[places[first]] {
-            throw Undelivered(verdict: verdict, isForAll: true)
+            throw DeliveryFailure(verdict: verdict, isForAll: true)
         }
     }
 
-    /// Sends some of the messages, notes what became of them, and tells which had their access token refused.
+    /// Sends some of the messages, records their verdicts and returns the indexes whose access token was rejected.
     private func send(
         _ messages: PushBatch, of indexes: [Int], with headers: HeaderTemplate? = nil, _ places: [Int], _ verdicts: inout BatchVerdicts
     ) async -> [Int] {

@@ -1,9 +1,9 @@
-import PushCore
+import PushModel
 
-/// A downstream message of the legacy HTTP interface, turned into one of v1 ("Migrate from legacy FCM APIs to HTTP v1").
+/// A message of the legacy HTTP interface, converted to HTTP v1 ("Migrate from legacy FCM APIs to HTTP v1").
 ///
-/// The targets (`to`, `registration_ids`, `condition`) fall away, for the hub supplies them, and so does
-/// `delay_while_idle`, which has had no effect since 2016.
+/// The targets (`to`, `registration_ids`, `condition`) are dropped, because the hub supplies them. So is `delay_while_idle`, which has had
+/// no effect since 2016.
 struct FCMLegacyMessage: Sendable {
     private let body: JSONObject
 
@@ -33,14 +33,14 @@ struct FCMLegacyMessage: Sendable {
         return FCMMessage(fields: fields, isDryRun: body["dry_run"].map(isTrue) ?? false)
     }
 
-    /// v1 takes text only; anything else becomes the JSON that it was.
+    /// Converts data values to text, the only type in v1; other values become their JSON text.
     private func texts(_ data: JSONObject) -> JSONObject {
         var texts = JSONObject()
         for (key, value) in data.members { texts[key] = .string(value.string ?? value.text()) }
         return texts
     }
 
-    /// Title, body and image are for every platform in v1; the rest was Android's (or iOS's badge) all along.
+    /// Splits a notification: title, body and image apply to every platform in v1; other fields apply to Android, the badge to iOS.
     private func divided(_ notification: JSONObject) -> (shared: JSONObject, android: JSONObject) {
         var shared = JSONObject()
         var android = JSONObject()
@@ -56,7 +56,7 @@ struct FCMLegacyMessage: Sendable {
         return (shared, android)
     }
 
-    /// The legacy interface wanted lists as text that holds JSON.
+    /// Parses a list. The legacy interface expected lists as JSON text.
     private func list(_ value: JSON) -> JSON {
         guard let text = value.string, let list = try? JSON(parsing: Array(text.utf8)), list.array != nil else {
             return value

@@ -1,6 +1,6 @@
-import PushCore
+import PushModel
 
-/// FCM's v1 message without its target ("REST Resource: projects.messages").
+/// An FCM v1 message without its target ("REST Resource: projects.messages").
 struct FCMMessage: Sendable, Equatable {
     struct Malformed: Error, Equatable {
         let explanation: String
@@ -16,10 +16,10 @@ struct FCMMessage: Sendable, Equatable {
         self.isDryRun = isDryRun
     }
 
-    /// Reads a body of the v1 interface, or of the legacy one where `isLegacy` says that it may be.
+    /// Reads a v1 body, or also a legacy body if `isLegacy` is set.
     init(body: [UInt8], isLegacy: Bool) throws(Malformed) {
         guard let json = try? JSON(parsing: body), let object = json.object else {
-            throw Malformed(explanation: "the body is not a JSON object; FCM takes nothing else")
+            throw Malformed(explanation: "the body is not a JSON object; FCM accepts nothing else")
         }
         if let message = json["message"]?.object {
             self.init(fields: message, isDryRun: json["validate_only"] == .bool(true))
@@ -32,11 +32,11 @@ struct FCMMessage: Sendable, Equatable {
         }
     }
 
-    /// What a sender asks of any platform, where the message itself is silent.
+    /// Applies the platform-independent options of a send where the message does not set its own values.
     mutating func apply(_ options: PushOptions, now: Timestamp) {
         var android = fields["android"]?.object ?? JSONObject()
         if let expiration = options.expiration, android["ttl"] == nil {
-            // FCM keeps a message for at most four weeks ("Set the lifespan of a message").
+            // FCM stores a message for at most four weeks ("Set the lifespan of a message").
             let seconds = max(0, min((expiration - now).milliseconds / 1000, 2_419_200))
             android["ttl"] = .string("\(seconds)s")
         }
@@ -49,6 +49,6 @@ struct FCMMessage: Sendable, Equatable {
         if !android.isEmpty { fields["android"] = .object(android) }
     }
 
-    /// What FCM's limit counts, nearly: the message without target and blanks.
+    /// The size that FCM's limit counts, approximately: the message without target and whitespace, in bytes.
     var size: Int { JSON.object(fields).serialized().count }
 }

@@ -1,6 +1,6 @@
-import PushCore
+import PushModel
 
-/// FCM's own `errorCode` in the detail `google.firebase.fcm.v1.FcmError` ("REST: ErrorCode").
+/// The `errorCode` of FCM in the detail `google.firebase.fcm.v1.FcmError` ("REST: ErrorCode").
 package enum FCMReason: String, CaseIterable, Sendable {
     case unspecified = "UNSPECIFIED_ERROR"
     case invalidArgument = "INVALID_ARGUMENT"
@@ -11,7 +11,7 @@ package enum FCMReason: String, CaseIterable, Sendable {
     case internalError = "INTERNAL"
     case thirdPartyAuthError = "THIRD_PARTY_AUTH_ERROR"
 
-    /// The status that Google documents beside it; nil for the one that has none.
+    /// The status that Google documents for it; `nil` if there is none.
     package var status: Int? {
         switch self {
         case .unspecified: nil
@@ -38,20 +38,20 @@ package enum FCMReason: String, CaseIterable, Sendable {
         }
     }
 
-    /// What it means, and what to do.
+    /// What the code means, and what to do.
     package var explanation: String {
         switch self {
         case .unspecified: "FCM gave no reason"
-        case .invalidArgument: "a field of the message is wrong; correct the payload"
+        case .invalidArgument: "a field of the message is invalid; correct the payload"
         case .thirdPartyAuthError:
-            "Google's own credential for APNs or Web Push is missing or refused; upload it in the Firebase console"
+            "the credential for APNs or Web Push at Google is missing or was rejected; upload it in the Firebase console"
         case .senderIDMismatch:
             "the registration token belongs to another Firebase project; check the project id in the settings"
         case .unregistered:
-            "the app is no longer installed, or its token changed; the registration is dropped until it registers anew"
-        case .quotaExceeded: "the project, the device or the topic gets too many messages; slow down"
-        case .internalError: "FCM failed inside; try again later"
-        case .unavailable: "FCM is not available; try again later"
+            "the app is no longer installed, or its token changed; the registration is removed until the app registers again"
+        case .quotaExceeded: "too many messages for the project, the device or the topic; slow down"
+        case .internalError: "FCM had an internal error; try again later"
+        case .unavailable: "FCM is unavailable; try again later"
         }
     }
 

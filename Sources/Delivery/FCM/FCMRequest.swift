@@ -1,10 +1,10 @@
 import HTTPTypes
-import PushCore
+import PushModel
 
-/// The request that one batch makes to FCM; only the registration token differs from device to device.
+/// The FCM request of one batch; only the registration token differs from device to device.
 struct FCMRequest: Sendable {
     private let path: [UInt8]
-    /// The bodies' part behind the token.
+    /// The part of every body after the token.
     private let tail: [UInt8]
 
     init(_ message: FCMMessage, settings: FCMSettings) {
@@ -22,12 +22,12 @@ struct FCMRequest: Sendable {
     static let origin = PushOrigin(authority: FCMSettings.host)
     private static let fields = [PushHeader(HTTPField.Name.contentType.rawName, "application/json")]
     private static let head = Array(#"{"message":{"token":"#.utf8)
-    /// What a token has today, with its quotes; longer ones have room as well.
+    /// The usual size of a token with its quotes, in bytes; a longer one still fits.
     private static let tokenSize = 170
 
     static func headers(_ credential: Credential) -> HeaderTemplate {
         HeaderTemplate(
-            origin: origin, authorization: Secret("Bearer " + credential.token.reveal()), fields: fields, statesLength: true)
+            origin: origin, authorization: Secret("Bearer " + credential.token.reveal()), fields: fields, sendsContentLength: true)
     }
 
     func batch(to tokens: some Collection<String>, credential: Credential) -> PushBatch {
@@ -38,7 +38,7 @@ struct FCMRequest: Sendable {
         return batch
     }
 
-    /// As JSON text.
+    /// Appends a token as JSON text.
     private static func write(_ token: String, _ bytes: inout [UInt8]) {
         let isPlain = token.utf8.allSatisfy { (0x20..<0x7f).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
         guard isPlain else { return bytes += JSON.string(token).serialized() }
@@ -47,7 +47,7 @@ struct FCMRequest: Sendable {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// A project id has letters, digits and dashes only; nothing else may change the path.
+    /// Escapes a project id. A valid one has nothing to escape; an invalid one must not change the path.
     private static func escaped(_ projectID: String) -> String {
         String(decoding: FormBody.encode(["": projectID]).dropFirst(), as: UTF8.self)
     }

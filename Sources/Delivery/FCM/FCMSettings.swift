@@ -1,5 +1,5 @@
 import JWTKit
-import PushCore
+import PushModel
 import SwiftASN1
 
 /// A Firebase project and the service account that sends for it ("Authorize send requests").
@@ -9,9 +9,9 @@ package struct FCMSettings: Sendable {
 
     package var projectID: String
     package var clientEmail: String
-    /// Names the key among those of the account; goes into the assertion's `kid`. Optional, as in Azure's credential.
+    /// Identifies the key within the account; sent as `kid` of the assertion. Optional, as in Azure's credential.
     package var privateKeyID: String?
-    /// An RSA key in PEM, PKCS #8. `\n` written out, as in the JSON file, is understood.
+    /// An RSA key as PEM, PKCS #8. An escaped `\n`, as in the JSON file, is accepted.
     package var privateKey: Secret
     package var tokenURI: String
 
@@ -26,14 +26,14 @@ package struct FCMSettings: Sendable {
         self.tokenURI = tokenURI
     }
 
-    /// Reads the JSON file of a service account as the Google Cloud console hands it out. Throws `credential.invalid`, which tells
-    /// what was handed in instead.
+    /// Reads the JSON file of a service account as the Google Cloud console creates it. Throws `credential.invalid`, which says what the
+    /// file is instead.
     package init(serviceAccount file: [UInt8]) throws(PushError) {
         guard let json = try? JSON(parsing: file.withoutByteOrderMark), json.object != nil else {
-            throw .invalidCredential("the service account is no JSON: \(Self.kind(ofText: file))", Self.cure)
+            throw .invalidCredential("the service account is not JSON: \(Self.kind(ofText: file))", Self.cure)
         }
         guard json["type"]?.string == "service_account" else {
-            throw .invalidCredential("this is no service account: \(Self.kind(of: json))", Self.cure)
+            throw .invalidCredential("this is not a service account: \(Self.kind(of: json))", Self.cure)
         }
         func field(_ name: String) throws(PushError) -> String {
             guard let text = json[name]?.string, !text.isEmpty else {
@@ -55,38 +55,37 @@ package struct FCMSettings: Sendable {
     }
 
     private static func kind(of json: JSON) -> String {
-        if json["project_info"] != nil { return "it is google-services.json, which apps are built with" }
-        if json["installed"] != nil || json["web"] != nil { return "it is a client of OAuth" }
+        if json["project_info"] != nil { return "it is google-services.json, which is for building apps" }
+        if json["installed"] != nil || json["web"] != nil { return "it is an OAuth client" }
         return json["type"]?.string.map { "its type is \"\($0.excerpt)\"" } ?? "it has no type"
     }
 }
 
 extension FCMSettings {
-    /// What can be known without asking Google: the key signs, and the names have the form that Google gives them. Throws
-    /// `credential.invalid`.
+    /// Checks what can be checked without asking Google: the key can sign, and the names have Google's format. Throws `credential.invalid`.
     package func check() throws(PushError) {
         guard !projectID.isEmpty, projectID.utf8.allSatisfy(\.isProjectCharacter) else {
             throw .invalidCredential(
-                "\"\(projectID.excerpt)\" is no project id",
+                "invalid project id \"\(projectID.excerpt)\"",
                 "pass project_id: lower-case letters, digits and hyphens, not the project's name")
         }
         let address = clientEmail.split(separator: "@", omittingEmptySubsequences: false)
         guard address.count == 2, !address.contains(""), clientEmail.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
             throw .invalidCredential(
-                "\"\(clientEmail.excerpt)\" is no address of a service account",
+                "invalid service account address \"\(clientEmail.excerpt)\"",
                 "pass client_email, such as NAME@PROJECT.iam.gserviceaccount.com")
         }
         guard let endpoint = WebAddress(tokenURI), endpoint.scheme == "https" else {
-            throw .invalidCredential("the token URI of the service account is no https: URI", "use \(Self.tokenURI)")
+            throw .invalidCredential("the token URI of the service account is not an https: URI", "use \(Self.tokenURI)")
         }
         _ = try signer()
     }
 
-    /// The key itself. Throws `credential.invalid`, which tells what was handed in instead.
+    /// Parses the key. Throws `credential.invalid`, which says what the text is instead.
     func signer() throws(PushError) -> Insecure.RSA.PrivateKey {
         let bytes = Array(privateKey.reveal().utf8)
         if let block = CredentialText.privateKey(bytes) {
-            // Without PEM, the label is not known.
+            // Bare base64 has no label, so try PKCS #1 as well.
             for label in [block.label, "RSA PRIVATE KEY"] {
                 if let key = try? Insecure.RSA.PrivateKey(pem: PEMBlock(label: label, bytes: block.bytes).text) { return key }
             }
@@ -98,7 +97,7 @@ extension FCMSettings {
 }
 
 extension UInt8 {
-    /// Projects of a domain have a colon and dots: `example.com:shop`.
+    /// Domain-scoped project ids contain a colon and dots: `example.com:shop`.
     fileprivate var isProjectCharacter: Bool {
         switch self {
         case 0x30...0x39, 0x61...0x7a, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: ":"): true

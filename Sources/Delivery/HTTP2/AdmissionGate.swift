@@ -1,7 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// Lets in so many pushes at a time, in the order in which their senders came; a batch that is larger goes in alone.
+/// Limits how many pushes may be inside at a time, and admits batches in order of arrival. A batch above the limit is admitted alone.
 final class AdmissionGate: Sendable {
     private struct Waiter {
         let number: UInt64
@@ -24,7 +24,7 @@ final class AdmissionGate: Sendable {
         self.capacity = capacity
     }
 
-    /// Suspends while there is no room. False when the task was cancelled while it waited: then nothing is to be given back.
+    /// Waits until the batch fits. Returns `false` if the task was cancelled meanwhile; then `leave(_:)` must not be called.
     func enter(_ size: Int) async -> Bool {
         let number = state.withLock { state -> UInt64? in
             guard !state.waiters.isEmpty || !state.admits(size, capacity) else {
@@ -39,7 +39,7 @@ final class AdmissionGate: Sendable {
             await withCheckedContinuation { continuation in
                 state.withLock { $0.waiters.append(Waiter(number: number, size: size, continuation: continuation)) }
                 admit()
-                // Had it been cancelled before it was in the list, nobody would have found it there.
+                // A cancellation before this waiter was in the list did not find it.
                 if Task.isCancelled { cancel(number) }
             }
         } onCancel: {
@@ -70,7 +70,7 @@ final class AdmissionGate: Sendable {
             return state.waiters.remove(at: index)
         }
         waiter?.continuation.resume(returning: false)
-        // Those behind may be smaller.
+        // Smaller batches behind the cancelled one may now fit.
         admit()
     }
 }

@@ -1,27 +1,27 @@
 import CNGHTTP2
 import Glibc
-import PushCore
+import PushModel
 
-/// What libnghttp2 calls while it reads and writes: notes in slots and events, no more.
+/// The callbacks of libnghttp2. They only record responses in slots, and events for later.
 final class AnswerReader {
     private let slots: StreamSlots
-    private let keepsHeaders: Bool
+    private let recordsHeaders: Bool
     private var events: [CodecEvent] = []
     private(set) var peerLimit = 1
-    /// Header fields of one answer follow each other.
+    /// Caches the slot of the latest stream: the header fields of a response arrive together.
     private var (lastStream, lastSlot) = (Int32(-1), Int32(-1))
 
-    /// A peer that allows more is not taken at its word.
-    private static let mostStreams: UInt32 = 1 << 20
+    /// Upper limit for the number of streams that a peer may announce.
+    private static let maximumStreams: UInt32 = 1 << 20
 
     private static let apnsID: StaticString = "apns-id"
     private static let apnsRequestID: StaticString = "apns-request-id"
     private static let retryAfter: StaticString = "retry-after"
     private static let location: StaticString = "location"
 
-    init(slots: StreamSlots, keepsHeaders: Bool) {
+    init(slots: StreamSlots, recordsHeaders: Bool) {
         self.slots = slots
-        self.keepsHeaders = keepsHeaders
+        self.recordsHeaders = recordsHeaders
     }
 
     func exchangeEvents(with other: inout [CodecEvent]) { swap(&events, &other) }
@@ -51,12 +51,12 @@ final class AnswerReader {
         }
     }
 
-    /// Copies as much of the body as fits; the end of the body is the end of the request.
+    /// Copies as much of the body as fits. The end of the body is the end of the request.
     static let readBody: nghttp2_data_source_read_callback = { _, stream, place, room, flags, source, user in
         guard let reader = AnswerReader.of(user), let source, let flags, let place,
             let slot = reader.slots.place(source.pointee.fd, of: stream), let ticket = slot.pointee.ticket
         else {
-            // Nobody waits for it any more: its stream is ended in place of it.
+            // The request was released, so reset its stream instead.
             return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
         }
         let count = ticket.job.batch.copyBody(ticket.index, from: slot.pointee.sent, to: place, room: room)
@@ -70,7 +70,7 @@ final class AnswerReader {
 
     private static let failure = NGHTTP2_ERR_CALLBACK_FAILURE.rawValue
 
-    /// Borrowed: the codec that owns it makes the call.
+    /// Unretained: the codec owns the reader and makes the call.
     @inline(__always)
     private static func of(_ user: UnsafeMutableRawPointer?) -> AnswerReader? {
         guard let user else { return nil }
@@ -88,11 +88,11 @@ final class AnswerReader {
     private func readHeader(
         _ session: OpaquePointer?, _ stream: Int32, _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>
     ) {
-        if keepsHeaders, name.first != UInt8(ascii: ":") {
+        if recordsHeaders, name.first != UInt8(ascii: ":") {
             place(session, stream)?.pointee.headers.append(
                 PushHeader(String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self)))
         }
-        // ":status" and "apns-id" have seven letters, "location" has eight, "retry-after" eleven, "apns-request-id" fifteen.
+        // Filter by length: ":status" and "apns-id" have 7 bytes, "location" 8, "retry-after" 11, "apns-request-id" 15.
         guard name.count == 7 || name.count == 8 || name.count == 11 || name.count == 15, let place = place(session, stream) else {
             return
         }
@@ -104,13 +104,13 @@ final class AnswerReader {
         } else if Self.retryAfter.isSame(name) {
             place.pointee.retryAfter = String(decoding: value, as: UTF8.self).excerpt
         } else if Self.location.isSame(name) {
-            place.pointee.location = String(decoding: value.prefix(AnswerDetails.mostLocation), as: UTF8.self)
+            place.pointee.location = String(decoding: value.prefix(AnswerDetails.maximumLocationSize), as: UTF8.self)
         }
     }
 
     private func readData(_ session: OpaquePointer?, _ stream: Int32, _ bytes: UnsafeBufferPointer<UInt8>) {
         guard let place = place(session, stream) else { return }
-        place.pointee.body.append(contentsOf: bytes.prefix(AnswerDetails.mostBody - place.pointee.body.count))
+        place.pointee.body.append(contentsOf: bytes.prefix(AnswerDetails.maximumBodySize - place.pointee.body.count))
     }
 
     private func ended(_ session: OpaquePointer?, _ stream: Int32, _ code: UInt32) {
@@ -128,7 +128,7 @@ final class AnswerReader {
                 return
             }
             place.pointee.isComplete = true
-            // Answered before the request was out: what is left of it might wait for room for ever.
+            // The response came before the end of the request. Reset the stream, since the rest might wait for flow control forever.
             if !place.pointee.isEnded {
                 nghttp2_submit_rst_stream(
                     session, UInt8(NGHTTP2_FLAG_NONE.rawValue), header.stream_id, UInt32(NGHTTP2_CANCEL.rawValue))
@@ -136,7 +136,7 @@ final class AnswerReader {
         case NGHTTP2_SETTINGS:
             guard header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) == 0 else { return }
             peerLimit = Int(
-                min(nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS), Self.mostStreams))
+                min(nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS), Self.maximumStreams))
         case NGHTTP2_PING:
             if header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0 { events.append(.alive) }
         case NGHTTP2_GOAWAY:
@@ -147,10 +147,10 @@ final class AnswerReader {
         }
     }
 
-    /// APNs sends a JSON object with a `reason`.
+    /// The reason of a GOAWAY frame. APNs sends a JSON object with a `reason`.
     private static func reason(_ said: UnsafeBufferPointer<UInt8>, code: UInt32) -> String {
         guard !said.isEmpty else { return code == 0 ? "it closes the connection" : "HTTP/2 error \(code)" }
-        return JSONReason.text(Array(said.prefix(1_024)))
+        return GoAwayReason.text(Array(said.prefix(1_024)))
     }
 }
 

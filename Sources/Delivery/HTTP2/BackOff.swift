@@ -1,8 +1,8 @@
 import NIOCore
-import PushCore
+import PushModel
 
-/// Pauses between attempts to connect: each twice as long as the one before, at random between half of it and the whole, so that many
-/// servers do not come back at the same moment.
+/// Exponential backoff with jitter for connection attempts: each pause doubles, at random between half of it and all of it, so that many
+/// servers do not reconnect at the same time.
 struct BackOff {
     private let shortest: TimeAmount
     private let longest: TimeAmount
@@ -15,7 +15,7 @@ struct BackOff {
         self.random = random
     }
 
-    /// The pause after one more failure.
+    /// Counts a failure and returns the pause that follows it.
     mutating func fail() -> TimeAmount {
         let whole = min(longest.nanoseconds, shortest.nanoseconds << Int64(min(failures, 20)))
         failures += 1

@@ -1,15 +1,15 @@
 import NIOCore
-import PushCore
+import PushModel
 
-/// Makes connections for a pool.
+/// Opens connections for a pool.
 protocol PushDialer: AnyObject {
-    /// A channel of the loop that is connected and whose TLS, if it has any, is on its way.
+    /// Returns a connected channel on this loop. Its TLS handshake, if any, has started.
     func dial(on loop: any EventLoop) -> EventLoopFuture<any Channel>
-    /// Looks at the peer once TLS has come about; why it is not the right one, or nil.
+    /// Checks the peer after the TLS handshake. Returns why it is not the expected one, or `nil`.
     func objection(to context: ChannelHandlerContext) -> String?
 }
 
-/// The connections to one origin, with what waits for them. Belongs to one event loop.
+/// The connections to one origin, with the queue of pushes that wait for them. Confined to one event loop.
 final class ConnectionPool {
     enum Letter: Sendable {
         case send(number: UInt64, PushBatch, PushJob.Completion)
@@ -22,21 +22,21 @@ final class ConnectionPool {
     private let limits: HTTP2Limits
     private let makeCodec: (StreamSlots) throws -> any PushCodec
     private let queue: PushQueue
-    private let window: FlightWindow
+    private let window: CongestionWindow
     private var handlers: [PushHandler] = []
     private var isDialing = false
     private var backOff: BackOff
     private var lastFailure = ConnectionRefusal(text: "")
-    /// The next attempt to connect, and when it is.
+    /// The scheduled next connection attempt, and its time.
     private var pause: (task: Scheduled<Void>, end: NIODeadline)?
     private var ticker: Scheduled<Void>?
     private var waitingSince = NIODeadline.uptimeNanoseconds(0)
     private var closing: EventLoopPromise<Void>?
-    /// Told when there was neither a connection nor anything to send for so long that the pool may be forgotten.
-    var onRest: (@Sendable () -> Void)?
+    /// Called after the pool has been idle, without connections or pushes, for `limits.memory`. It may then be removed.
+    var onIdle: (@Sendable () -> Void)?
     private var rest: Scheduled<Void>?
 
-    /// How exact deadlines are.
+    /// The precision of deadlines.
     static let tick = TimeAmount.seconds(1)
 
     init(
@@ -48,13 +48,13 @@ final class ConnectionPool {
         self.limits = limits
         makeCodec = codec
         queue = PushQueue(attempts: limits.attempts)
-        window = FlightWindow(limit: limits.streams)
+        window = CongestionWindow(limit: limits.streams)
         backOff = BackOff(limits: limits, random: random)
     }
 
-    /// Pushes that wait for a connection.
+    /// Number of pushes that wait for a connection.
     var waiting: Int { queue.count }
-    /// Pushes that were given to a connection.
+    /// Number of pushes in flight.
     var underWay: Int { handlers.reduce(0) { $0 + $1.slots.live } }
     var connections: Int { handlers.count }
 
@@ -77,9 +77,9 @@ final class ConnectionPool {
         startTicking()
     }
 
-    /// Why nothing can be taken just now.
+    /// Why new pushes are currently rejected; `nil` if they are accepted.
     private var refusal: PushFailure? {
-        if closing != nil { return .closed("the server is ending") }
+        if closing != nil { return .closed("the server is shutting down") }
         guard let pause, !handlers.contains(where: { $0.phase == .open }) else { return nil }
         let rest = pause.end - loop.now
         return rest > TimeAmount(limits.patience) ? lastFailure.failure(pause: rest) : nil
@@ -90,23 +90,23 @@ final class ConnectionPool {
         for handler in handlers { handler.cancel(number) }
     }
 
-    /// Gives what waits to connections, and makes one where there is none.
+    /// Passes waiting pushes to connections, and opens a connection if there is none.
     private func serve() {
-        if closing != nil { queue.refuseAll(.closed("the server is ending")) }
+        if closing != nil { queue.refuseAll(.closed("the server is shutting down")) }
         for handler in handlers where !queue.isEmpty && handler.room > 0 { handler.pump() }
         let isServed = handlers.contains { $0.phase == .open || $0.phase == .connecting }
         if !queue.isEmpty, !isServed, pause == nil { dial() }
-        timeRest()
+        scheduleIdleCallback()
     }
 
     private var isResting: Bool { handlers.isEmpty && queue.isEmpty && !isDialing && pause == nil && closing == nil }
 
-    private func timeRest() {
-        guard let onRest, isResting != (rest != nil) else { return }
+    private func scheduleIdleCallback() {
+        guard let onIdle, isResting != (rest != nil) else { return }
         rest?.cancel()
         rest = nil
         guard isResting else { return }
-        rest = loop.scheduleTask(in: TimeAmount(limits.memory)) { onRest() }
+        rest = loop.scheduleTask(in: TimeAmount(limits.memory)) { onIdle() }
     }
 
     // MARK: - Connecting
@@ -140,7 +140,7 @@ final class ConnectionPool {
         }
     }
 
-    /// No connection came about, or one that took nothing: what waits learns of it, and the next attempt comes after a pause.
+    /// Handles a failed connection attempt, or a connection that accepted no push: rejects waiting pushes and schedules the next attempt.
     private func failed(_ why: ConnectionRefusal) {
         lastFailure = why
         let length = backOff.fail()
@@ -157,7 +157,7 @@ final class ConnectionPool {
 
     // MARK: - Time
 
-    /// Goes on as long as there is anything to look after.
+    /// Ticks as long as there are connections or waiting pushes.
     private func startTicking() {
         guard ticker == nil else { return }
         ticker = loop.assumeIsolated().scheduleTask(in: Self.tick) { [self] in
@@ -169,18 +169,18 @@ final class ConnectionPool {
 
     private func look(at now: NIODeadline) {
         for handler in handlers { handler.tick(now, interval: Self.tick) }
-        giveUpWaiting(now)
+        rejectOverdue(now)
         serve()
         grow()
     }
 
-    /// Connections that are there and take nothing: a peer that allows no stream, or does not read.
-    private func giveUpWaiting(_ now: NIODeadline) {
+    /// Rejects waiting pushes if open connections start none for too long: the peer allows no streams, or does not read.
+    private func rejectOverdue(_ now: NIODeadline) {
         let last = handlers.reduce(waitingSince) { max($0, $1.lastBegun) }
         if !queue.isEmpty, !isDialing, pause == nil, now - last > TimeAmount(limits.answer) { queue.refuseAll(.overdue) }
     }
 
-    /// One more connection, where all are full and the service has shown that it takes our pushes.
+    /// Opens another connection if all are full and the service has answered pushes on each.
     private func grow() {
         guard !queue.isEmpty, !isDialing, pause == nil, closing == nil, !handlers.isEmpty, handlers.count < limits.connections,
             handlers.allSatisfy({ $0.phase == .open && $0.room == 0 && $0.codec.peerLimit > 1 && $0.hasAnswered })
@@ -188,7 +188,7 @@ final class ConnectionPool {
         dial()
     }
 
-    // MARK: - The end
+    // MARK: - Shutdown
 
     private func close(_ promise: EventLoopPromise<Void>) {
         if let closing { return closing.futureResult.cascade(to: promise) }
@@ -196,11 +196,11 @@ final class ConnectionPool {
         pause?.task.cancel()
         pause = nil
         rest?.cancel()
-        queue.refuseAll(.closed("the server is ending"))
-        for handler in handlers { handler.sayGoodbye("the server is ending") }
+        queue.refuseAll(.closed("the server is shutting down"))
+        for handler in handlers { handler.closeGracefully("the server is shutting down") }
         guard !handlers.isEmpty else { return promise.succeed() }
         loop.assumeIsolated().scheduleTask(in: TimeAmount(limits.farewell)) { [self] in
-            for handler in handlers { handler.cut("the server is ending") }
+            for handler in handlers { handler.cut("the server is shutting down") }
         }
     }
 }

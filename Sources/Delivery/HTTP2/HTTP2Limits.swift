@@ -1,39 +1,38 @@
-/// Times and sizes of connections for pushes.
+/// Timeouts and limits of HTTP/2 connections to push services.
 package struct HTTP2Limits: Sendable {
-    /// For the name and the connection, and once more for TLS.
+    /// Timeout for resolving and connecting, and again for the TLS handshake.
     package var connect: Duration = .seconds(10)
-    /// From the moment that a request is given to a connection until its answer is there.
+    /// Timeout for the response, measured from the start of the request.
     package var answer: Duration = .seconds(30)
-    /// A connection that nothing was heard of for so long is asked for a sign of life (PING, RFC 9113, section 6.7).
+    /// Time without any received data after which a PING is sent (RFC 9113, section 6.7).
     package var silence: Duration = .seconds(60)
-    /// How long it may take over that sign.
-    package var signOfLife: Duration = .seconds(10)
-    /// A connection without pushes for so long is closed.
+    /// Timeout for the response to the PING.
+    package var pingTimeout: Duration = .seconds(10)
+    /// Time without pushes after which a connection is closed.
     package var idle: Duration = .seconds(3_600)
-    /// What is under way at the shutdown has so long.
+    /// Time for pushes in flight at shutdown.
     package var farewell: Duration = .seconds(5)
-    /// Before the second attempt to connect; it doubles with each further one.
+    /// Pause before the second connection attempt; doubles with each further one.
     package var shortestPause: Duration = .milliseconds(500)
     package var longestPause: Duration = .seconds(60)
-    /// What is sent while the next attempt is further away than this is answered at once: not sent.
+    /// While the next connection attempt is further away than this, new pushes fail at once as not sent.
     package var patience: Duration = .seconds(2)
-    /// Requests under way on a connection, where the service allows more. Beyond 500 nothing is gained.
+    /// Maximum number of concurrent streams per connection, if the service allows as many. More than 500 bring no gain.
     package var streams = 500
-    /// To one origin.
+    /// Maximum number of connections per origin.
     package var connections = 4
-    /// Pushes to one origin that wait or are under way; who sends more is suspended.
+    /// Maximum number of pushes per origin that wait or are in flight; further sends are suspended.
     package var pushes = 20_000
-    /// Origins that are remembered without anything to send to them, with their connections; beyond them the one that was used the
-    /// longest ago is given up.
+    /// Maximum number of idle origins to remember, with their connections. Beyond it, the least recently used one is removed.
     package var idleOrigins = 1_000
-    /// An origin without a connection and anything to send is forgotten after so long.
+    /// Time after which an origin without connections and pushes is forgotten.
     package var memory: Duration = .seconds(60)
-    /// So many times a push is given to a connection and comes back unsent.
+    /// Maximum number of times that a push is given to a connection and comes back unsent.
     package var attempts = 32
 
     package init() {}
 
-    /// For origins that devices name: there may be thousands, and of most one hears seldom.
+    /// Limits for origins that devices name: there may be thousands, most of them rarely used.
     package static var manyOrigins: HTTP2Limits {
         var limits = HTTP2Limits()
         (limits.idle, limits.idleOrigins) = (.seconds(300), 250)

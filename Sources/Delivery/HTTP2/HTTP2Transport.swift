@@ -1,18 +1,18 @@
 import NIOCore
 import NIOPosix
-import PushCore
+import PushModel
 import Synchronization
 
-/// Sends pushes over long-lived HTTP/2 connections with TLS, to each origin over its own. What a connection refuses or hands back goes
-/// to the next; nothing that may have been processed is sent twice.
+/// Sends pushes over long-lived HTTP/2 connections with TLS, with separate connections for each origin. A push that a connection rejects or
+/// returns unsent goes to the next one. A push that may have been processed is never sent twice.
 ///
-/// `shutdown()` must be awaited before the program ends.
+/// Await `shutdown()` before the program ends.
 package final class HTTP2Transport: PushBatchTransport {
     fileprivate struct Entry {
-        let line: PushLine
-        /// Batches that are being sent over it.
+        let line: OriginConnections
+        /// Number of batches that are being sent over it.
         var users = 0
-        /// When it was used last, in the order of all uses.
+        /// Sequence number of its latest use.
         var lastUse: UInt64 = 0
     }
 
@@ -28,18 +28,18 @@ package final class HTTP2Transport: PushBatchTransport {
     private let limits: HTTP2Limits
     private let network: @Sendable (PushOrigin) -> PublicNetwork?
     private let random: any RandomSource
-    private let keepsHeaders: Bool
+    private let recordsHeaders: Bool
     private let group: any EventLoopGroup
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - route: Where all connections go in place of the services. Requests keep the authority that they are meant for.
-    ///   - random: For the pauses between attempts to connect.
-    ///   - network: What refuses addresses of an origin that are not public; nil reaches all.
-    ///   - keepsHeaders: Whether answers have all their fields, for who records them; the service's own are told apart without.
+    ///   - route: The host that all connections go to instead of the services. Requests keep their authority.
+    ///   - random: Jitter of the pauses between connection attempts.
+    ///   - network: Rejects non-public addresses of an origin; `nil` allows all addresses.
+    ///   - keepsHeaders: Whether answers include all header fields, for recording. The known fields are always read.
     package init(
         route: PushRoute? = nil, trust: TLSTrust = TLSTrust(), limits: HTTP2Limits = HTTP2Limits(), random: any RandomSource,
-        network: @escaping @Sendable (PushOrigin) -> PublicNetwork? = { _ in nil }, keepsHeaders: Bool = false,
+        network: @escaping @Sendable (PushOrigin) -> PublicNetwork? = { _ in nil }, recordsHeaders: Bool = false,
         group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
     ) {
         self.route = route
@@ -48,11 +48,11 @@ package final class HTTP2Transport: PushBatchTransport {
         self.limits = limits
         self.random = random
         self.network = network
-        self.keepsHeaders = keepsHeaders
+        self.recordsHeaders = recordsHeaders
         self.group = group
     }
 
-    /// With the port, which a firewall may have to let pass.
+    /// The destination with its port, which a firewall may have to allow.
     package func destination(of origin: PushOrigin) -> String {
         (route ?? PushRoute(host: origin.host, port: origin.port)).destination
     }
@@ -61,17 +61,17 @@ package final class HTTP2Transport: PushBatchTransport {
         if batch.isEmpty { return [] }
         let origin = batch.headers.origin
         guard let line = enter(origin) else {
-            return Array(repeating: .notSent(.closed("the server is ending")), count: batch.count)
+            return Array(repeating: .notSent(.closed("the server is shutting down")), count: batch.count)
         }
         let outcomes = await line.send(batch)
         state.withLock { $0.lines[origin]?.users -= 1 }
         return outcomes
     }
 
-    /// Origins that something is remembered of.
+    /// Number of origins with remembered state.
     package var origins: Int { state.withLock { $0.lines.count } }
 
-    /// What waits is not sent; what is under way has a while to be answered. Then the connections are closed.
+    /// Stops sending. Waiting pushes fail as not sent, pushes in flight have some time to be answered; then connections are closed.
     package func shutdown() async {
         let lines = state.withLock { state in
             state.isShutDown = true
@@ -80,12 +80,12 @@ package final class HTTP2Transport: PushBatchTransport {
         for line in lines { await line.close() }
     }
 
-    /// The line to an origin, which stays as long as the caller uses it.
-    private func enter(_ origin: PushOrigin) -> PushLine? {
-        let (line, surplus) = state.withLock { state -> (PushLine?, PushLine?) in
+    /// Returns the line to an origin and marks it as used until the caller is done.
+    private func enter(_ origin: PushOrigin) -> OriginConnections? {
+        let (line, surplus) = state.withLock { state -> (OriginConnections?, OriginConnections?) in
             if state.isShutDown { return (nil, nil) }
             let isNew = state.lines[origin] == nil
-            let surplus = isNew && state.lines.count >= limits.idleOrigins ? state.removeIdlest() : nil
+            let surplus = isNew && state.lines.count >= limits.idleOrigins ? state.removeLeastRecentlyUsed() : nil
             state.uses += 1
             var entry = state.lines[origin] ?? Entry(line: makeLine(to: origin))
             (entry.users, entry.lastUse) = (entry.users + 1, state.uses)
@@ -96,17 +96,17 @@ package final class HTTP2Transport: PushBatchTransport {
         return line
     }
 
-    private func makeLine(to origin: PushOrigin) -> PushLine {
+    private func makeLine(to origin: PushOrigin) -> OriginConnections {
         let loop = group.next()
         let dialer = TLSDialer(origin: origin, route: route, trust: trust, limits: limits, network: network(origin), contexts: contexts)
-        let pool = ConnectionPool(loop: loop, dialer: dialer, limits: limits, random: random) { [keepsHeaders] slots in
-            try NGHTTP2Codec(slots: slots, keepsHeaders: keepsHeaders)
+        let pool = ConnectionPool(loop: loop, dialer: dialer, limits: limits, random: random) { [recordsHeaders] slots in
+            try NGHTTP2Codec(slots: slots, recordsHeaders: recordsHeaders)
         }
-        pool.onRest = { [weak self] in self?.forget(origin) }
-        return PushLine(loop: loop, limits: limits, pool: pool)
+        pool.onIdle = { [weak self] in self?.forget(origin) }
+        return OriginConnections(loop: loop, limits: limits, pool: pool)
     }
 
-    /// Of what has rested for long, unless somebody has just come back to it.
+    /// Removes an idle origin, unless it is in use again.
     private func forget(_ origin: PushOrigin) {
         state.withLock { state in
             if state.lines[origin]?.users == 0 { state.lines[origin] = nil }
@@ -115,8 +115,8 @@ package final class HTTP2Transport: PushBatchTransport {
 }
 
 extension HTTP2Transport.State {
-    /// Takes out the line that nobody uses and was used the longest ago; nil where all are in use.
-    fileprivate mutating func removeIdlest() -> PushLine? {
+    /// Removes the least recently used line that is not in use; returns `nil` if all are in use.
+    fileprivate mutating func removeLeastRecentlyUsed() -> OriginConnections? {
         guard let idlest = lines.filter({ $0.value.users == 0 }).min(by: { $0.value.lastUse < $1.value.lastUse }) else { return nil }
         lines[idlest.key] = nil
         return idlest.value.line

@@ -1,16 +1,16 @@
 import Synchronization
 
-/// What any thread leaves for an event loop: one wake-up for a burst of letters.
+/// A queue of messages from any thread to an event loop, with one wake-up for a burst of messages.
 final class Mailbox<Letter: Sendable>: Sendable {
     private struct State {
         var letters: [Letter] = []
-        /// The loop knows that there is something.
+        /// Whether the loop has been scheduled to read the queue.
         var isCalled = false
     }
 
     private let state = Mutex(State())
 
-    /// Whether the loop is to be called.
+    /// Adds a message. Returns whether the caller must schedule the loop.
     func post(_ letter: Letter) -> Bool {
         state.withLock { state in
             state.letters.append(letter)
@@ -19,7 +19,7 @@ final class Mailbox<Letter: Sendable>: Sendable {
         }
     }
 
-    /// Everything, in the order in which it came.
+    /// Removes and returns all messages, in order.
     func take() -> [Letter] {
         state.withLock { state in
             state.isCalled = false

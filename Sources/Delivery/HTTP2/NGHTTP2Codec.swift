@@ -1,24 +1,24 @@
 import CNGHTTP2
 import NIOCore
 
-/// Debian's libnghttp2 as the codec.
+/// The HTTP/2 codec, based on libnghttp2.
 final class NGHTTP2Codec: PushCodec {
     private let session: OpaquePointer
     private let reader: AnswerReader
     private let slots: StreamSlots
     private var prepared: PreparedHeaders?
-    /// Frames that had to be written before their header texts could go.
+    /// Frames that had to be written before the header texts they refer to were freed.
     private var spill = ByteBuffer()
 
-    /// For answers on the whole connection: more than all of them together have.
+    /// Receive window for responses: larger than all of them together.
     private static let connectionWindow: Int32 = 1 << 20
-    private static let mostHeaderList: UInt32 = 65_536
+    private static let maximumHeaderListSize: UInt32 = 65_536
 
     /// - Parameters:
-    ///   - firstStream: an odd number; another than 1 only in tests.
-    ///   - keepsHeaders: whether answers have all their fields.
-    init(slots: StreamSlots, firstStream: Int32 = 1, keepsHeaders: Bool = false) throws(CodecFailure) {
-        let reader = AnswerReader(slots: slots, keepsHeaders: keepsHeaders)
+    ///   - firstStream: The first stream id, an odd number; other than 1 only in tests.
+    ///   - keepsHeaders: Whether answers include all header fields.
+    init(slots: StreamSlots, firstStream: Int32 = 1, recordsHeaders: Bool = false) throws(CodecFailure) {
+        let reader = AnswerReader(slots: slots, recordsHeaders: recordsHeaders)
         self.slots = slots
         self.reader = reader
         session = try Self.session(reader)
@@ -37,7 +37,7 @@ final class NGHTTP2Codec: PushCodec {
         try check(nghttp2_option_new(&option))
         defer { nghttp2_option_del(option) }
         AnswerReader.install(callbacks)
-        // It assumes 100 until the peer has told.
+        // libnghttp2 assumes 100 until the peer's SETTINGS arrive.
         nghttp2_option_set_peer_max_concurrent_streams(option, 1)
         nghttp2_option_set_no_closed_streams(option, 1)
         var session: OpaquePointer?
@@ -49,7 +49,7 @@ final class NGHTTP2Codec: PushCodec {
     private func submitSettings() -> Int32 {
         let settings = [
             nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0),
-            nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue), value: Self.mostHeaderList),
+            nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue), value: Self.maximumHeaderListSize),
         ]
         return nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), settings, settings.count)
     }
@@ -74,7 +74,7 @@ final class NGHTTP2Codec: PushCodec {
             prepared.withFields(
                 path: path, id: ticket.job.batch.id(ticket.index), length: ticket.job.batch.bodySize(ticket.index)
             ) { fields in
-                // A tag that is never nil: slot 0 has one too.
+                // The tag must not be `nil`, so count slots from 1.
                 nghttp2_submit_request(
                     session, nil, fields.baseAddress, fields.count, &provider, UnsafeMutableRawPointer(bitPattern: Int(slot) + 1))
             }
@@ -87,8 +87,7 @@ final class NGHTTP2Codec: PushCodec {
 
     private func prepared(for template: HeaderTemplate) throws(CodecFailure) -> PreparedHeaders {
         if let prepared, prepared.template === template { return prepared }
-        // Frames in the library point at the old texts: they are written first. Into a variable of this function, since `write` looks
-        // at `spill`.
+        // Pending frames refer to the old header texts, so write them first. Use a local buffer, since `write` reads `spill`.
         if prepared != nil {
             var frames = spill
             spill = ByteBuffer()

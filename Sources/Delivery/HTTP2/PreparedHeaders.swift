@@ -1,16 +1,16 @@
 import CNGHTTP2
-import PushCore
+import PushModel
 
-/// A template as libnghttp2 takes it: constant texts that it does not copy, and a place each for path and id, which it does.
+/// A header template in the form of libnghttp2: constant texts, which it does not copy, and fields for path and id, which it copies.
 final class PreparedHeaders {
     let template: HeaderTemplate
     private let texts: UnsafeMutablePointer<UInt8>
     private let fields: UnsafeMutableBufferPointer<nghttp2_nv>
     private let idText: UnsafeMutablePointer<UInt8>
-    /// Of the length of the body; nil where it is not said.
-    private let lengthPlace: Int?
-    /// Behind method, scheme and authority.
-    private static let pathPlace = 3
+    /// Index of `content-length`; `nil` if the header is not sent.
+    private let lengthIndex: Int?
+    /// Index of `:path`, after method, scheme and authority.
+    private static let pathIndex = 3
 
     init(_ template: HeaderTemplate) {
         self.template = template
@@ -18,16 +18,16 @@ final class PreparedHeaders {
             (":method", "POST"), (":scheme", "https"), (":authority", template.origin.authority), (":path", ""),
         ]
         if let authorization = template.authorization { list.append(("authorization", authorization.reveal())) }
-        // In lower case (RFC 9113, section 8.2.1).
+        // Names are lower-case (RFC 9113, section 8.2.1).
         list += template.fields.map { ($0.name.lowercased(), $0.value) }
-        lengthPlace = template.statesLength ? list.count : nil
-        if template.statesLength { list.append(("content-length", String(repeating: "0", count: Self.mostDigits))) }
+        lengthIndex = template.sendsContentLength ? list.count : nil
+        if template.sendsContentLength { list.append(("content-length", String(repeating: "0", count: Self.maximumDigits))) }
         list.append(("apns-id", String(repeating: "0", count: PushID.textSize)))
         texts = .allocate(capacity: list.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count })
         fields = .allocate(capacity: list.count)
         var end = texts
         for (place, field) in list.enumerated() {
-            let isOwn = place == Self.pathPlace || place == lengthPlace || place == list.count - 1
+            let isOwn = place == Self.pathIndex || place == lengthIndex || place == list.count - 1
             let name = Self.write(field.name, at: &end)
             let value = Self.write(field.value, at: &end)
             fields.initializeElement(
@@ -44,9 +44,9 @@ final class PreparedHeaders {
         fields.deallocate()
     }
 
-    private static let mostDigits = 20
+    private static let maximumDigits = 20
 
-    /// Of no use to other requests, so that it takes no room in the peer's table.
+    /// Values of a single request are not indexed: they would only fill the peer's header table.
     private static let own = UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_INDEX.rawValue)
     private static let constant = UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue)
 
@@ -59,15 +59,15 @@ final class PreparedHeaders {
         return start
     }
 
-    /// The fields of one request; `length` is that of its body, in bytes.
+    /// Calls `body` with the fields of one request. `length` is the size of its body, in bytes.
     func withFields<Result>(
         path: UnsafeBufferPointer<UInt8>, id: PushID?, length: @autoclosure () -> Int,
         _ body: (UnsafeBufferPointer<nghttp2_nv>) -> Result
     ) -> Result {
-        // Without bytes there is no address, and a length of 0 is never looked behind.
-        fields[Self.pathPlace].value = path.baseAddress.map { UnsafeMutablePointer(mutating: $0) } ?? texts
-        fields[Self.pathPlace].valuelen = path.count
-        if let lengthPlace { write(length(), at: lengthPlace) }
+        // An empty buffer has no address; with a length of 0, the pointer is not read.
+        fields[Self.pathIndex].value = path.baseAddress.map { UnsafeMutablePointer(mutating: $0) } ?? texts
+        fields[Self.pathIndex].valuelen = path.count
+        if let lengthIndex { write(length(), at: lengthIndex) }
         id?.write(to: idText)
         return body(UnsafeBufferPointer(rebasing: fields[..<(id == nil ? fields.count - 1 : fields.count)]))
     }

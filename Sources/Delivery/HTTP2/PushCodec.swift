@@ -1,12 +1,12 @@
 import NIOCore
 
-/// What a codec has seen, told after it has read or written: nobody is called from within its parser.
+/// An event of the codec, reported after reading or writing: handlers are never called from within the parser.
 enum CodecEvent {
-    /// The stream of this slot is over, with an error code of HTTP/2.
+    /// The stream of this slot has ended, with an HTTP/2 error code.
     case ended(slot: Int32, stream: Int32, code: UInt32)
-    /// The peer takes no new requests; what it said about it.
+    /// The peer accepts no new requests, for this reason.
     case goAway(String)
-    /// The peer answered our PING.
+    /// The peer answered the PING.
     case alive
 }
 
@@ -16,28 +16,28 @@ enum CodecFailure: Error {
     case library(Int)
 }
 
-/// The client's half of an HTTP/2 connection, without any input or output of its own. Belongs to one handler.
+/// The client side of an HTTP/2 connection, without I/O. Confined to one handler.
 protocol PushCodec: AnyObject {
-    /// How many requests the peer takes at a time: 1 until it has told, then what it told last.
+    /// The peer's limit of concurrent streams: 1 until it sends SETTINGS, then its latest value.
     var peerLimit: Int { get }
-    /// Nothing more will come or go.
+    /// Whether nothing is left to read or write.
     var isFinished: Bool { get }
 
-    /// Gives away what was seen since the last call, and takes an empty list in its place.
+    /// Swaps the recorded events with an empty list.
     func exchangeEvents(with other: inout [CodecEvent])
-    /// Begins a request for the ticket in the slot.
+    /// Starts the request of the ticket in the slot.
     func submit(_ slot: Int32) throws(CodecFailure)
     func receive(_ bytes: UnsafeRawBufferPointer) throws(CodecFailure)
-    /// Writes frames until there are none, or until `out` has `limit` bytes or more.
+    /// Writes frames until none is left, or until `out` has `limit` bytes or more.
     func write(to out: inout ByteBuffer, limit: Int) throws(CodecFailure)
-    /// Ends a stream that nobody waits for any more.
+    /// Cancels a stream whose request was released.
     func cancel(stream: Int32)
     func ping()
-    /// Says goodbye: no stream follows.
+    /// Sends GOAWAY: no more streams follow.
     func goAway()
 }
 
-/// Error codes that decide something here (RFC 9113, section 7).
+/// The HTTP/2 error codes that are handled here (RFC 9113, section 7).
 enum ErrorCode {
     static let refusedStream: UInt32 = 7
 }

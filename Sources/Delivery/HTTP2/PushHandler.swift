@@ -1,27 +1,27 @@
 import NIOCore
 import NIOTLS
 
-/// What a connection tells the pool that it belongs to.
+/// The pool that a connection reports to.
 protocol PushHandlerOwner: AnyObject {
-    /// It takes no more, what is under way is still answered; told again when it has given pushes back.
+    /// The connection accepts no more pushes; those in flight are still answered. Called again when it has returned pushes.
     func isDraining(_ handler: PushHandler)
-    /// Nothing more comes from it.
+    /// The connection has ended.
     func hasEnded(_ handler: PushHandler, why: ConnectionRefusal)
 }
 
-/// One HTTP/2 connection for pushes, on its event loop: takes them from the queue as many as the peer allows, and settles each of
-/// them once (RFC 9113; what counts as not sent: sections 6.8 and 8.7).
+/// One HTTP/2 connection for pushes, on its event loop. It takes as many pushes from the queue as the peer allows, and settles each of them
+/// once (RFC 9113; for what counts as not sent, see sections 6.8 and 8.7).
 ///
-/// Nothing waits within the codec, so that what was not begun can go to another connection.
+/// Nothing waits in the codec, so that pushes that were not started can go to another connection.
 final class PushHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
     enum Phase {
-        /// Until TLS has come about.
+        /// Until the TLS handshake is complete.
         case connecting
         case open
-        /// Takes no more.
+        /// Accepts no more pushes.
         case draining
         case ended
     }
@@ -29,7 +29,7 @@ final class PushHandler: ChannelInboundHandler {
     let queue: PushQueue
     let slots: StreamSlots
     let codec: any PushCodec
-    private let window: FlightWindow
+    private let window: CongestionWindow
     let limits: HTTP2Limits
     private let admit: (ChannelHandlerContext) -> String?
     weak var owner: (any PushHandlerOwner)?
@@ -37,11 +37,11 @@ final class PushHandler: ChannelInboundHandler {
     var phase = Phase.connecting
     /// Why it drains, or has ended.
     var reason: ConnectionRefusal?
-    /// Requests that were answered.
+    /// Number of answered requests.
     private var answers = 0
-    /// Those of the window when it began.
+    /// Number of losses of the window when this connection was opened.
     private let breaks: Int
-    /// Whether it ends because we want it to.
+    /// Whether this side ends the connection.
     var isOurEnd = false
     var tick: UInt32 = 0
     var context: ChannelHandlerContext?
@@ -54,12 +54,12 @@ final class PushHandler: ChannelInboundHandler {
     var lastBegun = NIODeadline.uptimeNanoseconds(0)
     var pingSent: NIODeadline?
 
-    /// Bytes that are written at a time.
+    /// Number of bytes written at a time.
     private static let flushSize = 256 * 1024
 
-    /// - Parameter admit: looks at the peer once TLS has come about; why it is not the right one, or nil.
+    /// - Parameter admit: Checks the peer after the TLS handshake. Returns why it is not the expected one, or `nil`.
     init(
-        queue: PushQueue, slots: StreamSlots, codec: any PushCodec, window: FlightWindow, limits: HTTP2Limits,
+        queue: PushQueue, slots: StreamSlots, codec: any PushCodec, window: CongestionWindow, limits: HTTP2Limits,
         admit: @escaping (ChannelHandlerContext) -> String? = { _ in nil }
     ) {
         self.queue = queue
@@ -71,13 +71,13 @@ final class PushHandler: ChannelInboundHandler {
         self.admit = admit
     }
 
-    /// Whether a request was ever answered: the peer takes what we are sending.
+    /// Whether a request was ever answered, so that the peer is known to accept pushes.
     var hasAnswered: Bool { answers > 0 }
 
-    /// How many more pushes it could begin now.
+    /// How many more pushes it can start now.
     var room: Int { phase == .open ? max(0, min(slots.capacity, codec.peerLimit, window.size) - slots.live) : 0 }
 
-    // MARK: - What the channel tells
+    // MARK: - Channel events
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
@@ -118,7 +118,7 @@ final class PushHandler: ChannelInboundHandler {
             settle()
         } catch {
             settle()
-            cut("it broke the rules of HTTP/2")
+            cut("it violated the HTTP/2 protocol")
         }
     }
 
@@ -144,13 +144,13 @@ final class PushHandler: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if reason == nil { reason = ConnectionFault.refusal(error) }
-        // What was read before is still settled; the rest when the channel is inactive.
+        // Responses read so far are still settled; the rest follows when the channel becomes inactive.
         context.close(promise: nil)
     }
 
     // MARK: - Sending
 
-    /// Begins what the peer allows and writes what there is to write.
+    /// Starts as many pushes as the peer allows and writes pending frames.
     func pump() {
         guard let context, phase == .open || phase == .draining, !isReading, !isPumping, context.channel.isWritable else { return }
         isPumping = true
@@ -161,7 +161,7 @@ final class PushHandler: ChannelInboundHandler {
             try codec.write(to: &out, limit: Self.flushSize)
         } catch {
             isPumping = false
-            return cut("it broke the rules of HTTP/2")
+            return cut("it violated the HTTP/2 protocol")
         }
         if out.readableBytes > 0 { context.writeAndFlush(wrapOutboundOut(out), promise: nil) }
         isPumping = false
@@ -197,7 +197,7 @@ final class PushHandler: ChannelInboundHandler {
 
     // MARK: - Outcomes
 
-    /// Turns what the codec has seen into outcomes.
+    /// Converts the codec's events into outcomes.
     private func settle() {
         var events = spareEvents
         spareEvents = []
@@ -205,9 +205,9 @@ final class PushHandler: ChannelInboundHandler {
         for event in events {
             switch event {
             case .ended(let slot, let stream, let code):
-                // An earlier one of these may have ended it.
+                // An earlier event of this batch may have released the slot.
                 if slots.place(slot, of: stream) != nil { settle(slot, code: code) }
-            case .goAway(let said): drain("the service said goodbye: \(said)")
+            case .goAway(let said): drain("the service closed the connection: \(said)")
             case .alive: pingSent = nil
             }
         }
@@ -231,27 +231,27 @@ final class PushHandler: ChannelInboundHandler {
         }
     }
 
-    /// What comes back of the job is not sent again.
+    /// Marks the job as cancelled: pushes of it that come back are not sent again.
     func cancel(_ number: UInt64) {
         let slot = slots.liveSlots.first { slots[$0].pointee.ticket?.job.number == number }
         if let slot { slots[slot].pointee.ticket?.job.cancel() }
     }
 
-    /// Begins nothing more; ends when everything under way is answered.
+    /// Starts no more pushes, and ends when all pushes in flight are answered.
     func drain(_ why: String) {
         guard phase == .open else { return }
         phase = .draining
         reason = ConnectionRefusal(text: why)
     }
 
-    /// Ends it now.
+    /// Ends the connection now.
     func cut(_ why: String) {
         let context = context
         end(why)
         context?.close(promise: nil)
     }
 
-    /// The last word: whatever is under way gets its outcome.
+    /// Ends the connection: every push in flight gets an outcome or goes back to the queue.
     private func end(_ why: String) {
         guard phase != .ended else { return }
         let why = reason ?? ConnectionRefusal(text: why)

@@ -1,16 +1,16 @@
-/// A batch on its way through the connections of one event loop.
+/// A batch in progress on the connections of one event loop.
 final class PushJob {
     typealias Completion = @Sendable ([PushOutcome]) -> Void
 
-    /// How its sender names it.
+    /// The number that its sender gave it.
     let number: UInt64
     let batch: PushBatch
-    /// The first request that was not given to a connection yet.
+    /// Index of the first request that was not given to a connection yet.
     private(set) var next = 0
     private(set) var isCancelled = false
     private var outcomes: [PushOutcome?]
     private var remaining: Int
-    /// How many times each came back unsent; empty as long as none did.
+    /// How often each request came back unsent; empty while none has.
     private var returns: [Int] = []
     private let completion: Completion
 
@@ -29,7 +29,7 @@ final class PushJob {
         return next - 1
     }
 
-    /// How many times it has come back now.
+    /// Counts a return of the request and returns the new count.
     func returned(_ index: Int) -> Int {
         if returns.isEmpty { returns = Array(repeating: 0, count: batch.count) }
         returns[index] += 1
@@ -45,13 +45,13 @@ final class PushJob {
         if remaining == 0 { completion(outcomes.compactMap { $0 }) }
     }
 
-    /// For all that were not given to a connection.
+    /// Settles all requests that were not given to a connection.
     func settleRest(_ outcome: PushOutcome) {
         while !isBegun { settle(takeNext(), outcome) }
     }
 }
 
-/// One push of a job.
+/// One request of a job.
 struct Ticket {
     let job: PushJob
     let index: Int

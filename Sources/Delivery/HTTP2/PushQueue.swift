@@ -1,11 +1,11 @@
 import NIOCore
 
-/// What waits for a connection, oldest first; what came back unsent goes before all else. Belongs to one event loop.
+/// The pushes that wait for a connection, oldest first. Pushes that came back unsent go first. Confined to one event loop.
 final class PushQueue {
     private var returned = CircularBuffer<Ticket>()
     private var jobs = CircularBuffer<PushJob>()
     private let attempts: Int
-    /// Pushes that wait.
+    /// Number of waiting pushes.
     private(set) var count = 0
 
     init(attempts: Int) {
@@ -20,7 +20,7 @@ final class PushQueue {
         count += job.batch.count
     }
 
-    /// The next push, which is the caller's from then on.
+    /// Removes and returns the next push.
     func next() -> Ticket? {
         if let ticket = returned.popFirst() {
             count -= 1
@@ -33,7 +33,7 @@ final class PushQueue {
         return ticket
     }
 
-    /// Takes back what was not sent: it will be tried again, unless it came back too often or nobody waits for it.
+    /// Returns an unsent push. It is tried again, unless it came back too often or its job was cancelled.
     func giveBack(_ ticket: Ticket, _ failure: PushFailure) {
         if ticket.job.isCancelled {
             ticket.job.settle(ticket.index, .notSent(.cancelled))
@@ -45,13 +45,13 @@ final class PushQueue {
         }
     }
 
-    /// Takes back what a connection never took up: as if it had not been given out.
+    /// Puts back a push that no connection started, without counting a return.
     func putBack(_ ticket: Ticket) {
         returned.prepend(ticket)
         count += 1
     }
 
-    /// Nothing that waits will be sent.
+    /// Rejects all waiting pushes.
     func refuseAll(_ failure: PushFailure) {
         let (tickets, jobs) = (returned, jobs)
         (returned, self.jobs, count) = (CircularBuffer(), CircularBuffer(), 0)
@@ -59,7 +59,7 @@ final class PushQueue {
         for job in jobs { job.settleRest(.notSent(failure)) }
     }
 
-    /// What waits of one job will not be sent; what is under way is awaited. False when nothing of it waits.
+    /// Cancels the waiting pushes of one job; those in flight continue. Returns `false` if none of the job is waiting.
     func cancel(number: UInt64) -> Bool {
         guard let job = jobs.first(where: { $0.number == number }) ?? returned.first(where: { $0.job.number == number })?.job else {
             return false

@@ -1,29 +1,29 @@
-import PushCore
+import PushModel
 
-/// One request under way.
+/// One request in flight.
 struct StreamSlot {
     var ticket: Ticket?
     var stream: Int32 = 0
-    /// Bytes of the body that are serialised.
+    /// Number of body bytes that are serialised.
     var sent = 0
-    /// The end of the request was serialised: from here on it may have been processed.
+    /// Whether the whole request is serialised. From then on the service may have processed it.
     var isEnded = false
-    /// The answer is there to its end.
+    /// Whether the whole response was received.
     var isComplete = false
     var status: Int32 = 0
     var id: PushID?
     var idText: String?
     var retryAfter: String?
     var location: String?
-    /// Every field of the answer, where somebody wants them all.
+    /// All header fields of the response, if they are recorded.
     var headers: [PushHeader] = []
     var body: [UInt8] = []
-    /// The tick at which it was begun.
+    /// The tick at which the request started.
     var begun: UInt32 = 0
 }
 
-/// Requests under way on one connection. They stay where they are in memory, since callbacks of a C library look at them while others
-/// are added.
+/// The requests in flight on one connection. Slots have stable addresses, since callbacks of a C library refer to them while others are
+/// added.
 final class StreamSlots {
     private let places: UnsafeMutablePointer<StreamSlot>
     private var free: [Int32]
@@ -47,13 +47,13 @@ final class StreamSlots {
         return places + Int(slot)
     }
 
-    /// Of a stream, as its request was given the slot; nil when that is over.
+    /// The slot, if it still belongs to this stream; otherwise `nil`.
     func place(_ slot: Int32, of stream: Int32) -> UnsafeMutablePointer<StreamSlot>? {
         guard slot >= 0, slot < capacity, places[Int(slot)].stream == stream else { return nil }
         return places + Int(slot)
     }
 
-    /// The caller has seen to it that fewer than `capacity` are live.
+    /// Occupies a free slot. The caller must ensure that fewer than `capacity` are in use.
     func take(_ ticket: Ticket, tick: UInt32) -> Int32 {
         let slot = free.removeLast()
         let place = self[slot]
@@ -63,7 +63,7 @@ final class StreamSlots {
         return slot
     }
 
-    /// The only place that hands out a ticket again: once.
+    /// Frees a slot and returns its ticket. No other method returns it, so each push is settled once.
     func release(_ slot: Int32) -> Ticket {
         let place = self[slot]
         guard let ticket = place.pointee.ticket else { preconditionFailure("a stream ends once") }
@@ -88,7 +88,7 @@ final class StreamSlots {
 }
 
 extension StreamSlot {
-    /// The complete answer; nil while there is none.
+    /// The complete response; `nil` until then.
     var answer: PushAnswer? {
         guard isComplete, status >= 200 else { return nil }
         guard !body.isEmpty || retryAfter != nil || idText != nil || location != nil || !headers.isEmpty else {

@@ -3,11 +3,11 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// Where all connections go in place of the hosts that requests name.
+/// A host that all connections go to instead of those that requests name.
 package struct PushRoute: Sendable {
     package var host: String
     package var port: Int
-    /// What its certificate must name; the host of the requests for nil.
+    /// The name that its certificate must have; `nil` for the host of the request.
     package var name: String?
 
     package init(host: String, port: Int, name: String? = nil) {
@@ -19,7 +19,7 @@ package struct PushRoute: Sendable {
     package var destination: String { "\(host):\(port)" }
 }
 
-/// Connects to one origin over TCP and TLS. Belongs to one event loop.
+/// Connects to one origin over TCP and TLS. Confined to one event loop.
 final class TLSDialer: PushDialer {
     private let origin: PushOrigin
     private let route: PushRoute?
@@ -30,8 +30,8 @@ final class TLSDialer: PushDialer {
     private var context: NIOSSLContext?
 
     /// - Parameters:
-    ///   - network: what refuses addresses that are not public; nil reaches all.
-    ///   - contexts: those of the same trust, which dialers share.
+    ///   - network: Rejects addresses that are not public; `nil` allows all.
+    ///   - contexts: TLS contexts with the same trust, shared by all dialers.
     init(
         origin: PushOrigin, route: PushRoute?, trust: TLSTrust, limits: HTTP2Limits, network: PublicNetwork? = nil,
         contexts: TLSContexts
@@ -59,7 +59,7 @@ final class TLSDialer: PushDialer {
         }.flatMapThrowing { [self] channel in
             guard let context else { throw ChannelError.inappropriateOperationForState }
             do {
-                // What the name leads to may have changed since it was looked at; not even a greeting goes there.
+                // The name may resolve differently since the check, so check the connected address before sending anything.
                 try network?.check(channel)
                 let isAddress = (try? SocketAddress(ipAddress: name, port: 0)) != nil
                 try channel.pipeline.syncOperations.addHandler(
@@ -72,13 +72,13 @@ final class TLSDialer: PushDialer {
         }.nonisolated()
     }
 
-    /// At the name, before anything goes to it.
+    /// Checks the addresses of the host before anything is sent.
     private func look(on loop: any EventLoop) -> EventLoopFuture<Void> {
         guard let network else { return loop.makeSucceededVoidFuture() }
         return loop.makeFutureWithTask { [host = origin.host] in try await network.check(host) }
     }
 
-    /// Reading the roots of the machine takes its time: not on the loop.
+    /// Loads the system's trust roots, which is slow, so not on the event loop.
     private func tls(on loop: any EventLoop) -> EventLoopFuture<NIOSSLContext> {
         if let context { return loop.makeSucceededFuture(context) }
         return NIOThreadPool.singleton.runIfActive(eventLoop: loop) { [contexts, certificate = origin.certificate] in
@@ -91,18 +91,18 @@ final class TLSDialer: PushDialer {
     }
 }
 
-/// What TLS needs to know, made once for all origins that are shown no certificate: the roots of the machine are megabytes.
+/// TLS contexts. All origins without a client certificate share one, because the system's trust roots take megabytes.
 final class TLSContexts: Sendable {
     private let trust: TLSTrust
     private let protocols: [String]
     private let common = Mutex<NIOSSLContext?>(nil)
 
-    /// - Parameter protocols: what is offered with ALPN.
+    /// - Parameter protocols: Offered with ALPN.
     init(trust: TLSTrust, protocols: [String] = ["h2"]) {
         (self.trust, self.protocols) = (trust, protocols)
     }
 
-    /// Takes its time, and waits for whoever makes the same: not on a loop.
+    /// Slow, and blocks while another thread creates the same context, so not for an event loop.
     func context(showing certificate: ClientCertificate?) throws -> NIOSSLContext {
         if let certificate { return try NIOSSLContext(configuration: trust.configuration(certificate: certificate, protocols: protocols)) }
         return try common.withLock { common in

@@ -1,20 +1,20 @@
 import Crypto
 import NIOCore
 import NIOSSL
-import PushCore
+import PushModel
 
-/// Whom the client takes for the push service.
+/// The servers that the client trusts.
 package struct TLSTrust: Sendable {
     package enum Roots: Sendable {
-        /// Those of the machine.
+        /// The trust roots of the system.
         case system
         case systemAnd([NIOSSLCertificate])
         case only([NIOSSLCertificate])
     }
 
     package var roots: Roots
-    /// Hosts whose key is known, in lower case, with the SHA-256 of its SubjectPublicKeyInfo (RFC 7469, section 2.4), 32 bytes: what they
-    /// show must verify and have this key.
+    /// Pinned keys by host, in lower case: the SHA-256 of the SubjectPublicKeyInfo (RFC 7469, section 2.4), 32 bytes. The certificate must
+    /// verify and have this key.
     package var pins: [String: [UInt8]]
 
     package init(roots: Roots = .system, pins: [String: [UInt8]] = [:]) {
@@ -22,24 +22,24 @@ package struct TLSTrust: Sendable {
         self.pins = pins
     }
 
-    /// Certificates from the text of a PEM file. Throws `settings.invalid` for one without any.
+    /// Reads certificates from a PEM file. Throws `settings.invalid` if there are none.
     package static func certificates(pem: [UInt8]) throws(PushError) -> [NIOSSLCertificate] {
         guard let certificates = try? NIOSSLCertificate.fromPEMBytes(PEMText.strict(pem)), !certificates.isEmpty else {
             throw PushError(
-                "settings.invalid", "the file of roots holds no certificate in PEM",
+                "settings.invalid", "the file of trust roots contains no PEM certificate",
                 hint: "give a file with -----BEGIN CERTIFICATE-----")
         }
         return certificates
     }
 
-    /// - Parameter protocols: what is offered with ALPN.
+    /// - Parameter protocols: Offered with ALPN.
     func configuration(certificate: ClientCertificate?, protocols: [String]) -> TLSConfiguration {
         var configuration = showing(certificate)
         configuration.applicationProtocols = protocols
         return configuration
     }
 
-    /// For a client of HTTP that shows this; it knows nothing of pins.
+    /// A configuration for an HTTP client that presents this identity; it does not check pins.
     package func configuration(showing identity: ClientIdentity?) -> TLSConfiguration { showing(identity?.shown) }
 
     private func showing(_ certificate: ClientCertificate?) -> TLSConfiguration {
@@ -57,7 +57,7 @@ package struct TLSTrust: Sendable {
         return configuration
     }
 
-    /// Why a host that showed this certificate is not the one that is meant; nil where it is, or nothing more is known of it.
+    /// Why the certificate does not match the pin of this host; `nil` if it matches or the host has no pin.
     func objection(to certificate: NIOSSLCertificate?, of host: String) -> String? {
         guard let pin = pins[host.lowercased()] else { return nil }
         guard let key = try? certificate?.extractPublicKey().toSPKIBytes(), Array(SHA256.hash(data: key)) == pin else {

@@ -2,16 +2,16 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
-import PushCore
+import PushModel
 import Synchronization
 
-/// Makes a connection for each request, to one of the addresses that were looked at and to no other.
+/// Opens a connection for each request, only to addresses that have been checked.
 struct OutboundDialer: Sendable {
-    /// What one exchange may take.
+    /// The limits of one exchange.
     struct Terms: Sendable {
-        var permit: OutboundReach.Permit
+        var permit: OutboundAllowlist.Permit
         var deadline: Timestamp
-        /// Bytes of the answer's body.
+        /// Maximum size of the response body, in bytes.
         var maximumAnswer: Int
         var followsRedirects: Bool
     }
@@ -21,15 +21,15 @@ struct OutboundDialer: Sendable {
     let clock: any HubClock
     let group: any EventLoopGroup
 
-    /// Tries the addresses in their order until one of them takes a connection; of several, each has its share of the time.
-    func exchange(_ message: OutboundMessage, at addresses: [SocketAddress], _ terms: Terms) async throws(PushError) -> OutboundAnswer {
+    /// Tries the addresses in order until one accepts a connection. Each gets an equal share of the remaining time.
+    func exchange(_ message: OutboundMessage, at addresses: [SocketAddress], _ terms: Terms) async throws(PushError) -> OutboundResponse {
         var failure = PushError.outboundUnreachable(message.place, "its name could not be resolved")
         let tls = try await tls(message)
         for (index, address) in addresses.enumerated() {
             let others = addresses.count - index - 1
-            // Whoever is the last one tried is stopped by the deadline.
+            // The last address needs no share: the deadline of the request applies.
             let share = others == 0 ? OutboundRequest.timeouts.upperBound * 2 : (terms.deadline - clock.now) / (others + 1)
-            let leash = Leash()
+            let leash = ConnectionCanceller()
             do {
                 return try await withTaskCancellationHandler {
                     try await connect(address, within: share, leash) { try begin(message, on: $0, tls, terms) }.get()
@@ -46,19 +46,19 @@ struct OutboundDialer: Sendable {
         throw failure
     }
 
-    /// No connection came about.
+    /// The connection could not be established.
     private struct Missed: Error {
         let error: any Error
     }
 
-    /// What `begin` makes of the connection. Throws `Missed` where there is none, and whatever `begin` throws.
+    /// Connects, then calls `begin` and returns its future. Throws `Missed` if the connection fails, and rethrows the errors of `begin`.
     private func connect(
-        _ address: SocketAddress, within time: Duration, _ leash: Leash,
-        begin: @escaping @Sendable (any Channel) throws -> EventLoopFuture<OutboundAnswer>
-    ) async throws -> EventLoopFuture<OutboundAnswer> {
+        _ address: SocketAddress, within time: Duration, _ leash: ConnectionCanceller,
+        begin: @escaping @Sendable (any Channel) throws -> EventLoopFuture<OutboundResponse>
+    ) async throws -> EventLoopFuture<OutboundResponse> {
         let loop = group.next()
-        // On the loop from the start: what is added to a future from elsewhere may come after what a hasty peer has said, which nobody
-        // would read then.
+        // Everything runs on the event loop: a callback added from another thread may run after the first bytes of a fast server, which
+        // would then be lost.
         return try await loop.flatSubmit {
             ClientBootstrap(group: loop)
                 .connectTimeout(max(.milliseconds(1), TimeAmount(time)))
@@ -80,10 +80,10 @@ struct OutboundDialer: Sendable {
         }.get()
     }
 
-    /// On the channel's loop, before anything was sent or read.
+    /// Runs on the channel's event loop, before anything is sent or read.
     private func begin(
         _ message: OutboundMessage, on channel: any Channel, _ tls: NIOSSLContext?, _ terms: Terms
-    ) throws -> EventLoopFuture<OutboundAnswer> {
+    ) throws -> EventLoopFuture<OutboundResponse> {
         if terms.permit == .publicAddresses {
             guard (try? network.check(channel)) != nil, !Self.staysHere(from: channel.localAddress, to: channel.remoteAddress) else {
                 throw PushError.outboundPrivate(message)
@@ -91,12 +91,12 @@ struct OutboundDialer: Sendable {
         }
         let pipeline = channel.pipeline.syncOperations
         if let tls {
-            // A certificate for an address is compared with the one that was connected to.
+            // Without a server name, the certificate is checked against the connected address.
             let name = OutboundHost.isNumeric(message.address.host) ? nil : message.address.host
             try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: name))
         }
         try pipeline.addHTTPClientHandlers(decoderLimitConfiguration: OutboundExchange.decoderLimits)
-        let promise = channel.eventLoop.makePromise(of: OutboundAnswer.self)
+        let promise = channel.eventLoop.makePromise(of: OutboundResponse.self)
         let exchange = OutboundExchange(
             message, maximumAnswer: terms.maximumAnswer, followsRedirects: terms.followsRedirects, promise: promise)
         do {
@@ -108,11 +108,10 @@ struct OutboundDialer: Sendable {
         return promise.futureResult
     }
 
-    /// Whether a connection is one of this machine with itself, by a public address that it has: services listen there that a firewall
-    /// keeps from others.
+    /// Whether this machine connects to itself through one of its public addresses. A firewall may hide the services there from others.
     static func staysHere(from local: SocketAddress?, to remote: SocketAddress?) -> Bool { local?.ipAddress == remote?.ipAddress }
 
-    /// Nil for plain HTTP. Reading the roots of the machine takes its time: not on a loop.
+    /// Returns `nil` for plain HTTP. Loads the system's trust roots, which is slow, so not on an event loop.
     private func tls(_ message: OutboundMessage) async throws(PushError) -> NIOSSLContext? {
         guard message.address.scheme == "https" else { return nil }
         do {
@@ -123,11 +122,11 @@ struct OutboundDialer: Sendable {
     }
 }
 
-/// What a connection is cut by, also while it is being made.
-private final class Leash: Sendable {
+/// Closes a connection on cancellation, even while it is being established.
+private final class ConnectionCanceller: Sendable {
     private let state = Mutex<(channel: (any Channel)?, isCut: Bool)>((nil, false))
 
-    /// False where it has been cut before.
+    /// Returns `false` if it has been cut already.
     func hold(_ channel: any Channel) -> Bool {
         state.withLock { state in
             if !state.isCut { state.channel = channel }

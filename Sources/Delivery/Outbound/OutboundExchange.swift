@@ -1,35 +1,35 @@
 import NIOCore
 import NIOHTTP1
 import NIOSSL
-import PushCore
+import PushModel
 
-/// Sends one request over a connection and gathers the answer, on the connection's event loop. Closes it when it is done.
+/// Sends one request over a connection and collects the response, on the connection's event loop. Then closes the connection.
 final class OutboundExchange: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
 
-    /// Bytes of all names and values of an answer's headers and trailers.
+    /// Maximum total size of the response's header and trailer names and values, in bytes.
     static let maximumHead = 65_536
-    /// Of the headers and trailers.
+    /// Maximum number of headers and trailers.
     static let maximumFields = 256
 
     private let message: OutboundMessage
     private let maximumAnswer: Int
     private let followsRedirects: Bool
-    private let promise: EventLoopPromise<OutboundAnswer>
-    private var answer: OutboundAnswer
+    private let promise: EventLoopPromise<OutboundResponse>
+    private var answer: OutboundResponse
     private var isDone = false
 
-    /// - Parameter followsRedirects: of an answer that leads elsewhere the body is not read.
-    init(_ message: OutboundMessage, maximumAnswer: Int, followsRedirects: Bool, promise: EventLoopPromise<OutboundAnswer>) {
+    /// - Parameter followsRedirects: If set, the body of a redirect is not read.
+    init(_ message: OutboundMessage, maximumAnswer: Int, followsRedirects: Bool, promise: EventLoopPromise<OutboundResponse>) {
         self.message = message
         self.maximumAnswer = maximumAnswer
         self.followsRedirects = followsRedirects
         self.promise = promise
-        answer = OutboundAnswer(status: 0, url: message.url)
+        answer = OutboundResponse(status: 0, url: message.url)
     }
 
-    /// The limits of what the answer's parser keeps.
+    /// The limits of the response parser.
     static var decoderLimits: NIOHTTPDecoderLimitConfiguration {
         var limits = NIOHTTPDecoderLimitConfiguration()
         (limits.maxHeaderFieldSize, limits.maxHeaderListSize, limits.maxHeaderFieldCount) = (maximumHead, maximumHead, maximumFields)
@@ -57,7 +57,7 @@ final class OutboundExchange: ChannelInboundHandler {
 
     private func begin(_ head: HTTPResponseHead, _ context: ChannelHandlerContext) {
         guard head.status != .switchingProtocols else {
-            return abort(.outboundUnreachable(message.place, "it changes to another protocol, and nobody has asked it to"), context)
+            return abort(.outboundUnreachable(message.place, "it switched to another protocol without being asked"), context)
         }
         answer.status = Int(head.status.code)
         answer.headers = head.headers.map { PushHeader($0.name, $0.value) }
@@ -72,13 +72,13 @@ final class OutboundExchange: ChannelInboundHandler {
     }
 
     private func refuseBody(_ context: ChannelHandlerContext) {
-        abort(.outboundTooLarge(message.place, "the body of the answer", limit: maximumAnswer), context)
+        abort(.outboundTooLarge(message.place, "the body of the response", limit: maximumAnswer), context)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { abort(.outbound(error, message.place), context) }
 
     func channelInactive(context: ChannelHandlerContext) {
-        end(.failure(.outboundUnreachable(message.place, "the connection was closed before the answer was whole")))
+        end(.failure(.outboundUnreachable(message.place, "the connection was closed before the response was complete")))
         context.fireChannelInactive()
     }
 
@@ -91,15 +91,15 @@ final class OutboundExchange: ChannelInboundHandler {
         context.channel.cut()
     }
 
-    private func end(_ result: Result<OutboundAnswer, PushError>) {
+    private func end(_ result: Result<OutboundResponse, PushError>) {
         if !isDone { promise.completeWith(result.mapError { $0 }) }
         isDone = true
     }
 }
 
-extension OutboundAnswer {
-    /// Where it redirects to; nil where it does not. `Location` stands there once (RFC 9110, section 10.2.2): of several, none is to be
-    /// trusted, and what they are together leads nowhere.
+extension OutboundResponse {
+    /// The target of a redirect; `nil` for other responses. `Location` is a single value (RFC 9110, section 10.2.2). Several are joined to
+    /// an invalid one, because none of them can be trusted.
     var location: String? {
         let locations = headers.filter { $0.name.lowercased() == "location" }
         guard OutboundMessage.isRedirect(status), !locations.isEmpty else { return nil }
@@ -108,7 +108,7 @@ extension OutboundAnswer {
 }
 
 extension Channel {
-    /// Closes it now, from any thread. TLS would wait for the peer's farewell, which may never come.
+    /// Closes the channel now, from any thread, without waiting for the peer's TLS close_notify, which may never come.
     func cut() {
         eventLoop.execute { [self] in
             if let tls = try? pipeline.syncOperations.context(handlerType: NIOSSLClientHandler.self) {

@@ -1,18 +1,18 @@
 import HTTPTypes
 import NIOHTTP1
-import PushCore
+import PushModel
 
-/// A request that keeps the rules, to one server. A redirect makes another one of it.
+/// A checked request to one server. A redirect turns it into another one.
 struct OutboundMessage: Sendable {
-    /// Bytes of a URL; servers take little more.
+    /// Maximum size of a URL, in bytes; servers accept little more.
     static let maximumURL = 8192
-    /// Bytes of all headers.
+    /// Maximum total size of all headers, in bytes.
     static let maximumHeaders = 32_768
-    /// What says where a message begins and ends, and what becomes of the connection: nobody's to say but the client's.
+    /// Headers that frame the message or control the connection. Only the client sets them.
     private static let ownHeaders: Set<String> = [
         "host", "content-length", "transfer-encoding", "connection", "keep-alive", "upgrade", "http2-settings", "te", "trailer", "expect",
     ]
-    /// What another server may know too. Of anything else it is not known whether it is a credential, whatever its name.
+    /// Headers that are sent along to another origin. Any other header may be a credential, whatever its name.
     private static let commonHeaders: Set<String> = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-encoding", "content-language",
         "content-type", "user-agent",
@@ -31,17 +31,17 @@ struct OutboundMessage: Sendable {
     init(_ request: OutboundRequest) throws(PushError) {
         guard OutboundRequest.methods.contains(request.method) else {
             throw PushError(
-                "http.method", "the method of an HTTP request is not one of those that are sent",
-                hint: "it is one of \(OutboundRequest.methods.joined(separator: ", ")), in capitals")
+                "http.method", "the method of an HTTP request is not supported",
+                hint: "use one of \(OutboundRequest.methods.joined(separator: ", ")), in capitals")
         }
         guard request.body.isEmpty || !["GET", "HEAD"].contains(request.method) else {
-            throw PushError("http.method", "\(request.method) has no body", hint: "leave out the body, or use POST")
+            throw PushError("http.method", "a \(request.method) request cannot have a body", hint: "omit the body, or use POST")
         }
-        // The text is not shown: what is wrong with it may be a password in front of the host.
+        // The URL is not shown: the invalid part may be a password in front of the host.
         guard request.url.utf8.count <= Self.maximumURL, let address = WebAddress(request.url), address.hasHostName else {
             throw PushError(
-                "http.invalid_url", "the URL of an HTTP request is not an absolute one that every program reads in the same way",
-                hint: "write http or https, a host name or an IPv4 address of four decimal numbers, and what is not ASCII as %-escapes; "
+                "http.invalid_url", "the URL of an HTTP request is not absolute, or is ambiguous",
+                hint: "use http or https, a host name or an IPv4 address of four decimal numbers, and %-escapes for non-ASCII characters; "
                     + "at most \(Self.maximumURL) bytes, without user and password")
         }
         (method, self.address, headers, body) = (request.method, address, request.headers, request.body)
@@ -49,7 +49,7 @@ struct OutboundMessage: Sendable {
         guard headers.reduce(0, { $0 + $1.name.utf8.count + $1.value.utf8.count }) <= Self.maximumHeaders else {
             throw PushError(
                 "http.invalid_header", "the headers of a request have more than \(Self.maximumHeaders) bytes",
-                hint: "send what is long as the body")
+                hint: "send long values in the body")
         }
         guard body.count <= OutboundRequest.maximumBody else {
             throw .outboundTooLarge(place, "the body of the request", limit: OutboundRequest.maximumBody)
@@ -59,35 +59,35 @@ struct OutboundMessage: Sendable {
     private static func check(_ header: PushHeader, number: Int) throws(PushError) {
         guard HTTPField.Name(header.name) != nil else {
             throw PushError(
-                "http.invalid_header", "the name of header \(number) of a request is none",
-                hint: "it has ASCII letters, digits and hyphens")
+                "http.invalid_header", "the name of header \(number) of a request is invalid",
+                hint: "use ASCII letters, digits and hyphens")
         }
         let name = header.name.lowercased()
         guard !ownHeaders.contains(name), !name.hasPrefix("proxy-") else {
-            throw PushError("http.invalid_header", "the header \(name) is the client's own", hint: "leave it out")
+            throw PushError("http.invalid_header", "the header \(name) is set by the client", hint: "omit it")
         }
         guard HTTPField.isValidValue(header.value) else {
             throw PushError(
-                "http.invalid_header", "the value of the header \(name) has a character that no header has, or a blank at an end",
-                hint: "leave out line breaks and control characters")
+                "http.invalid_header", "the value of the header \(name) contains an invalid character, or starts or ends with a blank",
+                hint: "remove line breaks, control characters, and blanks at the ends")
         }
     }
 
-    // MARK: - Where it goes
+    // MARK: - Target
 
     var usualPort: Int { address.scheme == "https" ? 443 : 80 }
     var port: Int { address.port ?? usualPort }
     private var authority: String { port == usualPort ? address.host : address.authority }
     var url: String { "\(address.scheme)://\(authority)\(address.path)" }
 
-    /// For errors: host, port and path. A query may have a secret.
+    /// Host, port and path, for errors. The query is omitted because it may contain a secret.
     var place: String { "\(address.host):\(port)\(address.path.prefix { $0 != "?" })".excerpt }
 
     var head: HTTPRequestHead {
         var fields = HTTPHeaders([("Host", authority)])
         for header in headers { fields.add(name: header.name, value: header.value) }
         if !fields.contains(name: "User-Agent") { fields.add(name: "User-Agent", value: "PushHost") }
-        // RFC 9110, section 8.6: also of an empty body, where the method has one.
+        // RFC 9110, section 8.6: also for an empty body, if the method allows one.
         if !body.isEmpty || ["POST", "PUT", "PATCH"].contains(method) { fields.add(name: "Content-Length", value: "\(body.count)") }
         fields.add(name: "Connection", value: "close")
         return HTTPRequestHead(version: .http1_1, method: HTTPMethod(rawValue: method), uri: address.path, headers: fields)
@@ -95,17 +95,18 @@ struct OutboundMessage: Sendable {
 
     // MARK: - Redirects
 
-    /// Whether an answer with this status and a `Location` leads elsewhere; of others a person chooses, or there is nothing to fetch.
+    /// Whether to follow the `Location` of a response with this status. Other 3xx statuses need a person's choice, or have nothing to
+    /// fetch.
     static func isRedirect(_ status: Int) -> Bool { [301, 302, 303, 307, 308].contains(status) }
 
-    /// The request that a redirect asks for (RFC 9110, section 15.4). Throws `http.redirects`.
+    /// Returns the request that a redirect asks for (RFC 9110, section 15.4). Throws `http.redirects`.
     func redirected(_ status: Int, to location: String) throws(PushError) -> OutboundMessage {
         guard location.utf8.count <= Self.maximumURL, let target = address.resolving(location), target.hasHostName else {
-            throw .outboundRedirect(place, "the address that it redirects to is none", hint: "tell the server's operator")
+            throw .outboundRedirect(place, "it redirects to an invalid address", hint: "report this to the server's operator")
         }
         guard address.scheme == "http" || target.scheme == "https" else {
             throw .outboundRedirect(
-                place, "it redirects from https to http, where everybody can read along", hint: "tell the server's operator")
+                place, "it redirects from https to http, which is not encrypted", hint: "report this to the server's operator")
         }
         var (method, headers, body) = (method, headers, body)
         if status == 303 && method != "HEAD" || [301, 302].contains(status) && method == "POST" {

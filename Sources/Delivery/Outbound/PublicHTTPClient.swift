@@ -1,18 +1,21 @@
 import NIOCore
 import NIOPosix
-import PushCore
+import PushModel
 
-/// Sends requests of plugins over HTTP/1.1 to where they may go.
+/// Sends requests of plugins over HTTP/1.1 to permitted hosts.
 ///
-/// Who writes the script, who answers, and who answers for the name may all want to reach what lies behind the firewall. So a host must
-/// be granted, a name is looked up once and all its addresses are looked at, the connection goes to one of these, and all of that is done
-/// again for every redirect. A request has a connection of its own; what an answer says is bounded in size and time.
+/// Plugin, server and DNS may all try to reach services behind the firewall. Therefore:
+/// - The host must be granted.
+/// - Its name is resolved once, and all its addresses are checked. The connection goes to one of these.
+/// - Every redirect is checked in the same way.
+///
+/// Every request has its own connection; size and duration of a response are limited.
 package final class PublicHTTPClient: OutboundHTTP {
-    /// Under way at a time; further ones wait, within their time.
+    /// Maximum number of concurrent requests; further ones wait within their timeout.
     static let maximumCalls = 64
-    /// Names that are looked up at a time. What looks them up cannot be stopped, and goes on when its caller has left.
+    /// Maximum number of concurrent name lookups. A lookup cannot be stopped and continues after its caller is gone.
     static let maximumLookups = 16
-    /// Of a name that are tried.
+    /// Maximum number of addresses of a name that are tried.
     static let maximumAddresses = 6
 
     private let clock: any HubClock
@@ -21,7 +24,7 @@ package final class PublicHTTPClient: OutboundHTTP {
     private let calls = AdmissionGate(capacity: maximumCalls)
     private let lookups = AdmissionGate(capacity: maximumLookups)
 
-    /// - Parameter clock: for the time that a request may take, measured by its steady one.
+    /// - Parameter clock: Measures timeouts, with its steady clock.
     package init(
         clock: any HubClock, network: PublicNetwork = PublicNetwork(), trust: TLSTrust = TLSTrust(),
         group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
@@ -33,12 +36,12 @@ package final class PublicHTTPClient: OutboundHTTP {
     }
 
     private enum Event: Sendable {
-        case over(Result<OutboundAnswer, PushError>)
+        case over(Result<OutboundResponse, PushError>)
         case isDue
         case isCancelled
     }
 
-    package func send(_ request: OutboundRequest, within reach: OutboundReach) async throws(PushError) -> OutboundAnswer {
+    package func send(_ request: OutboundRequest, within reach: OutboundAllowlist) async throws(PushError) -> OutboundResponse {
         let message = try OutboundMessage(request)
         guard reach.permit(message) != nil else { throw .outboundDenied(message) }
         let deadline = clock.now + request.timeout
@@ -59,7 +62,7 @@ package final class PublicHTTPClient: OutboundHTTP {
                 switch event {
                 case .over(let result): return result
                 case .isDue: return .failure(PushError.outboundTimeout(message.place, request.timeout))
-                // Then the other one ends as well.
+                // The other task then ends as well.
                 case .isCancelled: break
                 }
             }
@@ -68,10 +71,10 @@ package final class PublicHTTPClient: OutboundHTTP {
         return try result.get()
     }
 
-    /// Sends the request, and those that redirects ask for.
+    /// Sends the request and follows redirects.
     private func follow(
-        _ first: OutboundMessage, _ request: OutboundRequest, _ reach: OutboundReach, _ deadline: Timestamp
-    ) async throws(PushError) -> OutboundAnswer {
+        _ first: OutboundMessage, _ request: OutboundRequest, _ reach: OutboundAllowlist, _ deadline: Timestamp
+    ) async throws(PushError) -> OutboundResponse {
         guard await calls.enter(1) else { throw .outboundCancelled(first.place) }
         defer { calls.leave(1) }
         var message = first
@@ -85,15 +88,16 @@ package final class PublicHTTPClient: OutboundHTTP {
             guard terms.followsRedirects, let location = answer.location else { return answer }
             guard redirects < request.maximumRedirects else {
                 throw .outboundRedirect(
-                    first.place, "it was redirected more than \(request.maximumRedirects) times", hint: "look whether they go in a circle")
+                    first.place, "it was redirected more than \(request.maximumRedirects) times",
+                    hint: "check whether the redirects form a loop")
             }
             redirects += 1
             message = try message.redirected(answer.status, to: location)
         }
     }
 
-    /// Those that a connection may be made to.
-    private func addresses(of message: OutboundMessage, _ permit: OutboundReach.Permit) async throws(PushError) -> [SocketAddress] {
+    /// Returns the addresses that a connection may be made to.
+    private func addresses(of message: OutboundMessage, _ permit: OutboundAllowlist.Permit) async throws(PushError) -> [SocketAddress] {
         let host = message.address.host
         var addresses: [SocketAddress]
         if OutboundHost.isNumeric(host) {
@@ -102,14 +106,14 @@ package final class PublicHTTPClient: OutboundHTTP {
             guard let found = await lookUp(host) else { throw .outboundCancelled(message.place) }
             addresses = found
         }
-        // All of them: a name that mixes its own with those of others means no good.
+        // Check all of them: a name that mixes public and private addresses is not trusted.
         guard permit == .anyAddress || addresses.allSatisfy(\.isPublic) else { throw .outboundPrivate(message) }
         addresses = Array(addresses.prefix(Self.maximumAddresses))
         for index in addresses.indices { addresses[index].port = message.port }
         return addresses
     }
 
-    /// Nil when the task is cancelled before the name has been looked up.
+    /// Returns `nil` if the task is cancelled before the lookup ends.
     private func lookUp(_ host: String) async -> [SocketAddress]? {
         guard await lookups.enter(1) else { return nil }
         let (found, continuation) = AsyncStream.makeStream(of: [SocketAddress].self)
@@ -122,7 +126,7 @@ package final class PublicHTTPClient: OutboundHTTP {
     }
 }
 
-extension OutboundReach {
+extension OutboundAllowlist {
     fileprivate func permit(_ message: OutboundMessage) -> Permit? {
         permit(host: message.address.host, port: message.port, usualPort: message.usualPort)
     }

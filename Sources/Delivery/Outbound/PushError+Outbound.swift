@@ -1,33 +1,33 @@
 import NIOHTTP1
 import NIOSSL
-import PushCore
+import PushModel
 
-/// What goes wrong with requests of plugins. A place is a host, its port and a path.
+/// Errors of requests made by plugins. A place is a host with port and path.
 extension PushError {
     static func outboundDenied(_ message: OutboundMessage) -> PushError {
         let port = message.port == message.usualPort ? "" : ":\(message.port)"
         return PushError(
-            "http.denied", "\(message.place): the host is not granted at this port",
-            hint: "ask for \(message.address.host)\(port) among the permissions, and have it granted",
+            "http.denied", "\(message.place): no permission for this host and port",
+            hint: "add \(message.address.host)\(port) to the requested permissions, and have it granted",
             details: ["host": .string("\(message.address.host)\(port)")])
     }
 
     static func outboundPrivate(_ message: OutboundMessage) -> PushError {
         PushError(
-            "http.private_address", "\(message.place): the host leads to this machine, or to an address that is not public",
-            hint: "grant http.private:\(message.address.host) if it shall")
+            "http.private_address", "\(message.place): the host resolves to this machine, or to an address that is not public",
+            hint: "grant http.private:\(message.address.host) to allow it")
     }
 
     static func outboundTimeout(_ place: String, _ timeout: Duration) -> PushError {
         PushError(
-            "http.timeout", "\(place): no whole answer came within \(timeout.short)",
-            hint: "give it more time, or look why the server is slow", isRetryable: true)
+            "http.timeout", "\(place): no complete response within \(timeout.short)",
+            hint: "increase the timeout, or find out why the server is slow", isRetryable: true)
     }
 
-    /// - Parameter limit: in bytes.
+    /// - Parameter limit: The limit, in bytes.
     static func outboundTooLarge(_ place: String, _ what: String, limit: Int) -> PushError {
         PushError(
-            "http.too_large", "\(place): \(what) has more than \(limit) bytes", hint: "ask for less, or send less, at a time",
+            "http.too_large", "\(place): \(what) has more than \(limit) bytes", hint: "request or send less at a time",
             details: ["limit": .integer(Int64(limit))])
     }
 
@@ -40,15 +40,15 @@ extension PushError {
             "http.unreachable", "\(place): \(why)", hint: "check host and port, and try again later", isRetryable: true)
     }
 
-    static func outboundCancelled(_ place: String) -> PushError { PushError("cancelled", "\(place): the request was ended") }
+    static func outboundCancelled(_ place: String) -> PushError { PushError("cancelled", "\(place): the request was cancelled") }
 
-    /// What a connection broke on.
+    /// Converts an error of the connection.
     static func outbound(_ error: any Error, _ place: String) -> PushError {
         switch error {
         case let error as PushError: error
-        case HTTPParserError.headerOverflow: outboundTooLarge(place, "the head of the answer", limit: OutboundExchange.maximumHead)
-        case is HTTPParserError: outboundUnreachable(place, "what it answers is not HTTP")
-        // After the handshake it says no more than that somebody has hung up.
+        case HTTPParserError.headerOverflow: outboundTooLarge(place, "the head of the response", limit: OutboundExchange.maximumHead)
+        case is HTTPParserError: outboundUnreachable(place, "its response is not HTTP")
+        // After the handshake, this only means that the peer closed the connection.
         case NIOSSLError.uncleanShutdown: outboundUnreachable(place, ConnectionFault.text(error))
         case is NIOSSLError, is NIOSSLExtraError:
             PushError(

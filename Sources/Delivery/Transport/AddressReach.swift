@@ -1,8 +1,8 @@
 import NIOCore
 
-/// Which addresses can stand on the public Internet (the special-purpose registries of RFC 6890).
+/// Decides which addresses are public (the special-purpose registries of RFC 6890).
 package enum AddressReach {
-    /// - Parameter bytes: 4 of an IPv4 address, 16 of one of IPv6. Nothing else is public.
+    /// - Parameter bytes: 4 bytes of an IPv4 address, or 16 of an IPv6 address. Nothing else is public.
     package static func isPublic(_ bytes: [UInt8]) -> Bool {
         switch bytes.count {
         case 4: isPublicIPv4(bytes)
@@ -21,12 +21,12 @@ package enum AddressReach {
     }
 
     private static func isPublicIPv6(_ bytes: [UInt8]) -> Bool {
-        // A translator leads to the IPv4 address at the end (RFC 6052).
+        // NAT64 translates to the IPv4 address at the end (RFC 6052).
         if bytes.starts(with: [0, 0x64, 0xff, 0x9b] + [UInt8](repeating: 0, count: 8)) { return isPublicIPv4(Array(bytes.suffix(4))) }
-        // A relay leads to the IPv4 address behind the prefix (RFC 3056).
+        // 6to4 relays to the IPv4 address after the prefix (RFC 3056).
         if bytes.starts(with: [0x20, 0x02]) { return isPublicIPv4(Array(bytes[2..<6])) }
-        // Only 2000::/3 is global unicast; of that, 2001::/23, 2001:db8::/32 and 3fff::/20 serve special purposes. What is mapped from
-        // IPv4 (::ffff:0:0/96) never comes from a resolver that means well.
+        // Only 2000::/3 is global unicast; in it, 2001::/23, 2001:db8::/32 and 3fff::/20 serve special purposes. IPv4-mapped addresses
+        // (::ffff:0:0/96) are not public either: an honest resolver does not return them.
         guard bytes[0] & 0xe0 == 0x20 else { return false }
         switch (bytes[0], bytes[1], bytes[2], bytes[3]) {
         case (0x20, 0x01, 0x00...0x01, _), (0x20, 0x01, 0x0d, 0xb8), (0x3f, 0xff, 0x00...0x0f, _): return false
@@ -36,9 +36,9 @@ package enum AddressReach {
 }
 
 extension SocketAddress {
-    /// Whether it can stand on the public Internet.
+    /// Whether the address is public.
     var isPublic: Bool {
-        // Family and port come first, and with IPv6 the flow (RFC 3493, section 3.3).
+        // Skip family and port, and for IPv6 the flow label (RFC 3493, section 3.3).
         switch self {
         case .v4(let address): AddressReach.isPublic(withUnsafeBytes(of: address.address) { Array($0[4..<8]) })
         case .v6(let address): AddressReach.isPublic(withUnsafeBytes(of: address.address) { Array($0[8..<24]) })

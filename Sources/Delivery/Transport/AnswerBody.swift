@@ -1,8 +1,8 @@
-import PushCore
+import PushModel
 
-/// Reading what a push service answered: nothing in it is taken for granted.
+/// Reads responses of push services without trusting their content.
 extension JSON {
-    /// Nil for a body that is not JSON, and for one much longer than any answer that a push service documents.
+    /// Returns `nil` for a body that is not JSON, or longer than 64 KiB, which is far more than push services document.
     init?(answer body: [UInt8]) {
         guard !body.isEmpty, body.count <= 65_536, let json = try? JSON(parsing: body) else { return nil }
         self = json
@@ -10,9 +10,9 @@ extension JSON {
 }
 
 extension String {
-    /// Enough of a foreign text to be read in one line, without control characters.
+    /// At most 200 characters in one line, without control characters: a foreign text for logs and messages.
     var excerpt: String {
-        // Of most answers, there are as many as devices.
+        // Fast path, since there are as many responses as devices.
         if utf8.count <= 200, utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) { return self }
         let line = String(unicodeScalars.prefix(200).map { $0.properties.generalCategory == .control ? " " : $0 })
         return unicodeScalars.count > 200 ? line + "…" : line

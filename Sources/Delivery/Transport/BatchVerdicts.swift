@@ -1,6 +1,6 @@
-import PushCore
+import PushModel
 
-/// The verdicts of one delivery while they come in.
+/// Collects the verdicts of one delivery.
 struct BatchVerdicts {
     private var verdicts: [Verdict?]
 
@@ -8,26 +8,26 @@ struct BatchVerdicts {
         verdicts = Array(repeating: nil, count: count)
     }
 
-    /// Nil for a device that has none yet.
+    /// The verdict of the device at this index; `nil` while it has none.
     subscript(_ place: Int) -> Verdict? {
         get { verdicts[place] }
         set { verdicts[place] = newValue }
     }
 
-    /// One for each handle, in their order. Who has none was not sent to, for the delivery was cancelled.
+    /// One verdict for each handle, in order. Devices without a verdict were not sent to, because the delivery was cancelled.
     var all: [Verdict] { verdicts.map { $0 ?? .transient(.abandoned, retryAfter: nil) } }
 
-    /// Sends to devices, so many at a time or all at once. What `send` throws is the verdict of those of them that have none, and, if it
-    /// is for all, of everybody who has none; then nothing more is sent.
+    /// Sends to devices, `count` at a time or all at once. An error of `send` becomes the verdict of the devices in this call that have
+    /// none. If it is for all, it becomes the verdict of all remaining devices, and nothing more is sent.
     mutating func deliver<Device>(
-        _ devices: [Device], atATime count: Int?,
-        _ send: (ArraySlice<Device>, inout BatchVerdicts) async throws(Undelivered) -> Void
+        _ devices: [Device], maximumConcurrency count: Int?,
+        _ send: (ArraySlice<Device>, inout BatchVerdicts) async throws(DeliveryFailure) -> Void
     ) async where Device: BatchDevice {
         let stride = max(1, count ?? devices.count)
         var rest = devices[...]
         while !rest.isEmpty, !Task.isCancelled {
             let some = rest.prefix(stride)
-            do throws(Undelivered) {
+            do throws(DeliveryFailure) {
                 try await send(some, &self)
             } catch {
                 for device in error.isForAll ? rest : some where self[device.place] == nil { self[device.place] = error.verdict }
@@ -40,12 +40,12 @@ struct BatchVerdicts {
 
 /// A device of a delivery.
 protocol BatchDevice {
-    /// Its place among the handles.
+    /// Its index among the handles.
     var place: Int { get }
 }
 
 extension PushOutcome {
-    /// What it means for the device; `answered` reads what the service of this origin said.
+    /// The verdict for this outcome; `answered` reads a response of the service.
     func verdict(over transport: any PushBatchTransport, to origin: PushOrigin, answered: (PushAnswer) -> Verdict) -> Verdict {
         switch self {
         case .answered(let answer): answered(answer)
@@ -56,7 +56,7 @@ extension PushOutcome {
 }
 
 extension PushFailure {
-    /// What it means that nothing was sent.
+    /// The verdict if nothing was sent.
     func verdict(host: String) -> Verdict {
         switch self {
         case .cancelled: .transient(.abandoned, retryAfter: nil)

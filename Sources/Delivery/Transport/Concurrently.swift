@@ -1,5 +1,5 @@
-/// The values for `0..<count` in their order, made by at most `width` tasks at a time; for a width of 1 one after the other, by the
-/// caller's own.
+/// Computes the values for `0..<count` with at most `width` concurrent tasks, and returns them in order. With a width of 1 they are
+/// computed one after the other, without new tasks.
 func concurrently<Value: Sendable>(
     _ count: Int, width: Int, _ value: @escaping @Sendable (Int) async -> Value
 ) async -> [Value] {

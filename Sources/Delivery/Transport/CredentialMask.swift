@@ -1,10 +1,10 @@
 import HTTPTypes
-import PushCore
+import PushModel
 
-/// Takes the credentials out of one exchange, in the order in which they appear in it.
+/// Masks the credentials of one exchange, in the order in which they appear.
 ///
-/// Every one becomes the same three stars, so that a record tells neither the length nor, in a repeated rehearsal, the
-/// random part of a signature. What the request carried is masked in the answer too, should a service echo it.
+/// Every credential becomes three stars, so that a record shows neither its length nor, in a repeated rehearsal, the random part of a
+/// signature. Credentials of the request are also masked in the response, in case a service echoes them.
 struct CredentialMask {
     static let stars = Array("***".utf8)
     private static let formFields: Set<String> = ["client_secret", "assertion", "refresh_token"]
@@ -36,7 +36,7 @@ struct CredentialMask {
         return "\(parts[0]) ***"
     }
 
-    /// `t=<token>, k=<key>` (RFC 8292, section 3): the key is the public one, and tells whose token it is.
+    /// Masks `t=<token>, k=<key>` (RFC 8292, section 3). The key is public, and identifies the sender.
     private mutating func maskedParameters(_ list: Substring) -> String {
         var masked: [String] = []
         for parameter in list.split(separator: ",") {
@@ -52,7 +52,7 @@ struct CredentialMask {
         return masked.joined(separator: ", ")
     }
 
-    /// Masks the secret fields of a form; any other body holds no credentials.
+    /// Masks the secret fields of a form; other bodies contain no credentials.
     mutating func applyToRequest(_ body: [UInt8], contentType: String?) -> [UInt8] {
         guard contentType?.lowercased().hasPrefix(FormBody.contentType) == true else { return body }
         var masked: [UInt8] = []
@@ -71,7 +71,7 @@ struct CredentialMask {
         return masked
     }
 
-    /// Masks tokens in JSON, found by their quoted names: an answer that is broken JSON is masked as well.
+    /// Masks tokens in JSON, found by their quoted names, so that broken JSON is masked as well.
     mutating func applyToResponse(_ body: [UInt8]) -> [UInt8] {
         var masked: [UInt8] = []
         var rest = body[...]
@@ -93,7 +93,7 @@ struct CredentialMask {
         return replacingSecrets(masked + rest)
     }
 
-    /// What is left of a JSON string, its closing quote included; everything when it has none.
+    /// The rest of a JSON string, including its closing quote; everything if there is none.
     private func string(in bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var index = bytes.startIndex
         while index < bytes.endIndex, bytes[index] != UInt8(ascii: "\"") {
@@ -102,13 +102,13 @@ struct CredentialMask {
         return bytes[..<min(index + 1, bytes.endIndex)]
     }
 
-    /// Words too short to be secrets would mask half of an answer.
+    /// Ignores short words: they are not secrets, and would mask half of a response.
     private mutating func remember(_ secret: [UInt8]) {
         if secret.count >= 8, !secrets.contains(secret) { secrets.append(secret) }
     }
 
     private func replacingSecrets(_ bytes: [UInt8]) -> [UInt8] {
-        // Most fields are shorter than any token.
+        // Fast path: most fields are shorter than any token.
         secrets.reduce(bytes) { bytes, secret in
             bytes.count < secret.count ? bytes : bytes.replacing(secret, with: Self.stars)
         }

@@ -5,19 +5,19 @@ import NIOHTTP1
 import NIOSSL
 import Synchronization
 
-/// Speaks to the push services over the network: HTTP/2 where the service offers it and it is wanted, else HTTP/1.1. Redirects are answers
-/// as any other, and nothing is sent twice.
+/// Sends requests over the network, with HTTP/2 if the service offers it and it is enabled, otherwise HTTP/1.1. Redirects are returned like
+/// other responses, and nothing is sent twice.
 ///
-/// `shutdown()` must be awaited before the last reference goes.
+/// Await `shutdown()` before the last reference is released.
 package final class HTTPClientTransport: PushTransport {
     package struct Limits: Sendable {
-        /// For the name, the connection and TLS.
+        /// Timeout for resolving, connecting and the TLS handshake.
         package var connect: Duration
-        /// For the whole exchange, the connection included.
+        /// Timeout for the whole exchange, including the connection.
         package var exchange: Duration
-        /// To one host at a time, over HTTP/1.1. Requests beyond them wait.
+        /// Maximum number of HTTP/1.1 connections per host. Further requests wait.
         package var connectionsPerHost: Int
-        /// Bytes of an answer's body; the rest is not read. What push services document is far smaller.
+        /// Maximum size of a response body, in bytes; the rest is not read. Push services document far smaller ones.
         package var answerBody: Int
 
         package init(
@@ -37,12 +37,11 @@ package final class HTTPClientTransport: PushTransport {
     private let client: HTTPClient
 
     /// - Parameters:
-    ///   - route: Where all requests go in place of the services, such as `http://127.0.0.1:8090` for simulators;
-    ///     its path does not count. They keep the authority that they are meant for, so that whoever listens there can tell
-    ///     the services apart.
-    ///   - network: What refuses addresses that are not public; nil reaches all.
-    ///   - tls: Whom to trust and what to show; nil trusts what the system trusts and shows nothing.
-    ///   - isHTTP1: Whether HTTP/2 is not even offered.
+    ///   - route: The address that all requests go to instead of the services, such as `http://127.0.0.1:8090` for simulators. Its path is
+    ///     ignored. Requests keep their authority, so that the receiver can tell the services apart.
+    ///   - network: Rejects addresses that are not public; `nil` allows all.
+    ///   - tls: Trust roots and client certificate; `nil` uses the system's roots and no certificate.
+    ///   - isHTTP1: Whether HTTP/2 is not offered.
     package init(
         route: WebAddress? = nil, network: PublicNetwork? = nil, limits: Limits = Limits(), tls: TLSConfiguration? = nil,
         isHTTP1: Bool = false
@@ -52,10 +51,10 @@ package final class HTTPClientTransport: PushTransport {
         self.limits = limits
         var configuration = HTTPClient.Configuration(
             tlsConfiguration: tls, redirectConfiguration: .disallow,
-            // The limit of an exchange ends with the head of the answer; this one holds for its body as well.
+            // The timeout of the exchange covers the response head; this one also covers the body.
             timeout: .init(connect: TimeAmount(limits.connect), read: TimeAmount(limits.exchange)))
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(1, limits.connectionsPerHost)
-        // Who sends decides whether it is worth another try.
+        // The caller decides whether to retry.
         configuration.connectionPool.retryConnectionEstablishment = false
         if isHTTP1 { configuration.httpVersion = .http1Only }
         if network != nil { PublicNetwork.watch(&configuration) }
@@ -64,7 +63,7 @@ package final class HTTPClientTransport: PushTransport {
 
     package func destination(of authority: String) -> String { route?.authority ?? authority }
 
-    /// Closes the connections; requests on their way fail.
+    /// Closes the connections; requests in flight fail.
     package func shutdown() async {
         try? await client.shutdown()
     }
@@ -98,15 +97,15 @@ package final class HTTPClientTransport: PushTransport {
         } catch let error as PublicNetwork.Refusal {
             throw .forbidden(error.description)
         } catch {
-            // An empty body is never asked for: whether such a request went out is not known.
+            // An empty body is never read, so it is unknown whether such a request was sent.
             throw outgoing.wasTaken || body.isEmpty ? .unknown(Self.reason(error)) : .notSent(Self.reason(error))
         }
     }
 
-    /// HTTP/2 has frames in place of these (RFC 9113, section 8.2.2); the client library makes them up.
+    /// HTTP/2 has frames instead of these (RFC 9113, section 8.2.2); the client library adds them.
     private static let framing: Set<String> = ["transfer-encoding", "content-length"]
 
-    /// As much of the body as may be read.
+    /// Reads the body, up to the limit.
     private func read(_ body: HTTPClientResponse.Body) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         for try await part in body {
@@ -119,16 +118,16 @@ package final class HTTPClientTransport: PushTransport {
     private static func reason(_ error: any Error) -> String {
         guard let error = error as? HTTPClientError else { return ConnectionFault.text(error) }
         return switch error {
-        case .deadlineExceeded: "no answer came in time"
-        case .connectTimeout: "no connection came about in time"
+        case .deadlineExceeded: "the response timed out"
+        case .connectTimeout: "the connection timed out"
         case .remoteConnectionClosed: "the connection was closed"
         default: error.shortDescription.excerpt
         }
     }
 }
 
-/// The body of one request, which knows whether the connection has asked for it. Before that the head alone may have gone
-/// out, and no service acts upon a request that it has not seen the end of.
+/// The body of one request, which records whether the connection has read it. Before that, at most the head has been sent, and no service
+/// acts on an incomplete request.
 private final class OutgoingBody: AsyncSequence, Sendable {
     private let bytes: ByteBuffer
     private let isTaken = Atomic(false)

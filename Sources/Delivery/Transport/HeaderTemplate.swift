@@ -1,15 +1,15 @@
-import PushCore
+import PushModel
 
-/// Who speaks to whom: requests of one origin may share connections, others never do. APNs takes the tokens of one team and one key
-/// on a connection, and a client certificate belongs to the connection itself.
+/// Service and sender of a request. Only requests with the same origin may share connections: APNs accepts the tokens of one team and key
+/// per connection, and a client certificate belongs to the connection.
 package struct PushOrigin: Hashable, Sendable {
-    /// The host as requests name it, with the port unless it is the scheme's own.
+    /// The host as requests name it, with the port unless it is the scheme's default.
     package var authority: String
-    /// Tells credentials apart: team and key, or empty with a certificate.
+    /// Distinguishes credentials: team and key, or empty with a certificate.
     package var sender: String
-    /// What the client shows in the TLS handshake.
+    /// The client certificate of the TLS handshake.
     package var certificate: ClientCertificate?
-    /// `https`, or `http` where the settings allow that.
+    /// `https`, or `http` if the settings allow it.
     package var scheme: String
 
     package init(authority: String, sender: String = "", certificate: ClientCertificate? = nil, scheme: String = "https") {
@@ -19,31 +19,31 @@ package struct PushOrigin: Hashable, Sendable {
         self.scheme = scheme
     }
 
-    /// Without the port.
+    /// The authority without the port.
     var host: String { String(authority.prefix { $0 != ":" }) }
     var port: Int {
         authority.split(separator: ":" as Character).dropFirst().first.flatMap { Int($0) } ?? (scheme == "https" ? 443 : 80)
     }
 }
 
-/// What all requests of a batch have in common: made once, and encoded once for each connection. A new credential is a new template.
+/// The headers that all requests of a batch share. Built once, and encoded once per connection. A new credential needs a new template.
 package final class HeaderTemplate: Sendable {
     package let origin: PushOrigin
-    /// Value of `authorization`; nil where a certificate speaks for the sender.
+    /// The value of `authorization`; `nil` with certificate authentication.
     let authorization: Secret?
     package let fields: [PushHeader]
-    /// Whether each request has a `content-length` of its own; over HTTP/1.1 every one has.
-    let statesLength: Bool
+    /// Whether each request has its own `content-length`; over HTTP/1.1 each always has.
+    let sendsContentLength: Bool
 
-    package init(origin: PushOrigin, authorization: Secret?, fields: [PushHeader], statesLength: Bool = false) {
+    package init(origin: PushOrigin, authorization: Secret?, fields: [PushHeader], sendsContentLength: Bool = false) {
         self.origin = origin
         self.authorization = authorization
         self.fields = fields
-        self.statesLength = statesLength
+        self.sendsContentLength = sendsContentLength
     }
 
-    /// The same with another value of `authorization`.
+    /// Returns a copy with another value of `authorization`.
     func with(_ authorization: Secret) -> HeaderTemplate {
-        HeaderTemplate(origin: origin, authorization: authorization, fields: fields, statesLength: statesLength)
+        HeaderTemplate(origin: origin, authorization: authorization, fields: fields, sendsContentLength: sendsContentLength)
     }
 }

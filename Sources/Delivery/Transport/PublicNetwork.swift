@@ -4,34 +4,34 @@ import Glibc
 import NIOCore
 import Synchronization
 
-/// Keeps a client of HTTP on the public Internet: addresses come from devices, and a name may lead anywhere.
+/// Restricts an HTTP client to public addresses: URLs come from devices, and a name may resolve to any address.
 ///
-/// A name is resolved before anything is sent, and all of its addresses must be public. What it leads to may change until the
-/// connection stands, so the address that was connected to is looked at again before a request goes over it.
+/// A name is resolved before anything is sent, and all its addresses must be public. Since it may resolve differently when connecting, the
+/// connected address is checked again before a request is sent.
 package final class PublicNetwork: Sendable {
-    /// The name, or the connection, leads to an address that is not public.
+    /// The name resolved, or the connection was made, to a non-public address.
     package struct Refusal: Error, CustomStringConvertible {
-        package let description = "the name leads to an address that is not public; set network.allow_private if it shall"
+        package let description = "the name resolves to an address that is not public; set network.allow_private to allow it"
     }
 
-    /// For how long a name that was looked at is not looked at again.
+    /// How long a checked name is not checked again.
     private static let period: Duration = .seconds(60)
     private static let maximumNames = 4096
 
     private let names = Mutex<[String: ContinuousClock.Instant]>([:])
-    /// All addresses of a name; none where there are none.
+    /// Resolves a name; returns no addresses if that fails.
     let resolve: @Sendable (String) async -> [SocketAddress]
 
-    /// - Parameter resolve: all addresses of a name; none where there are none.
+    /// - Parameter resolve: Resolves a name; returns no addresses if that fails.
     package init(resolve: @escaping @Sendable (String) async -> [SocketAddress] = PublicNetwork.systemAddresses) {
         self.resolve = resolve
     }
 
-    /// Looks at every connection that a client with this configuration makes.
+    /// Makes a client with this configuration check every connection.
     package static func watch(_ configuration: inout HTTPClient.Configuration) {
         let check: @Sendable (any Channel) -> EventLoopFuture<Void> = { channel in
             guard !leadsOutside(channel) else { return channel.eventLoop.makeSucceededVoidFuture() }
-            // The client forgets a connection that fails here, and does not close it.
+            // The client drops a connection that fails here without closing it.
             channel.eventLoop.execute { channel.close(promise: nil) }
             return channel.eventLoop.makeFailedFuture(Refusal())
         }
@@ -39,15 +39,15 @@ package final class PublicNetwork: Sendable {
         configuration.http2ConnectionDebugInitializer = check
     }
 
-    /// Throws `Refusal` for a connection to an address that is not public.
+    /// Throws `Refusal` for a connection to a non-public address.
     func check(_ channel: any Channel) throws(Refusal) {
         if !Self.leadsOutside(channel) { throw Refusal() }
     }
 
     private static func leadsOutside(_ channel: any Channel) -> Bool { channel.remoteAddress?.isPublic == true }
 
-    /// Throws `Refusal` for a name of which one address is not public. One without addresses passes: it leads nowhere.
-    /// - Parameter host: a name or an IPv4 address.
+    /// Throws `Refusal` if one of the host's addresses is not public. A name without addresses passes, because it leads nowhere.
+    /// - Parameter host: A name or an IPv4 address.
     package func check(_ host: String) async throws(Refusal) {
         let now = ContinuousClock.now
         if let until = names.withLock({ $0[host] }), now < until { return }
@@ -60,7 +60,7 @@ package final class PublicNetwork: Sendable {
         }
     }
 
-    /// As the system resolves it (getaddrinfo).
+    /// Resolves a name with the system's resolver (getaddrinfo).
     @Sendable package static func systemAddresses(_ host: String) async -> [SocketAddress] {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(returning: resolved(host)) }

@@ -1,23 +1,23 @@
-import PushCore
+import PushModel
 
-/// The same notification for many devices: POST requests with the same headers, each with a path and an id of its own. They share a
-/// body, or have one each between a head and a tail that all of them have.
+/// One notification for many devices: POST requests with the same headers, each with its own path and id. All share one body, or each has
+/// its own part between a common head and tail.
 package struct PushBatch: Sendable {
     package let headers: HeaderTemplate
     private let bodies: PushBodies
-    /// All paths, one behind the other.
+    /// All paths, concatenated.
     private var paths: [UInt8] = []
-    /// Where each path ends.
+    /// The end of each path.
     private var ends: [Int] = []
-    /// Value of `apns-id` for each; where a request has none, the template may.
+    /// The `apns-id` of each request; if it is `nil`, the template may have one.
     private var ids: [PushID?] = []
 
-    /// - Parameter capacity: how many requests there will be; `pathSize` bytes of room for each one's path.
+    /// - Parameter capacity: Expected number of requests; `pathSize` is the expected size of a path, in bytes.
     package init(headers: HeaderTemplate, body: [UInt8], capacity: Int = 1, pathSize: Int = 80) {
         self.init(headers: headers, bodies: PushBodies(shared: body), capacity: capacity, pathSize: pathSize)
     }
 
-    /// - Parameter bodies: where requests have parts of their own, those of all requests in their order.
+    /// - Parameter bodies: The bodies of all requests, in order.
     package init(headers: HeaderTemplate, bodies: PushBodies, capacity: Int = 1, pathSize: Int = 80) {
         self.headers = headers
         self.bodies = bodies
@@ -29,7 +29,7 @@ package struct PushBatch: Sendable {
     package var count: Int { ends.count }
     package var isEmpty: Bool { ends.isEmpty }
 
-    /// `path` appends the bytes of the request's path: visible ASCII.
+    /// Adds a request. `path` appends the bytes of its path: visible ASCII.
     package mutating func append(id: PushID?, path: (inout [UInt8]) -> Void) {
         path(&paths)
         ends.append(paths.count)

@@ -1,25 +1,24 @@
 import HTTPTypes
-import PushCore
+import PushModel
 
-/// Takes many pushes at once: connections of HTTP/2, or one exchange after the other with a service in this process.
+/// Sends many pushes at once, over HTTP/2 connections or one exchange at a time to a service in this process.
 package protocol PushBatchTransport: Sendable {
-    /// One outcome for each request, in their order. Suspends while too much waits already. When the task is cancelled, what waits is
-    /// not sent, and what went out is answered for.
+    /// Returns one outcome per request, in order. Suspends while too many pushes are waiting. If the task is cancelled, waiting pushes are
+    /// not sent, and those in flight are awaited.
     func send(_ batch: PushBatch) async -> [PushOutcome]
 
-    /// Where requests of this origin really go: for whoever is told that nobody answers there.
+    /// The host and port that requests of this origin really go to, for error messages.
     func destination(of origin: PushOrigin) -> String
 
-    /// Whether requests go out one after the other, in the order in which they are given: then each may wait for what became of the
-    /// one before.
+    /// Whether requests are sent one at a time, in order. Then a caller may wait for the outcome of each before the next one.
     var isSequential: Bool { get }
 
-    /// What waits is not sent; what is under way has a while to be answered. Then connections are closed.
+    /// Stops sending. Waiting pushes are not sent, pushes in flight have some time to be answered; then connections are closed.
     func shutdown() async
 }
 
 extension PushBatchTransport {
-    /// Nothing where there are no connections.
+    /// Does nothing; for transports without connections.
     package func shutdown() async {}
 
     package func destination(of origin: PushOrigin) -> String { origin.authority }
@@ -27,7 +26,7 @@ extension PushBatchTransport {
     package var isSequential: Bool { false }
 }
 
-/// Sends the requests of a batch one after the other, so that a trace repeats itself.
+/// Sends the requests of a batch one after the other, so that traces are reproducible.
 package struct SequentialTransport: PushBatchTransport {
     private let base: any PushTransport
 
@@ -42,12 +41,12 @@ package struct SequentialTransport: PushBatchTransport {
     package func send(_ batch: PushBatch) async -> [PushOutcome] { await base.send(batch, width: 1) }
 }
 
-/// Sends several requests of a batch at a time, each as an exchange of its own: for services that speak HTTP/1.1.
+/// Sends the requests of a batch as concurrent single exchanges, for services that speak HTTP/1.1.
 package struct ConcurrentTransport: PushBatchTransport {
     private let base: any PushTransport
     private let width: Int
 
-    /// - Parameter width: requests of a batch under way at a time.
+    /// - Parameter width: Maximum number of concurrent requests per batch.
     package init(_ base: any PushTransport, width: Int = 32) {
         (self.base, self.width) = (base, width)
     }
@@ -69,7 +68,7 @@ extension PushTransport {
         }
     }
 
-    /// A request that certainly was not processed is sent once more, at once.
+    /// Sends a request. If it certainly was not processed, it is sent once more, at once.
     private func outcome(of request: HTTPRequest, body: [UInt8]) async -> PushOutcome {
         do throws(TransportError) {
             let response: PushResponse
@@ -91,7 +90,7 @@ extension PushTransport {
 }
 
 extension PushOutcome {
-    /// Whether somebody was there, or was not to be asked.
+    /// Whether the service responded, or was not to be contacted at all.
     fileprivate var isAnswered: Bool {
         switch self {
         case .unknown, .notSent(.unreachable): false
@@ -101,7 +100,7 @@ extension PushOutcome {
 }
 
 extension PushBatch {
-    /// One of the requests as a message of its own.
+    /// One of the requests as a separate message.
     func request(_ index: Int) -> HTTPRequest {
         var fields = HTTPFields()
         if let authorization = headers.authorization { fields[.authorization] = authorization.reveal() }

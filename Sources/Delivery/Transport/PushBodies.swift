@@ -1,18 +1,18 @@
-/// The bodies of a batch. Either all requests have the same one, or each has a part of its own behind the head and before the tail:
-/// the device's token within a message, or everything of a message that is encrypted for one device.
+/// The bodies of a batch. Either all requests share one body, or each has its own part between a common head and tail: the device token in
+/// a message, or a whole message encrypted for one device.
 package struct PushBodies: Sendable {
     private let head: [UInt8]
     private let tail: [UInt8]
-    /// The parts, one behind the other.
+    /// All parts, concatenated.
     private var parts: [UInt8] = []
-    /// Where each part ends; empty where the body is shared.
+    /// The end of each part; empty if the body is shared.
     private var ends: [Int] = []
 
     package init(shared body: [UInt8]) {
         (head, tail) = (body, [])
     }
 
-    /// - Parameter capacity: how many requests there will be; `partSize` bytes of room for each one's part.
+    /// - Parameter capacity: Expected number of requests; `partSize` is the expected size of a part, in bytes.
     package init(head: [UInt8] = [], tail: [UInt8] = [], capacity: Int, partSize: Int) {
         (self.head, self.tail) = (head, tail)
         parts.reserveCapacity(capacity * partSize)
@@ -28,12 +28,12 @@ package struct PushBodies: Sendable {
         ends.isEmpty ? 0..<0 : (index == 0 ? 0 : ends[index - 1])..<ends[index]
     }
 
-    /// Bytes.
+    /// The size of a body, in bytes.
     func size(_ index: Int) -> Int { head.count + part(index).count + tail.count }
 
     func body(_ index: Int) -> [UInt8] { ends.isEmpty ? head : head + parts[part(index)] + tail }
 
-    /// Copies what fits of a body into `room` bytes, from its byte `start` on; how much that was.
+    /// Copies the body from byte `start` on into `room` bytes, as far as it fits, and returns the number of bytes copied.
     @inline(__always)
     func copy(_ index: Int, from start: Int, to place: UnsafeMutablePointer<UInt8>, room: Int) -> Int {
         let copied = Self.copy(head[...], from: start, to: place, room: room)
@@ -59,7 +59,7 @@ package struct PushBodies: Sendable {
         return count
     }
 
-    /// Those of some requests, in the order of `indexes`.
+    /// The bodies of some requests, in the order of `indexes`.
     func subset(_ indexes: some Collection<Int>) -> PushBodies {
         guard !ends.isEmpty else { return self }
         var subset = PushBodies(head: head, tail: tail, capacity: indexes.count, partSize: 0)

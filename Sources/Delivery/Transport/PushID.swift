@@ -1,11 +1,11 @@
-import PushCore
+import PushModel
 
-/// The 128 bits of an `apns-id`, a UUID (RFC 9562). The text is made where it is written.
+/// The 128 bits of an `apns-id`, a UUID (RFC 9562). It is converted to text only when written.
 package struct PushID: Hashable, Sendable {
     package var high: UInt64
     package var low: UInt64
 
-    /// Bytes of the canonical text: 8-4-4-4-12 hexadecimal digits.
+    /// Size of the canonical text: 8-4-4-4-12 hexadecimal digits.
     static let textSize = 36
 
     package init(high: UInt64, low: UInt64) {
@@ -13,7 +13,7 @@ package struct PushID: Hashable, Sendable {
         self.low = low
     }
 
-    /// Nil for anything but the canonical text in lower case, which is what ``description`` gives back.
+    /// Returns `nil` for anything but the canonical text in lower case, which ``description`` returns.
     package init?(_ text: some StringProtocol) {
         let bytes = Array(text.utf8)
         let id = bytes.withUnsafeBufferPointer { PushID(ascii: $0) }

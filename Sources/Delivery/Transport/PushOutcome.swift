@@ -1,21 +1,21 @@
 import HTTPTypes
-import PushCore
+import PushModel
 
-/// What became of one push: exactly one of these.
+/// The outcome of one push.
 package enum PushOutcome: Sendable, Equatable {
-    /// The service answered in full.
+    /// The service sent a complete response.
     case answered(PushAnswer)
     /// The service certainly did not process it. Safe to send again.
     case notSent(PushFailure)
-    /// The request went out in full and no answer came: it may have been processed.
+    /// The whole request was sent and no response came: it may have been processed.
     case unknown(PushFailure)
 }
 
 package struct PushAnswer: Sendable, Equatable {
     package var status: Int
-    /// The service's `apns-id`, or `apns-request-id` of a broadcast, where it is a UUID.
+    /// The service's `apns-id`, or `apns-request-id` of a broadcast, if it is a UUID.
     package var id: PushID?
-    /// What a success of APNs does not have.
+    /// The parts of a response that a success of APNs does not have.
     package var details: AnswerDetails?
 
     package init(status: Int, id: PushID? = nil, details: AnswerDetails? = nil) {
@@ -25,21 +25,21 @@ package struct PushAnswer: Sendable, Equatable {
     }
 }
 
-/// Apart, so that the outcomes of most successes are small.
+/// Less common parts of a response. A separate object, so that the outcomes of most successes stay small.
 package final class AnswerDetails: Sendable, Equatable {
-    /// At most ``mostBody`` bytes: what push services document is far smaller.
+    /// The body, at most ``maximumBodySize`` bytes: push services document far smaller ones.
     package let body: [UInt8]
-    /// `Retry-After` as it came.
+    /// The value of `Retry-After`.
     package let retryAfter: String?
-    /// An `apns-id` that is no UUID.
+    /// An `apns-id` that is not a UUID.
     package let idText: String?
-    /// `Location`: where the message can be found at the service.
+    /// The value of `Location`: the message's URI at the service.
     package let location: String?
-    /// All fields in their order, from a transport that keeps them.
+    /// All header fields in order, from a transport that records them.
     package let headers: [PushHeader]
 
-    static let mostBody = 16_384
-    static let mostLocation = 4_096
+    static let maximumBodySize = 16_384
+    static let maximumLocationSize = 4_096
 
     package init(
         body: [UInt8], retryAfter: String? = nil, idText: String? = nil, location: String? = nil, headers: [PushHeader] = []
@@ -57,23 +57,23 @@ package final class AnswerDetails: Sendable, Equatable {
     }
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 package enum PushFailure: Sendable, Equatable {
-    /// The sender's task was cancelled while the push waited.
+    /// The sender's task was cancelled while the push was waiting.
     case cancelled
-    /// No connection came about, or only such as took nothing; when it is tried again, if that is known.
+    /// No connection could be established, or none that accepted pushes; with the time until the next attempt, if known.
     case unreachable(String, retryAfter: Duration?)
-    /// It must not be sent there, today or later.
+    /// The address is not allowed, now or later.
     case forbidden(String)
-    /// The service does not speak HTTP/2; it may take the same request over HTTP/1.1.
+    /// The service does not support HTTP/2; it may accept the request over HTTP/1.1.
     case withoutHTTP2(String)
-    /// The connection ended first; what the service said about it.
+    /// The connection ended first, for this reason.
     case closed(String)
-    /// The service refused the stream again and again (RFC 9113, section 8.7).
+    /// The service refused the stream repeatedly (RFC 9113, section 8.7).
     case refused
-    /// No answer came in time.
+    /// No response came in time.
     case overdue
-    /// The service ended the stream with this code (RFC 9113, section 7).
+    /// The service reset the stream with this error code (RFC 9113, section 7).
     case reset(UInt32)
     case other(String)
 
@@ -82,15 +82,15 @@ package enum PushFailure: Sendable, Equatable {
         case .cancelled: "the delivery was cancelled"
         case .unreachable(let why, _), .forbidden(let why), .withoutHTTP2(let why), .other(let why): why
         case .closed(let why): why
-        case .refused: "the service refused the request again and again"
-        case .overdue: "no answer came in time"
+        case .refused: "the service refused the request repeatedly"
+        case .overdue: "the response timed out"
         case .reset(let code): "the service ended the request with HTTP/2 error \(code)"
         }
     }
 }
 
 extension PushAnswer {
-    /// The answer as a message, for those who read it in full.
+    /// The response as an HTTP message.
     var response: PushResponse {
         var headers = HTTPFields()
         if let kept = details?.headers, !kept.isEmpty {

@@ -1,11 +1,11 @@
 import HTTPTypes
-import PushCore
+import PushModel
 
-/// One exchange with a push service: a real HTTP/2 connection, or straight to a simulator in this process.
+/// Performs one exchange with a push service, over the network or with a simulator in this process.
 package protocol PushTransport: Sendable {
     func exchange(_ request: HTTPRequest, body: [UInt8]) async throws(TransportError) -> PushResponse
 
-    /// Where requests for this authority really go: for whoever is told that nobody answers there.
+    /// The host and port that requests for this authority really go to, for error messages.
     func destination(of authority: String) -> String
 }
 
@@ -25,27 +25,27 @@ package struct PushResponse: Sendable {
     }
 }
 
-/// Why no answer came. The difference decides whether sending again may show a notification twice.
+/// Why there is no response. The difference decides whether sending again may show a notification twice.
 package enum TransportError: Error, Sendable, Equatable {
-    /// The service did not process the request: never connected, stream refused, above GOAWAY's last stream (RFC 9113,
-    /// sections 6.8 and 8.7). Safe to send again at once.
+    /// The service did not process the request: not connected, stream refused, or above the last stream of GOAWAY (RFC 9113, sections 6.8
+    /// and 8.7). Safe to send again at once.
     case notSent(String)
-    /// The request went out and no answer came: it may have been processed.
+    /// The request was sent and no response came: it may have been processed.
     case unknown(String)
-    /// It must not be sent there, today or later.
+    /// The address is not allowed, now or later.
     case forbidden(String)
 }
 
-/// The verdict stands although the service gave no answer to the notification itself.
-struct Undelivered: Error, Equatable {
+/// A verdict reached without a response to the notification itself.
+struct DeliveryFailure: Error, Equatable {
     let verdict: Verdict
-    /// It is the sender's fault (no token to be had, a token refused twice): the rest of the batch would fare no better.
+    /// Whether the sender is at fault (no access token, or a token rejected twice), so that the rest of the batch would fail too.
     var isForAll = false
 }
 
 extension PushTransport {
-    /// The service's answer. A request that certainly was not processed is sent once more, at once.
-    func attempt(_ request: HTTPRequest, body: [UInt8]) async throws(Undelivered) -> PushResponse {
+    /// Returns the service's response. A request that certainly was not processed is sent once more, at once.
+    func attempt(_ request: HTTPRequest, body: [UInt8]) async throws(DeliveryFailure) -> PushResponse {
         do {
             do {
                 return try await exchange(request, body: body)
@@ -56,12 +56,12 @@ extension PushTransport {
             switch error {
             case .notSent(let why):
                 let host = request.authority.map { destination(of: $0) } ?? "the push service"
-                throw Undelivered(verdict: .transient(.unreachable(host, why: why), retryAfter: nil))
+                throw DeliveryFailure(verdict: .transient(.unreachable(host, why: why), retryAfter: nil))
             case .forbidden(let why):
                 let host = request.authority ?? "the push service"
-                throw Undelivered(verdict: .rejected(.forbidden(host, why: why)))
+                throw DeliveryFailure(verdict: .rejected(.forbidden(host, why: why)))
             case .unknown(let why):
-                throw Undelivered(verdict: .unknown(reason: why))
+                throw DeliveryFailure(verdict: .unknown(reason: why))
             }
         }
     }

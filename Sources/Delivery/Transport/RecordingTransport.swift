@@ -1,14 +1,14 @@
 import HTTPTypes
-import PushCore
+import PushModel
 import Synchronization
 
-/// Passes every exchange on to another transport and remembers it, credentials masked.
+/// Records every exchange with another transport, with credentials masked.
 package final class RecordingTransport: PushTransport, WireTap {
     private struct Record {
-        /// Oldest first from `oldest` on, then around.
+        /// A ring buffer; the oldest exchange is at `oldest`.
         var exchanges: [WireExchange] = []
         var oldest = 0
-        /// How many there have been.
+        /// Total number of exchanges.
         var count = 0
     }
 
@@ -19,7 +19,8 @@ package final class RecordingTransport: PushTransport, WireTap {
     private let observer: (@Sendable (WireExchange) -> Void)?
     private let record = Mutex(Record())
 
-    /// Keeps the last `capacity` exchanges; `service` says whose a request is, `observer` is told of each as it ends.
+    /// Records the latest `capacity` exchanges. `service` returns the service of a request; `observer` is called for each exchange as it
+    /// ends.
     package init(
         _ base: any PushTransport, clock: any HubClock, capacity: Int = 10_000,
         observer: (@Sendable (WireExchange) -> Void)? = nil, service: @escaping @Sendable (HTTPRequest) -> Platform
@@ -55,10 +56,10 @@ package final class RecordingTransport: PushTransport, WireTap {
         return all.filter { $0.service == service }
     }
 
-    /// How many exchanges there have been, also those that are remembered no more.
+    /// Total number of exchanges, including those that are no longer stored.
     package var count: Int { record.withLock { $0.count } }
 
-    /// The remembered ones behind the first `count`.
+    /// The stored exchanges after the first `count`.
     package func exchanges(with service: Platform?, after count: Int) -> [WireExchange] {
         let newer = record.withLock { record -> [WireExchange] in
             let all = record.exchanges[record.oldest...] + record.exchanges[..<record.oldest]

@@ -1,7 +1,7 @@
-import PushCore
+import PushModel
 import Synchronization
 
-/// Rejections that the connectors pronounce themselves, before a service has answered: status 0.
+/// Rejections by the connectors themselves, before a service has responded; their status is 0.
 extension Rejection {
     static func unreachable(_ host: String, why: String) -> Rejection {
         Rejection(
@@ -10,19 +10,19 @@ extension Rejection {
             outcome: .pnsUnreachable)
     }
 
-    /// The handle stays: whose fault it is, is not known.
+    /// The device is not removed: the fault may be elsewhere.
     static func forbidden(_ host: String, why: String) -> Rejection {
         Rejection(
             status: 0, reason: "ForbiddenAddress", explanation: "nothing is sent to \(host): \(why)", outcome: .pnsUnreachable, scope: .send
         )
     }
 
-    /// The payload cannot be delivered whatever the device: `bytes` of it against the service's `limit`.
+    /// The payload is too large for every device. `bytes` is its size and `limit` the service's limit.
     static func tooLarge(_ reason: String, bytes: Int, limit: Int, service: String) -> Rejection {
         Rejection(
             status: 0, reason: reason,
             explanation:
-                "the payload has \(bytes) bytes and \(service) takes at most \(limit); shorten it, or send an id "
+                "the payload has \(bytes) bytes and \(service) accepts at most \(limit); shorten it, or send an id "
                 + "that the app fetches the content with",
             outcome: .invalidNotificationSize, scope: .send)
     }
@@ -34,15 +34,17 @@ extension Rejection {
     static func foreign(_ handle: DeviceHandle, to service: String) -> Rejection {
         Rejection(
             status: 0, reason: "BadChannel",
-            explanation: "a handle of \(handle.platform.displayName) cannot be reached through \(service)",
+            explanation: "a \(handle.platform.displayName) handle cannot be reached through \(service)",
             outcome: .badChannel)
     }
 
-    /// A simulation has no room for another phone.
+    /// A lab has reached its limit of devices.
     static let labFull = Rejection(
         status: labFullStatus, reason: labFullReason,
-        explanation: "its lab has no room for another phone; raise lab.phones, or --phones of pushhost simulate", outcome: .pnsUnavailable)
-    /// Of services that name a reason in their answers, ``labFullReason`` goes with it; WNS documents no answer with this status.
+        explanation: "the lab has reached its limit of phones; raise lab.phones, or --phones of pushhost simulate",
+        outcome: .pnsUnavailable)
+    /// The status of ``labFull``. Services with reasons in their responses send ``labFullReason`` as well; WNS documents no response with
+    /// this status.
     static let labFullStatus = 507
 
     static let abandoned = Rejection(
@@ -51,19 +53,19 @@ extension Rejection {
 }
 
 extension DeliveryBatch {
-    /// One verdict per handle, in their order, with at most `width` handles at a time; for 1 requests go out one after the other, so
-    /// that a trace repeats itself. Once `send` has thrown what is for all, or nobody has answered for long, nothing more is sent.
+    /// Returns one verdict per handle, in order, with at most `width` concurrent requests. With 1 they are sent one after the other, so
+    /// that traces are reproducible. Stops after an error that is for all, or when the service has not responded for long.
     ///
-    /// - Parameter host: where nobody answers.
+    /// - Parameter host: The host to name if the service does not respond.
     func verdicts(
-        width: Int, host: String, _ send: @escaping @Sendable (DeviceHandle) async throws(Undelivered) -> Verdict
+        width: Int, host: String, _ send: @escaping @Sendable (DeviceHandle) async throws(DeliveryFailure) -> Verdict
     ) async -> [Verdict] {
         let (end, silence) = (BatchEnd(), Silence(width: width))
         return await concurrently(handles.count, width: width) { index in
             if let verdict = end.verdict { return verdict }
             if Task.isCancelled { return .transient(.abandoned, retryAfter: nil) }
             if let why = silence.why { return .transient(.unreachable(host, why: why), retryAfter: nil) }
-            do throws(Undelivered) {
+            do throws(DeliveryFailure) {
                 let verdict = try await send(handles[index])
                 silence.note(isAnswered: true)
                 return verdict
@@ -75,14 +77,14 @@ extension DeliveryBatch {
         }
     }
 
-    /// The same verdict for everybody: nothing was sent.
+    /// The same rejection for every device: nothing was sent.
     func refused(_ rejection: Rejection) -> [Verdict] {
         Array(repeating: .rejected(rejection), count: handles.count)
     }
 }
 
 extension Verdict {
-    /// Whether it says anything that the service has said.
+    /// Whether the service responded.
     fileprivate var isAnswered: Bool {
         switch self {
         case .unknown: false
@@ -92,7 +94,7 @@ extension Verdict {
     }
 }
 
-/// What ended a batch before its time: the verdict of everybody who was not sent to.
+/// The verdict that ended a batch early, for all devices that were not sent to.
 private final class BatchEnd: Sendable {
     private let first = Mutex<Verdict?>(nil)
 

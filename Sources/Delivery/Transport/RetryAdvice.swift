@@ -1,12 +1,12 @@
 import HTTPTypes
-import PushCore
+import PushModel
 
-/// Whether the same notification may succeed another time.
+/// Whether sending the same notification again may succeed.
 enum RetryAdvice: Sendable, Equatable {
     case never
-    /// Later: when the service says so, but not before `atLeast`. Without either the sender's own back-off decides.
+    /// Later: when the service says so, but not before `atLeast`. Without either, the sender's own backoff applies.
     case later(atLeast: Duration? = nil)
-    /// At once, with a new credential, and only once.
+    /// At once and only once, with a new credential.
     case withNewCredential
 
     func verdict(_ rejection: Rejection, retryAfter: Duration?) -> Verdict {
@@ -20,11 +20,11 @@ enum RetryAdvice: Sendable, Equatable {
 }
 
 extension PushResponse {
-    /// `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3); nil when absent, unreadable or in the past.
+    /// The value of `Retry-After`, in seconds or as a date (RFC 9110, section 10.2.3); `nil` if absent, unreadable or in the past.
     func retryAfter(now: Timestamp) -> Duration? {
         guard let text = headers[.retryAfter] else { return nil }
         if let seconds = Int64(text) {
-            // A service that asks for more than a day is not asking for a retry.
+            // Cap at a day: a longer time does not ask for a retry.
             return seconds < 0 ? nil : .seconds(min(seconds, 86_400))
         }
         guard let date = Timestamp(httpDate: text), date > now else { return nil }

@@ -1,24 +1,24 @@
 import Synchronization
 
-/// Notices, while single exchanges of a batch go out side by side, that nobody answers any of them: each may take as long as an exchange
-/// may last, and all of them many times as long.
+/// Detects a service that does not respond, while the exchanges of a batch run concurrently. Otherwise each of them could last as long as
+/// the timeout.
 ///
-/// More in a row than are under way at a time, so that connections which break off together are not taken for it.
+/// The limit is above the number of concurrent exchanges, so that connections that fail together do not reach it.
 final class Silence: Sendable {
-    /// Fewer say little, however narrow the way.
+    /// Smallest limit: a few failures mean little, however narrow the batch.
     private static let least = 20
 
     private let limit: Int
     private let inRow = Mutex(0)
 
-    /// - Parameter width: exchanges under way at a time.
+    /// - Parameter width: Maximum number of concurrent exchanges.
     init(width: Int) { limit = max(width, Self.least) }
 
-    /// An exchange has ended.
+    /// Records the end of an exchange.
     ///
-    /// - Parameter isAnswered: whatever the answer.
+    /// - Parameter isAnswered: Whether there was any response.
     func note(isAnswered: Bool) { inRow.withLock { $0 = isAnswered ? 0 : $0 + 1 } }
 
-    /// Why those that have not gone out need not be tried now; nil where they should.
-    var why: String? { inRow.withLock { $0 > limit ? "nobody answered the \($0) pushes before" : nil } }
+    /// Why the remaining requests should not be tried now; `nil` if they should.
+    var why: String? { inRow.withLock { $0 > limit ? "no response to the previous \($0) pushes" : nil } }
 }

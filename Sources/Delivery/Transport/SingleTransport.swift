@@ -1,9 +1,9 @@
 import HTTPTypes
-import PushCore
+import PushModel
 
-/// Sends requests one at a time through a transport that takes many, for who looks at every single exchange.
+/// Sends single requests through a batch transport, for callers that examine every exchange.
 ///
-/// All requests are POST, as pushes are. `shutdown()` must be awaited as that of the transport below.
+/// All requests must be POST, as pushes are. Await `shutdown()` as for the base transport.
 package struct SingleTransport: PushTransport {
     private let base: any PushBatchTransport
 
@@ -13,14 +13,14 @@ package struct SingleTransport: PushTransport {
 
     package func exchange(_ request: HTTPRequest, body: [UInt8]) async throws(TransportError) -> PushResponse {
         guard request.method == .post, let batch = PushBatch(request, body: body) else {
-            throw .notSent("a \(request.method.rawValue) request without a host or a path is no push")
+            throw .notSent("a \(request.method.rawValue) request without a host or a path is not a push")
         }
         switch await base.send(batch).first {
         case .answered(let answer): return answer.response
         case .unknown(let failure): throw .unknown(failure.text)
         case .notSent(.forbidden(let why)): throw .forbidden(why)
         case .notSent(let failure): throw .notSent(failure.text)
-        case nil: throw .notSent("nothing became of the request")
+        case nil: throw .notSent("the request has no outcome")
         }
     }
 
@@ -28,7 +28,7 @@ package struct SingleTransport: PushTransport {
 }
 
 extension PushBatch {
-    /// Of a single request; nil for one that does not say where it goes.
+    /// A batch of a single request; `nil` if the request has no authority or path.
     fileprivate init?(_ request: HTTPRequest, body: [UInt8]) {
         guard let authority = request.authority, let path = request.path else { return nil }
         let id = request.headerFields[.apnsID].flatMap { PushID($0) }

@@ -1,13 +1,13 @@
 import HTTPTypes
-import PushCore
+import PushModel
 
-/// Two ways out: requests to places that the settings name take the direct one, all others the common one.
+/// Routes requests over two transports: those to addresses named in the settings go directly, all others over the common one.
 package struct SplitTransport: PushTransport {
     private let common: any PushTransport
     private let direct: any PushTransport
     private let isDirect: @Sendable (WebAddress) -> Bool
 
-    /// - Parameter isDirect: asked with scheme and authority of a request.
+    /// - Parameter isDirect: Called with scheme and authority of a request.
     package init(_ common: any PushTransport, direct: any PushTransport, isDirect: @escaping @Sendable (WebAddress) -> Bool) {
         (self.common, self.direct, self.isDirect) = (common, direct, isDirect)
     }

@@ -1,5 +1,6 @@
 extension WebAddress {
-    /// Where a reference leads that stands in an answer from this address (RFC 3986, section 5.2); nil for what is no address.
+    /// Resolves a reference found in a response from this address (RFC 3986, section 5.2); returns `nil` if the result is not a valid
+    /// address.
     func resolving(_ reference: String) -> WebAddress? {
         let text = reference.prefix { $0 != "#" }
         let before = text.prefix { $0 != "/" && $0 != "?" }
@@ -13,7 +14,7 @@ extension WebAddress {
         return WebAddress("\(scheme)://\(authority)\(Self.withoutDots(folder + text[..<end]))\(text[end...])")
     }
 
-    /// Section 5.2.4, for a path that begins with a slash.
+    /// Removes dot segments (section 5.2.4) from a path that begins with a slash.
     private static func withoutDots(_ path: Substring) -> String {
         var kept: [Substring] = []
         let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
@@ -24,7 +25,7 @@ extension WebAddress {
             default: kept.append(segment)
             }
         }
-        // What ends in dots is a folder.
+        // A path that ends in a dot segment is a folder.
         if let last = segments.last, last == "." || last == ".." { kept.append("") }
         return "/" + kept.joined(separator: "/")
     }

@@ -1,13 +1,13 @@
-import PushCore
+import PushModel
 
-/// The access token of one package, shared by everything that is sent with it.
+/// The access token of one package, shared by all its requests.
 final class WNSAccessToken: Sendable {
     private let settings: WNSSettings
     private let clock: any HubClock
     private let grant: AccessTokenGrant
     private let shared = SharedCredential()
 
-    /// Throws `credential.invalid` if the token URI is none.
+    /// Throws `credential.invalid` if the token URI is invalid.
     init(settings: WNSSettings, transport: any PushTransport, clock: any HubClock) throws(PushError) {
         self.settings = settings
         self.clock = clock
@@ -17,8 +17,8 @@ final class WNSAccessToken: Sendable {
         grant = AccessTokenGrant(service: "WNS", endpoint: endpoint, transport: transport, clock: clock)
     }
 
-    func credential(otherThan refused: Credential? = nil) async throws(Undelivered) -> Credential {
-        try await shared.credential(otherThan: refused, now: clock.now) { () async throws(Undelivered) in
+    func credential(otherThan refused: Credential? = nil) async throws(DeliveryFailure) -> Credential {
+        try await shared.credential(otherThan: refused, now: clock.now) { () async throws(DeliveryFailure) in
             try await grant.credential(form: [
                 "grant_type": "client_credentials",
                 "client_id": settings.packageSID,

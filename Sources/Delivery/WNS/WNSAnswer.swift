@@ -1,10 +1,10 @@
 import HTTPTypes
-import PushCore
+import PushModel
 
-/// What WNS answered to one notification: status and headers, for it has no body.
+/// The response of WNS to one notification: status and headers; WNS sends no body.
 struct WNSAnswer: Sendable {
     private let status: Int
-    /// Nil for a delivery, and for a status that Microsoft does not document.
+    /// `nil` for a delivery, and for a status that Microsoft does not document.
     let reason: WNSReason?
     private let messageID: String?
     private let description: String?
@@ -35,7 +35,7 @@ struct WNSAnswer: Sendable {
         let rejection = Rejection(
             status: status, reason: reason?.rawValue ?? "HTTP \(status)",
             explanation: description.map { "\(text) (\($0))" } ?? text, outcome: reason?.outcome ?? outcomeOfStatus,
-            isHandleDead: reason?.isHandleDead ?? false, scope: reason == .badRequest ? .send : .hub)
+            isHandleInvalid: reason?.isHandleInvalid ?? false, scope: reason == .badRequest ? .send : .hub)
         return (reason?.retry ?? retryOfStatus).verdict(rejection, retryAfter: retryAfter)
     }
 

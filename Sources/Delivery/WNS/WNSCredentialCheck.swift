@@ -1,11 +1,11 @@
-import PushCore
+import PushModel
 
 extension WNSSettings {
-    /// Asks for an access token, which proves package SID and secret. Answers what came in place of a token; nil for a token. Throws
-    /// `credential.invalid`.
+    /// Requests an access token, to check package SID and secret. Returns the verdict of the failure, or `nil` if a token was issued.
+    /// Throws `credential.invalid`.
     package func authenticate(over transport: any PushTransport, clock: any HubClock) async throws(PushError) -> Verdict? {
         let token = try WNSAccessToken(settings: self, transport: transport, clock: clock)
-        do throws(Undelivered) {
+        do throws(DeliveryFailure) {
             _ = try await token.credential()
             return nil
         } catch {

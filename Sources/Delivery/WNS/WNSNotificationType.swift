@@ -1,4 +1,4 @@
-/// `X-WNS-Type` ("Push notification service request and response headers").
+/// The header `X-WNS-Type` ("Push notification service request and response headers").
 enum WNSNotificationType: String, CaseIterable, Sendable {
     case toast = "wns/toast"
     case tile = "wns/tile"
@@ -7,7 +7,7 @@ enum WNSNotificationType: String, CaseIterable, Sendable {
 
     var contentType: String { self == .raw ? "application/octet-stream" : "text/xml" }
 
-    /// The root of the XML decides; what is no XML is raw.
+    /// Derives the type from the root element of the XML; a body that is not XML is raw.
     init(body: [UInt8]) {
         switch Self.rootElement(of: body)?.lowercased() {
         case "toast": self = .toast
@@ -17,7 +17,7 @@ enum WNSNotificationType: String, CaseIterable, Sendable {
         }
     }
 
-    /// The name of the first element, after declaration, comments and document type.
+    /// The name of the first element after XML declaration, comments and document type.
     private static func rootElement(of body: [UInt8]) -> String? {
         var rest = body[...]
         if rest.starts(with: [0xef, 0xbb, 0xbf]) { rest = rest.dropFirst(3) }

@@ -1,7 +1,7 @@
-import PushCore
+import PushModel
 
-/// Every way in which WNS does not deliver ("Push notification service request and response headers": response codes
-/// and `X-WNS-Status`). WNS names none of them on the wire, so that the names are ours.
+/// Every way in which WNS reports a failed delivery ("Push notification service request and response headers": response codes and
+/// `X-WNS-Status`). WNS sends no reason strings, so the names are this project's own.
 package enum WNSReason: String, CaseIterable, Sendable {
     case dropped
     case deviceDisconnected = "disconnected"
@@ -52,25 +52,25 @@ package enum WNSReason: String, CaseIterable, Sendable {
         }
     }
 
-    package var isHandleDead: Bool { self == .channelNotFound || self == .channelExpired }
+    package var isHandleInvalid: Bool { self == .channelNotFound || self == .channelExpired }
 
-    /// What it means, and what to do.
+    /// What the reason means, and what to do.
     package var explanation: String {
         switch self {
-        case .dropped: "WNS took the notification and dropped it: the app or its user does not want it"
-        case .deviceDisconnected: "the device is not connected and WNS kept nothing for it; send with a cache policy"
-        case .channelThrottled: "this channel gets too many notifications; slow down for this device"
-        case .badRequest: "a header is missing, doubled or does not fit the type; correct the X-WNS-* headers"
-        case .unauthorized: "WNS refused the access token; check package SID and client secret"
+        case .dropped: "WNS accepted the notification and dropped it: the app or its user does not want it"
+        case .deviceDisconnected: "the device is not connected and WNS did not store the notification; send with a cache policy"
+        case .channelThrottled: "too many notifications for this channel; slow down for this device"
+        case .badRequest: "a header is missing, repeated or invalid for the type; correct the X-WNS-* headers"
+        case .unauthorized: "WNS rejected the access token; check package SID and client secret"
         case .forbidden: "the channel belongs to another app; check the package SID in the settings"
-        case .channelNotFound: "WNS knows no such channel; the registration is dropped until the app registers anew"
-        case .methodNotAllowed: "WNS takes POST only"
-        case .throttled: "this app sends too much; slow down"
-        case .channelExpired: "the channel has expired; the registration is dropped until the app registers anew"
+        case .channelNotFound: "unknown channel; the registration is removed until the app registers again"
+        case .methodNotAllowed: "WNS accepts only POST"
+        case .throttled: "this app sends too many notifications; slow down"
+        case .channelExpired: "the channel has expired; the registration is removed until the app registers again"
         case .domainBlocked: "Microsoft has blocked this sender; stop sending and contact its support"
         case .payloadTooLarge: "the payload is over the limit of 5,000 bytes; shorten it"
-        case .internalServerError: "WNS failed inside; try again later"
-        case .serviceUnavailable: "WNS is not available; try again later"
+        case .internalServerError: "WNS had an internal error; try again later"
+        case .serviceUnavailable: "WNS is unavailable; try again later"
         }
     }
 

@@ -1,7 +1,7 @@
 import HTTPTypes
-import PushCore
+import PushModel
 
-/// The request that one batch makes to WNS; only the channel differs from device to device.
+/// The WNS request of one batch; only the channel differs from device to device.
 struct WNSRequest: Sendable {
     let body: [UInt8]
     private let fields: HTTPFields
@@ -18,7 +18,7 @@ struct WNSRequest: Sendable {
         fields[.contentType] = (WNSNotificationType(rawValue: type.lowercased()) ?? .raw).contentType
         fields[.contentLength] = String(batch.body.count)
         fields[.wnsType] = type
-        // Without it WNS may keep to itself that it dropped the notification.
+        // Without this header, WNS may not report a dropped notification.
         fields[.wnsRequestForStatus] = "true"
         fields[.wnsTTL] = batch.options.expiration.map {
             String(max(0, min(($0 - now).milliseconds / 1000, Self.longestLife)))
@@ -39,12 +39,12 @@ struct WNSRequest: Sendable {
             method: .post, scheme: channel.scheme, authority: channel.authority, path: channel.path, headerFields: all)
     }
 
-    /// Seconds of 30 days, the life of a channel: nothing waits for longer.
+    /// 30 days in seconds, the lifetime of a channel: a longer TTL has no effect.
     private static let longestLife: Int64 = 30 * 86_400
 
     private static func isPassedThrough(_ name: String) -> Bool { name.hasPrefix("x-wns-") || name == "ms-cv" }
 
-    /// A tile's tag replaces the tile with the same tag: at most 16 letters and digits.
+    /// Whether the text is a valid tile tag: 1 to 16 letters and digits. A tile replaces the one with the same tag.
     private static func isTag(_ text: String) -> Bool {
         (1...16).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in

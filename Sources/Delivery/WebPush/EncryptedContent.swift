@@ -1,19 +1,19 @@
 import Crypto
 
-/// The content coding `aes128gcm` (RFC 8188), for a content of one record.
+/// The content coding `aes128gcm` (RFC 8188), for content of one record.
 ///
-/// Properties bear the names of the RFC, so that its examples can be compared step by step.
+/// Property names follow the RFC, so that its examples can be compared step by step.
 package struct EncryptedContent: Sendable {
     package static let name = "aes128gcm"
-    /// The record size that the header names. One record may be shorter (section 2).
+    /// The record size in the header. A single record may be shorter (section 2).
     static let recordSize = 4096
     static let saltSize = 16
 
-    /// Bytes of what ``seal(_:)`` makes: salt, record size and the identifier with its length; then the plaintext with its delimiter
-    /// and the tag of AES-GCM.
+    /// The size of the output of ``seal(_:)``, in bytes: salt, record size, key id with its length, plaintext with its delimiter, AES-GCM
+    /// tag.
     static func size(plaintext: Int, keyID: Int) -> Int { saltSize + 4 + 1 + keyID + plaintext + 1 + 16 }
 
-    /// What key and nonce are derived with, and the number of the block (sections 2.2 and 2.3).
+    /// Info strings for deriving key and nonce, with the HKDF block number (sections 2.2 and 2.3).
     private static let keyInfo = Array("Content-Encoding: \(name)\0\u{1}".utf8)
     private static let nonceInfo = Array("Content-Encoding: nonce\0\u{1}".utf8)
 
@@ -24,8 +24,8 @@ package struct EncryptedContent: Sendable {
 
     /// - Parameters:
     ///   - ikm: The input keying material, which both sides know.
-    ///   - salt: 16 bytes that were never used with this material before: key and nonce follow from it (section 2.2).
-    ///   - keyID: Tells the receiver which material it is; at most 255 bytes.
+    ///   - salt: 16 bytes, never used before with this material: key and nonce follow from both (section 2.2).
+    ///   - keyID: Identifies the keying material to the receiver; at most 255 bytes.
     package init(ikm: [UInt8], salt: [UInt8], keyID: [UInt8]) {
         prk = HMAC<SHA256>.of(ikm, key: salt)
         cek = Array(HMAC<SHA256>.of(Self.keyInfo, key: prk).prefix(16))
@@ -34,7 +34,7 @@ package struct EncryptedContent: Sendable {
         header = salt + size + [UInt8(keyID.count)] + keyID
     }
 
-    /// Header and record. The delimiter 2 says that no other record follows (section 2).
+    /// Returns header and record. The delimiter 2 marks the last record (section 2).
     package func seal(_ plaintext: [UInt8]) throws -> [UInt8] {
         let box = try AES.GCM.seal(
             plaintext + [2], using: SymmetricKey(data: cek), nonce: AES.GCM.Nonce(data: nonce))
@@ -43,7 +43,7 @@ package struct EncryptedContent: Sendable {
 }
 
 extension HMAC<SHA256> {
-    /// 32 bytes.
+    /// Returns the HMAC, 32 bytes.
     static func of(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
         Array(authenticationCode(for: message, using: SymmetricKey(data: key)))
     }

@@ -1,21 +1,21 @@
 import Crypto
-import PushCore
+import PushModel
 
-/// A VAPID key as text, in the forms that tools write: 32 or 65 bytes in base64url or base64, quoted or not, PEM, DER in base64.
+/// A VAPID key as text, in the formats that tools write: 32 or 65 bytes as base64url or base64, with or without quotes; PEM; base64 of DER.
 package struct VAPIDKeyText: Sendable {
     private let text: String
     private var bytes: [UInt8] { Array(text.utf8) }
 
     package init(_ text: String) { self.text = text }
 
-    /// Whether it is a key, of whatever kind, rather than the path of a file.
+    /// Whether the text is a key of some kind, rather than a file path.
     package var isKey: Bool {
         if CredentialText.privateKey(bytes) != nil || CredentialText.publicKey(bytes) != nil || text.contains("-----BEGIN ") { return true }
         let count = CredentialText.base64(text)?.count
         return count == 32 || isPublicKey || isHexadecimal
     }
 
-    /// Throws `credential.invalid`, which names the form that was found.
+    /// Parses the private key. Throws `credential.invalid`, which says what the text is instead.
     func privateKey() throws(PushError) -> P256.Signing.PrivateKey {
         if let block = CredentialText.privateKey(bytes) {
             if !block.isEncrypted, let key = try? P256.Signing.PrivateKey(derRepresentation: block.bytes) { return key }
@@ -25,7 +25,7 @@ package struct VAPIDKeyText: Sendable {
         throw .invalidCredential("the private VAPID key is not a P-256 key: \(form)", "pass 32 bytes in base64url, or PEM")
     }
 
-    /// The public key as 65 bytes in base64url, as web apps subscribe with it; nil for anything else.
+    /// The public key as 65 bytes in base64url, the form for `applicationServerKey`; `nil` for other text.
     var publicKey: String? {
         let raw = CredentialText.base64(text)
         if isPublicKey { return raw.map { Base64URL.encode($0) } }
@@ -38,10 +38,10 @@ package struct VAPIDKeyText: Sendable {
         return key.map { Base64URL.encode($0.x963Representation) }
     }
 
-    /// Whether these are 65 bytes that begin as those of an uncompressed point do.
+    /// Whether the text decodes to 65 bytes that start like an uncompressed point.
     private var isPublicKey: Bool { CredentialText.base64(text).map { $0.count == 65 && $0[0] == 4 } ?? false }
 
-    /// Whether these are 32 or 65 bytes in hexadecimal.
+    /// Whether the text is 32 or 65 bytes in hexadecimal.
     private var isHexadecimal: Bool { [64, 130].contains(text.utf8.count) && text.utf8.allSatisfy(\.isHexadecimalDigit) }
 
     private var form: String {

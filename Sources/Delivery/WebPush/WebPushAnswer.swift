@@ -1,13 +1,13 @@
 import HTTPTypes
-import PushCore
+import PushModel
 
-/// What a push service answered to one message. The status decides; what a body says (autopush: `errno` and `message`,
-/// Apple: `reason`) is passed on.
+/// The response of a push service to one message. The status decides the verdict; details in the body (autopush: `errno` and `message`,
+/// Apple: `reason`) go into the explanation.
 struct WebPushAnswer: Sendable {
     private let status: Int
-    /// Nil for a success, and for a status that no push service documents.
+    /// `nil` for a success, and for a status that no push service documents.
     private let reason: WebPushReason?
-    /// The service's own word, where it has one.
+    /// The service's own reason string, if it sent one.
     private let word: String?
     private let said: String
     private let isLabFull: Bool
@@ -17,7 +17,7 @@ struct WebPushAnswer: Sendable {
     init(_ response: PushResponse, now: Timestamp) {
         status = response.status.code
         if Self.isSuccess(status) {
-            // The address of the message at the service (RFC 8030, section 5); its last part is the message's id.
+            // The message's URI at the service (RFC 8030, section 5); its last part is the id.
             id = response.headers[.location]?.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)).excerpt }
             (reason, retryAfter, word, said, isLabFull) = (nil, nil, nil, "", false)
             return
@@ -32,9 +32,9 @@ struct WebPushAnswer: Sendable {
         said = [number, body?["message"]?.string?.excerpt].compactMap(\.self).joined(separator: ": ")
     }
 
-    /// 201 says that the message is accepted, 202 that a receipt will follow (RFC 8030, sections 5 and 5.1).
+    /// The verdict. 201 means accepted, 202 accepted with a receipt to follow (RFC 8030, sections 5 and 5.1).
     ///
-    /// - Parameter hasOwnHeaders: whether the send gave headers that the service may have refused.
+    /// - Parameter hasOwnHeaders: Whether the sender set headers that the service may have rejected.
     func verdict(hasOwnHeaders: Bool) -> Verdict {
         if Self.isSuccess(status) { return .accepted(id: id) }
         if isLabFull { return .rejected(.labFull) }
@@ -42,11 +42,12 @@ struct WebPushAnswer: Sendable {
         let rejection = Rejection(
             status: status, reason: word ?? reason?.rawValue ?? "HTTP \(status)",
             explanation: said.isEmpty ? text : "\(text) (\(said))", outcome: reason?.outcome ?? outcomeOfStatus,
-            isHandleDead: reason?.isHandleDead ?? false, mixUp: reason?.mixUp, scope: scope(hasOwnHeaders: hasOwnHeaders))
+            isHandleInvalid: reason?.isHandleInvalid ?? false, wrongEnvironment: reason?.wrongEnvironment,
+            scope: scope(hasOwnHeaders: hasOwnHeaders))
         return (reason?.retry ?? (status >= 500 ? .later() : .never)).verdict(rejection, retryAfter: retryAfter)
     }
 
-    /// A token that one subscription refuses may suit all others.
+    /// How far the rejection reaches. A token that one subscription rejects may suit all others.
     private func scope(hasOwnHeaders: Bool) -> Rejection.Scope {
         switch reason {
         case .badRequest: hasOwnHeaders ? .send : .hub
@@ -57,12 +58,12 @@ struct WebPushAnswer: Sendable {
 
     private static func isSuccess(_ status: Int) -> Bool { (200..<300).contains(status) }
 
-    // MARK: - By status alone
+    // MARK: - Fallbacks by status
 
     private var explanationOfStatus: String {
         status >= 500
-            ? "the push service failed; try again later"
-            : "the push service answered with status \(status), which none documents"
+            ? "the push service had an error; try again later"
+            : "the push service answered with status \(status), which no push service documents"
     }
 
     private var outcomeOfStatus: OutcomeName { status >= 500 ? .pnsServerError : .unknownError }

@@ -1,6 +1,6 @@
-import PushCore
+import PushModel
 
-/// Speaks Web Push to whatever service a browser has subscribed with (RFC 8030, RFC 8291, RFC 8292).
+/// Sends messages to the push services that browsers subscribed with (RFC 8030, RFC 8291, RFC 8292).
 package struct WebPushConnector: Connector {
     package let platforms: Set<Platform> = [.browser]
 
@@ -10,12 +10,12 @@ package struct WebPushConnector: Connector {
     private let clock: any HubClock
     private let random: any RandomSource
 
-    /// Push services that a batch is sent to at a time.
-    private static let originsAtATime = 64
-    /// Messages that are encrypted before others of the process have their turn: about two milliseconds.
-    private static let messagesAtATime = 16
+    /// Maximum number of push services that a batch is sent to concurrently.
+    private static let maximumConcurrentOrigins = 64
+    /// Number of messages encrypted before yielding to other tasks: about two milliseconds of work.
+    private static let messagesPerTurn = 16
 
-    /// `random` gives the keys of every message: outside of a rehearsal it must be fit for that. Throws
+    /// `random` generates the keys of every message, so outside of a rehearsal it must be cryptographically secure. Throws
     /// `credential.invalid`.
     package init(
         settings: WebPushSettings, transport: any PushBatchTransport, clock: any HubClock, random: any RandomSource
@@ -27,7 +27,7 @@ package struct WebPushConnector: Connector {
         self.random = random
     }
 
-    /// One request after the other, through a transport that takes them singly.
+    /// Sends one request at a time, over a transport without batches.
     package init(
         settings: WebPushSettings, transport: any PushTransport, clock: any HubClock, random: any RandomSource
     ) throws(PushError) {
@@ -45,12 +45,12 @@ package struct WebPushConnector: Connector {
         var verdicts = BatchVerdicts(batch.handles.count)
         let devices = devices(of: batch, &verdicts)
         if transport.isSequential {
-            await verdicts.deliver(devices, atATime: 1) { (devices, verdicts) async throws(Undelivered) in
+            await verdicts.deliver(devices, maximumConcurrency: 1) { (devices, verdicts) async throws(DeliveryFailure) in
                 for (place, verdict) in try await send(message, to: Array(devices)) { verdicts[place] = verdict }
             }
         } else {
             let groups = Self.groups(devices)
-            let answers = await concurrently(groups.count, width: Self.originsAtATime) { index in
+            let answers = await concurrently(groups.count, width: Self.maximumConcurrentOrigins) { index in
                 await sendOrRefuse(message, to: groups[index])
             }
             for (place, verdict) in answers.joined() { verdicts[place] = verdict }
@@ -73,7 +73,7 @@ package struct WebPushConnector: Connector {
 
     private typealias PlacedVerdict = (place: Int, verdict: Verdict)
 
-    /// Those that can be sent to; the others get their verdicts.
+    /// Returns the devices that can be sent to; records a rejection for the others.
     private func devices(of batch: DeliveryBatch, _ verdicts: inout BatchVerdicts) -> [Device] {
         var devices: [Device] = []
         devices.reserveCapacity(batch.handles.count)
@@ -99,7 +99,7 @@ package struct WebPushConnector: Connector {
         return devices
     }
 
-    /// By the push service, in the order in which each comes first.
+    /// Groups devices by push service, in the order of first occurrence.
     private static func groups(_ devices: [Device]) -> [[Device]] {
         var (groups, indexes) = ([[Device]](), [PushOrigin: Int]())
         for device in devices {
@@ -115,21 +115,21 @@ package struct WebPushConnector: Connector {
 
     private func sendOrRefuse(_ message: Message, to devices: [Device]) async -> [PlacedVerdict] {
         if Task.isCancelled { return [] }
-        do throws(Undelivered) {
+        do throws(DeliveryFailure) {
             return try await send(message, to: devices)
         } catch {
             return devices.map { ($0.place, error.verdict) }
         }
     }
 
-    /// To devices of one push service. Throws when no token could be signed for it.
-    private func send(_ message: Message, to devices: [Device]) async throws(Undelivered) -> [PlacedVerdict] {
+    /// Sends to devices of one push service. Throws if no VAPID token could be signed for it.
+    private func send(_ message: Message, to devices: [Device]) async throws(DeliveryFailure) -> [PlacedVerdict] {
         guard let first = devices.first else { return [] }
         let size = WebPushEncryption.size(plaintext: message.plaintext.count)
         var bodies = PushBodies(capacity: devices.count, partSize: size)
         var (sealed, verdicts) = ([Device](), [PlacedVerdict]())
         for (index, device) in devices.enumerated() {
-            if index > 0, index.isMultiple(of: Self.messagesAtATime) { await Task.yield() }
+            if index > 0, index.isMultiple(of: Self.messagesPerTurn) { await Task.yield() }
             if let refusal = seal(message.plaintext, for: device, into: &bodies) {
                 verdicts.append((device.place, .rejected(refusal)))
             } else {
@@ -152,7 +152,7 @@ package struct WebPushConnector: Connector {
         return verdicts
     }
 
-    /// Adds what only this device can read; why there is no such thing otherwise.
+    /// Encrypts the message for one device and appends it; returns a rejection if that fails.
     private func seal(_ plaintext: [UInt8], for device: Device, into bodies: inout PushBodies) -> Rejection? {
         guard let recipient = WebPushRecipient(p256dh: device.p256dh, auth: device.auth) else { return Self.badKeys }
         guard let body = try? WebPushEncryption.seal(plaintext, for: recipient, random: random) else { return Self.encryptionFailed }
@@ -164,19 +164,19 @@ package struct WebPushConnector: Connector {
         let host = WebAddress(text)?.host.excerpt
         return Rejection(
             status: 0, reason: "BadEndpoint",
-            explanation: "the endpoint \(host.map { "on \($0) " } ?? "")is not an https URI on a public host; allow its "
-                + "origin in the settings if it is meant",
+            explanation: "the endpoint \(host.map { "on \($0) " } ?? "")is not an https URI on a public host; to allow it, add its "
+                + "origin to the settings",
             outcome: .badChannel)
     }
 
     private static let badKeys = Rejection(
         status: 0, reason: "BadKeys",
-        explanation: "the subscription's p256dh is not a P-256 key, or auth not a secret of 16 bytes; the web app must "
-            + "subscribe anew",
+        explanation: "the subscription's p256dh is not a P-256 key, or its auth is not a secret of 16 bytes; the web app must "
+            + "subscribe again",
         outcome: .badChannel)
 
     private static let encryptionFailed = Rejection(
         status: 0, reason: "EncryptionFailed",
-        explanation: "no key could be made for the message; check this machine's source of randomness",
+        explanation: "no key could be generated for the message; check this machine's source of randomness",
         outcome: .unknownError)
 }

@@ -1,14 +1,14 @@
-import PushCore
+import PushModel
 
-/// Every way in which a push service refuses a message (RFC 8030, RFC 8292, autopush's "Error Codes"). The services agree
-/// on statuses, not on words, so that the names are ours.
+/// Every way in which a push service rejects a message (RFC 8030, RFC 8292, autopush's "Error Codes"). The services share statuses but not
+/// reason strings, so the names are this project's own.
 package enum WebPushReason: String, CaseIterable, Sendable {
     case badRequest = "BadRequest"
     case unauthorized = "Unauthorized"
     case forbidden = "Forbidden"
     case notFound = "NotFound"
     case methodNotAllowed = "MethodNotAllowed"
-    /// What WNS answers behind Edge's endpoints where others answer 429.
+    /// The status of WNS (Edge's push service) where others use 429.
     case notAcceptable = "NotAcceptable"
     case gone = "Gone"
     case payloadTooLarge = "PayloadTooLarge"
@@ -49,19 +49,19 @@ package enum WebPushReason: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether the VAPID token does not suit the subscription. The status does not tell whose fault that is: FCM answers 403 for a
-    /// subscription that was made with another key, autopush 401 with the `errno` of a token that is bad for all, Apple 403 for both.
+    /// Whether the VAPID token was rejected. The status does not say whether one subscription or the key is at fault: FCM answers 403 for a
+    /// subscription made with another key, autopush 401 with the `errno` of an invalid token, Apple 403 for both.
     package var isAboutToken: Bool { self == .unauthorized || self == .forbidden }
 
-    /// What it means if most subscriptions are answered so; nil where nothing follows from it.
-    var mixUp: String? {
+    /// The likely cause if most subscriptions get this reason; `nil` if nothing follows from it.
+    var wrongEnvironment: String? {
         isAboutToken
-            ? "most subscriptions refuse the VAPID token: they were made with another VAPID key, or the token is refused; use the key pair "
+            ? "most subscriptions reject the VAPID token: they were made with another VAPID key, or the token is invalid; use the key pair "
                 + "that the web app subscribes with, and check the subject and this machine's clock" : nil
     }
 
-    /// RFC 8030 says 404 of an expired subscription (section 7.3); the services in use say 410.
-    package var isHandleDead: Bool { self == .notFound || self == .gone }
+    /// Whether the subscription has ended. RFC 8030 uses 404 (section 7.3); the services in use send 410.
+    package var isHandleInvalid: Bool { self == .notFound || self == .gone }
 
     var retry: RetryAdvice {
         switch self {

@@ -1,12 +1,11 @@
 import Crypto
 import HTTPTypes
-import PushCore
+import PushModel
 
-/// The request that one batch makes to a push service (RFC 8030, section 5); endpoint, authorization and ciphertext
-/// differ from browser to browser.
+/// The Web Push request of one batch (RFC 8030, section 5); endpoint, authorization and ciphertext differ from browser to browser.
 struct WebPushRequest: Sendable {
     private let fields: HTTPFields
-    /// Whether the sender gave some of the headers.
+    /// Whether the sender set any of the headers.
     let hasOwnHeaders: Bool
 
     init(_ batch: DeliveryBatch, now: Timestamp) {
@@ -27,23 +26,23 @@ struct WebPushRequest: Sendable {
         self.fields = fields
     }
 
-    /// What all requests to one push service have in common.
+    /// The headers that all requests to one push service share.
     ///
-    /// - Parameter size: of every ciphertext, in bytes: they are all as long as one another.
+    /// - Parameter size: The size of every ciphertext, in bytes; all are equally long.
     func headers(to origin: PushOrigin, authorization: Secret, size: Int) -> HeaderTemplate {
         var all = fields.map { PushHeader($0.name.rawName, $0.value) }
         all.append(PushHeader(HTTPField.Name.contentLength.rawName, String(size)))
         return HeaderTemplate(origin: origin, authorization: authorization, fields: all)
     }
 
-    /// Seconds, and the header is mandatory (section 5.2): four weeks where the sender names none, as FCM has it. Nobody
-    /// keeps a message for longer than 30 days; 0 is "now or never".
+    /// The mandatory TTL, in seconds (section 5.2). The default is four weeks, as with FCM. No service stores a message for longer than 30
+    /// days; 0 means "deliver now or never".
     private static func timeToLive(_ expiration: Timestamp?, now: Timestamp) -> Int64 {
         guard let expiration else { return 28 * 86_400 }
         return max(0, min((expiration - now).milliseconds / 1000, 30 * 86_400))
     }
 
-    /// Section 5.3.
+    /// The value of `Urgency` (section 5.3).
     private static func urgency(_ wanted: PushOptions.Priority) -> String {
         switch wanted {
         case .high: "high"
@@ -52,8 +51,8 @@ struct WebPushRequest: Sendable {
         }
     }
 
-    /// A topic has at most 32 characters of base64url (section 5.4). Any other collapse id becomes one by its hash: the
-    /// same id is always the same topic.
+    /// The value of `Topic`: at most 32 characters of base64url (section 5.4). Any other collapse id is replaced by its hash, so that the
+    /// same id always gives the same topic.
     private static func topic(_ collapseID: String) -> String {
         let isTopic = (1...32).contains(collapseID.utf8.count) && collapseID.utf8.allSatisfy(Base64URL.isInAlphabet)
         return isTopic ? collapseID : Base64URL.encode(SHA256.hash(data: Array(collapseID.utf8)).prefix(24))

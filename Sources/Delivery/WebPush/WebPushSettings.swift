@@ -1,18 +1,18 @@
 import Crypto
-import PushCore
+import PushModel
 
-/// Who the hub is towards the browsers' push services: Voluntary Application Server Identification (RFC 8292).
+/// The hub's identity towards push services: Voluntary Application Server Identification, VAPID (RFC 8292).
 package struct WebPushSettings: Sendable {
-    /// Where a push service may complain: `mailto:` or `https:` (RFC 8292, section 2.1; Apple demands one).
+    /// The contact of the sender, `mailto:` or `https:` (RFC 8292, section 2.1). Apple requires one.
     package var subject: String
-    /// The P-256 key that web apps subscribe with (`applicationServerKey`): 65 bytes, base64url.
+    /// The P-256 public key that web apps subscribe with (`applicationServerKey`): 65 bytes, base64url.
     package var publicKey: String
-    /// Its private half: 32 bytes in base64url, PEM, or another form that ``VAPIDKeyText`` reads.
+    /// The private key: 32 bytes in base64url, PEM, or another format that ``VAPIDKeyText`` reads.
     package var privateKey: Secret
-    /// Origins that are reached although they are plain HTTP or not public, such as `http://127.0.0.1:8080`. Everything
-    /// else must be https on a public host: endpoints come from devices.
+    /// Origins that are allowed although they are plain HTTP or not public, such as `http://127.0.0.1:8080`. All others must be https on a
+    /// public host, because endpoints come from devices.
     package var allowedOrigins: [String]
-    /// Whether hosts need not be public.
+    /// Whether hosts may be non-public.
     package var allowsPrivate = false
 
     package init(subject: String, publicKey: String, privateKey: Secret, allowedOrigins: [String] = []) {
@@ -29,39 +29,39 @@ package struct WebPushSettings: Sendable {
 }
 
 extension WebPushSettings {
-    /// With the public key that belongs to the private one. Throws `credential.invalid`.
+    /// Derives the public key from the private key. Throws `credential.invalid`.
     package init(subject: String, privateKey: Secret) throws(PushError) {
         self.init(subject: subject, publicKey: "", privateKey: privateKey)
         publicKey = Base64URL.encode(try VAPIDKeyText(privateKey.reveal()).privateKey().publicKey.x963Representation)
     }
 
-    /// A new private key: 32 bytes in base64url.
+    /// Generates a private key: 32 bytes in base64url.
     package static func newKey() -> Secret { Secret(Base64URL.encode(P256.Signing.PrivateKey().rawRepresentation)) }
 
-    /// Whether a contact is named that push services accept, and the keys are a pair. Throws `credential.invalid`.
+    /// Checks that the keys are a pair and the subject is a contact that all push services accept. Throws `credential.invalid`.
     package func check() throws(PushError) {
         _ = try signer()
         guard let warning = Self.warning(ofSubject: subject) else { return }
         throw .invalidCredential(warning, Self.contactHint)
     }
 
-    /// Whether pushes can be signed, though some push services may refuse them. Throws `credential.invalid`.
+    /// Checks that pushes can be signed, even if some push services reject the subject. Throws `credential.invalid`.
     package func checkSigning() throws(PushError) { _ = try signer() }
 
-    /// Why some push services refuse every push with this subject; nil where none is known to.
+    /// Why some push services reject every push with this subject; `nil` if none is known to.
     package static func warning(ofSubject subject: String) -> String? {
         WebPushContact(subject)?.isPublic == false
-            ? "the subject of Web Push, \(subject.excerpt), names no public host: Apple refuses every push with it (403)" : nil
+            ? "the subject of Web Push, \(subject.excerpt), has no public host: Apple rejects every push with it (403)" : nil
     }
 
     package static let contactHint = "use mailto: and an address on a public domain, such as mailto:ops@example.com"
 
-    /// The private key, if the subject is a contact and the keys are a pair. Throws `credential.invalid`.
+    /// Returns the private key if the subject is a contact and the keys are a pair. Throws `credential.invalid`.
     func signer() throws(PushError) -> P256.Signing.PrivateKey {
         guard WebPushContact(subject) != nil else {
             throw .invalidCredential(
                 "the subject of Web Push is neither a mailto: nor an https: URI",
-                "write mailto: and the address of whoever runs this sender")
+                "use mailto: and the address of the sender's operator")
         }
         let key = try VAPIDKeyText(privateKey.reveal()).privateKey()
         guard VAPIDKeyText(publicKey).publicKey == Base64URL.encode(key.publicKey.x963Representation) else {
@@ -73,12 +73,12 @@ extension WebPushSettings {
     }
 }
 
-/// The contact of a sender of Web Push (RFC 8292, section 2.1): a mailto: or an https: URI.
+/// The contact of a Web Push sender (RFC 8292, section 2.1): a mailto: or https: URI.
 struct WebPushContact {
-    /// Nil for an IP address in brackets.
+    /// `nil` for a domain that does not parse, such as an IP address in brackets.
     private let host: WebAddress?
 
-    /// Nil for anything else.
+    /// Returns `nil` if the subject is not a mailto: or https: URI.
     init?(_ subject: String) {
         if subject.hasPrefix("https:") {
             guard let address = WebAddress(subject) else { return nil }
@@ -93,6 +93,6 @@ struct WebPushContact {
         host = WebAddress("https://\(domain)")
     }
 
-    /// Whether the host is one of the public Internet: a name with a dot and no local ending, or a public address.
+    /// Whether the host is public: a name with a dot and no local suffix, or a public address.
     var isPublic: Bool { host?.isPublic ?? false }
 }

@@ -1,15 +1,15 @@
 import Crypto
 import FoundationEssentials
 import JWTKit
-import PushCore
+import PushModel
 import Synchronization
 
-/// The signed tokens of one application server, one for every origin that it sends to (RFC 8292, section 2).
+/// Signs and caches VAPID tokens, one for each origin that is sent to (RFC 8292, section 2).
 final class WebPushVAPID: Sendable {
-    /// A push service takes at most 24 hours; half of that bears clocks that disagree.
+    /// Push services accept at most 24 hours; half of that tolerates clocks that differ.
     static let lifetime: Duration = .seconds(12 * 3600)
     static let renewalAge: Duration = .seconds(11 * 3600)
-    /// Endpoints come from devices, so that their origins must not fill the memory.
+    /// Bounds the cache: endpoints, and so their origins, come from devices.
     private static let mostOrigins = 1024
 
     private struct Claims: JWTPayload {
@@ -26,7 +26,7 @@ final class WebPushVAPID: Sendable {
     private let clock: any HubClock
     private let tokens = Mutex<[String: SharedCredential]>([:])
 
-    /// Throws `credential.invalid` for a subject nobody can write to, and for keys that are none or no pair.
+    /// Throws `credential.invalid` if the subject is not a contact or the keys are not a pair.
     init(settings: WebPushSettings, clock: any HubClock) throws(PushError) {
         let pair = try settings.signer()
         do {
@@ -40,7 +40,7 @@ final class WebPushVAPID: Sendable {
     }
 
     /// The value of `Authorization` for an origin (RFC 8292, section 3).
-    func authorization(for origin: String) async throws(Undelivered) -> Secret {
+    func authorization(for origin: String) async throws(DeliveryFailure) -> Secret {
         let token = tokens.withLock { tokens in
             if let known = tokens[origin] { return known }
             if tokens.count >= Self.mostOrigins { tokens = [:] }
@@ -48,13 +48,13 @@ final class WebPushVAPID: Sendable {
             tokens[origin] = new
             return new
         }
-        let credential = try await token.credential(now: clock.now) { () async throws(Undelivered) in
+        let credential = try await token.credential(now: clock.now) { () async throws(DeliveryFailure) in
             try await sign(for: origin)
         }
         return Secret("vapid t=\(credential.token.reveal()), k=\(publicKey)")
     }
 
-    private func sign(for origin: String) async throws(Undelivered) -> Credential {
+    private func sign(for origin: String) async throws(DeliveryFailure) -> Credential {
         let now = clock.now
         let expires = now + Self.lifetime
         do {
@@ -63,7 +63,7 @@ final class WebPushVAPID: Sendable {
             let token = try await keys.sign(Claims(aud: origin, exp: expires.seconds, sub: subject))
             return Credential(token: Secret(token), issued: now, renewal: now + Self.renewalAge, expires: expires)
         } catch {
-            throw Undelivered(
+            throw DeliveryFailure(
                 verdict: .rejected(
                     Rejection(
                         status: 0, reason: "SigningFailed", explanation: "the VAPID key could not sign a token",

@@ -1,105 +1,105 @@
 import HTTPTypes
-import PushCore
+import PushModel
 
-/// Whose pruned devices an app's backend is told of.
-package protocol PrunedSource: Sendable {
-    /// Of the hub.
+/// A hub's queue of removed and restored devices that have not been reported yet.
+package protocol PrunedDeviceQueue: Sendable {
+    /// The name of the hub.
     var name: String { get }
     func untold(limit: Int) async throws(PushError) -> [PrunedDevice]
     func acknowledge(upTo number: Int64) async throws(PushError)
-    /// Answers how many are given up.
-    func dropUntold(beyond most: Int) async throws(PushError) -> Int
+    /// Drops the oldest beyond `most`, and returns how many it dropped.
+    func dropUnreported(beyond most: Int) async throws(PushError) -> Int
 }
 
-/// Tells an app's backend which devices left: each at least once, in order, until it says 2xx. Nobody who sends waits for it.
+/// Reports removed devices to an app's backend: each at least once, in order, until the backend answers 2xx. Sends do not wait for it.
 package actor PrunedWebhook {
     package struct Settings: Sendable {
         package var address: WebAddress
-        /// With which requests are signed.
+        /// Signs the requests.
         package var secret: Secret
 
         package init(address: WebAddress, secret: Secret) { (self.address, self.secret) = (address, secret) }
     }
 
-    package enum News: Sendable, Equatable {
+    package enum Event: Sendable, Equatable {
         case told(hub: String, Int)
-        /// More have waited than are kept.
+        /// Devices were dropped because the queue was full.
         case lost(hub: String, Int)
-        /// An attempt failed, why; the next one comes after a pause. The first of a row begins it.
+        /// An attempt failed; the next one follows after the pause. `isFirst` marks the first failure in a row.
         case failed(String, pause: Duration, isFirst: Bool)
-        case worksAgain
-        /// After a failure nobody waits any more: the store works again, or those who waited went away with their hub or database.
-        case nobodyWaits
+        case hasRecovered
+        /// After a failure, nothing is left to report: the store works again, or the queue was removed with its hub or database.
+        case nothingPending
     }
 
-    /// Most devices of one request.
+    /// Maximum number of devices per request.
     package static let batch = 500
-    /// Most devices of a hub that wait.
-    package static let mostUntold = 1_000_000
-    /// Between two looks for news.
+    /// Maximum number of unreported devices per hub.
+    package static let maximumUnreported = 1_000_000
+    /// Time between two checks for unreported devices.
     static let interval: Duration = .seconds(5)
     static let firstPause: Duration = .seconds(1)
     static let longestPause: Duration = .seconds(300)
-    /// Where the backend says that the address is gone for good, or asks to be left alone.
+    /// The pause if the backend says that the address is gone (410), and the upper limit of `Retry-After`.
     static let hour: Duration = .seconds(3600)
 
     private let settings: Settings
     private let transport: any PushTransport
     private let clock: any HubClock
     private let random: any RandomSource
-    private let note: @Sendable (News) -> Void
+    private let note: @Sendable (Event) -> Void
     private var failures = 0
     private var size = batch
 
     package init(
         _ settings: Settings, transport: any PushTransport, clock: any HubClock, random: any RandomSource,
-        note: @escaping @Sendable (News) -> Void
+        note: @escaping @Sendable (Event) -> Void
     ) {
         (self.settings, self.transport, self.clock, self.random, self.note) = (settings, transport, clock, random, note)
     }
 
-    /// Until it is cancelled.
-    package func run(_ sources: @Sendable () -> [any PrunedSource]) async {
+    /// Runs until the task is cancelled.
+    package func run(_ sources: @Sendable () -> [any PrunedDeviceQueue]) async {
         while !Task.isCancelled {
             let pause = await tell(sources())
             do { try await clock.sleep(until: clock.now + pause) } catch { return }
         }
     }
 
-    /// Tells all that is to be told. Answers when to come again.
-    package func tell(_ sources: [any PrunedSource]) async -> Duration {
+    /// Reports everything that is pending. Returns the pause before the next check.
+    package func tell(_ sources: [any PrunedDeviceQueue]) async -> Duration {
         for source in sources {
             do throws(PushError) {
-                let lost = try await source.dropUntold(beyond: Self.mostUntold)
+                let lost = try await source.dropUnreported(beyond: Self.maximumUnreported)
                 if lost > 0 { note(.lost(hub: source.name, lost)) }
-                if let pause = try await tellAll(source) { return pause }
+                if let pause = try await reportAll(source) { return pause }
             } catch {
                 return pause(after: "\(source.name): \(error.message)")
             }
         }
-        if !Task.isCancelled { ended(.nobodyWaits) }
+        if !Task.isCancelled { ended(.nothingPending) }
         return Self.interval
     }
 
-    /// A row of failures is over.
-    private func ended(_ news: News) {
+    /// Ends a series of failures.
+    private func ended(_ news: Event) {
         if failures > 0 { note(news) }
         failures = 0
     }
 
-    /// Nil where all is told.
-    private func tellAll(_ source: any PrunedSource) async throws(PushError) -> Duration? {
+    /// Returns `nil` once everything is reported, otherwise the pause before the next attempt.
+    private func reportAll(_ source: any PrunedDeviceQueue) async throws(PushError) -> Duration? {
         while !Task.isCancelled {
             let devices = try await source.untold(limit: size)
             guard let last = devices.last else { return nil }
-            switch await send(PrunedNews(hub: source.name, devices)) {
+            switch await send(PrunedReport(hub: source.name, devices)) {
             case .taken:
                 try await source.acknowledge(upTo: last.number)
                 note(.told(hub: source.name, devices.count))
-                ended(.worksAgain)
+                ended(.hasRecovered)
             case .tooLarge where devices.count > 1: size = max(1, devices.count / 2)
-            case .tooLarge: return pause(after: "413: it takes not even one device at a time")
-            // Whoever has cut it off is no trouble of the webhook.
+            case .tooLarge: return pause(after: "413: it rejects even a single device per request")
+            // The task was cancelled, which is not a failure of the webhook.
             case .failed where Task.isCancelled: return nil
             case .failed(let why, let asked): return pause(after: why, asked: asked)
             }
@@ -110,11 +110,11 @@ package actor PrunedWebhook {
     private enum Answer {
         case taken
         case tooLarge
-        /// With how long to wait at least.
+        /// The reason, and the minimum time to wait.
         case failed(String, Duration?)
     }
 
-    private func send(_ news: PrunedNews) async -> Answer {
+    private func send(_ news: PrunedReport) async -> Answer {
         let now = clock.now
         do throws(TransportError) {
             let answer = try await transport.exchange(
@@ -134,7 +134,7 @@ package actor PrunedWebhook {
         }
     }
 
-    /// Twice as long after each failure, at random between half of it and the whole.
+    /// Exponential backoff with jitter: doubles after each failure; random between half of it and all of it.
     private func pause(after why: String, asked: Duration? = nil) -> Duration {
         let whole = min(Self.firstPause * (1 << min(failures, 20)), Self.longestPause).milliseconds
         let pause = max(.milliseconds(whole / 2 + Int64(random.next() % UInt64(whole / 2 + 1))), asked ?? .zero)

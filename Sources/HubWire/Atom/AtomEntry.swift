@@ -1,22 +1,22 @@
-import PushCore
+import PushModel
 
-/// An Atom entry around one description: what the protocol wraps registrations, hubs and jobs in.
+/// An Atom entry, in which the protocol wraps the description of a registration, hub or job.
 package struct AtomEntry: Sendable {
     package static let contentType = "application/atom+xml;type=entry;charset=utf-8"
     package static let namespace = "http://www.w3.org/2005/Atom"
     package static let metadataNamespace = "http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"
-    /// Of the descriptions inside.
+    /// The namespace of the descriptions inside the entry.
     package static let descriptionNamespace = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"
     package static let instanceNamespace = "http://www.w3.org/2001/XMLSchema-instance"
 
-    /// The address of what is described, with its query.
+    /// The address of the described object, with its query.
     package var id: String
     package var title: String
     package var published: Timestamp
     package var updated: Timestamp
-    /// Counts up; written as `W/"n"`. Only registrations have one.
+    /// A version number that increases with each change, written as `W/"n"`. Only registrations have one.
     package var etag: Int?
-    /// The namespace, for hubs.
+    /// The namespace name, for hubs.
     package var author: String?
 
     package init(
@@ -30,7 +30,7 @@ package struct AtomEntry: Sendable {
         self.author = author
     }
 
-    /// The whole document. `content` writes one description and nothing else: clients read the first node inside.
+    /// Writes the whole document. `content` must write exactly one description: clients read the first node inside.
     package func document(_ content: (inout XMLWriter) -> Void) -> [UInt8] {
         var writer = XMLWriter()
         write(into: &writer, isRoot: true, content)
@@ -56,16 +56,16 @@ package struct AtomEntry: Sendable {
         }
     }
 
-    /// The description in a request's body: inside of `entry/content`, or on its own. What else stands there, and the type that
-    /// the content claims, is not looked at.
+    /// Reads the description in a request's body, either inside `entry/content` or on its own. Other elements and the content's type are
+    /// ignored.
     ///
-    /// Throws `xml.*` and, where there is nothing inside, `xml.invalid` (400).
+    /// Throws `xml.*`, and `xml.invalid` (400) if the content is empty.
     package static func description(in body: [UInt8], limit: Int) throws(PushError) -> XMLElement {
         let root = try XMLElement(parsing: body, limit: limit)
         guard root.name == "entry" else { return root }
         guard let description = root["content"]?.children.first else {
             throw PushError(
-                "xml.invalid", "the entry has no content with an element in it", hint: "wrap the description in entry/content",
+                "xml.invalid", "the entry's content has no element", hint: "wrap the description in entry/content",
                 status: 400)
         }
         return description
@@ -73,7 +73,7 @@ package struct AtomEntry: Sendable {
 }
 
 extension XMLWriter {
-    /// A description with its namespaces.
+    /// Writes a description with its namespaces.
     package mutating func description(_ name: String, _ content: (inout XMLWriter) -> Void) {
         element(name, ["xmlns": AtomEntry.descriptionNamespace, "xmlns:i": AtomEntry.instanceNamespace], content)
     }

@@ -1,6 +1,6 @@
-import PushCore
+import PushModel
 
-/// An Atom feed: the protocol's lists of registrations, hubs and jobs.
+/// An Atom feed: a list of registrations, hubs or jobs.
 package struct AtomFeed: Sendable {
     package static let contentType = "application/atom+xml;type=feed;charset=utf-8"
 
@@ -15,7 +15,7 @@ package struct AtomFeed: Sendable {
         self.updated = updated
     }
 
-    /// The whole document; `content` writes the description of an element.
+    /// Writes the whole document. `content` writes the description of one element.
     package func document<Element>(
         _ elements: some Sequence<(entry: AtomEntry, element: Element)>, _ content: (inout XMLWriter, Element) -> Void
     ) -> [UInt8] {
@@ -32,6 +32,6 @@ package struct AtomFeed: Sendable {
         return writer.bytes
     }
 
-    /// What Azure answers for a hub that is not there, with 200: a list without entries, which clients take for "not found".
+    /// An empty feed, which Azure returns with status 200 for a missing hub. Clients treat it as "not found".
     package func emptyListing() -> [UInt8] { document(EmptyCollection<(entry: AtomEntry, element: Void)>()) { _, _ in } }
 }

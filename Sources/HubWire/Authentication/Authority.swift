@@ -1,7 +1,7 @@
-/// The part of an address that says which machine and which port (RFC 3986, section 3.2), without a name and a password.
+/// The host and port of an address (RFC 3986, section 3.2), without user information.
 package enum Authority {
-    /// Whether it is a host of ASCII letters, digits and `- . _`, or an IPv6 address in brackets, and where it has a port, one from 1
-    /// to 65535.
+    /// Whether the text is a host of ASCII letters, digits and `- . _`, or an IPv6 address in brackets, with an optional port from 1 to
+    /// 65535.
     package static func isValid(_ text: some StringProtocol) -> Bool {
         let host: Substring
         var rest = Substring(text)
@@ -30,6 +30,6 @@ extension UInt8 {
         }
     }
 
-    /// With the zone of a link, which is written encoded.
+    /// Includes `%`, which introduces an encoded zone identifier.
     fileprivate var isAddressCharacter: Bool { isNameCharacter || self == UInt8(ascii: ":") || self == UInt8(ascii: "%") }
 }

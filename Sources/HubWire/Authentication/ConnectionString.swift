@@ -1,6 +1,6 @@
-import PushCore
+import PushModel
 
-/// What clients are given to reach a hub: an address and a key.
+/// A connection string, with which clients reach a hub: an address and a key.
 package struct ConnectionString: Sendable {
     /// `ns.example.com` or `localhost:5090`.
     package var host: String
@@ -8,7 +8,7 @@ package struct ConnectionString: Sendable {
     package var key: Secret
     /// Whether the server is reached without TLS (`http://`).
     package private(set) var isPlain = false
-    /// The hub that it is for; nil where it does not say.
+    /// The hub's name; nil if the string does not contain it.
     package private(set) var hub: String?
 
     package init(host: String, keyName: String, key: Secret) {
@@ -18,8 +18,8 @@ package struct ConnectionString: Sendable {
     }
 
     /// - Parameters:
-    ///   - address: of the server, `http://localhost:8080`; a path is left out.
-    ///   - hub: nil for all that the key opens.
+    ///   - address: The server's address, `http://localhost:8080`; a path is ignored.
+    ///   - hub: nil for all hubs that the key grants access to.
     package init(address: String, keyName: String, key: Secret, hub: String? = nil) {
         let rest = address.firstRange(of: "://").map { address[$0.upperBound...] } ?? address[...]
         self.init(host: String(rest.prefix { $0 != "/" }), keyName: keyName, key: key)
@@ -27,9 +27,9 @@ package struct ConnectionString: Sendable {
         self.hub = hub
     }
 
-    /// Reads it in any order; `EntityPath` is the hub's name, where it is given.
+    /// Parses the fields in any order. `EntityPath`, if present, is the hub's name.
     ///
-    /// Throws `connection.invalid`, whose message never shows the text: it may hold a key.
+    /// Throws `connection.invalid`, whose message never contains the text, because it may contain a key.
     package init(parsing text: String) throws(PushError) {
         var fields: [String: String] = [:]
         for field in text.split(separator: ";") {
@@ -42,35 +42,35 @@ package struct ConnectionString: Sendable {
             return value
         }
         let endpoint = try field("Endpoint")
-        guard let start = endpoint.firstRange(of: "://") else { throw Self.invalid("its Endpoint is no address") }
+        guard let start = endpoint.firstRange(of: "://") else { throw Self.invalid("its Endpoint is not an address") }
         let scheme = endpoint[..<start.lowerBound].lowercased()
-        guard ["sb", "https", "http"].contains(scheme) else { throw Self.invalid("its Endpoint is none of sb, https and http") }
+        guard ["sb", "https", "http"].contains(scheme) else { throw Self.invalid("the scheme of its Endpoint is not sb, https or http") }
         self.init(
             host: String(endpoint[start.upperBound...].prefix { $0 != "/" }), keyName: try field("SharedAccessKeyName"),
             key: Secret(try field("SharedAccessKey")))
         guard !host.isEmpty else { throw Self.invalid("its Endpoint has no host") }
-        guard Authority.isValid(host) else { throw Self.invalid("its Endpoint has no host with a port from 1 to 65535, or without one") }
+        guard Authority.isValid(host) else { throw Self.invalid("its Endpoint needs a host, optionally with a port from 1 to 65535") }
         isPlain = scheme == "http"
         hub = fields["entitypath"]
     }
 
-    /// `https://ns.example.com`, or with `http` without TLS; with a port where there is one, without a slash at its end.
+    /// `https://ns.example.com` (`http` without TLS), with the port if given, without a trailing slash.
     package var address: String { "\(isPlain ? "http" : "https")://\(host)" }
 
     private static func invalid(_ why: String) -> PushError {
         PushError(
-            "connection.invalid", "this is no connection string: \(why)",
+            "connection.invalid", "invalid connection string: \(why)",
             hint: "write Endpoint=sb://HOST/;SharedAccessKeyName=NAME;SharedAccessKey=KEY, in quotes")
     }
 
-    /// With `***` in the place of the key.
+    /// The string with `***` instead of the key.
     package var masked: String { text(key: "***") }
 
-    /// It holds the key: for the operator's eyes only.
+    /// The string with the key. Show it only to the operator.
     package func reveal() -> String { text(key: key.reveal()) }
 
-    /// `Endpoint=sb://host/;SharedAccessKeyName=…;SharedAccessKey=…`: this order and this scheme are the ones that every client
-    /// reads. `sb` means TLS: for a plain port stands `http`, which only some read, and the others could not use.
+    /// Writes `Endpoint=sb://host/;SharedAccessKeyName=…;SharedAccessKey=…`: every client reads this order and scheme. `sb` means TLS. A
+    /// port without TLS is written with `http`, which only some clients read; the others could not use it anyway.
     private func text(key: String) -> String {
         let hub = hub.map { ";EntityPath=\($0)" } ?? ""
         return "Endpoint=\(isPlain ? "http" : "sb")://\(host)/;SharedAccessKeyName=\(keyName);SharedAccessKey=\(key)\(hub)"

@@ -1,9 +1,9 @@
-import PushCore
+import PushModel
 
 extension Installation {
     package static let contentType = "application/json; charset=utf-8"
 
-    /// The answer to `GET installations/{id}`, with the members in the order of the service. What is empty is left out.
+    /// The response to `GET installations/{id}`, with members in the order of Azure. Empty members are omitted.
     package func document() -> [UInt8] {
         var object = JSONObject()
         object.append("installationId", .string(id))
@@ -26,7 +26,7 @@ extension Installation {
         return JSON.object(object).serialized()
     }
 
-    /// "Never" as .NET's clients know it.
+    /// The time as text; .NET clients recognize this value as "never".
     private static func text(of moment: Timestamp) -> String {
         moment >= .distantFuture ? "9999-12-31T23:59:59.9999999Z" : moment.description
     }
@@ -64,7 +64,7 @@ extension JSONObject {
                 object.append("headers", .object(JSONObject(template.headers.map { ($0.name, JSON.string($0.value)) })))
             }
             if let expiry = template.expiry { object.append("expiry", .string(expiry)) }
-            // A template without tags has its name for one, as far as clients see, whether it can be one or not.
+            // Azure shows a template without tags as tagged with its own name, even if the name is not a valid tag.
             let tags = template.tags ?? []
             object.append("tags", .array(tags.isEmpty ? [.string(name)] : tags.map { .string($0.text) }))
             return (name, JSON.object(object))

@@ -1,23 +1,23 @@
-import PushCore
+import PushModel
 
 extension Installation {
-    /// Reads the body of `PUT installations/{id}`. A member that is null is absent; what only the hub can know is not looked at.
-    /// - Parameter id: of the address; an id in the body must be the same.
-    /// Throws `installation.invalid` (400; 413 for the size), and what a bad handle or tag throws.
+    /// Reads the body of `PUT installations/{id}`. A null member counts as absent. Members that only the hub may set are ignored.
+    /// - Parameter id: The id in the address. An id in the body must be equal.
+    /// Throws `installation.invalid` (400; 413 if too large), and the errors of an invalid handle or tag.
     package init(body: [UInt8], id: String) throws(PushError) {
         let json = try Self.json(body)
         guard let members = InstallationMembers(json) else { throw Self.refusal("the body is not a JSON object", "send an object") }
         if let own = try members.text("installationId"), own != id {
-            throw Self.refusal("the installationId \"\(own)\" is not that of the address", "send the same id in both")
+            throw Self.refusal("the installationId \"\(own)\" differs from the id in the address", "send the same id in both")
         }
         guard let name = try members.text("platform") else {
             throw Self.refusal("the installation has no platform", "add one of \(Self.platformNames)")
         }
         guard let platform = Self.platform(name) else {
-            throw Self.refusal("\"\(name)\" is no platform", "use one of \(Self.platformNames)")
+            throw Self.refusal("unknown platform \"\(name)\"", "use one of \(Self.platformNames)")
         }
         guard let channel = members["pushChannel"] else {
-            throw Self.refusal("the installation has no pushChannel", "add the handle that the push service gave")
+            throw Self.refusal("the installation has no pushChannel", "add the handle from the push service")
         }
         self.init(
             id: id, userID: try members.text("userId")?.nonEmpty, handle: try Self.handle(channel, platform),
@@ -26,9 +26,9 @@ extension Installation {
             secondaryTiles: try Self.secondaryTiles(members, platform))
     }
 
-    /// Reads what a hub answers to `GET installations/{id}`, with what only the hub knows.
+    /// Reads a hub's response to `GET installations/{id}`, including the members that only the hub sets.
     ///
-    /// Throws `installation.invalid`, and what a bad handle or tag throws.
+    /// Throws `installation.invalid`, and the errors of an invalid handle or tag.
     package init(answer body: [UInt8], id: String) throws(PushError) {
         try self.init(body: body, id: id)
         guard let members = InstallationMembers(try Self.json(body)) else { return }
@@ -36,7 +36,7 @@ extension Installation {
         updatedAt = try members.text("lastUpdate").flatMap { Timestamp(iso8601: $0) }
     }
 
-    /// Refuses a body that is too large or no JSON.
+    /// Parses a body. Rejects one that is too large or not JSON.
     static func json(_ body: [UInt8]) throws(PushError) -> JSON {
         guard body.count <= maximumSize else {
             throw PushError(
@@ -51,7 +51,7 @@ extension Installation {
         }
     }
 
-    /// As they are answered.
+    /// Platform names as written in responses.
     private static let names: [(Platform, String)] = [
         (.apns, "apns"), (.wns, "wns"), (.mpns, "mpns"), (.gcm, "gcm"), (.adm, "adm"), (.baidu, "baidu"), (.browser, "browser"),
         (.fcmV1, "fcmV1"), (.xiaomi, "xiaomi"),
@@ -63,23 +63,23 @@ extension Installation {
         names.first { $0.1.lowercased() == name.lowercased() }?.0
     }
 
-    /// The name of the platform in an installation, `fcmV1` and the like.
+    /// The platform's name in an installation, such as `fcmV1`.
     var platformName: String { Self.names.first { $0.0 == handle.platform }?.1 ?? handle.platform.rawValue }
 
-    /// A text, or for browsers an object; .NET puts the object's JSON into a text.
+    /// Reads a handle: a string, or for browsers an object. .NET encodes the object's JSON as a string.
     private static func handle(_ channel: JSON, _ platform: Platform) throws(PushError) -> DeviceHandle {
         if let text = channel.string { return try DeviceHandle(platform: platform, text: text) }
         guard platform == .browser, channel.object != nil else {
-            throw refusal("the pushChannel is no text", "send the handle as the push service gave it")
+            throw refusal("the pushChannel is not a string", "send the handle from the push service unchanged")
         }
         return try DeviceHandle(subscription: channel)
     }
 
-    /// Nil, for the hub to say, also where a client sends back "never".
+    /// The expiration time; nil if absent or "never", so that the hub chooses it.
     private static func moment(_ members: InstallationMembers) throws(PushError) -> Timestamp? {
         guard let text = try members.text("expirationTime")?.nonEmpty else { return nil }
         guard let moment = Timestamp(iso8601: text) else {
-            throw refusal("the expirationTime \"\(text)\" is no moment", "write 2026-01-31T12:00:00Z")
+            throw refusal("invalid expirationTime \"\(text)\"", "write 2026-01-31T12:00:00Z")
         }
         return moment >= .distantFuture ? nil : moment
     }
@@ -103,7 +103,7 @@ extension Installation {
     }
 }
 
-/// The members of an object of an installation, by names in any case, as .NET's services read them.
+/// The members of a JSON object in an installation. Names are case-insensitive, as in Azure.
 struct InstallationMembers {
     private let object: JSONObject
 
@@ -112,7 +112,7 @@ struct InstallationMembers {
         self.object = object
     }
 
-    /// Nil for null too.
+    /// The member's value; nil if absent or null.
     subscript(name: String) -> JSON? {
         let value = object[name] ?? object.members.first { $0.key.lowercased() == name.lowercased() }?.value
         return value.flatMap { $0.isNull ? nil : $0 }
@@ -120,33 +120,33 @@ struct InstallationMembers {
 
     func text(_ name: String) throws(PushError) -> String? {
         guard let value = self[name] else { return nil }
-        guard let text = value.string else { throw Installation.refusal("\(name) is no text", "send it as a string") }
+        guard let text = value.string else { throw Installation.refusal("\(name) is not a string", "send it as a string") }
         return text
     }
 
-    /// The members of an object in this one, without those that are null.
+    /// The members of a nested object, without null ones.
     func members(_ name: String) throws(PushError) -> [(key: String, value: JSON)] {
         guard let value = self[name] else { return [] }
-        guard let members = value.object?.members else { throw Installation.refusal("\(name) is no object", "send a JSON object") }
+        guard let members = value.object?.members else { throw Installation.refusal("\(name) is not an object", "send a JSON object") }
         return members.filter { !$0.value.isNull }
     }
 
-    /// Values that are no texts are taken by their JSON.
+    /// The members of a nested object as strings. Other values are converted to their JSON text.
     func strings(_ name: String) throws(PushError) -> [String: String] {
         let members = try members(name)
         return Dictionary(uniqueKeysWithValues: members.map { ($0.key, $0.value.plainText) })
     }
 
-    /// - Parameter name: of the template that they are the tags of.
+    /// - Parameter name: The template to which the tags belong.
     func tags(ofTemplate name: String? = nil) throws(PushError) -> [Tag]? {
         guard let value = self["tags"] else { return nil }
-        guard let items = value.array else { throw Installation.refusal("tags is no array", "send a list of strings") }
+        guard let items = value.array else { throw Installation.refusal("tags is not an array", "send a list of strings") }
         let texts = items.compactMap(\.string)
-        guard texts.count == items.count else { throw Installation.refusal("a tag is no text", "send a list of strings") }
+        guard texts.count == items.count else { throw Installation.refusal("a tag is not a string", "send a list of strings") }
         return try [Tag](texts, ofTemplate: name)
     }
 
-    /// Azure's documentation calls it `bodyTemplate` in one place.
+    /// The template's body. One page of Azure's documentation calls it `bodyTemplate`.
     private func body() throws(PushError) -> String? {
         if let body = try text("body") { return body }
         return try text("bodyTemplate")

@@ -1,21 +1,21 @@
-import PushCore
+import PushModel
 
 extension PatchOperation {
-    /// Most operations of one request.
+    /// Maximum number of operations in one request.
     package static let maximumCount = 1000
 
-    /// Reads the body of `PATCH installations/{id}`: an array of objects with `op`, `path` and, but for removals, `value`.
+    /// Reads the body of `PATCH installations/{id}`: an array of objects with `op`, `path` and, except for removals, `value`.
     ///
-    /// Throws `installation.invalid` (400) for what is no JSON and `installation.patch` (400) for what is no such array.
+    /// Throws `installation.invalid` (400) for invalid JSON, `installation.patch` (400) if it is not such an array.
     package static func list(body: [UInt8]) throws(PushError) -> [PatchOperation] {
         guard let items = try Installation.json(body).array, items.count <= maximumCount else {
-            throw refusal("the body is no array of at most \(maximumCount) operations")
+            throw refusal("the body is not an array of at most \(maximumCount) operations")
         }
         var operations: [PatchOperation] = []
         for (index, item) in items.enumerated() {
             let members = InstallationMembers(item)
             guard let kind = members?["op"]?.string.flatMap({ Kind(rawValue: $0.lowercased()) }) else {
-                throw refusal("operation \(index + 1) has no op that is add, remove or replace")
+                throw refusal("operation \(index + 1) has no op add, remove or replace")
             }
             guard let path = members?["path"]?.string else { throw refusal("operation \(index + 1) has no path") }
             operations.append(PatchOperation(kind, path, members?["value"]))
@@ -30,7 +30,8 @@ extension PatchOperation {
 }
 
 extension [PatchOperation] {
-    /// The body of `PATCH installations/{id}`. Values are texts, as the clients of Azure write them; what is no text is JSON in one.
+    /// Writes the body of `PATCH installations/{id}`. Values are strings, as Azure's clients write them; other values become strings of
+    /// JSON.
     package func document() -> [UInt8] {
         let items = map { operation -> JSON in
             var object = JSONObject([("op", JSON.string(operation.kind.rawValue)), ("path", .string(operation.path))])

@@ -1,7 +1,7 @@
-import PushCore
+import PushModel
 
 extension NotificationOutcome {
-    /// Reads what a hub answers to `GET messages/{id}`: `NotificationDetails`. What is not there is not known.
+    /// Reads a hub's response to `GET messages/{id}`: `NotificationDetails`. Missing members stay unknown.
     ///
     /// Throws `xml.*` and `target.answer`.
     package init(details document: [UInt8], id: String) throws(PushError) {
@@ -24,7 +24,7 @@ extension NotificationOutcome {
             startedAt: moment("StartTime"), endedAt: moment("EndTime"), counts: counts)
     }
 
-    /// Reads what a hub answers to a test send: `NotificationOutcome`, with a result for each device.
+    /// Reads a hub's response to a test send: `NotificationOutcome`, with a result for each device.
     ///
     /// Throws `xml.*` and `target.answer`.
     package init(test document: [UInt8], id: String, tags: String?, now: Timestamp) throws(PushError) {
@@ -41,13 +41,13 @@ extension NotificationOutcome {
 
     private static func refusal(_ name: String) -> PushError {
         PushError(
-            "target.answer", "the hub's answer is \"\(name)\", which says nothing of a notification",
-            hint: "this is no notification hub, or another version")
+            "target.answer", "the hub's response is \"\(name)\", which is not a notification outcome",
+            hint: "the server is not a notification hub or has another version")
     }
 }
 
 extension DeviceOutcome {
-    /// Nil for a platform that has no name of ours.
+    /// Nil for an unknown platform.
     fileprivate init?(result: XMLElement) {
         let name = result.text(of: "ApplicationPlatform")?.trimmed.lowercased() ?? ""
         guard let platform = Platform.allCases.first(where: { $0.format.lowercased() == name || $0.rawValue == name }) else { return nil }
@@ -59,7 +59,7 @@ extension DeviceOutcome {
             explanation: sentence, pushID: nil, size: 0, isRegistrationRemoved: false)
     }
 
-    /// What the service's sentences mean; a name of telemetry means itself.
+    /// Maps Azure's outcome sentences to names. A telemetry name maps to itself.
     private static func outcome(_ sentence: String) -> OutcomeName {
         if let name = OutcomeName(rawValue: sentence) { return name }
         let words = sentence.lowercased()
@@ -72,7 +72,7 @@ extension DeviceOutcome {
 }
 
 extension DeviceHandle {
-    /// A handle as a hub tells it, which may be a part of it alone: to look at, not to send to.
+    /// Makes a handle from a response, which may contain only a part of it. For display, not for sending.
     package init(told text: String, _ platform: Platform) {
         switch platform {
         case .apns: self = .apns(token: text.uppercased())

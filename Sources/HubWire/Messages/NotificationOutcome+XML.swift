@@ -1,7 +1,7 @@
-import PushCore
+import PushModel
 
 extension NotificationOutcome {
-    /// The answer to a test send: `NotificationOutcome`, never empty.
+    /// The response to a test send: `NotificationOutcome`, never empty.
     package func testDocument() -> [UInt8] {
         var writer = XMLWriter()
         writer.description("NotificationOutcome") { writer in
@@ -21,10 +21,10 @@ extension NotificationOutcome {
         return writer.bytes
     }
 
-    /// The answer to `GET messages/{id}`: `NotificationDetails`. What is not known is left out.
+    /// The response to `GET messages/{id}`: `NotificationDetails`. Unknown members are omitted.
     /// - Parameters:
-    ///   - location: the address of the message.
-    ///   - request: what was sent, where it is still known.
+    ///   - location: The message's address.
+    ///   - request: The send request, if still known.
     package func detailsDocument(at location: String, request: NotificationRequest?) -> [UInt8] {
         var isTemplate = false
         var body: String?
@@ -52,7 +52,7 @@ extension NotificationOutcome {
         return writer.bytes
     }
 
-    /// In the order that .NET reads.
+    /// In the order in which .NET reads them.
     static let countMembers: KeyValuePairs<String, Platform> = [
         "ApnsOutcomeCounts": .apns, "MpnsOutcomeCounts": .mpns, "WnsOutcomeCounts": .wns, "GcmOutcomeCounts": .gcm,
         "AdmOutcomeCounts": .adm, "FcmV1OutcomeCounts": .fcmV1, "BaiduOutcomeCounts": .baidu, "BrowserOutcomeCounts": .browser,
@@ -75,7 +75,7 @@ extension XMLWriter {
 }
 
 extension DeviceOutcome {
-    /// As the service words it; in our own words where it has none.
+    /// Azure's sentence for the outcome, or PushHost's own if Azure has none.
     fileprivate var sentence: String {
         switch outcome {
         case .success: "The Notification was successfully sent to the Push Notification System"

@@ -1,20 +1,20 @@
-import PushCore
+import PushModel
 
 extension Registration {
-    /// Reads what a hub answers: an entry around a description.
+    /// Reads a hub's response: an entry around a description.
     ///
     /// Throws `xml.*` and `registration.invalid`.
     package init(document: [UInt8]) throws(PushError) {
         try self.init(description: AtomEntry.description(in: document, limit: AtomFeed.maximumSize))
     }
 
-    /// - Parameter element: with the members that only the hub knows.
+    /// - Parameter element: A description that includes the members that only the hub sets.
     fileprivate init(description element: XMLElement) throws(PushError) {
         let description = try RegistrationDescription(element)
         guard let id = element.text(of: "RegistrationId").flatMap({ RegistrationID($0.trimmed) }) else {
             throw Self.refusal("has no RegistrationId of the form digits-digits-digit")
         }
-        guard let etag = element.text(of: "ETag").flatMap({ Int($0.trimmed) }) else { throw Self.refusal("has no ETag that is a number") }
+        guard let etag = element.text(of: "ETag").flatMap({ Int($0.trimmed) }) else { throw Self.refusal("has no numeric ETag") }
         guard let expiration = element.text(of: "ExpirationTime").flatMap({ Timestamp(date: $0.trimmed) }) else {
             throw Self.refusal("has no ExpirationTime")
         }
@@ -25,13 +25,13 @@ extension Registration {
     }
 
     private static func refusal(_ what: String) -> PushError {
-        PushError("registration.invalid", "the hub's answer \(what)", hint: "this is no notification hub, or another version")
+        PushError("registration.invalid", "the hub's response \(what)", hint: "the server is not a notification hub or has another version")
     }
 }
 
 extension RegistrationPage {
-    /// Reads what a hub answers to a list: a feed of entries.
-    /// - Parameter continuation: of the answer's header.
+    /// Reads a hub's response to a list request: a feed of entries.
+    /// - Parameter continuation: The continuation token from the response's header.
     /// Throws `xml.*` and `registration.invalid`.
     package init(document: [UInt8], continuation: String?) throws(PushError) {
         let feed = try XMLElement(parsing: document, limit: AtomFeed.maximumSize)
@@ -45,6 +45,6 @@ extension RegistrationPage {
 }
 
 extension AtomFeed {
-    /// Bytes of a page of a hundred registrations, each with a template of the largest size that a hub keeps.
+    /// Maximum size in bytes: a page of 100 registrations, each with a template of the largest size allowed.
     package static let maximumSize = 32 << 20
 }

@@ -1,19 +1,19 @@
-import PushCore
+import PushModel
 
 extension Registration {
-    /// How the moment of expiration is written; clients parse the one form or the other, by what they asked.
+    /// The format of the expiration time. Clients expect one or the other, depending on the request.
     package enum ExpirationForm: Sendable {
-        /// `9999-12-31T23:59:59.999`: in answers to POST and PUT.
+        /// `9999-12-31T23:59:59.999`: in responses to POST and PUT.
         case local
-        /// `9999-12-31T23:59:59.999Z`: in answers to GET and in lists.
+        /// `9999-12-31T23:59:59.999Z`: in responses to GET and in lists.
         case zoned
     }
 
-    /// `W/"1"`, the header `ETag`.
+    /// The value of the `ETag` header, `W/"1"`.
     package var entityTag: String { "W/\"\(etag)\"" }
 
-    /// The whole answer.
-    /// - Parameter link: the address of the registration, with the query of the request.
+    /// Writes the whole response.
+    /// - Parameter link: The registration's address, with the request's query.
     package func document(at link: String, now: Timestamp, expiration form: ExpirationForm) -> [UInt8] {
         entry(at: link, now: now).document { write(into: &$0, expiration: form) }
     }
@@ -22,7 +22,7 @@ extension Registration {
         AtomEntry(id: link, title: id.text, published: now, updated: now, etag: etag)
     }
 
-    /// Appends the description. The order of the members matters: .NET drops what comes out of order.
+    /// Appends the description. The member order matters: .NET ignores members that are out of order.
     package func write(into writer: inout XMLWriter, expiration form: ExpirationForm) {
         description.write(into: &writer) { writer in
             writer.element("ETag", text: String(etag))
@@ -32,7 +32,7 @@ extension Registration {
         }
     }
 
-    /// What a client would send to make it as it is.
+    /// The description with which a client would create this registration.
     private var description: RegistrationDescription {
         RegistrationDescription(
             handle: handle, tags: tags, template: template, pushVariables: pushVariables, secondaryTile: secondaryTile)
@@ -49,7 +49,7 @@ extension RegistrationDescription {
         return writer.bytes
     }
 
-    /// - Parameter head: writes the members that only the hub knows, which come first.
+    /// - Parameter head: Writes the members that only the hub sets, which come first.
     fileprivate func write(into writer: inout XMLWriter, _ head: (inout XMLWriter) -> Void) {
         guard let kind = RegistrationElement.of(handle.platform) else { return }
         writer.description(kind.name(isTemplate: template != nil)) { writer in
@@ -67,10 +67,10 @@ extension RegistrationDescription {
 }
 
 extension RegistrationPage {
-    /// The whole answer of a list.
+    /// Writes the whole response to a list request.
     /// - Parameters:
-    ///   - link: the address of the list, with its query.
-    ///   - address: the address of one of its registrations.
+    ///   - link: The list's address, with its query.
+    ///   - address: Returns the address of a registration.
     package func document(at link: String, now: Timestamp, address: (RegistrationID) -> String) -> [UInt8] {
         let feed = AtomFeed(title: "Registrations", id: link, updated: now)
         let entries = registrations.map { (entry: $0.entry(at: address($0.id), now: now), element: $0) }
@@ -112,7 +112,7 @@ extension RegistrationElement {
 }
 
 extension DeviceHandle {
-    /// In the order in which a registration names them.
+    /// The parts of the handle, in the order of the registration's members.
     fileprivate var members: [String] {
         switch self {
         case .browser(let endpoint, let p256dh, let auth): [endpoint, p256dh, auth]

@@ -1,18 +1,18 @@
-import PushCore
+import PushModel
 
 extension RegistrationDescription {
-    /// The largest body of a registration, in bytes.
+    /// Maximum size of a registration's body, in bytes.
     package static let maximumSize = 256 << 10
 
     /// Reads the body of `POST registrations` and `PUT registrations/{id}`: an Atom entry around a description, or a description.
     ///
-    /// Throws `xml.*`, `registration.invalid` (400), and what a bad handle, tag or template throws.
+    /// Throws `xml.*`, `registration.invalid` (400), and the errors of an invalid handle, tag or template.
     package init(body: [UInt8]) throws(PushError) {
         try self.init(AtomEntry.description(in: body, limit: Self.maximumSize))
     }
 
-    /// Reads `<AppleRegistrationDescription>` and its like, and `<RegistrationDescription i:type="AppleRegistrationDescription">`,
-    /// with members in any order. Id, ETag and expiration are the hub's to say and are not looked at.
+    /// Reads `<AppleRegistrationDescription>` and similar elements, and `<RegistrationDescription i:type="AppleRegistrationDescription">`,
+    /// with members in any order. Id, ETag and expiration are set by the hub and ignored here.
     package init(_ element: XMLElement) throws(PushError) {
         var name = element.name
         if name == RegistrationElement.suffix, let type = element.attribute("type") {
@@ -20,7 +20,7 @@ extension RegistrationDescription {
         }
         guard let (kind, isTemplate) = RegistrationElement.named(name) else {
             throw PushError(
-                "registration.invalid", "\"\(name)\" is no kind of registration",
+                "registration.invalid", "unknown registration type \"\(name)\"",
                 hint: "send one of "
                     + RegistrationElement.all.map { $0.name(isTemplate: false) }.joined(separator: ", ")
                     + ", or the same with Template before Registration", status: 400)
@@ -32,7 +32,7 @@ extension RegistrationDescription {
             secondaryTile: [.wns, .mpns].contains(kind.platform) ? element.text(of: "SecondaryTileName")?.nonEmpty : nil)
     }
 
-    /// Joined by commas, with blanks around them.
+    /// Parses tags separated by commas with optional blanks.
     private static func tags(_ text: String) throws(PushError) -> [Tag] {
         var tags: [Tag] = []
         for part in text.split(separator: ",") {
@@ -47,7 +47,7 @@ extension RegistrationDescription {
         return tags
     }
 
-    /// A JSON object as text. Values that are no strings are taken by their JSON.
+    /// Parses a JSON object in a string. Values other than strings are converted to their JSON text.
     private static func pushVariables(_ text: String) throws(PushError) -> [String: String] {
         guard !text.trimmed.isEmpty else { return [:] }
         guard let object = (try? JSON(parsing: text, numbers: .asWritten))?.object else {
@@ -64,7 +64,7 @@ extension RegistrationElement {
         for name in handle {
             guard let text = element.text(of: name)?.trimmed, !text.isEmpty else {
                 throw PushError(
-                    "registration.invalid", "\(element.name) has no \(name)", hint: "add the handle that the push service gave",
+                    "registration.invalid", "\(element.name) has no \(name)", hint: "add the handle from the push service",
                     status: 400)
             }
             parts.append(text)

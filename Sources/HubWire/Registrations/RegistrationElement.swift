@@ -1,19 +1,19 @@
-import PushCore
+import PushModel
 
-/// How a platform's registrations are called on the wire, and where their handle stands.
+/// The XML element names of a platform's registrations, and the members that form the handle.
 package struct RegistrationElement: Sendable {
     /// `Apple` of `AppleRegistrationDescription` and `AppleTemplateRegistrationDescription`.
     let stem: String
     let platform: Platform
-    /// The members that are the handle, in the order in which they are answered.
+    /// The members that form the handle, in response order.
     package let handle: [String]
     /// `Apns` of `ApnsHeaders` and `ApnsHeader`, for platforms whose templates have headers.
     var headers: String?
 
-    /// The header of a Baidu template that its member `MessageType` stands for.
+    /// The Baidu header that the member `MessageType` sets.
     static let baiduMessageType = "X-Baidu-Message-Type"
 
-    /// `Fcm` comes last: it is read as what old clients mean by it, a GCM registration, and never answered.
+    /// `Fcm` comes last: it is read as a GCM registration, as old clients mean it, and never written.
     static let all = [
         RegistrationElement(stem: "Apple", platform: .apns, handle: ["DeviceToken"], headers: "Apns"),
         RegistrationElement(stem: "Gcm", platform: .gcm, handle: ["GcmRegistrationId"]),
@@ -32,7 +32,7 @@ package struct RegistrationElement: Sendable {
 
     package static func of(_ platform: Platform) -> RegistrationElement? { byPlatform[platform] }
 
-    /// The kind that a name such as `AppleTemplateRegistrationDescription` is of; nil for any other name.
+    /// The element kind for a name such as `AppleTemplateRegistrationDescription`; nil for any other name.
     static func named(_ name: some StringProtocol) -> (element: RegistrationElement, isTemplate: Bool)? {
         guard name.hasSuffix(suffix) else { return nil }
         var stem = name.dropLast(suffix.count)

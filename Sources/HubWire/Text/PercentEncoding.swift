@@ -1,8 +1,8 @@
-/// Percent-encoding (RFC 3986, section 2.1). What is malformed stays as it is.
+/// Percent-encoding (RFC 3986, section 2.1). Malformed sequences are left unchanged.
 package enum PercentEncoding {
     package static func decode(_ text: some StringProtocol) -> String { decode(text, plusIsBlank: false) }
 
-    /// As forms are encoded: `+` is a blank.
+    /// Decodes form encoding, in which `+` is a space.
     package static func decodeForm(_ text: some StringProtocol) -> String { decode(text, plusIsBlank: true) }
 
     private static func decode(_ text: some StringProtocol, plusIsBlank: Bool) -> String {
@@ -27,7 +27,7 @@ package enum PercentEncoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Everything but letters, digits and `-._~`, with lower-case digits as .NET writes them.
+    /// Encodes everything except letters, digits and `-._~`, with lower-case hex digits as in .NET.
     package static func encode(_ text: some StringProtocol) -> String {
         let digits = Array("0123456789abcdef".utf8)
         var bytes: [UInt8] = []

@@ -1,5 +1,5 @@
 extension StringProtocol where SubSequence == Substring {
-    /// Without the blanks of XML and HTTP around it.
+    /// The text without leading and trailing whitespace of XML and HTTP.
     package var trimmed: String {
         var rest = self[startIndex..<endIndex].unicodeScalars
         while let first = rest.first, first.isBlank { rest.removeFirst() }
@@ -9,7 +9,7 @@ extension StringProtocol where SubSequence == Substring {
 }
 
 extension String {
-    /// Nil for an empty text.
+    /// The text; nil if it is empty.
     package var nonEmpty: String? { isEmpty ? nil : self }
 }
 

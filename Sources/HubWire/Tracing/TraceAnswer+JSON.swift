@@ -1,6 +1,6 @@
-import PushCore
+import PushModel
 
-// A trace as the JSON interface has it.
+// Traces in the format of the JSON interface.
 extension TraceAnswer {
     package var json: JSON {
         var members: [(String, JSON)] = [("notificationId", .string(notification)), ("state", .string(state.rawValue))]
@@ -13,7 +13,7 @@ extension TraceAnswer {
         return .object(JSONObject(members))
     }
 
-    /// Nil for what is none.
+    /// Nil if the JSON is not a trace.
     package init?(_ json: JSON) {
         guard let notification = json["notificationId"]?.string,
             let state = json["state"]?.string.flatMap({ NotificationOutcome.State(rawValue: $0) }),

@@ -1,17 +1,17 @@
 import CExpat
-import PushCore
+import PushModel
 
 extension XMLElement {
-    /// Most levels of elements.
+    /// Maximum nesting depth of elements.
     package static let maximumDepth = 32
-    /// Most elements of a document.
+    /// Maximum number of elements in a document.
     package static let maximumCount = 4096
 
-    /// Reads a whole document: UTF-8, UTF-16 or ISO-8859-1, as its first bytes or its declaration say, with or without a
-    /// byte order mark. A document type declaration is refused, so that no entity can be defined.
+    /// Parses a whole document in UTF-8, UTF-16 or ISO-8859-1, as given by its byte order mark or its declaration. A document type
+    /// declaration is rejected, so that no entity can be defined.
     ///
-    /// Throws `xml.too_large` (413) for more than `limit` bytes, `xml.invalid` (400) with the place in `details.line` and
-    /// `details.column`, both from 1.
+    /// Throws `xml.too_large` (413) for more than `limit` bytes, `xml.invalid` (400) with the position in `details.line` and
+    /// `details.column`, counted from 1.
     package init(parsing bytes: [UInt8], limit: Int) throws(PushError) {
         guard bytes.count <= limit, let length = Int32(exactly: bytes.count) else {
             throw PushError(
@@ -19,7 +19,7 @@ extension XMLElement {
                 status: 413)
         }
         guard let parser = XML_ParserCreate(nil) else {
-            throw PushError("xml.too_large", "there is no memory to read the document", hint: "try again later", status: 503)
+            throw PushError("xml.too_large", "not enough memory to read the document", hint: "try again later", status: 503)
         }
         defer { XML_ParserFree(parser) }
         var builder = TreeBuilder(parser)
@@ -49,10 +49,10 @@ extension XMLElement {
     }
 }
 
-/// Takes the parser's events and makes the tree of them. Lives on the stack of the call that parses.
+/// Builds the tree from the parser's events. Lives on the stack of the parsing call.
 private struct TreeBuilder {
     private(set) var root: XMLElement?
-    /// Why the parser was told to stop.
+    /// Why the parser was stopped.
     private(set) var flaw: String?
     private var open: [XMLElement] = []
     private var count = 0
@@ -68,7 +68,7 @@ private struct TreeBuilder {
     }
 
     mutating func stop(_ flaw: String) {
-        // A stopped parser may still report what it has in hand.
+        // A stopped parser may still deliver pending events.
         guard self.flaw == nil else { return }
         self.flaw = flaw
         _ = XML_StopParser(parser, 0)
@@ -108,7 +108,7 @@ private struct TreeBuilder {
         open[open.count - 1].text += String(decoding: bytes, as: UTF8.self)
     }
 
-    /// `i:type` is `i` and `type`.
+    /// Splits `i:type` into `i` and `type`.
     private static func split(_ name: UnsafePointer<CChar>) -> (prefix: String?, local: String) {
         var end = name
         while end.pointee != 0 {

@@ -1,8 +1,8 @@
-import PushCore
+import PushModel
 
-/// Writes a document as UTF-8, without blanks between elements and without a declaration, as the recorded answers are.
+/// Writes an XML document as UTF-8, without whitespace between elements and without a declaration, like Azure's recorded responses.
 ///
-/// Names are the caller's own and are not checked; texts are escaped.
+/// Names must be valid and are not checked. Text is escaped.
 package struct XMLWriter: Sendable {
     package private(set) var bytes: [UInt8] = []
 
@@ -10,7 +10,7 @@ package struct XMLWriter: Sendable {
 
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// `<name a="…">` what `content` writes `</name>`, or `<name a="…"/>` where it writes nothing.
+    /// Writes `<name a="…">`, the content and `</name>`, or `<name a="…"/>` if the content is empty.
     package mutating func element(
         _ name: String, _ attributes: KeyValuePairs<String, String> = [:], _ content: (inout XMLWriter) -> Void
     ) {
@@ -34,17 +34,17 @@ package struct XMLWriter: Sendable {
         end(name)
     }
 
-    /// Nothing for nil.
+    /// Writes nothing for nil.
     package mutating func element(_ name: String, ifPresent text: String?) {
         if let text { element(name, text: text) }
     }
 
-    /// `<name i:nil="true"/>` for nil.
+    /// Writes `<name i:nil="true"/>` for nil.
     package mutating func element(_ name: String, orNil text: String?) {
         if let text { element(name, text: text) } else { empty(name, ["i:nil": "true"]) }
     }
 
-    /// `<name><![CDATA[text]]></name>`; a `]]>` within the text is split over two sections.
+    /// Writes `<name><![CDATA[text]]></name>`. A `]]>` in the text is split over two sections.
     package mutating func element(_ name: String, cdata text: String) {
         begin(name, [:])
         append("><![CDATA[")
@@ -53,7 +53,7 @@ package struct XMLWriter: Sendable {
         end(name)
     }
 
-    /// For what is read line by line.
+    /// Ends a line, for documents that are read line by line.
     package mutating func endLine() { bytes.append(0x0A) }
 
     /// `<name a="…"/>`

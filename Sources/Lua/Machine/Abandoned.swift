@@ -1,12 +1,12 @@
 import CLua
 
-// The end of a state in which a step of Lua did not end; see rescue.c.
+// Ends a state in which a step of Lua did not return; see rescue.c.
 
 extension Machine {
-    /// Ends the state with all of its runs when a step was left where it was: nothing of Lua may be used any more but to free it.
+    /// Ends the state and all its runs if a step of Lua was abandoned. From then on nothing of Lua may be used, except to free it.
     ///
-    /// The other runs learn that it was not for what they did.
-    func endIfAbandoned(by culprit: Run? = nil, _ reason: LuaError? = nil) {
+    /// Runs other than the culprit end with an error that says that they were not the cause.
+    func endStateIfAbandoned(by culprit: Run? = nil, _ reason: LuaError? = nil) {
         guard context.pointee.is_abandoned, !isClosed else { return }
         endState()
         turns = Queue()
@@ -43,14 +43,14 @@ extension Machine {
         run.moduleLoads = [:]
         run.main = nil
         run.rootFailure = nil
-        run.unobserved = []
+        run.unawaitedFailures = []
         table.remove(run.id)
         let session = run.session
         run.session = nil
         if let continuation = session?.continuation {
             continuation.resume(throwing: error)
         } else if isComputing {
-            session?.onFailure(error)  // of tasks that go on between calls
+            session?.onFailure(error)  // failures of tasks that continue between calls
         }
         session?.continuation = nil
         run.control.end(with: .failure(error))
@@ -65,8 +65,8 @@ extension LuaError {
     static func endlessStep(at place: SourceLocation?) -> LuaError {
         var error = LuaError(
             kind: .budget, code: "budget.step",
-            message: "a single step of the script took too long, and could not be interrupted: its state has ended",
-            hint: "most often many keys of a large table, or constants of a chunk, have the same hash: make it smaller, or its keys texts")
+            message: "a single step of the script took too long and could not be interrupted; its state was ended",
+            hint: "usually many keys of a large table, or constants of a chunk, have the same hash: make it smaller or use string keys")
         error.location = place
         return error
     }
@@ -74,8 +74,8 @@ extension LuaError {
     static func stateEnded(_ annotations: [String: String]) -> LuaError {
         var error = LuaError(
             kind: .budget, code: "state.ended",
-            message: "the state has ended: a single step of a script in it took too long, and could not be interrupted",
-            hint: "make another state")
+            message: "the state was ended: a single step of one of its scripts took too long and could not be interrupted",
+            hint: "create a new state")
         error.annotations = annotations
         return error
     }

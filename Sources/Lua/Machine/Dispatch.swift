@@ -1,7 +1,7 @@
 import CLua
 import Glibc
 
-// Calls from Lua into Swift. Between the two lines of the trampoline nothing here can raise a Lua error.
+// Calls from Lua into Swift. Code between the two lines of the trampoline must not raise a Lua error.
 
 let dispatchFromLua: @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, Int64) -> Int32 = { host, L, function in
     guard let host, let L else { return 0 }
@@ -13,7 +13,7 @@ let releaseFromLua: @convention(c) (UnsafeMutableRawPointer?) -> Void = { object
     Unmanaged<AnyObject>.fromOpaque(object).release()
 }
 
-/// What an operation of the host gives to the script.
+/// What a host operation returns to the script.
 enum Answer: Sendable {
     case values([LuaValue])
     case slots(TypedFunction.Write)
@@ -39,13 +39,13 @@ extension Machine {
         }
     }
 
-    /// Registers a function and answers its number.
+    /// Registers a function and returns its number.
     func add(_ function: Function) -> Int64 {
         functions.append(function)
         return Int64(functions.count - 1)
     }
 
-    /// Pushes a Lua function for a function of the host.
+    /// Pushes a Lua function that calls a host function.
     func pushFunction(_ function: LuaFunction, to L: OpaquePointer) {
         switch function.body {
         case .sync(let body): clua_push_function(L, add(.sync(name: function.name, body)), function.name, false)
@@ -55,7 +55,7 @@ extension Machine {
         }
     }
 
-    /// The arguments above the first `skipped`, as those of a call of the function.
+    /// Reads the stack above the first `skipped` values as the arguments of a call.
     private func call(from L: OpaquePointer, of function: String, after skipped: Int32 = 0) throws -> LuaCall {
         let count = max(lua_gettop(L) - skipped, 0)
         var arguments: [LuaValue] = []
@@ -72,7 +72,7 @@ extension Machine {
             guard cost <= Self.readingLimit else {
                 throw LuaError.misuse(
                     "value.unsupported", "the arguments of \(function) have too many values or too much text together",
-                    hint: "hand them over in parts")
+                    hint: "pass them in parts")
             }
         }
         return LuaCall(
@@ -80,7 +80,7 @@ extension Machine {
             task: current?.number ?? 0, attachment: current?.run.attachment)
     }
 
-    /// The nearest line of a script.
+    /// The nearest script line on the call stack.
     func location(in L: OpaquePointer) -> SourceLocation? {
         var chunk: UnsafePointer<CChar>?
         var line: Int32 = 0
@@ -101,7 +101,7 @@ extension Machine {
         lastOperation += 1
         let serial = lastOperation
         starting = serial
-        // Runs here until the body suspends for the first time; most never do. Afterwards it continues on the thread.
+        // The body runs here until it suspends for the first time; most never do. Afterwards it continues on the thread.
         let operation = Task.immediate(executorPreference: thread) {
             let result: Result<Answer, any Error>
             do {
@@ -112,7 +112,7 @@ extension Machine {
             self.operationEnded(serial, result)
         }
         starting = 0
-        // In the cleanup of a cancelled task operations still work, as long as they do not have to wait.
+        // While a cancelled task cleans up, operations work as long as they need not wait.
         if task.isCancelled { operation.cancel() }
         if let result = immediateResult {
             immediateResult = nil
@@ -134,14 +134,14 @@ extension Machine {
         return Int32(CLUA_PENDING)
     }
 
-    /// What the thread does from now on outside of Lua, it may do for this run: the run is charged for its part of it.
+    /// Charges the run for its share of the thread's work outside of Lua while it has operations in progress.
     private func operationBegan(_ run: Run) {
         run.operations += 1
         guard run.chargedEntry == nil else { return }
         run.chargedEntry = thread.charge(run.control.account) { [weak run] in
             (run?.operations ?? 0) > 0
         } onSpent: { [weak self, weak run] in
-            // It may wait for an operation for as long as that works: it ends here.
+            // The operation may still work for a long time: the run ends without waiting for it.
             guard let self, let run, !isClosed else { return }
             schedule(run)
             pump()
@@ -158,7 +158,7 @@ extension Machine {
             immediateResult = result
             return
         }
-        guard !isClosed, let task = waiting[serial] else { return }  // too late: nobody waits any more
+        guard !isClosed, let task = waiting[serial] else { return }  // the task stopped waiting in the meantime
         task.run.inbox.append(OperationResult(serial: serial, result: result))
         schedule(task.run)
         pump()

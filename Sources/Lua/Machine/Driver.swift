@@ -1,6 +1,6 @@
 import CLua
 
-// The driver: resumes the tasks of runs, one at a time.
+// The scheduler: resumes the tasks of runs, one at a time.
 
 extension Machine {
     // MARK: Turns
@@ -20,15 +20,14 @@ extension Machine {
         }
     }
 
-    /// Lets runs take turns until none can go on, or until other work of the thread should get a chance.
+    /// Lets runs take turns until none can continue, or until other work of the thread is due.
     ///
-    /// When that is to happen later, it does: were every end of an operation to go on with the turns, one that spins would
-    /// have a turn for each of them.
+    /// Does nothing if a later pump is already scheduled. Otherwise each operation that ends would give a spinning run another turn.
     func pump() {
         guard !isPumping, !isPumpScheduled, !isClosed else { return }
         isPumping = true
         defer { isPumping = false }
-        emptyBin()
+        freeDiscardedReferences()
         let begin = clua_ticks()
         while let run = turns.popFirst() {
             run.isScheduled = false
@@ -39,7 +38,7 @@ extension Machine {
         }
     }
 
-    /// Runs the tasks of a run until none can go on (true) or until one was preempted (false).
+    /// Executes the tasks of a run until none can continue (true) or one is preempted (false).
     private func takeTurn(_ run: Run) -> Bool {
         while !run.isFinished {
             if run.forcedError != nil || clua_run_check(run.control.pointer) {
@@ -49,14 +48,14 @@ extension Machine {
                 }
                 halt(session, of: run)
                 if run.isFinished { return true }
-                // Nothing of the script runs before the next turn of this loop: what is due after a halt would be due for ever.
+                // No script code executes before the next iteration. If a stop is still due after the halt, it would stay due forever.
                 if clua_run_check(run.control.pointer) { abandon(session, of: run) }
                 continue
             }
             if let task = run.ready.popFirst() {
                 guard task.end == nil else { continue }
                 if !step(task) {
-                    run.ready.prepend(task)  // it goes on next: preemption never reorders the tasks of a run
+                    run.ready.prepend(task)  // the preempted task continues first: preemption never reorders a run's tasks
                     return false
                 }
             } else if let result = run.inbox.popFirst() {
@@ -88,7 +87,7 @@ extension Machine {
         }
     }
 
-    /// What a task sees of an error that an operation of it threw.
+    /// The error that a task receives when its operation threw one.
     func error(_ error: any Error, of task: ScriptTask) -> LuaError {
         guard error is CancellationError else { return LuaError(raisedByHost: error) }
         return task.cancellation
@@ -110,7 +109,7 @@ extension Machine {
         resume(task, count: 1, kind: CLUA_RESUME_ERROR)
     }
 
-    /// The values are on the stack of the task already.
+    /// Makes a task ready whose values are already on its stack.
     func resume(_ task: ScriptTask, count: Int32, kind: Int, write: TypedFunction.Write? = nil) {
         task.wait = .nothing
         task.delivery = ScriptTask.Delivery(count: count, kind: Int32(kind), write: write)
@@ -153,7 +152,7 @@ extension Machine {
         case LUA_OK:
             ended(task, .results)
         case Int32(CLUA_ABANDONED):
-            endIfAbandoned(by: run)
+            endStateIfAbandoned(by: run)
         default:
             if run.control.pointer.pointee.stop == 0 { ended(task, .failure) }
         }
@@ -162,7 +161,7 @@ extension Machine {
 
     // MARK: Ends
 
-    /// A task has ended: its results, or its error, are on its stack.
+    /// Handles the end of a task. Its results or its error are on its stack.
     func ended(_ task: ScriptTask, _ end: ScriptTask.End) {
         let run = task.run
         task.end = end
@@ -199,7 +198,7 @@ extension Machine {
             setRoot(task)
         } else {
             task.holders += 1
-            run.unobserved.append(task)
+            run.unawaitedFailures.append(task)
         }
     }
 
@@ -212,7 +211,7 @@ extension Machine {
         end(run)
     }
 
-    /// Cancels whatever is left of a run.
+    /// Cancels the remaining tasks of a run.
     func end(_ run: Run) {
         guard !run.isEnding else { return }
         run.isEnding = true
@@ -223,17 +222,17 @@ extension Machine {
         if run.live.isEmpty {
             finish(run)
         } else if run.main?.end != nil, run.liveChildren == 0 {
-            end(run)  // only daemons are left
+            end(run)  // only daemons remain
         }
     }
 
-    /// Stops a run that used up a budget. Nothing of the script runs any more.
+    /// Stops a run that has used up a budget. No script code executes after that.
     private func stop(_ run: Run) {
         if run.control.pointer.pointee.stop == 0 { run.control.pointer.pointee.stop = Int32(CLUA_STOP_CANCEL) }
         for task in run.liveInOrder {
             abandonWait(task)
             if task.hasStarted {
-                if clua_task_close(task.coroutine, run.control.pointer) != LUA_OK { return endIfAbandoned(by: run) }
+                if clua_task_close(task.coroutine, run.control.pointer) != LUA_OK { return endStateIfAbandoned(by: run) }
             } else {
                 lua_settop(task.coroutine, 0)
             }
@@ -251,11 +250,11 @@ extension Machine {
         task.isCancelled = true
         for child in task.children.values.sorted(by: { $0.number < $1.number }) { cancel(child) }
         switch task.wait {
-        case .nothing: return  // not started, or about to go on: meets the cancellation there, or at its next wait
+        case .nothing: return  // not started, or about to continue: it sees the cancellation then, or at its next wait
         case .all(let group):
             group.isCancelled = true
             for member in group.members { cancel(member) }
-            return  // goes on when all members have ended
+            return  // it continues when all members have ended
         case .operation, .task, .module: break
         }
         abandonWait(task)
@@ -276,18 +275,18 @@ extension Machine {
         task.wait = .nothing
     }
 
-    /// The host cancelled a run; its flag is set already.
+    /// Delivers a cancellation by the host, whose flag has been set before.
     func deliverCancel(_ id: LuaRunID) {
         guard !isClosed, let run = runs[id], run.control.isCancelled, !run.isCancelDelivered else { return }
         let pointer = run.control.pointer
-        if let session = run.session, session.call == nil {  // too late, but for what the call left behind and the hook met
+        if let session = run.session, session.call == nil {  // too late for a call; it still counts for leftover tasks that the hook met
             run.control.forgetCancel()
             pointer.pointee.grace_limit_ns = 0
             return
         }
         run.isCancelDelivered = true
         if run.session == nil { limitCleanup(of: run) }
-        // Waiting tasks get the error here. One that computes, or is about to, gets it from the hook if it goes on.
+        // Waiting tasks receive the error here. A task that computes, or is about to, receives it from the hook when it continues.
         if pointer.pointee.grace_limit_ns == 0, !run.live.values.contains(where: { $0.mayCompute && !$0.isBystander }) {
             pointer.pointee.grace_limit_ns = clua_account_cpu(pointer.pointee.account) + 1_000_000_000
         }
@@ -298,7 +297,7 @@ extension Machine {
 }
 
 extension Machine {
-    /// Real time that a cancelled run has for its cleanup, whatever it waits for.
+    /// Real time that a cancelled run has for its cleanup, including waits.
     private static let cleanupTime = Duration.seconds(5)
 
     private func limitCleanup(of run: Run) {

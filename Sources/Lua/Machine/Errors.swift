@@ -1,17 +1,17 @@
 import CLua
 
-// Structured errors between Swift and Lua.
+// Converts structured errors between Swift and Lua.
 
 extension Machine {
     // MARK: To Lua
 
-    /// Pushes the fields of an error as a plain table; the trampoline completes and raises it.
+    /// Pushes the fields of an error as a plain table. The trampoline completes and raises it.
     func pushError(_ error: LuaError, to L: OpaquePointer) {
         lua_createtable(L, 0, 12)
         func set(_ name: String, _ value: LuaValue) {
             if value == .nil { return }
             push(name, to: L)
-            do { try push(value, to: L, depth: 0) } catch { lua_pushnil(L) }  // details that have no form in Lua
+            do { try push(value, to: L, depth: 0) } catch { lua_pushnil(L) }  // details that cannot be represented in Lua
             lua_rawset(L, -3)
         }
         for (name, value) in error.annotations.sorted(by: { $0.key < $1.key }) { set(name, .string(value)) }
@@ -52,7 +52,7 @@ extension Machine {
             }
         case LUA_TTABLE:
             error.code = field(L, index, "code") ?? "script.error"
-            error.message = ownText(L, index, of: run) ?? field(L, index, "message") ?? describeTable(L, index)
+            error.message = recordedText(L, index, of: run) ?? field(L, index, "message") ?? describeTable(L, index)
             error.value = (try? read(L, index)) ?? .nil
         case LUA_TNIL:
             error.message = "the script raised nil"
@@ -61,13 +61,13 @@ extension Machine {
             error.message = "the script raised a \(String(cString: lua_typename(L, lua_type(L, index))))"
             if case .integer(let number) = error.value { error.message = "\(number)" }
             if case .number(let number) = error.value { error.message = "\(number)" }
-            if let text = ownText(L, index, of: run) { error.message = "the script raised \(text)" }
+            if let text = recordedText(L, index, of: run) { error.message = "the script raised \(text)" }
         }
         if let run {
             clua_push_origin(L, run.control.pointer, index)
             error.traceback = Self.frames(readString(L, -1))
             clua_pop(L, 1)
-            // The text is the same each time, and its frames may be those of another time.
+            // Lua reuses the text of this error, so recorded frames may belong to an earlier one.
             if error.kind == .budget, error.traceback.first != refusal { error.traceback = refusal.map { [$0] } ?? [] }
             error.location = error.location ?? error.traceback.first
             error.annotations = run.annotations
@@ -99,15 +99,15 @@ extension Machine {
         return error
     }
 
-    /// What the value's `__tostring` gave when a task of the run ended with it.
-    private func ownText(_ L: OpaquePointer, _ index: Int32, of run: Run?) -> String? {
+    /// The result of the value's `__tostring` when a task of the run ended with the value as its error.
+    private func recordedText(_ L: OpaquePointer, _ index: Int32, of run: Run?) -> String? {
         guard let run else { return nil }
         clua_push_recorded_text(L, run.control.pointer, index)
         defer { clua_pop(L, 1) }
         return lua_type(L, -1) == LUA_TSTRING ? text(L, -1) : nil
     }
 
-    /// Says what a table has that was raised: its fields in a fixed order, few and short.
+    /// Describes a raised table: its fields in a fixed order, few and shortened.
     private func describeTable(_ L: OpaquePointer, _ table: Int32) -> String {
         let most = (walked: 1_000, shown: 8)
         var fields: [(key: String, value: String)] = []
@@ -153,10 +153,10 @@ extension Machine {
         return lua_type(L, -1) == LUA_TSTRING ? text(L, -1) : nil
     }
 
-    /// How many bytes of a text an error takes along: nobody reads more, and each step on its way out costs by the byte.
+    /// Maximum length in bytes of a string in an error. Longer text is not useful, and copying it has a cost at each step.
     private static let longestText = 64 << 10
 
-    /// A string for people: what is not UTF-8 is replaced.
+    /// A string for display: bytes that are not UTF-8 are replaced.
     private func text(_ L: OpaquePointer, _ index: Int32) -> String {
         var count = 0
         guard let start = clua_tostring(L, index, &count) else { return "" }
@@ -164,7 +164,7 @@ extension Machine {
         return String(decoding: shown, as: UTF8.self) + (shown.count < count ? "… (\(count) bytes)" : "")
     }
 
-    /// The error that a stopped run ends with, at the line where the stop met the script.
+    /// The error that a stopped run ends with, at the script line where it was stopped.
     func stopError(_ run: Run) -> LuaError? {
         let control = run.control.pointer
         var error: LuaError
@@ -204,18 +204,18 @@ extension LuaError {
     static func outputBudget(_ bytes: Int) -> LuaError {
         LuaError(
             kind: .budget, code: "budget.output", message: "the script wrote more than its output budget of \(shown(bytes))",
-            hint: "print less, or look for a loop without an end")
+            hint: "print less, or look for an endless loop")
     }
 
     static func fileBudget(_ count: Int) -> LuaError {
         LuaError(
             kind: .budget, code: "budget.files", message: "the script opened more than its budget of \(count) files",
-            hint: "look for push.run or require in a loop without an end")
+            hint: "look for push.run or require in an endless loop")
     }
 
     static func taskBudget(_ count: Int) -> LuaError {
         LuaError(
-            kind: .failure, code: "budget.tasks", message: "the script has \(count) tasks already",
+            kind: .failure, code: "budget.tasks", message: "the script already has \(count) tasks",
             hint: "await some of them before starting more")
     }
 
@@ -223,7 +223,7 @@ extension LuaError {
         bytes % (1 << 20) == 0 ? "\(bytes >> 20) MiB" : bytes % (1 << 10) == 0 ? "\(bytes >> 10) KiB" : "\(bytes) bytes"
     }
 
-    /// An error from Lua's text "file:line: message". The position of a host's own chunk ("[name]:line:") is dropped.
+    /// Parses Lua's text "file:line: message". The position is dropped if it belongs to a host chunk ("[name]:line:").
     init(positioned text: String, kind: Kind = .runtime, code: String = "script.error") {
         self.init(kind: kind, code: code, message: text)
         guard let (chunk, line, message) = Self.split(text) else { return }
@@ -234,7 +234,7 @@ extension LuaError {
     }
 
     private static func split(_ text: String) -> (chunk: String, line: Int, message: String)? {
-        // A chunk's name is at most this long where Lua puts it before a message.
+        // Lua shortens a chunk's name in a message to at most this length.
         var rest = text.prefix(400).prefix { $0 != "\n" }
         while let colon = rest.firstIndex(of: ":") {
             let after = text[text.index(after: colon)...]
@@ -250,7 +250,7 @@ extension LuaError {
 }
 
 extension Duration {
-    /// For messages: "10 s", "250 ms".
+    /// The duration for messages: "10 s", "250 ms".
     fileprivate var shown: String {
         let nanoseconds = nanoseconds
         if nanoseconds % 1_000_000_000 == 0 { return "\(nanoseconds / 1_000_000_000) s" }

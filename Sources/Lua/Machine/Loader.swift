@@ -1,12 +1,12 @@
 import CLua
 
-// `require` of modules that are no part of the host; see modules.c.
+// `require` for modules from the search path; see modules.c.
 
-/// A module that is being loaded.
+/// A module that is currently being loaded.
 final class ModuleLoad {
     let name: String
     unowned let task: ScriptTask
-    /// Tasks that required it meanwhile.
+    /// Tasks that required the module while it was loading.
     var waiters: [ScriptTask] = []
 
     init(name: String, task: ScriptTask) {
@@ -25,7 +25,7 @@ extension Machine {
         },
     ]
 
-    /// `find(name)`: true when the caller is to load the module.
+    /// `find(name)`: returns true if the caller has to load the module.
     private func findModule(_ L: OpaquePointer) throws -> Int32 {
         let name = try LuaSearchPath.check(readString(L, 1))
         guard searchPath != nil, let task = current else { throw unknownModule(name) }
@@ -37,7 +37,7 @@ extension Machine {
             throw LuaError.misuse(
                 "script.module_cycle",
                 "the module '\(name)' is required while it is being loaded: \(chain.joined(separator: " → "))",
-                hint: "let one of them require the other in a function, when it is needed")
+                hint: "call one of the two requires in a function, when the module is needed")
         }
         guard context.pointee.no_yield == 0, lua_isyieldable(L) != 0 else {
             throw LuaError.misuse(
@@ -50,7 +50,7 @@ extension Machine {
         return Int32(CLUA_PENDING)
     }
 
-    /// The modules between one that is required and the task that requires it, if that is how it comes to wait for itself.
+    /// The cycle of modules through which the task would wait for itself if it waited for `load`; nil if there is none.
     private func chain(to task: ScriptTask, from load: ModuleLoad) -> [String]? {
         var chain: [String] = []
         var next = load
@@ -64,7 +64,7 @@ extension Machine {
         return nil
     }
 
-    /// `open(name)`: the chunk and its path.
+    /// `open(name)`: returns the chunk and its path.
     private func openModule(_ L: OpaquePointer) throws -> Int32 {
         guard let task = current, let name = readString(L, 1) else { return 0 }
         let load = ModuleLoad(name: name, task: task)
@@ -77,7 +77,7 @@ extension Machine {
         return 2
     }
 
-    /// The module has been loaded, or has failed.
+    /// Ends the load, whether it succeeded or failed, and resumes the waiting tasks.
     func endLoad(_ load: ModuleLoad) {
         guard load.task.run.moduleLoads[load.name] === load else { return }
         load.task.run.moduleLoads[load.name] = nil

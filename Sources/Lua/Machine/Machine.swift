@@ -1,15 +1,15 @@
 import CLua
 import Synchronization
 
-/// The inside of a ``LuaState``: a Lua state and the runs in it.
-// @unchecked: confined to the state's LuaThread; `LuaState` and the operations it starts reach it only from there.
+/// The implementation of a ``LuaState``: the C state and the runs in it.
+// @unchecked: confined to the state's LuaThread; `LuaState` and the operations that it starts use it only from there.
 final class Machine: @unchecked Sendable {
-    /// What a number in a Lua closure stands for.
+    /// A host function, referred to by its number in a Lua closure.
     enum Function: Sendable {
         case sync(name: String, @Sendable (LuaCall) throws -> [LuaValue])
         case async(name: String, @Sendable (LuaCall) async throws -> [LuaValue])
         case check(@Sendable (String, LuaCall) throws -> Void)
-        /// Works on the Lua stack itself: answers a count of results or one of the codes of `clua.h`.
+        /// Works directly on the Lua stack. Returns the number of results or one of the codes of `clua.h`.
         case builtin(@Sendable (Machine, OpaquePointer) throws -> Int32)
     }
 
@@ -17,17 +17,17 @@ final class Machine: @unchecked Sendable {
     let limits: LuaLimits
     let context: UnsafeMutablePointer<clua_context>
     let lua: OpaquePointer
-    let bin = ReferenceBin()
+    let bin = DiscardedReferences()
     let table: RunTable
     let searchPath: LuaSearchPath?
     let library: LuaLibrary
-    /// Where all runs of the state are one: its memory is charged to it together with what the host stores for it.
+    /// The account of a state for one run: it limits Lua's memory together with the memory that the host uses for the run.
     private let account: RunAccount?
-    /// What the account was told last.
+    /// The memory last reported to the account.
     private var reportedMemory = 0
 
     var functions = Machine.loader
-    /// Registry references of the metatables of object types, and their descriptions.
+    /// Object types by name: registry references of the metatable and the method table.
     var objectTypes: [String: (metatable: Int32, methods: Int32)] = [:]
     var taskMetatable = clua_noref()
 
@@ -39,22 +39,22 @@ final class Machine: @unchecked Sendable {
     var isClosed = false
 
     var lastOperation = 0
-    /// What the latest value read from a stack cost, see `readingLimit`.
+    /// The cost of the value last read from a stack; see `readingLimit`.
     var lastReadingCost = 0
-    /// How many values were pushed so far.
+    /// Number of values pushed so far.
     var pushedValues = 0
     /// Tasks that wait for an operation, by its serial number.
     var waiting: [Int: ScriptTask] = [:]
-    /// The operation that is being started, and its result if it ended at once.
+    /// The operation being started, and its result if it ended immediately.
     var starting = 0
     var immediateResult: Result<Answer, any Error>?
 
-    /// The typed functions of the state, and what they live on.
+    /// The typed functions of the state, with the objects that their signatures point to.
     var typed: [(signature: UnsafeMutablePointer<clua_signature>, function: TypedFunction, box: AnyObject)] = []
-    /// The values without a schema among the results of the call under way.
+    /// Results without a schema of the call in progress.
     var resultValues: [LuaValue] = []
 
-    /// The name of the chunk that called last, to save making the same string again.
+    /// The chunk name of the latest call, cached to avoid creating an equal string again.
     var lastChunk = ""
 
     init(
@@ -81,7 +81,7 @@ final class Machine: @unchecked Sendable {
         installHints(absent)
     }
 
-    /// Ends the state. Operations that are still under way find it closed.
+    /// Ends the state. Operations that are still in progress find it closed.
     func close() {
         endState()
         clua_context_free(context)
@@ -96,7 +96,7 @@ final class Machine: @unchecked Sendable {
         reportedMemory = 0
     }
 
-    /// Lets Lua have what the host leaves of the memory. To be called before Lua goes on after work of the host.
+    /// Sets Lua's memory limit to what the host leaves of the budget. Call it before Lua continues after host work.
     func shareMemory() {
         guard let account else { return }
         let used = context.pointee.used
@@ -104,8 +104,8 @@ final class Machine: @unchecked Sendable {
         reportedMemory = used
     }
 
-    /// Frees what references of the host no longer hold.
-    func emptyBin() {
+    /// Frees the registry references that the host has discarded.
+    func freeDiscardedReferences() {
         guard !isClosed else { return }
         for reference in bin.empty() {
             luaL_unref(lua, clua_registryindex(), reference)
@@ -113,7 +113,7 @@ final class Machine: @unchecked Sendable {
     }
 }
 
-/// The cancel flags of the runs of a state, for all threads.
+/// The cancel flags of a state's runs; any thread may use them.
 final class RunTable: Sendable {
     fileprivate let controls = Mutex<[LuaRunID: RunControl]>([:])
 
@@ -129,7 +129,7 @@ final class RunTable: Sendable {
         controls.withLock { $0[id] = nil }
     }
 
-    /// Sets the flag; false: there is no such run.
+    /// Sets the cancel flag of a run. Returns false if there is no such run.
     func cancel(_ id: LuaRunID) -> Bool {
         guard let control = controls.withLock({ $0[id] }) else { return false }
         control.cancel()
@@ -144,29 +144,29 @@ extension RunTable {
 }
 
 extension Machine {
-    /// Swift frames below Lua: how often one was entered, and left. They differ if Lua ever jumped over one.
+    /// Number of Swift frames called from Lua that were entered and left. The two differ if Lua ever jumped over a frame.
     var framesEntered: Int { Int(context.pointee.frames_entered) }
     var framesLeft: Int { Int(context.pointee.frames_left) }
 
-    /// Lets an allocation of Lua code fail, and its retry: the one after so many others. Or all from that one on.
-    /// 0: none any more.
+    /// Makes an allocation of Lua code fail together with its retry, after `count` successful ones; with `onward`, all later ones too. 0
+    /// disarms the fault.
     func armFault(after count: Int, onward: Bool = false) {
         context.pointee.fail_onward = onward ? 1 : 0
         context.pointee.fail_after = Int64(count)
     }
 
     func collect() {
-        emptyBin()
+        freeDiscardedReferences()
         clua_collect(lua)
         clua_collect(lua)
     }
 
-    /// How many entries the registry has in use.
+    /// Number of registry entries in use.
     var registryCount: Int {
         var count = 0
         lua_pushnil(lua)
         while lua_next(lua, clua_registryindex()) != 0 {
-            // Free slots of the reference list hold integers.
+            // Free slots of the reference list contain integers.
             if lua_type(lua, -1) != LUA_TNUMBER { count += 1 }
             clua_pop(lua, 1)
         }

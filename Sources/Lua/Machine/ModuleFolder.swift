@@ -1,17 +1,17 @@
 import Glibc
 
-/// A folder whose files are modules. No name and no link leads out of it.
+/// A folder whose files are modules. Neither names nor links can lead out of it.
 struct ModuleFolder: Sendable {
     let path: String
 
-    /// Where a module may be, in order: `a/b.lua`, and `a/b/init.lua` as that of a folder.
+    /// The paths where a module may be, in search order: `a/b.lua`, then `a/b/init.lua`.
     func paths(of name: String) -> [String] {
         LuaSearchPath.files(of: name).map { file in
             path.isEmpty ? file : path.hasSuffix("/") ? path + file : "\(path)/\(file)"
         }
     }
 
-    /// The module of a name that has been checked; `nil`: there is no such file.
+    /// The module of a validated name; `nil` if there is no such file.
     func script(for name: String) throws -> LuaScript? {
         for path in paths(of: name) {
             if let script = try script(at: path) { return script }
@@ -20,7 +20,7 @@ struct ModuleFolder: Sendable {
     }
 
     private func script(at path: String) throws -> LuaScript? {
-        // Without side effects, whatever it is; the same file is read that has been looked at.
+        // O_PATH opens any kind of file without side effects. The descriptor ensures that the file checked is the file read.
         let probe = open(path, Self.pathOnly | O_CLOEXEC)
         guard probe >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
@@ -28,16 +28,16 @@ struct ModuleFolder: Sendable {
         }
         defer { close(probe) }
         guard let real = Self.target(of: "/proc/self/fd/\(probe)"), let root = Self.realPath(self.path.isEmpty ? "." : self.path)
-        else { throw LuaError.unreadable(path, "cannot be read: it is not known where it is") }
+        else { throw LuaError.unreadable(path, "cannot be read: its real path is unknown") }
         guard real.hasPrefix(root == "/" ? "/" : root + "/") else {
             throw LuaError.unreadable(path, "is a link that leads out of \(self.path.isEmpty ? "." : self.path)")
         }
-        // A FIFO must not keep the thread.
+        // O_NONBLOCK: opening a FIFO must not block the thread.
         let file = open("/proc/self/fd/\(probe)", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { throw LuaError.unreadable(path, "cannot be read: \(String(cString: strerror(errno)))") }
         defer { close(file) }
-        // What has no places is a pipe or a terminal.
-        guard lseek(file, 0, SEEK_CUR) >= 0 else { throw LuaError.unreadable(path, "cannot be read: it is no file") }
+        // A file that cannot seek is a pipe or a terminal.
+        guard lseek(file, 0, SEEK_CUR) >= 0 else { throw LuaError.unreadable(path, "cannot be read: it is not a regular file") }
         return LuaScript(name: "@" + path, source: try Self.read(file, path))
     }
 
@@ -54,7 +54,7 @@ struct ModuleFolder: Sendable {
         }
     }
 
-    /// `O_PATH`, which the overlay lacks.
+    /// `O_PATH`, which the Swift overlay does not define.
     private static let pathOnly: Int32 = 0o10000000
 
     private static func target(of link: String) -> String? {
@@ -70,7 +70,7 @@ struct ModuleFolder: Sendable {
         return String(validatingCString: resolved)
     }
 
-    /// Names of modules that are there, for messages; in a large tree not all of them.
+    /// Names of existing modules, for messages. The search is bounded, so a large tree may be listed incompletely.
     func names() -> [String] {
         var names: [String] = []
         var remaining = 256
@@ -85,7 +85,7 @@ struct ModuleFolder: Sendable {
                 }
                 if name.hasPrefix(".") { continue }
                 if name.hasSuffix(".lua") {
-                    // A link may lead nowhere.
+                    // A link may be dangling.
                     if access("\(folder.path)/\(name)", F_OK) != 0 { continue }
                     let isFolder = name == "init.lua" && !folder.prefix.isEmpty
                     names.append(isFolder ? String(folder.prefix.dropLast()) : folder.prefix + name.dropLast(4))

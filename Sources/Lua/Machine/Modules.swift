@@ -1,6 +1,6 @@
 import CLua
 
-// Modules of the host: what `require` and the globals give to scripts.
+// Modules of the host: what scripts get from `require` and as globals.
 
 extension Machine {
     func installHints(_ absent: [String: String]) {
@@ -13,7 +13,7 @@ extension Machine {
         lua_settop(lua, 0)
     }
 
-    /// Makes a module known; when that fails its types and globals are taken back.
+    /// Makes a module available. If that fails, its types and globals are removed again.
     func define(_ module: LuaModule) throws {
         defer { lua_settop(lua, 0) }
         _ = lua_checkstack(lua, 16)
@@ -25,7 +25,7 @@ extension Machine {
             for function in module.globals { replaced.append(setGlobal(function)) }
             try build(module)
         } catch {
-            // What the registry has of the types stays: a prelude may have kept an object.
+            // The types' registry entries remain, because a prelude may have stored an object.
             objectTypes = types
             for global in replaced.reversed() { restore(global) }
             throw error
@@ -36,7 +36,7 @@ extension Machine {
         lua_rawset(lua, -3)
     }
 
-    /// Pushes what scripts get of a module.
+    /// Pushes the module's value for scripts.
     private func build(_ module: LuaModule) throws {
         if let prelude = module.prelude {
             pushHost(module)
@@ -60,7 +60,7 @@ extension Machine {
         }
     }
 
-    /// The table that a prelude gets.
+    /// Pushes the table that a prelude is called with.
     private func pushHost(_ module: LuaModule) {
         lua_createtable(lua, 0, 10)
         let host = lua_gettop(lua)
@@ -101,14 +101,14 @@ extension Machine {
 
     // MARK: Globals
 
-    /// What a name in a table meant before a module took it. References to the registry.
+    /// The previous value of a global that a module replaced. `table` and `value` are references into the registry.
     private struct ReplacedGlobal {
         let table: Int32
         let name: String
         let value: Int32
     }
 
-    /// Pops what a name in the table below means.
+    /// Pops the current value of a name in the table below it and records it.
     private func remember(_ name: String) -> ReplacedGlobal {
         let value = luaL_ref(lua, clua_registryindex())
         lua_pushvalue(lua, -1)
@@ -128,7 +128,7 @@ extension Machine {
         luaL_unref(lua, clua_registryindex(), global.value)
     }
 
-    /// `print`, or `os.time`. Answers the first thing that it replaces on the way.
+    /// Sets a global such as `print` or `os.time`. Returns the first value replaced along the path.
     private func setGlobal(_ function: LuaFunction) -> ReplacedGlobal {
         let path = function.name.split(separator: ".").map(String.init)
         var replaced: ReplacedGlobal?
@@ -161,7 +161,7 @@ extension Machine {
 
     private func define(_ type: LuaObjectType) throws {
         guard objectTypes[type.name] == nil else {
-            throw LuaError.misuse("value.duplicate_type", "the type '\(type.name)' is defined already")
+            throw LuaError.misuse("value.duplicate_type", "the type '\(type.name)' is already defined")
         }
         lua_createtable(lua, 0, Int32(clamping: type.methods.count))
         let methods = lua_gettop(lua)
@@ -209,7 +209,7 @@ extension Machine {
     }
 }
 
-/// How many letters must be inserted, removed or replaced to make one name the other.
+/// The Levenshtein distance between two names, over at most 64 characters each.
 func editDistance(_ left: String, _ right: String) -> Int {
     let right = Array(right.unicodeScalars.prefix(64))
     var row = Array(0...right.count)

@@ -1,4 +1,4 @@
-/// First in, first out, in constant time.
+/// A first-in, first-out queue with constant-time operations.
 struct Queue<Element> {
     private var items: [Element?] = []
     private var head = 0
@@ -9,7 +9,7 @@ struct Queue<Element> {
         items.append(element)
     }
 
-    /// Puts an element back to where it came from.
+    /// Puts an element back at the front.
     mutating func prepend(_ element: Element) {
         if head > 0 {
             head -= 1
@@ -19,8 +19,8 @@ struct Queue<Element> {
         }
     }
 
-    /// Lets those that fit go first. Otherwise the order stays.
-    mutating func bringForward(_ isFirst: (Element) -> Bool) {
+    /// Moves the matching elements to the front. The order is otherwise unchanged.
+    mutating func moveToFront(_ isFirst: (Element) -> Bool) {
         let waiting = items[head...].compactMap { $0 }
         items = waiting.filter(isFirst) + waiting.filter { !isFirst($0) }
         head = 0

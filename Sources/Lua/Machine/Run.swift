@@ -1,7 +1,7 @@
 import CLua
 import Synchronization
 
-/// The part of a run that any thread may touch: its cancel flag, and its result.
+/// The part of a run that any thread may use: its cancel flag and its result.
 // @unchecked: everything else behind `pointer` belongs to the state's thread; the flag is accessed atomically, by C.
 final class RunControl: @unchecked Sendable {
     private enum Ending {
@@ -12,11 +12,11 @@ final class RunControl: @unchecked Sendable {
     }
 
     let pointer: UnsafeMutablePointer<clua_run>
-    /// What the run uses is charged to it.
+    /// The account that is charged for the run.
     let account: RunAccount
     private let ending = Mutex(Ending.pending)
 
-    /// - Parameter account: nil: one of its own, with the run's limits.
+    /// - Parameter account: nil: a new account with the run's limits.
     init(limits: LuaLimits, account: RunAccount? = nil) {
         let account = account ?? RunAccount(limits)
         self.account = account
@@ -38,7 +38,7 @@ final class RunControl: @unchecked Sendable {
 
     func prepare(_ start: @escaping @Sendable () -> Void) { ending.withLock { $0 = .prepared(start) } }
 
-    /// Starts what was prepared, and lets go of it.
+    /// Calls the prepared start closure once and releases it.
     func begin() {
         let start = ending.withLock { ending -> (@Sendable () -> Void)? in
             guard case .prepared(let start) = ending else { return nil }
@@ -48,12 +48,12 @@ final class RunControl: @unchecked Sendable {
         start?()
     }
 
-    /// Waits for the end of the run. To be called once.
+    /// Waits for the end of the run. Call it only once.
     func result() async throws -> [LuaValue] {
         try await withCheckedThrowingContinuation { continuation in
             let result = ending.withLock { ending -> Result<[LuaValue], any Error>? in
                 if case .ended(let result) = ending {
-                    // Garbage of the run keeps this control until it is collected; its functions need not wait for that.
+                    // Garbage of the run may hold this control until it is collected. The result's functions are released earlier.
                     ending = .pending
                     return result
                 }
@@ -87,48 +87,48 @@ final class RunControl: @unchecked Sendable {
 /// What a run executes.
 enum RunBody: Sendable {
     case script(LuaScript)
-    /// Of a program.
+    /// A function of a program.
     case function(LuaFunctionReference)
 }
 
-/// One execution of a script, or of a function of one: its budgets, its tasks, and who waits for its end.
+/// One execution of a script or of one of its functions: its budgets and tasks.
 final class Run {
     let id: LuaRunID
     let control: RunControl
     let limits: LuaLimits
     let annotations: [String: String]
     let attachment: (any AnyObject & Sendable)?
-    /// Those of its program; nil where the run has globals of its own.
+    /// The program's globals; nil if the run has its own.
     let globals: ProgramGlobals?
     var wallTimer: Task<Void, Never>?
-    /// Ends the cleanup of a cancelled run.
+    /// Ends the cleanup of a cancelled run when its time is over.
     var graceTimer: Task<Void, Never>?
 
-    /// Tasks that can go on, in order.
+    /// Tasks that can continue, in order.
     var ready = Queue<ScriptTask>()
-    /// Ended operations, in order of their end. Delivered one by one when no task can go on, so that preemption cannot
-    /// change the order in which tasks meet their results.
+    /// Ended operations, in order of their end. They are delivered one by one when no task can continue, so that preemption cannot change
+    /// the order in which tasks receive results.
     var inbox = Queue<OperationResult>()
     /// Tasks that have not ended, by number.
     var live: [Int: ScriptTask] = [:]
-    /// How many of these are ordinary: neither the main task nor daemons.
+    /// Number of live tasks that are neither the main task nor daemons.
     var liveChildren = 0
     var lastTask = 0
     var main: ScriptTask?
     /// Nil for a run that ends with its script.
     var session: Session?
 
-    /// Modules that are being loaded, by name.
+    /// Modules that are currently being loaded, by name.
     var moduleLoads: [String: ModuleLoad] = [:]
-    /// Operations of the host that have not ended.
+    /// Number of host operations that have not ended.
     var operations = 0
-    /// The run's entry among those that the thread charges for work of the host; nil before the first operation that it waits for.
+    /// The number of the run's entry in the thread's list of charged accounts; nil before the run's first operation that has to wait.
     var chargedEntry: Int?
-    /// The task whose error is the run's error.
+    /// The task whose error becomes the run's error.
     var rootFailure: ScriptTask?
-    /// Failed tasks that nobody has awaited so far.
-    var unobserved: [ScriptTask] = []
-    /// An error of the run as a whole.
+    /// Failed tasks that were not awaited so far.
+    var unawaitedFailures: [ScriptTask] = []
+    /// An error that ends the run as a whole.
     var forcedError: LuaError?
     var isCancelDelivered = false
     var isEnding = false
@@ -152,7 +152,7 @@ final class Run {
         graceTimer?.cancel()
     }
 
-    /// Adds a task, and charges it to the account.
+    /// Adds a task and charges it to the account.
     func add(_ task: ScriptTask) {
         live[task.number] = task
         control.account.note(.tasks, 1)
@@ -167,7 +167,7 @@ final class Run {
         live = [:]
     }
 
-    /// The live tasks in the order of their creation: a dictionary's own order differs between processes.
+    /// The live tasks in creation order. A dictionary's order differs between processes.
     var liveInOrder: [ScriptTask] {
         live.values.sorted { $0.number < $1.number }
     }

@@ -1,6 +1,6 @@
 import CLua
 
-// The beginning and the end of runs.
+// The start and the end of runs.
 
 extension Machine {
     func start(_ body: RunBody, arguments: [LuaValue], run: Run) {
@@ -26,7 +26,7 @@ extension Machine {
             clua_task_prepare(main.coroutine, count)
         } catch {
             var error = LuaError(raisedByHost: error)
-            if context.pointee.is_abandoned { return endIfAbandoned(by: run, error) }
+            if context.pointee.is_abandoned { return endStateIfAbandoned(by: run, error) }
             lua_settop(main.coroutine, 0)
             error.annotations = run.annotations
             run.forcedError = error
@@ -40,7 +40,7 @@ extension Machine {
         pump()
     }
 
-    /// The registry entries of a run: its globals, and what joins its errors.
+    /// Creates the run's registry entries: its globals and the annotations of its errors.
     func prepare(_ run: Run) {
         let pointer = run.control.pointer
         _ = lua_checkstack(lua, 8)
@@ -69,7 +69,7 @@ extension Machine {
         if library == .sandboxed { clua_push_run_globals(lua) } else { clua_push_globals(lua) }
     }
 
-    /// Globals for runs to come.
+    /// Creates globals that several runs can share.
     func makeGlobals() -> ProgramGlobals {
         _ = lua_checkstack(lua, 8)
         pushNewGlobals()
@@ -84,12 +84,12 @@ extension Machine {
         run.wallTimer = stop(run, after: wall, Int32(CLUA_STOP_WALL))
     }
 
-    /// Stops a run after some real time, unless it has ended or the answer is cancelled before.
+    /// Stops a run after a period of real time, unless the run has ended or the returned task is cancelled before.
     func stop(_ run: Run, after time: Duration, _ reason: Int32) -> Task<Void, Never> {
         let id = run.id
         let control = run.control
         return Task(executorPreference: thread) { [weak self] in
-            // Task.sleep ends the program at durations that it cannot count.
+            // Task.sleep crashes on durations that it cannot represent.
             guard (try? await Task.sleep(for: min(time, .seconds(1_000_000_000)))) != nil, let self else { return }
             guard !isClosed, let run = runs[id], run.control === control else { return }
             if control.pointer.pointee.stop == 0 { control.pointer.pointee.stop = reason }
@@ -98,7 +98,8 @@ extension Machine {
         }
     }
 
-    /// Pushes the compiled script, with the globals of a run, whose budget the work is charged to, or with those of the state.
+    /// Pushes the compiled script. With a run, the script gets the run's globals and its compilation is charged to the run; without one it
+    /// gets the state's.
     func load(_ script: LuaScript, to L: OpaquePointer, for run: Run? = nil, isTrusted: Bool = false) throws {
         let status = script.compilable.withUnsafeBytes { bytes in
             bytes.withMemoryRebound(to: CChar.self) {
@@ -124,7 +125,7 @@ extension Machine {
 
     // MARK: The end
 
-    /// All tasks of a run have ended.
+    /// Finishes a run, all of whose tasks have ended.
     func finish(_ run: Run) {
         guard !run.isFinished else { return }
         run.isFinished = true
@@ -139,26 +140,26 @@ extension Machine {
 
     private func result(of run: Run) -> Result<[LuaValue], any Error> {
         var error: LuaError?
-        // A last call into the library may have run past the budget without meeting the hook.
+        // A final library call may have exceeded the budget without reaching the hook.
         _ = clua_run_check(run.control.pointer)
         if let forced = run.forcedError {
             error = forced
         } else if var stopped = stopError(run) {
             if stopped.location == nil, let task = run.rootFailure {
-                // A call raised what used the budget up: the error is the same, and has the line.
+                // If the call that used up the budget raised an error with the same code, use the line of that error.
                 let last = readError(task.coroutine, -1, run: run)
                 if last.code == stopped.code { (stopped.location, stopped.traceback) = (last.location, last.traceback) }
             }
             error = stopped
         } else if run.control.isCancelled {
             var cancelled = LuaError.cancelled
-            if let task = run.rootFailure ?? run.unobserved.first {
+            if let task = run.rootFailure ?? run.unawaitedFailures.first {
                 let last = readError(task.coroutine, -1, run: run)
                 cancelled.location = last.location
                 cancelled.traceback = last.traceback
             }
             error = cancelled
-        } else if let task = run.rootFailure ?? run.unobserved.first {
+        } else if let task = run.rootFailure ?? run.unawaitedFailures.first {
             error = readError(task.coroutine, -1, run: run)
         }
         if var error {
@@ -178,11 +179,11 @@ extension Machine {
     }
 
     private func release(_ run: Run) {
-        for task in [run.main, run.rootFailure].compactMap({ $0 }) + run.unobserved {
+        for task in [run.main, run.rootFailure].compactMap({ $0 }) + run.unawaitedFailures {
             task.holders = 0
             releaseAnchor(task)
         }
-        run.unobserved = []
+        run.unawaitedFailures = []
         run.rootFailure = nil
         run.main = nil
         let pointer = run.control.pointer
@@ -200,10 +201,10 @@ extension Machine {
 }
 
 extension Machine {
-    /// Compiles a script and forgets it.
+    /// Compiles a script and discards the result.
     func check(_ script: LuaScript) throws {
         try checkOpen()
-        defer { endIfAbandoned() }
+        defer { endStateIfAbandoned() }
         try load(script, to: lua)
         lua_settop(lua, 0)
     }

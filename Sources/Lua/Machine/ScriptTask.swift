@@ -1,4 +1,4 @@
-/// One line of execution of a run: the script's body, or a function it spawned. A coroutine and what it waits for.
+/// One thread of execution within a run, for the script's body or a spawned function: a coroutine and what it waits for.
 final class ScriptTask {
     enum Wait {
         case nothing
@@ -11,29 +11,29 @@ final class ScriptTask {
     enum End {
         /// The results are the values on the coroutine's stack.
         case results
-        /// The error is the value on the top of the coroutine's stack.
+        /// The error is the topmost value of the coroutine's stack.
         case failure
     }
 
-    /// What the coroutine gets when it is resumed.
+    /// What the coroutine receives when it is resumed.
     struct Delivery {
-        /// How many values were put on its stack.
+        /// Number of values on its stack to pass.
         var count: Int32
         /// One of `CLUA_RESUME_…`.
         var kind: Int32
-        /// Writes the results of a typed function, when these are what it gets.
+        /// Writes the results of a typed function, if the coroutine receives such results.
         var write: TypedFunction.Write?
     }
 
     let number: Int
     let isDaemon: Bool
     let run: Run
-    /// The number of the task it descends from: of a session's call, or of the script's body.
+    /// The number of the task from which this one descends: a session's call or the script's body.
     let call: Int
     let coroutine: OpaquePointer
-    /// Keeps the coroutine from being collected, while it is live or somebody holds the task.
+    /// A registry reference that prevents collection of the coroutine while the task is live or has holders.
     var anchor: Int32
-    /// How many need the results beyond the task's end.
+    /// Number of holders that need the results after the task's end.
     var holders = 0
 
     weak var parent: ScriptTask?
@@ -43,29 +43,29 @@ final class ScriptTask {
     var delivery: Delivery?
     var waiters: [ScriptTask] = []
     var groups: [AllWait] = []
-    /// The modules it is loading, each required by the one before.
+    /// The modules that it is loading, each required by the previous one.
     var moduleLoads: [ModuleLoad] = []
     var end: End?
     var hasStarted = false
     var isCancelled = false
-    /// True once somebody has asked for the result, and so for the error.
+    /// True once another task has requested the result, and therefore handles the error.
     var isObserved = false
-    /// Why it alone was stopped, in a run that went on.
+    /// Why this task alone was stopped, in a run that continued.
     var stopError: LuaError?
 
-    /// True when it can go on without meeting a cancellation at a wait.
+    /// True if it can continue without reaching a wait, where it would see a cancellation.
     var mayCompute: Bool {
         if case .nothing = wait { return hasStarted }
         return false
     }
 
-    /// True when the host's cancellations are not meant for it. In a session they are for the latest call and what it spawned.
+    /// True if cancellations by the host do not apply to it. In a session they apply to the latest call and the tasks that it spawned.
     var isBystander: Bool {
         guard let session = run.session else { return false }
         return call != session.latestCall
     }
 
-    /// What it gets when it is cancelled.
+    /// The error that it receives when it is cancelled.
     var cancellation: LuaError { run.control.isCancelled && !isBystander ? .cancelled : .taskCancelled }
 
     init(number: Int, isDaemon: Bool, run: Run, parent: ScriptTask?, coroutine: OpaquePointer, anchor: Int32) {
@@ -79,12 +79,12 @@ final class ScriptTask {
     }
 }
 
-/// A task that waits for several others at once.
+/// A wait of one task for several others.
 final class AllWait {
     let caller: ScriptTask
     let members: [ScriptTask]
     var remaining = 0
-    /// The first member that failed: its error is the error of the whole.
+    /// The first member that failed; its error becomes the error of the wait.
     var root: ScriptTask?
     var isCancelled = false
     var isReleased = false

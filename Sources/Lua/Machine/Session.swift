@@ -1,17 +1,17 @@
 import CLua
 
-/// The part of a run that has no script of its own: the host calls functions in it, one after the other.
+/// The state of a run without a script: the host calls functions in it, one after the other.
 final class Session {
-    /// The call under way, and who waits for its end.
+    /// The call in progress.
     var call: ScriptTask?
-    /// The number of the call under way, or of the one before.
+    /// The number of the call in progress or, between calls, of the latest one.
     var latestCall = -1
     var continuation: CheckedContinuation<[LuaValue], any Error>?
-    /// Why the call was cancelled, where that was not the host's doing.
+    /// Why the call was cancelled, if not by the host.
     var cancelReason: LuaError?
-    /// The task that was resumed last: what goes over a budget.
+    /// The task resumed most recently, which is the one that exceeds a budget.
     weak var stepping: ScriptTask?
-    /// Gets the errors of tasks that nobody waits for.
+    /// Receives the errors of tasks that no other task awaits.
     let onFailure: @Sendable (LuaError) -> Void
 
     init(onFailure: @escaping @Sendable (LuaError) -> Void) {
@@ -36,7 +36,7 @@ extension Machine {
             return continuation.resume(throwing: LuaError.misuse("session.busy", "the session is closed"))
         }
         renewBudget(of: run)
-        // The same text raised again by another call comes from there.
+        // Forget recorded error origins and texts: if another call raises the same text again, its origin is that call.
         luaL_unref(lua, clua_registryindex(), run.control.pointer.pointee.origins)
         run.control.pointer.pointee.origins = clua_noref()
         luaL_unref(lua, clua_registryindex(), run.control.pointer.pointee.texts)
@@ -63,7 +63,7 @@ extension Machine {
         pump()
     }
 
-    /// Every call has the whole budget of CPU time and of instructions.
+    /// Gives the next call full budgets of CPU time and instructions.
     private func renewBudget(of run: Run) {
         let pointer = run.control.pointer
         run.control.account.renew()
@@ -77,14 +77,14 @@ extension Machine {
         if task === session.call {
             endCall(task, in: session, of: run)
         } else if session.call == nil || task.isDaemon {
-            tellFailures(of: run) { session.call == nil || $0.isDaemon }
+            reportFailures(of: run) { session.call == nil || $0.isDaemon }
         }
     }
 
     private func endCall(_ task: ScriptTask, in session: Session, of run: Run) {
         session.call = nil
-        // While the call went on, it could still have awaited them.
-        tellFailures(of: run) { _ in true }
+        // Report only now: until its end the call could still have awaited these tasks.
+        reportFailures(of: run) { _ in true }
         let result = result(of: task, in: session)
         task.holders = 0
         releaseAnchor(task)
@@ -116,58 +116,59 @@ extension Machine {
         return reason
     }
 
-    /// Tells the host of tasks that failed without anybody waiting for them.
-    private func tellFailures(of run: Run, _ isDue: (ScriptTask) -> Bool) {
+    /// Reports failed tasks that were not awaited to the host.
+    private func reportFailures(of run: Run, _ isDue: (ScriptTask) -> Bool) {
         guard let session = run.session else { return }
-        for task in run.unobserved.filter(isDue) {
+        for task in run.unawaitedFailures.filter(isDue) {
             session.onFailure(task.stopError ?? readError(task.coroutine, -1, run: run))
             task.holders -= 1
             releaseAnchor(task)
         }
-        run.unobserved.removeAll(where: isDue)
+        run.unawaitedFailures.removeAll(where: isDue)
     }
 
     // MARK: Stops
 
-    /// Stops the task that went over a budget, and it alone: the session goes on.
+    /// Stops only the task that exceeded a budget. The session continues.
     func halt(_ session: Session, of run: Run) {
         let error = stopError(run)
         guard let task = session.stepping, task.end == nil else { return renewBudget(of: run) }
         task.stopError = error
         abandonWait(task)
         task.delivery = nil
-        if clua_task_close(task.coroutine, run.control.pointer) != LUA_OK { return endIfAbandoned(by: run) }
+        if clua_task_close(task.coroutine, run.control.pointer) != LUA_OK { return endStateIfAbandoned(by: run) }
         pushError(error ?? .cancelled, to: task.coroutine)
         renewBudget(of: run)
         ended(task, .failure)
     }
 
-    /// Ends a session whose stop cannot be taken back.
+    /// Ends a session whose stop could not be revoked.
     func abandon(_ session: Session, of run: Run) {
         var error = LuaError(
-            kind: .failure, code: "session.stuck", message: "the machine could not give the session its budgets back",
-            hint: "this is a mistake of the machine: close the session and open another one")
+            kind: .failure, code: "session.stuck", message: "the session's budgets could not be restored",
+            hint: "this is a bug in the Lua machine: close the session and open another one")
         error.annotations = run.annotations
-        tellFailures(of: run) { _ in true }
+        reportFailures(of: run) { _ in true }
         run.forcedError = error
         run.session = nil
         session.call?.holders = 0
         session.continuation?.resume(throwing: error)
     }
 
-    /// Takes back a cancellation that came when no call was under way.
+    /// Clears a cancellation that arrived while no call was in progress.
     func forgetCancel(in id: LuaRunID) {
         guard let run = runs[id], run.session?.call == nil else { return }
         run.control.forgetCancel()
     }
 
-    /// Cancels the call with all that it has spawned. It goes before older tasks: one that computes must not keep it.
+    /// Cancels the call and all tasks that it spawned. They execute before older tasks, so that an older one that computes cannot delay
+    /// them.
     func cancelCall(of run: Run) {
         for task in run.liveInOrder where !task.isBystander { cancel(task) }
-        run.ready.bringForward { !$0.isBystander }
+        run.ready.moveToFront { !$0.isBystander }
     }
 
-    /// Ends a call that waits for tasks that wait for each other. False when there is none.
+    /// Ends a call whose tasks wait for each other. Returns false if there is none.
     func endDeadlock(of session: Session) -> Bool {
         guard let call = session.call, !call.isCancelled else { return false }
         session.cancelReason = .deadlock
@@ -177,7 +178,7 @@ extension Machine {
 
     // MARK: The end
 
-    /// Cancels what is left; the result of the control comes when all of it has ended. Nil: it is closed already.
+    /// Cancels the remaining tasks. The returned control has a result once they have ended. Nil: the session is already closed.
     func close(_ id: LuaRunID) -> RunControl? {
         guard let run = runs[id], run.session != nil else { return nil }
         run.session = nil

@@ -1,11 +1,11 @@
 import CLua
 
-// spawn, await, cancel and all, as functions of Lua.
+// The Lua functions spawn, await, cancel and all.
 
 extension Machine {
     static let taskTypeName = "task"
 
-    /// The registry reference of the metatable of tasks. Made for the first task: most states never have one.
+    /// The registry reference of the task metatable. It is created for the first task, because most states have none.
     private func metatableOfTasks() -> Int32 {
         if taskMetatable != clua_noref() { return taskMetatable }
         _ = lua_checkstack(lua, 8)
@@ -27,7 +27,7 @@ extension Machine {
 
     // MARK: Making tasks
 
-    /// Makes a task of the function and the arguments at `index...`, which stay.
+    /// Creates a task from the function and the arguments at `index...`, which stay on the stack.
     private func makeTask(_ L: OpaquePointer, from index: Int32, count: Int32, isDaemon: Bool) throws -> ScriptTask {
         guard let parent = current else {
             throw LuaError.misuse("script.no_run", "a prelude cannot start tasks while it is being loaded")
@@ -52,7 +52,7 @@ extension Machine {
         return task
     }
 
-    /// A task with an empty coroutine.
+    /// Creates a task with an empty coroutine.
     func newTask(_ run: Run, isDaemon: Bool = false, parent: ScriptTask? = nil) -> ScriptTask {
         _ = lua_checkstack(lua, 4)
         guard let coroutine = lua_newthread(lua) else { preconditionFailure("lua_newthread gives a thread") }
@@ -75,7 +75,7 @@ extension Machine {
         let task = try makeTask(L, from: 1, count: lua_gettop(L), isDaemon: isDaemon)
         pushObject(task, metatable: metatableOfTasks(), to: L)
         lua_rawgeti(L, clua_registryindex(), Int64(task.anchor))
-        lua_setiuservalue(L, -2, 1)  // the results live on the coroutine: it must live as long as the object
+        lua_setiuservalue(L, -2, 1)  // the results are on the coroutine's stack, so the object must keep the coroutine alive
         return 1
     }
 
@@ -111,18 +111,18 @@ extension Machine {
         return 0
     }
 
-    /// Somebody takes care of the result, so a failure no longer fails the run by itself.
+    /// Marks the result as requested, so that a failure no longer fails the run by itself.
     private func observe(_ task: ScriptTask) {
         guard !task.isObserved else { return }
         task.isObserved = true
-        if let index = task.run.unobserved.firstIndex(where: { $0 === task }) {
-            task.run.unobserved.remove(at: index)
+        if let index = task.run.unawaitedFailures.firstIndex(where: { $0 === task }) {
+            task.run.unawaitedFailures.remove(at: index)
             task.holders -= 1
             releaseAnchor(task)
         }
     }
 
-    /// Pushes the results of an ended task, or its error, and answers how many there are.
+    /// Pushes the results of an ended task, or its error, and returns their number.
     private func copyResult(of task: ScriptTask, to L: OpaquePointer) -> Int32 {
         let count = task.end == .failure ? min(1, lua_gettop(task.coroutine)) : lua_gettop(task.coroutine)
         guard lua_checkstack(task.coroutine, count) != 0, lua_checkstack(L, count + 1) != 0 else { return 0 }
@@ -149,7 +149,7 @@ extension Machine {
         if caller.isCancelled { throw LuaError.taskCancelled }
         let count = Int64(lua_rawlen(L, 1))
         _ = lua_checkstack(L, 8)
-        // Look at all of them before starting any.
+        // Validate all members before starting any.
         var places: [ObjectIdentifier: Int64] = [:]
         for place in stride(from: 1, through: count, by: 1) {
             let type = lua_rawgeti(L, 1, place)
@@ -161,13 +161,13 @@ extension Machine {
             }
             if task === caller {
                 throw LuaError.misuse(
-                    "script.bad_argument", "value \(place) of the list is the task that asks: it would wait for itself",
+                    "script.bad_argument", "value \(place) of the list is the calling task, which would wait for itself",
                     hint: "leave it out of the list")
             }
             if let first = places.updateValue(place, forKey: ObjectIdentifier(task)) {
                 throw LuaError.misuse(
                     "script.bad_argument", "value \(place) of the list is the same task as value \(first)",
-                    hint: "list each task once; task:await() gives its result again")
+                    hint: "list each task once; task:await() returns its result again")
             }
         }
         var members: [ScriptTask] = []
@@ -180,7 +180,7 @@ extension Machine {
                 do {
                     members.append(try makeTask(L, from: lua_gettop(L), count: 1, isDaemon: false))
                 } catch {
-                    // The caller gets this error; those started so far have nobody left to wait for them.
+                    // The caller receives this error, so nothing waits for the members started so far.
                     for member in members { cancel(member) }
                     throw error
                 }
@@ -196,7 +196,7 @@ extension Machine {
         }
         for member in members where member.end == .failure && group.root == nil { failGroup(group, with: member) }
         guard group.remaining > 0 else {
-            // All have ended already: there is nothing to wait for.
+            // All members have ended already, so there is nothing to wait for.
             defer { releaseGroup(group) }
             if let root = group.root {
                 _ = copyResult(of: root, to: L)
@@ -235,7 +235,7 @@ extension Machine {
         releaseGroup(group)
     }
 
-    /// Pushes a list of the members' first results, with their number as `n`.
+    /// Pushes a list of the members' first results, with the number of members as `n`.
     private func pushResults(of group: AllWait, to L: OpaquePointer) {
         lua_createtable(L, Int32(clamping: group.members.count), 1)
         for (index, member) in group.members.enumerated() where lua_gettop(member.coroutine) > 0 {

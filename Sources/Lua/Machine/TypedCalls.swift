@@ -1,7 +1,7 @@
 import CLua
 import Glibc
 
-// Calls of typed functions: C has read the arguments by their schema, and will write the results.
+// Calls of typed functions. C reads the arguments by their schema before the call and writes the results after it.
 
 private final class SyncBody {
     let run: @Sendable (inout LuaReader, inout LuaWriter) throws -> Void
@@ -45,7 +45,7 @@ private func forgetValues(_ context: UnsafeMutablePointer<clua_context>) {
 }
 
 private func refuse(_ error: any Error, _ call: UnsafeMutablePointer<clua_invocation>, _ name: String) -> Int32 {
-    if error is LuaMisfit { return Int32(CLUA_MISFIT) }
+    if error is LuaTypeMismatch { return Int32(CLUA_TYPE_MISMATCH) }
     guard let host = call.pointee.context.pointee.host else { return 0 }
     let error = (error as? UnreadableValue)?.error(in: name, calledBy: call.pointee.state) ?? error
     Unmanaged<Machine>.fromOpaque(host).takeUnretainedValue().pushError(LuaError(raisedByHost: error), to: call.pointee.state)
@@ -68,7 +68,7 @@ private let callAsync: @convention(c) (UnsafeMutableRawPointer, UnsafeMutablePoi
     }
 }
 
-/// Pushes a value of the results that has no schema.
+/// Pushes a result that has no schema.
 let pushValueFromLua: @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, UInt32) -> Int32 = { host, L, number in
     guard let host, let L else { return 0 }
     return Unmanaged<Machine>.fromOpaque(host)._withUnsafeGuaranteedRef { machine in
@@ -106,7 +106,7 @@ extension Machine {
         }
     }
 
-    /// Registers a function that takes values.
+    /// Registers a fallback function, which receives ``LuaValue``s.
     private func add(_ function: LuaFunction) -> Int64 {
         switch function.body {
         case .sync(let body): add(.sync(name: function.name, body))
@@ -123,7 +123,7 @@ extension Machine {
         typed = []
     }
 
-    /// Puts the results of a typed function where C finds them.
+    /// Stores the results of a typed function in the context, where C reads them.
     func write(_ write: TypedFunction.Write) {
         clua_results_reset(context)
         if context.pointee.results.value_count > 0 { forgetValues(context) }

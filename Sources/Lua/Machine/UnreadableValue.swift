@@ -1,13 +1,13 @@
 import CLua
 
-/// A value of a script that the host cannot be given. Whoever asked for it says which function it was meant for.
+/// A script value that cannot be converted for the host. The code that wanted it adds the function for which it was meant.
 struct UnreadableValue: Error {
-    /// The way to the value; to one of the arguments if `place` is given.
+    /// The path to the value, or the path within the argument if `place` is given.
     var path: String
-    /// What is wrong, as the end of a sentence.
+    /// What is wrong, as the predicate of a sentence.
     let reason: String
     let hint: String
-    /// Where it stands on the stack of a call, for a typed function that could not read it.
+    /// Its index on the call's stack, for a typed function that could not read it.
     var place: Int32?
 
     init(_ path: String, _ reason: String, hint: String) {
@@ -16,10 +16,10 @@ struct UnreadableValue: Error {
         self.hint = hint
     }
 
-    /// What a script is told, of an argument of a function.
+    /// The script error for an argument of a function.
     func error(in function: String) -> LuaError { error("\(path) of \(function)") }
 
-    /// What a script is told by a typed function, which ends with it: its arguments are read again to find the value.
+    /// The script error for an argument of a typed function. Reads the arguments again to find the value.
     func error(in function: String, calledBy L: OpaquePointer) -> LuaError {
         guard let place else { return error(in: function) }
         let (argument, way) = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { room in
@@ -30,14 +30,14 @@ struct UnreadableValue: Error {
         return error("\(Self.argument(Int(argument), of: function))\(way)\(path) of \(function)")
     }
 
-    /// What a script is told where no function is involved.
+    /// The script error outside of any function call.
     var error: LuaError { error(path) }
 
     private func error(_ subject: String) -> LuaError { .misuse("value.unsupported", "\(subject) \(reason)", hint: hint) }
 
-    /// `argument 1`, as the script counts: what stands before a colon is none.
+    /// `argument 1`, counted as the script counts: an object before a colon does not count.
     static func argument(_ number: Int, of function: String) -> String {
         guard function.contains(":") else { return "argument \(number)" }
-        return number == 1 ? "what stands before the colon" : "argument \(number - 1)"
+        return number == 1 ? "the value before the colon" : "argument \(number - 1)"
     }
 }

@@ -1,8 +1,8 @@
 import CLua
 
-// Values between the Lua stack and Swift. Raw access only: nothing here calls a metamethod or can raise.
+// Converts values between the Lua stack and Swift. Uses raw access only: nothing here calls a metamethod or can raise an error.
 
-/// Where a value is, for messages: built only when something is wrong with it.
+/// The path to a value, for error messages. Its text is built only if something is wrong.
 private struct DecodingState {
     enum Step: CustomStringConvertible {
         case name(String)
@@ -22,20 +22,21 @@ private struct DecodingState {
     var text: String { path.map(\.description).joined() }
     var open: [UnsafeRawPointer] = []
     var remaining = Machine.readingLimit
-    var patience = Patience()
+    var collisionGuard = CollisionGuard()
 }
 
-/// Keys can be chosen so that each of them takes long to find, and nothing interrupts the host: it gives up by itself.
-private struct Patience {
+/// Detects a table whose keys were chosen to collide, so that each access is slow. The host cannot be interrupted there, so it gives up by
+/// itself.
+private struct CollisionGuard {
     private let begin = clua_ticks()
     private var keys = 0
 
-    /// To be asked for each key, with the number of values so far. After a second of CPU time, when these took more than 16 µs
-    /// each: most take less than one.
+    /// Call it for each key, with the number of values so far. Returns true after one second of CPU time if the values took more than 16 µs
+    /// each on average. Most take less than 1 µs.
     mutating func isOver(after values: Int) -> Bool {
         keys += 1
         guard keys & 0x3FF == 0 else { return false }
-        let ticks = clua_ticks() - begin  // of 5 ms
+        let ticks = clua_ticks() - begin  // ticks of 5 ms
         return ticks > 200 && ticks * 300 > values
     }
 }
@@ -43,10 +44,10 @@ private struct Patience {
 extension Machine {
     // MARK: Reading
 
-    /// What one call may hand to the host: values, and each 64 bytes of text in tables as one more.
+    /// Maximum number of values that one call may pass to the host. Each 64 bytes of text in tables count as one more.
     static let readingLimit = 250_000
 
-    /// Reads the value at an index; `name` says what it is, for errors.
+    /// Reads the value at an index. `name` describes it in errors.
     func read(_ L: OpaquePointer, _ index: Int32, name: @autoclosure () -> String = "the value") throws -> LuaValue {
         switch lua_type(L, index) {
         case LUA_TNIL, LUA_TNONE: return .nil
@@ -71,7 +72,7 @@ extension Machine {
         return .bytes(Array(bytes))
     }
 
-    /// The string at an index; `nil` when there is none, or when it is not UTF-8.
+    /// The string at an index; `nil` if there is none or it is not UTF-8.
     func readString(_ L: OpaquePointer, _ index: Int32) -> String? {
         guard lua_type(L, index) == LUA_TSTRING, case .string(let string) = readText(L, index) else { return nil }
         return string
@@ -93,18 +94,18 @@ extension Machine {
         default:
             let type = String(cString: lua_typename(L, lua_type(L, index)))
             throw UnreadableValue(
-                path(), "is a \(type), which cannot leave the script",
-                hint: "take out of it what is meant: strings, numbers, Booleans, functions, and tables of them")
+                path(), "is a \(type), which cannot be passed to the host",
+                hint: "pass strings, numbers, Booleans, functions, or tables of these")
         }
     }
 
     private func readTable(_ L: OpaquePointer, _ table: Int32, _ state: inout DecodingState) throws -> LuaTable {
         func unsupported(_ reason: String, hint: String) -> UnreadableValue { UnreadableValue(state.text, reason, hint: hint) }
         guard let identity = lua_topointer(L, table), !state.open.contains(identity) else {
-            throw unsupported("contains itself", hint: "leave out what refers back: write a name or a number in its place")
+            throw unsupported("contains itself", hint: "replace the reference by a name or a number")
         }
         guard state.open.count < 64, lua_checkstack(L, 4) != 0 else {
-            throw unsupported("is nested too deeply", hint: "64 levels are the most: make it flatter")
+            throw unsupported("is nested too deeply", hint: "at most 64 levels are allowed")
         }
         state.open.append(identity)
         defer { state.open.removeLast() }
@@ -119,13 +120,13 @@ extension Machine {
         while lua_next(L, table) != 0 {
             switch lua_type(L, -2) {
             case LUA_TSTRING:
-                guard !state.patience.isOver(after: Self.readingLimit - state.remaining) else {
+                guard !state.collisionGuard.isOver(after: Self.readingLimit - state.remaining) else {
                     clua_pop(L, 2)
-                    throw unsupported("takes too long to read: many of its keys have the same hash", hint: "hand it over in parts")
+                    throw unsupported("takes too long to read: many of its keys have the same hash", hint: "pass it in parts")
                 }
                 guard let key = readString(L, -2) else {
                     clua_pop(L, 2)
-                    throw unsupported("has a key that is not UTF-8", hint: "write the names in it as UTF-8")
+                    throw unsupported("has a key that is not UTF-8", hint: "use UTF-8 for its names")
                 }
                 do {
                     result.fields[key] = try readElement(L, &state, .key(key))
@@ -140,25 +141,25 @@ extension Machine {
                 clua_pop(L, 2)
                 throw unsupported(
                     "has the key [\(key)], which is neither a name nor part of a list without holes",
-                    hint: "fill the list from 1 without nil, or write the key as a text: [\"\(key)\"]")
+                    hint: "fill the list from 1 without nil, or write the key as a string: [\"\(key)\"]")
             default:
                 let type = String(cString: lua_typename(L, lua_type(L, -2)))
                 clua_pop(L, 2)
-                throw unsupported("has a \(type) as a key", hint: "use names, or a list: tostring makes a name of a value")
+                throw unsupported("has a \(type) as a key", hint: "use strings as keys, for example from tostring, or a list")
             }
         }
         return result
     }
 
-    /// Reads the value on the top and pops it, whether it could be read or not.
+    /// Reads the topmost value and pops it, whether or not it can be read.
     private func readElement(_ L: OpaquePointer, _ state: inout DecodingState, _ step: DecodingState.Step) throws
         -> LuaValue
     {
         defer { clua_pop(L, 1) }
         state.remaining -= 1 + (lua_type(L, -1) == LUA_TSTRING ? Int(lua_rawlen(L, -1)) / 64 : 0)
-        // A small table can name a huge tree, by naming its parts twice on every level.
+        // A small table can describe a huge tree, by naming its parts twice on every level.
         guard state.remaining > 0 else {
-            throw UnreadableValue("\(state.path[0])", "has too many values or too much text", hint: "hand it over in parts")
+            throw UnreadableValue("\(state.path[0])", "has too many values or too much text", hint: "pass it in parts")
         }
         guard lua_type(L, -1) == LUA_TTABLE else {
             return try read(L, -1, name: state.text + step.description)
@@ -168,7 +169,7 @@ extension Machine {
         return .table(try readTable(L, lua_absindex(L, -1), &state))
     }
 
-    /// What a userdata of ours holds.
+    /// The host object that a userdata contains.
     func object(_ L: OpaquePointer, _ index: Int32) -> AnyObject? {
         guard let pointer = clua_to_object(L, index) else { return nil }
         return Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue()
@@ -176,7 +177,7 @@ extension Machine {
 
     // MARK: Writing
 
-    /// Pushes values; all of them or, when one cannot be pushed, none.
+    /// Pushes values: all of them, or none if one cannot be pushed.
     @discardableResult
     func push(_ values: [LuaValue], to L: OpaquePointer) throws -> Int32 {
         let top = lua_gettop(L)
@@ -223,7 +224,7 @@ extension Machine {
     private func push(bytes: some Sequence<UInt8>, to L: OpaquePointer) {
         let done: Void? = bytes.withContiguousStorageIfAvailable { buffer in
             UnsafeRawBufferPointer(buffer).withMemoryRebound(to: CChar.self) { characters in
-                // A null pointer would push nil.
+                // With a null pointer lua_pushlstring would push nil.
                 if let start = characters.baseAddress, characters.count > 0 {
                     _ = lua_pushlstring(L, start, characters.count)
                 } else {
@@ -243,12 +244,12 @@ extension Machine {
             try push(value, to: L, depth: depth + 1)
             lua_rawseti(L, -2, Int64(index + 1))
         }
-        // In a fixed order, so that the same values make the same table in every process.
+        // In a fixed order, so that equal values make equal tables in every process.
         let keys = table.fields.keys.sorted()
-        var patience = Patience()
+        var collisionGuard = CollisionGuard()
         let before = pushedValues
         for key in keys {
-            if patience.isOver(after: pushedValues - before) {
+            if collisionGuard.isOver(after: pushedValues - before) {
                 throw LuaError.misuse("value.unsupported", "a table takes too long to write: many of its keys have the same hash")
             }
             push(key, to: L)
@@ -258,7 +259,7 @@ extension Machine {
         if table.isList { clua_mark_list(L) }
     }
 
-    /// Pushes the userdata of an object, a new one if there is none.
+    /// Pushes the object's userdata, or a new one if it has none.
     func pushObject(_ object: AnyObject, metatable: Int32, to L: OpaquePointer) {
         lua_rawgeti(L, clua_registryindex(), Int64(metatable))
         let pointer = Unmanaged.passRetained(object)

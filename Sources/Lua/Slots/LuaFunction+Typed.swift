@@ -1,13 +1,13 @@
-/// Typed functions that answer at once.
+/// Typed functions that return without waiting.
 ///
 /// ```swift
 /// LuaFunction("text.joined") { (parts: [String], separator: String?) in parts.joined(separator: separator ?? ", ") }
 /// ```
 ///
-/// Arguments that are missing, too many or of another type raise an error with the code `script.bad_argument`. There are up to
-/// four; more belong into a record.
-// One by one: through parameter packs (6.3) the types of the arguments would not be known where the function is compiled, and
-// async closures crash the compiler.
+/// An argument that is missing, surplus or of the wrong type raises an error with the code `script.bad_argument`. A function can have at
+/// most four arguments; use a record for more.
+// One initializer per number of arguments: with parameter packs (6.3) the compiler cannot specialize for the argument types, and crashes on
+// async closures.
 extension LuaFunction {
     /// A typed function with no arguments.
     @inlinable public init<Output: LuaWritable>(_ name: String, _ body: @escaping @Sendable () throws -> Output) {

@@ -1,6 +1,6 @@
-/// Results that no script can be given. Without these initializers a closure with such a result would pass for one that has none,
-/// and what it returns would be dropped without a word.
-// Deprecated: an unavailable initializer would give way to the one without a result.
+/// Initializers for results that cannot be passed to a script. Without them, a closure with such a result would match the initializer for
+/// closures without one, and its result would be dropped silently.
+// Deprecated instead of unavailable: the compiler would skip an unavailable initializer and use the one without a result.
 extension LuaFunction {
     @available(*, deprecated, message: "the result of the closure is not LuaWritable: it cannot be given to a script")
     public init<Output>(_ name: String, _ body: @escaping @Sendable () throws -> Output) {

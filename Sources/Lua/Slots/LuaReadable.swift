@@ -1,18 +1,18 @@
 import CLua
 
-/// A type that stands for something in a script.
+/// A type that corresponds to a kind of Lua value.
 public protocol LuaShaped: SendableMetatype {
-    /// What it is there.
+    /// The kind of Lua value.
     static var luaShape: LuaShape { get }
 }
 
-/// A type that a typed function can take as an argument, or as a part of one.
+/// A type that a typed function can accept as an argument, or as a part of one.
 public protocol LuaReadable: LuaShaped {
     /// Reads the slots of its shape.
     static func read(from reader: inout LuaReader) throws -> Self
 }
 
-/// A table with named members as a Swift type.
+/// A Swift type that is read from a table with named members.
 ///
 /// ```swift
 /// struct Order: LuaReadableRecord {
@@ -27,11 +27,11 @@ public protocol LuaReadable: LuaShaped {
 /// }
 /// ```
 public protocol LuaReadableRecord: LuaRecord, LuaReadable {
-    /// Reads the members, in their order.
+    /// Reads the members, in the order of `luaMembers`.
     init(members: inout LuaReader) throws
 }
 
-/// A Swift type that stands for a table with named members.
+/// A Swift type that corresponds to a table with named members.
 public protocol LuaRecord: LuaShaped {
     /// The names and shapes of the members.
     static var luaMembers: [(name: String, shape: LuaShape)] { get }
@@ -70,7 +70,7 @@ extension Double: LuaReadable {
     public static func read(from reader: inout LuaReader) -> Double { reader.slot(of: CLUA_NUMBER).number }
 }
 
-/// Text: a string that is not UTF-8 is refused.
+/// Text. A string that is not UTF-8 is rejected.
 extension String: LuaReadable {
     public static var luaShape: LuaShape { .text }
 
@@ -84,18 +84,18 @@ extension String: LuaReadable {
                 return count
             }
         }
-        guard clua_is_utf8(slot.text, count) else { throw LuaMisfit() }
-        // Checked above: String(validating:as:) looks up generic metadata at each call.
+        guard clua_is_utf8(slot.text, count) else { throw LuaTypeMismatch() }
+        // Validated above. String(validating:as:) would look up generic metadata at each call.
         return String(decoding: UnsafeRawBufferPointer(start: slot.text, count: count), as: UTF8.self)
     }
 }
 
-/// The bytes of any string.
+/// The bytes of a Lua string, which need not be UTF-8.
 public struct LuaBytes: LuaReadable, LuaWritable, Sendable, Equatable {
     /// The bytes.
     public var bytes: [UInt8]
 
-    /// These bytes.
+    /// Makes a value of these bytes.
     public init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     public static var luaShape: LuaShape { .bytes }
@@ -112,10 +112,10 @@ public struct LuaBytes: LuaReadable, LuaWritable, Sendable, Equatable {
     }
 }
 
-/// The bytes of a string of the script, without a copy.
+/// The bytes of a Lua string, without a copy.
 ///
-/// Only for functions that answer at once, and only until they return: what stays has to be copied. Written as a result it
-/// becomes the same string.
+/// Only for functions that do not wait, and valid only until they return: copy what you need later. Written as a result, it becomes the
+/// same Lua string.
 public struct LuaBorrowedBytes: LuaReadable, LuaWritable {
     @usableFromInline let slot: clua_slot
 
@@ -127,11 +127,11 @@ public struct LuaBorrowedBytes: LuaReadable, LuaWritable {
     @inlinable @inline(__always)
     public static func read(from reader: inout LuaReader) -> LuaBorrowedBytes { LuaBorrowedBytes(slot: reader.slot(of: CLUA_TEXT)) }
 
-    /// How many there are.
+    /// Number of bytes.
     @inlinable @inline(__always)
     public var count: Int { Int(slot.count) }
 
-    /// Lends the bytes.
+    /// Calls a closure with the bytes, which are valid only during the call.
     @inlinable @inline(__always)
     public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try body(UnsafeRawBufferPointer(start: slot.text, count: count))
@@ -157,7 +157,7 @@ extension Optional: LuaReadable where Wrapped: LuaReadable {
     }
 }
 
-/// A list: a table with the keys 1…n and no others.
+/// A list: a table with only the keys 1…n.
 extension Array: LuaShaped where Element: LuaShaped {
     public static var luaShape: LuaShape { .list(of: Element.luaShape) }
 }
@@ -179,17 +179,17 @@ extension LuaValue: LuaReadable {
     public static func read(from reader: inout LuaReader) throws -> LuaValue { try reader.dynamicValue() }
 }
 
-/// A function of the script, held for later.
+/// A reference to a function of the script, for later calls.
 extension LuaFunctionReference: LuaReadable {
     public static var luaShape: LuaShape { .function }
 
     public static func read(from reader: inout LuaReader) throws -> LuaFunctionReference {
-        guard case .function(let function) = try reader.dynamicValue() else { throw LuaMisfit() }
+        guard case .function(let function) = try reader.dynamicValue() else { throw LuaTypeMismatch() }
         return function
     }
 }
 
-/// An object of the host, of whatever type.
+/// A host object of any type.
 extension LuaObject: LuaReadable {
     public static var luaShape: LuaShape { .object }
 
@@ -197,25 +197,25 @@ extension LuaObject: LuaReadable {
         let slot = reader.slot(of: CLUA_OBJECT)
         guard let pointer = slot.object,
             let object = Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue() as? LuaObject
-        else { throw LuaMisfit() }
+        else { throw LuaTypeMismatch() }
         return object
     }
 }
 
-/// Where a script made a call, and by which of its tasks. As an argument it takes nothing from the script.
+/// Where and in which task a script made a call. As a parameter it consumes no argument of the script.
 public struct LuaCallSite: Sendable, LuaReadable {
-    /// The line of the script that called, skipping the host's own preludes.
+    /// The calling line of the script. Frames of the host's own preludes are skipped.
     public let location: SourceLocation?
-    /// The run that called.
+    /// The run that made the call.
     public let run: LuaRunID
-    /// The task of the run: 0 is the script's body, spawned tasks follow in the order of their creation.
+    /// The number of the calling task: 0 is the script's body; spawned tasks are numbered in creation order.
     public let task: Int
-    /// What the host attached to the run.
+    /// The object that the host attached to the run.
     public let attachment: (any AnyObject & Sendable)?
 
     public static var luaShape: LuaShape { .nothing }
 
-    /// A place, for calling a function of the host without a script.
+    /// Makes a call site, to call a host function without a script.
     public init(location: SourceLocation? = nil, run: LuaRunID, task: Int = 0, attachment: (any AnyObject & Sendable)? = nil) {
         self.location = location
         self.run = run

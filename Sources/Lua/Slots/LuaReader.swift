@@ -1,8 +1,8 @@
 import CLua
 
-/// Reads the arguments of a call of a typed function, in the order of its shapes.
+/// Reads the arguments of a typed function's call, in the order of its shapes.
 ///
-/// Valid only while the function that got it has not returned.
+/// Valid only until the function that received it returns.
 public struct LuaReader {
     @usableFromInline var next: UnsafePointer<clua_slot>
     @usableFromInline let call: UnsafeMutablePointer<clua_invocation>
@@ -12,13 +12,13 @@ public struct LuaReader {
         next = call.pointee.arguments
     }
 
-    /// The next value. The type has to be the one that stands in this place of the shape; another one ends the program.
+    /// Reads the next value. Its type must match the next shape; otherwise the program stops.
     @inlinable @inline(__always)
     public mutating func read<Value: LuaReadable>(_ type: Value.Type = Value.self) throws -> Value {
         try Value.read(from: &self)
     }
 
-    /// Reads a record, whose shape is not that of a ``LuaReadableRecord``, member by member.
+    /// Reads a record member by member, if its shape is not that of a ``LuaReadableRecord``.
     @inlinable @inline(__always)
     public mutating func readRecord<Record>(_ members: (inout LuaReader) throws -> Record) rethrows -> Record {
         _ = slot(of: CLUA_RECORD)
@@ -33,7 +33,7 @@ public struct LuaReader {
         return slot
     }
 
-    /// The next slot, which has to be of this kind: an address must not be taken for a number, nor a number for an address.
+    /// The next slot, which must be of this kind, so that an address is never used as a number or a number as an address.
     @inlinable @inline(__always)
     mutating func slot(of kind: Int) -> clua_slot {
         let slot = slot()
@@ -42,17 +42,17 @@ public struct LuaReader {
     }
 
     @usableFromInline
-    static let mistake = "values are read in another order, or as other types, than the shape says"
+    static let mistake = "values are read in another order or with other types than the shape declares"
 
     @inlinable @inline(__always)
     var isNil: Bool { next.pointee.kind == UInt8(CLUA_NIL) }
 
     var machine: Machine {
-        // The host of a context is set for as long as functions can be called.
+        // A context has its host for as long as functions can be called.
         Unmanaged<Machine>.fromOpaque(call.pointee.context.pointee.host).takeUnretainedValue()
     }
 
-    /// The value of a slot that only names a place on the stack.
+    /// Reads the value of a slot that only refers to a stack index.
     mutating func dynamicValue() throws -> LuaValue {
         let slot = slot()
         guard slot.kind != UInt8(CLUA_NIL) else { return .nil }
@@ -65,7 +65,7 @@ public struct LuaReader {
         }
     }
 
-    /// The next value, whatever its shape; not of a record. `name` says what it is, for errors.
+    /// Reads the next value of any shape except a record. `name` describes it in errors.
     package mutating func readValue(named name: @autoclosure () -> String) throws -> LuaValue {
         let slot = slot()
         switch Int(slot.kind) {
@@ -80,7 +80,7 @@ public struct LuaReader {
         case CLUA_OBJECT:
             guard let pointer = slot.object,
                 let object = Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue() as? LuaObject
-            else { throw LuaMisfit() }
+            else { throw LuaTypeMismatch() }
             return .object(object)
         case CLUA_LIST:
             var list = LuaTable()
@@ -93,14 +93,14 @@ public struct LuaReader {
         }
     }
 
-    /// Begins a record, whose members are next; false: there is none, nor are there members.
+    /// Begins a record, whose members follow. Returns false if the record is absent; then no members follow.
     package mutating func beginRecord() -> Bool {
         let isThere = !isNil
         _ = isThere ? slot(of: CLUA_RECORD) : slot()
         return isThere
     }
 
-    /// Where the call was made, and by whom.
+    /// Where the call was made, and in which task.
     var site: LuaCallSite {
         let machine = machine
         return LuaCallSite(
@@ -108,13 +108,13 @@ public struct LuaReader {
             task: machine.current?.number ?? 0, attachment: attachment)
     }
 
-    /// What the host attached to the run that called.
+    /// The object that the host attached to the calling run.
     package var attachment: (any AnyObject & Sendable)? { machine.current?.run.attachment }
 }
 
-/// Thrown for an argument that C took for one that fits: text that is not UTF-8, an object of another type.
+/// Thrown for an argument that passed C's checks but does not fit: text that is not UTF-8, an object of another type.
 @usableFromInline
-package struct LuaMisfit: Error {
+package struct LuaTypeMismatch: Error {
     @usableFromInline
     package init() {}
 }
@@ -125,11 +125,11 @@ public struct LuaWriter {
 
     init(_ context: UnsafeMutablePointer<clua_context>) { self.context = context }
 
-    // Not kept beside the context: that would be stored at each call.
+    // Computed instead of stored: a stored copy would cost a write at each call.
     @inlinable @inline(__always)
     var results: UnsafeMutablePointer<clua_results> { clua_context_results(context) }
 
-    /// The next value. The type has to be the one that stands in this place of the shape.
+    /// Writes the next value. Its type must match the next shape.
     @inlinable @inline(__always)
     public mutating func write(_ value: some LuaWritable) {
         value.write(to: &self)
@@ -142,7 +142,7 @@ public struct LuaWriter {
         results.pointee.next += 1
     }
 
-    /// A slot without a value of its own: nil, or the beginning of a record, a list or a map.
+    /// Appends a slot without a value of its own: nil, or the beginning of a record, a list or a map.
     @inlinable @inline(__always)
     mutating func append(kind: Int, count: Int = 0) {
         var slot = clua_slot()
@@ -172,19 +172,19 @@ public struct LuaWriter {
         results.pointee.value_count += 1
     }
 
-    /// Begins a list of so many elements, which are to be written next.
+    /// Begins a list. The caller writes `count` elements next.
     @inlinable @inline(__always)
     public mutating func beginList(count: Int) { append(kind: CLUA_LIST, count: count) }
 
-    /// Begins a map of so many entries. A key and a value for each are to be written next, the key as a `String`.
+    /// Begins a map. The caller writes `count` entries next, each a `String` key and a value.
     @inlinable @inline(__always)
     public mutating func beginMap(count: Int) { append(kind: CLUA_MAP, count: count) }
 
-    /// Begins a record. Its members are to be written next.
+    /// Begins a record. The caller writes its members next.
     @inlinable @inline(__always)
     public mutating func beginRecord() { append(kind: CLUA_RECORD) }
 
-    /// Nothing, in a place that is optional.
+    /// Writes nil for an optional value.
     @inlinable @inline(__always)
     public mutating func writeNil() { append(kind: CLUA_NIL) }
 }

@@ -1,7 +1,7 @@
 import CLua
 import Glibc
 
-/// The shapes of a function as C reads them. Can serve any number of states.
+/// The shapes of a function in the form that C reads. Any number of states can share one.
 // @unchecked: written once, by `init`, and only read afterwards.
 package final class LuaSchema: @unchecked Sendable {
     let arguments: UnsafeMutablePointer<clua_shape>
@@ -24,7 +24,7 @@ package final class LuaSchema: @unchecked Sendable {
         let nodes = Self.nodes(of: arguments, room: 0, &names)
         argumentSlots = nodes.count
         self.arguments = Self.copy(nodes)
-        // What arguments and results before this one leave of the stack.
+        // The stack slots that remain after the arguments and the results before this one.
         let room = isPlain ? Int(LUA_MINSTACK) - memberCount - results.count : 0
         self.results = Self.copy(Self.nodes(of: results, room: room, &names))
         argumentCount = arguments.count
@@ -55,11 +55,11 @@ package final class LuaSchema: @unchecked Sendable {
         return memory
     }
 
-    /// - Parameter room: Places of the stack that are there without being asked for.
+    /// - Parameter room: Guaranteed free stack slots, for which no check is needed.
     private static func append(
         _ shape: LuaShape, name: String?, room: Int, to nodes: inout [clua_shape], _ names: inout [String]
     ) {
-        // A table stands below a key and a value, which may be a table again.
+        // A nested table needs two more slots below it, for a key and a value.
         let inner = room - 2
         let place = nodes.count
         var node = clua_shape()
@@ -70,8 +70,8 @@ package final class LuaSchema: @unchecked Sendable {
         if let name {
             let index = names.firstIndex(of: name) ?? names.count
             if index == names.count { names.append(name) }
-            // The first upvalue is the signature; a C closure has at most 255.
-            precondition(index < 250, "a typed function has at most 250 names of members")
+            // The first upvalue is the signature. A C closure has at most 255 upvalues.
+            precondition(index < 250, "a typed function has at most 250 member names")
             node.key = UInt8(index + 2)
         }
         nodes.append(node)
@@ -113,7 +113,7 @@ extension LuaShape {
         if case .record(let members, _, _) = form { members.allSatisfy(\.shape.isSimple) } else { false }
     }
 
-    /// How many members of it are on the stack while it is read, if no more has to be asked of it than the value of each.
+    /// Number of members on the stack while it is read, if each needs only one slot; otherwise nil.
     fileprivate var plainMemberCount: Int? {
         switch form {
         case .simple: 0

@@ -1,13 +1,13 @@
 import CLua
 
-/// What a typed function takes in one place, or gives: the schema by which C reads arguments and writes results.
+/// The shape of one argument or result of a typed function: the schema by which C reads arguments and writes results.
 public struct LuaShape: Sendable {
     indirect enum Form: Sendable {
         case simple(Int)
         case record([(name: String, shape: LuaShape)], isExact: Bool, alone: String?)
         case list(LuaShape)
         case map(LuaShape)
-        /// Takes nothing from the script.
+        /// Consumes no argument of the script.
         case nothing
     }
 
@@ -20,40 +20,40 @@ public struct LuaShape: Sendable {
     public static let integer = LuaShape(form: .simple(CLUA_INTEGER))
     /// A number.
     public static let number = LuaShape(form: .simple(CLUA_NUMBER))
-    /// A string that is UTF-8.
+    /// A string that is valid UTF-8.
     public static let text = LuaShape(form: .simple(CLUA_TEXT))
-    /// A string.
+    /// Any string.
     public static let bytes = LuaShape(form: .simple(CLUA_BYTES))
-    /// A Boolean, a number, a string or an object of the host.
+    /// A Boolean, a number, a string or a host object.
     public static let scalar = LuaShape(form: .simple(CLUA_SCALAR))
-    /// An object of the host.
+    /// A host object.
     public static let object = LuaShape(form: .simple(CLUA_OBJECT))
     /// A function.
     public static let function = LuaShape(form: .simple(CLUA_FUNCTION))
-    /// Any value, or none: read and written one by one, without a schema.
+    /// Any value, including nil. Read and written value by value, without a schema.
     public static let value = LuaShape(form: .simple(CLUA_VALUE))
-    /// Takes nothing from the script: for what the host itself knows of a call.
+    /// Consumes no argument: for information that the host has about the call.
     static let nothing = LuaShape(form: .nothing)
 
-    /// A table with the keys 1…n and no others.
+    /// A table with only the keys 1…n.
     public static func list(of element: LuaShape) -> LuaShape { LuaShape(form: .list(element)) }
 
-    /// A table with any texts as keys. Only in results.
+    /// A table with arbitrary strings as keys. Only for results.
     public static func map(of element: LuaShape) -> LuaShape { LuaShape(form: .map(element)) }
 
     /// A table with named members.
     ///
     /// - Parameters:
-    ///   - members: Their names and shapes, in the order in which they are read and written.
-    ///   - isExact: Other keys are refused, at the cost of looking at all keys of the table. Otherwise they are not looked at.
-    ///   - alone: The member that may be given in place of the table, when it is no table itself.
+    ///   - members: Their names and shapes, in reading and writing order.
+    ///   - isExact: Whether other keys are an error, which costs a visit of every key. Otherwise they are ignored.
+    ///   - alone: The member that a value other than a table stands for.
     public static func record(
         _ members: [(name: String, shape: LuaShape)], isExact: Bool = false, alone: String? = nil
     ) -> LuaShape {
         LuaShape(form: .record(members, isExact: isExact, alone: alone))
     }
 
-    /// The same, or nil.
+    /// The shape, or nil.
     public var optional: LuaShape {
         var shape = self
         shape.isOptional = true

@@ -1,14 +1,14 @@
 import CLua
 
-/// A type that a typed function can give as a result, or as a part of one.
+/// A type that a typed function can return as a result, or as a part of one.
 public protocol LuaWritable: LuaShaped {
-    /// Writes the slots of its shape. When they are fewer, the call raises an error with the code `value.shape`.
+    /// Writes the slots of its shape. If it writes too few, the call raises an error with the code `value.shape`.
     func write(to writer: inout LuaWriter)
 }
 
-/// A Swift type that becomes a table with named members.
+/// A Swift type that is written as a table with named members.
 public protocol LuaWritableRecord: LuaRecord, LuaWritable {
-    /// Writes the members, in their order.
+    /// Writes the members, in the order of `luaMembers`.
     func writeMembers(to writer: inout LuaWriter)
 }
 
@@ -77,26 +77,26 @@ extension LuaValue: LuaWritable {
     public func write(to writer: inout LuaWriter) { writer.append(value: self) }
 }
 
-/// An object of the host.
+/// A host object.
 extension LuaObject: LuaWritable {
     public func write(to writer: inout LuaWriter) { writer.append(value: .object(self)) }
 }
 
-/// A function of the script, handed back to the state that it comes from. In another one the call raises `value.unsupported`.
+/// A function of a script, returned to the state that it belongs to. In another state the call raises `value.unsupported`.
 extension LuaFunctionReference: LuaWritable {
     public func write(to writer: inout LuaWriter) { writer.append(value: .function(self)) }
 }
 
-/// A table of texts and values.
+/// A table with string keys.
 extension Dictionary: LuaShaped where Key == String, Value: LuaShaped {
     public static var luaShape: LuaShape { .map(of: Value.luaShape) }
 }
 
-/// Only as a result: what a script gives as a table of its own making is a ``LuaValue``.
+/// Only for results. To accept a table with arbitrary keys, use ``LuaValue``.
 extension Dictionary: LuaWritable where Key == String, Value: LuaWritable {
     public func write(to writer: inout LuaWriter) {
         writer.beginMap(count: count)
-        // In a fixed order, so that the same values make the same table in every process.
+        // In a fixed order, so that equal values make equal tables in every process.
         for (key, value) in sorted(by: { $0.key < $1.key }) {
             key.write(to: &writer)
             value.write(to: &writer)

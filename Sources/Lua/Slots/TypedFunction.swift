@@ -1,18 +1,18 @@
 import CLua
 
-/// The body of a typed function, with the shapes of what it takes and gives.
+/// The body of a typed function and the shapes of its arguments and results.
 package final class TypedFunction: Sendable {
     package typealias Write = @Sendable (inout LuaWriter) -> Void
 
     package enum Body: Sendable {
         case sync(@Sendable (inout LuaReader, inout LuaWriter) throws -> Void)
-        /// Reads the arguments, and answers what is to be done with them.
+        /// Reads the arguments and returns the operation to execute.
         case async(@Sendable (inout LuaReader) throws -> @Sendable () async throws -> Write)
     }
 
     let schema: LuaSchema
     let body: Body
-    /// Gets arguments that do not fit.
+    /// Called with arguments that do not fit the shapes.
     let fallback: LuaFunction?
 
     init(arguments: [LuaShape], results: [LuaShape], fallback: LuaFunction? = nil, body: Body) {
@@ -29,7 +29,7 @@ package final class TypedFunction: Sendable {
 }
 
 extension LuaFunction {
-    /// A function whose shapes are only known while the program runs.
+    /// Makes a function whose shapes are known only at run time.
     package init(_ name: String, _ typed: TypedFunction) {
         self.init(name: name, body: .typed(typed))
     }

@@ -1,14 +1,14 @@
-/// An error of a script, or of a function that a script called.
+/// An error of a script, or of a host function that a script called.
 ///
-/// A function of the host throws one to raise it in the script; there it is a table with the fields `code`, `message`,
-/// `hint`, `status`, `retryable`, `where`, `tracking_id`, `details` and `kind`. An error that the script does not catch
-/// comes back to the host as it was, with the place it was raised at.
+/// A host function throws one to raise it in the script, where it is a table with the fields `code`, `message`, `hint`, `status`,
+/// `retryable`, `where`, `tracking_id`, `details` and `kind`. An error that the script does not catch returns to the host unchanged, with
+/// the location where it was raised.
 public struct LuaError: Error, Sendable, Equatable {
-    /// What sort of error it is.
+    /// The category of an error.
     public enum Kind: String, Sendable, CaseIterable {
-        /// The world did not cooperate: a service refused, a connection broke.
+        /// Something outside of the script failed: a service rejected a request, a connection broke.
         case failure
-        /// The script used a function wrongly.
+        /// The script used a function incorrectly.
         case misuse
         /// The script itself failed: it called `error`, indexed nil, overflowed the stack.
         case runtime
@@ -16,36 +16,36 @@ public struct LuaError: Error, Sendable, Equatable {
         case syntax
         /// The run used up one of its budgets.
         case budget
-        /// The run, or the task, was cancelled.
+        /// The run or the task was cancelled.
         case cancelled
     }
 
-    /// What sort of error it is.
+    /// The category.
     public var kind: Kind
     /// A stable dotted name, such as `hub.no_target`.
     public var code: String
-    /// What happened, for people.
+    /// A description of the error for people.
     public var message: String
     /// What to do about it.
     public var hint: String?
-    /// The status of an HTTP response, if one caused the error.
+    /// The HTTP status, if a response caused the error.
     public var status: Int?
-    /// True when the same call may succeed later.
+    /// Whether the same call may succeed later.
     public var isRetryable: Bool
     /// The identifier under which a remote service logged the request.
     public var trackingID: String?
-    /// More about the error, for programs.
+    /// Further data about the error, for programs.
     public var details: LuaValue
-    /// Where the script was. Filled in when the error is raised in a script.
+    /// The script line. Set when the error is raised in a script.
     public var location: SourceLocation?
-    /// The lines of scripts that led there, innermost first.
+    /// The script lines that led to the error, innermost first.
     public var traceback: [SourceLocation]
-    /// The annotations of the run, see ``LuaState/run(_:id:arguments:annotations:limits:)``.
+    /// The run's annotations, see ``LuaState/run(_:id:arguments:annotations:limits:)``.
     public var annotations: [String: String]
-    /// What the script raised, when it was not a structured error.
+    /// The value that the script raised, if it was not a structured error.
     public var value: LuaValue
 
-    /// An error.
+    /// Makes an error.
     public init(
         kind: Kind,
         code: String,
@@ -76,7 +76,7 @@ public struct LuaError: Error, Sendable, Equatable {
 }
 
 extension LuaError: CustomStringConvertible {
-    /// The same text that `tostring` gives in a script: `FILE:LINE: MESSAGE (CODE)`.
+    /// The text that `tostring` returns in a script: `FILE:LINE: MESSAGE (CODE)`.
     public var description: String {
         (location.map { "\($0): " } ?? "") + "\(message) (\(code))"
     }
@@ -87,7 +87,7 @@ extension LuaError {
         LuaError(kind: .misuse, code: code, message: message, hint: hint)
     }
 
-    /// A field or method that objects of a type do not have.
+    /// The error for a field or method that objects of a type do not have.
     package static func unknownMember(_ wanted: String, of type: String, names: [String]) -> LuaError {
         let names = names.sorted()
         let meant = nearest(to: wanted, among: names)
@@ -96,12 +96,12 @@ extension LuaError {
             hint: meant.map { "did you mean '\($0)'?" } ?? "it has \(names.joined(separator: ", "))")
     }
 
-    /// The name that a misspelt one may mean. The names are sorted.
+    /// The name that was probably meant by a misspelt one. The names must be sorted.
     static func nearest(to wanted: String, among names: [String]) -> String? {
-        // Half a name is likelier than a misspelt other one: user for username.
+        // A partial name is more likely than a misspelt other one: user for username.
         let whole = wanted.count >= 3 ? names.first { $0.hasPrefix(wanted) } ?? names.first { $0.hasSuffix(wanted) } : nil
         let near = names.min { editDistance($0, wanted) < editDistance($1, wanted) }
-        // Two swapped letters are two edits.
+        // Two swapped letters count as two edits.
         let limit = min(max(2, wanted.count / 3), wanted.count - 1)
         return whole ?? near.flatMap { editDistance($0, wanted) <= limit ? $0 : nil }
     }
@@ -109,7 +109,7 @@ extension LuaError {
     static let cancelled = LuaError(kind: .cancelled, code: "cancelled", message: "the run was cancelled")
     static let taskCancelled = LuaError(kind: .cancelled, code: "cancelled", message: "the task was cancelled")
 
-    /// Any error as a structured one.
+    /// Converts any error to a structured one.
     init(raisedByHost error: any Error) {
         if let error = error as? LuaError {
             self = error

@@ -1,38 +1,37 @@
-/// Something of the host that a script can hold and call methods on, without seeing inside.
+/// An opaque host object that a script can store and call methods on.
 ///
-/// In Lua it is a userdata whose metatable comes from the ``LuaObjectType`` of the same name. The same object is the same
-/// userdata every time it crosses, so scripts can compare it and use it as a key.
+/// In Lua it is a userdata whose metatable comes from the ``LuaObjectType`` of the same name. One object is always the same userdata, so
+/// scripts can compare objects and use them as keys.
 public final class LuaObject: Sendable, Equatable {
     /// The name of its ``LuaObjectType``.
     public let type: String
-    /// What the host keeps in it.
+    /// The host's value.
     public let payload: any Sendable
 
-    /// An object of the type with this name, which a module must have defined before the object reaches a script.
+    /// Makes an object. A module must have defined its type before the object reaches a script.
     public init(type: String, payload: any Sendable) {
         self.type = type
         self.payload = payload
     }
 
-    /// Objects are equal when they are the same.
+    /// Objects are equal if they are identical.
     public static func == (left: LuaObject, right: LuaObject) -> Bool { left === right }
 }
 
-/// What scripts may do with the objects of one type.
+/// The methods and fields of one type of object.
 public struct LuaObjectType: Sendable {
-    /// The name scripts see, for example in `tostring` and in error messages.
+    /// The name that scripts see, for example in `tostring` and in error messages.
     public var name: String
-    /// The methods. A method is called with the object as its first argument; its Lua name is the part of
-    /// ``LuaFunction/name`` after the last dot.
+    /// The methods. Each receives the object as its first argument; its Lua name is the part of ``LuaFunction/name`` after the last dot.
     public var methods: [LuaFunction]
-    /// The text of `tostring(object)`.
+    /// Returns the text of `tostring(object)`.
     public var describe: (@Sendable (any Sendable) -> String)?
-    /// Fields that can be read, looked at after the methods. `nil`: there is no such field.
+    /// Returns the value of a readable field; `nil` if there is no such field. Methods come first.
     public var property: (@Sendable (any Sendable, String) -> LuaValue?)?
-    /// The names ``property`` knows, offered when a script misspells one.
+    /// The names that ``property`` knows, suggested when a script misspells one.
     public var propertyNames: [String]
 
-    /// A type with these methods and fields.
+    /// Makes a type.
     public init(
         name: String,
         methods: [LuaFunction] = [],
@@ -48,17 +47,16 @@ public struct LuaObjectType: Sendable {
     }
 }
 
-/// A function of a script that the host keeps, to hand it back to scripts of the same state.
+/// A reference to a script function, with which the host can call it or return it to scripts of the same state.
 ///
-/// The function lives in Lua at least as long as this reference. The reference may be released on any thread; the state
-/// lets go of the function later, on its own.
+/// The reference keeps the function alive in Lua. It may be released on any thread; the state frees the function later.
 public final class LuaFunctionReference: Sendable, Equatable {
-    /// Where the function begins in a script; nil for one of the host.
+    /// Where the function is defined in a script; nil for a host function.
     public let definition: SourceLocation?
     let reference: Int32
-    let bin: ReferenceBin
+    let bin: DiscardedReferences
 
-    init(reference: Int32, definition: SourceLocation?, bin: ReferenceBin) {
+    init(reference: Int32, definition: SourceLocation?, bin: DiscardedReferences) {
         self.reference = reference
         self.definition = definition
         self.bin = bin
@@ -68,6 +66,6 @@ public final class LuaFunctionReference: Sendable, Equatable {
         bin.discard(reference)
     }
 
-    /// References are equal when they are the same.
+    /// References are equal if they are identical.
     public static func == (left: LuaFunctionReference, right: LuaFunctionReference) -> Bool { left === right }
 }

@@ -5,16 +5,16 @@ public struct SourceLocation: Sendable, Equatable, CustomStringConvertible {
     /// The line, counted from 1.
     public var line: Int
 
-    /// A line of a script.
+    /// Makes a location.
     public init(chunk: String, line: Int) {
         self.chunk = chunk
         self.line = line
     }
 
-    /// The usual form: `scripts/a.lua:31`.
+    /// The location as text: `scripts/a.lua:31`.
     public var description: String { "\(chunk):\(line)" }
 
-    /// Reads the usual form.
+    /// Parses `scripts/a.lua:31`; nil if the text has no line number.
     init?(text: some StringProtocol) {
         guard let colon = text.lastIndex(of: ":"), let line = Int(text[text.index(after: colon)...]) else { return nil }
         self.init(chunk: String(text[..<colon]), line: line)

@@ -1,17 +1,17 @@
-// What is said when a token fits nowhere. Most of it answers habits from other languages.
+// Error messages for tokens that fit nowhere. Most of them explain habits from other languages.
 
 extension Parser {
     // MARK: - Values
 
-    /// The present token begins no value.
+    /// The error for a token that begins no value where a value is required.
     func valueExpected() -> SyntaxError {
-        if let error = afterValue() ?? doubledOperator() ?? foreignComment() { return error }
+        if let error = textAfterString() ?? doubledOperator() ?? foreignComment() { return error }
         switch token.kind {
         case .end:
             if let opener = open.last { return unclosedAtEnd(opener) }
             return SyntaxError("a value is missing at the end of the file", at: last.range.upperBound)
         case .symbol(.rightParenthesis) where last.is(.comma):
-            return SyntaxError("a comma stands before )", hint: "remove the comma: only tables may end with one", at: last.range)
+            return SyntaxError("there is a comma before )", hint: "remove the comma: only tables may end with one", at: last.range)
         case .keyword(let word) where ![.and, .or, .in, .then].contains(word):
             if let opener = open.last { return unclosedAtEnd(opener) }
         default: break
@@ -28,18 +28,18 @@ extension Parser {
         }
     }
 
-    /// A quote within a text has ended it: letters follow it at once.
-    func afterValue() -> SyntaxError? {
+    /// The error for a quote that ended a string too early. The sign: letters or digits follow the string without a blank.
+    func textAfterString() -> SyntaxError? {
         guard case .string = last.kind, text.bytes[last.range.lowerBound] != UInt8(ascii: "["),
             last.range.upperBound == token.range.lowerBound
         else { return nil }
         switch token.kind {
-        case .name, .keyword, .integer, .number, .string: return quoteWithin(last.range.upperBound - 1)
+        case .name, .keyword, .integer, .number, .string: return misplacedQuote(last.range.upperBound - 1)
         default: return nil
         }
     }
 
-    /// Two signs that are one in other languages.
+    /// The error for two adjacent symbols that form one operator in other languages, such as `++` and `!=`.
     private func doubledOperator() -> SyntaxError? {
         guard last.range.upperBound == token.range.lowerBound, case .symbol(let first) = last.kind, case .symbol(let second) = token.kind
         else { return nil }
@@ -71,12 +71,12 @@ extension Parser {
 
     // MARK: - Statements
 
-    /// The present token begins no statement.
-    func noStatement() -> SyntaxError {
-        if let error = afterValue() ?? doubledOperator() ?? foreignComment() { return error }
+    /// The error for a token that cannot begin a statement.
+    func invalidStatement() -> SyntaxError {
+        if let error = textAfterString() ?? doubledOperator() ?? foreignComment() { return error }
         switch token.kind {
         case .symbol(.leftBrace):
-            return SyntaxError("a block has no braces", hint: "it stands between then, do or function(…) and end", at: token.range)
+            return SyntaxError("a block has no braces", hint: "write it between then, do or function(…) and end", at: token.range)
         case .symbol(.hash): return SyntaxError("# cannot begin a statement", hint: "comments begin with --", at: token.range)
         case .symbol(.slash):
             return SyntaxError("/ cannot begin a statement", hint: "comments begin with --, or are --[[ … ]]", at: token.range)
@@ -85,7 +85,7 @@ extension Parser {
                 return missingEnd()
             }
             if open.last != nil, last.is(.end) { return missingEnd() }
-            return SyntaxError("this \(sign.rawValue) closes nothing", hint: "remove it, or open it before", at: token.range)
+            return SyntaxError("this \(sign.rawValue) closes nothing", hint: "remove it, or add the opening one", at: token.range)
         case .symbol(.assign):
             let next = text.byte(token.range.upperBound)
             if next == UInt8(ascii: ">"), last.is(.rightParenthesis) {
@@ -100,19 +100,19 @@ extension Parser {
                     at: token.range.lowerBound..<(token.range.upperBound + 1))
             }
             return SyntaxError(
-                "a statement cannot begin with =", hint: "to compare write ==; x = y = 1 is written as two statements", at: token.range)
+                "a statement cannot begin with =", hint: "to compare write ==; write x = y = 1 as two statements", at: token.range)
         case .symbol(.plus), .symbol(.minus):
             return SyntaxError("\(phrase) cannot begin a statement", hint: "to add one write x = x + 1", at: token.range)
         case .string, .integer, .number, .keyword(.nil), .keyword(.true), .keyword(.false):
-            return SyntaxError("a value alone is no statement", hint: "assign it to a name, or pass it to a function", at: token.range)
+            return SyntaxError("a value alone is not a statement", hint: "assign it to a name, or pass it to a function", at: token.range)
         case .keyword(.then): return SyntaxError("this \"then\" has no \"if\"", at: token.range)
         case .name, .symbol, .keyword, .end: return SyntaxError("a statement cannot begin with \(phrase)", at: token.range)
         }
     }
 
-    /// A value has been read where a statement should stand, and no call.
+    /// The error for a value that stands where a statement is required and is not a call.
     func valueAlone(_ value: Expression) -> SyntaxError {
-        if let error = afterValue() { return error }
+        if let error = textAfterString() { return error }
         if let error = changeInPlace(value) { return error }
         if let division = floorDivision, text.line(at: division.lowerBound) == text.line(at: value.range.lowerBound) {
             return SyntaxError("a comment does not begin with //", hint: "comments begin with --", at: division)
@@ -123,15 +123,17 @@ extension Parser {
             let before = text.bytes[..<value.range.lowerBound]
             let blanks = before.reversed().prefix { $0.isBlank }.count
             if blanks > 0, before.dropLast(blanks).suffix(7).elementsEqual("require".utf8) {
-                return SyntaxError("require wants its name in quotes", hint: "write require \"\(word)\"", at: value.range)
+                return SyntaxError("the name after require must be in quotes", hint: "write require \"\(word)\"", at: value.range)
             }
-            if let hint = Self.foreignWords[word] { return SyntaxError("\"\(word)\" is no word of Lua", hint: hint, at: value.range) }
+            if let hint = Self.foreignKeywords[word] {
+                return SyntaxError("\"\(word)\" is not a keyword of Lua", hint: hint, at: value.range)
+            }
             let meant = Keyword.allCases.first { $0.isStatementWord && word.isMistyped($0.rawValue) }
             if let meant {
-                return SyntaxError("\"\(word)\" is no word of Lua", hint: "did you mean \"\(meant.rawValue)\"?", at: value.range)
+                return SyntaxError("\"\(word)\" is not a keyword of Lua", hint: "did you mean \"\(meant.rawValue)\"?", at: value.range)
             }
         }
-        if token.is(.equal) { return SyntaxError("== compares, and is no statement", hint: "to assign write =", at: token.range) }
+        if token.is(.equal) { return SyntaxError("== compares and is not a statement", hint: "to assign write =", at: token.range) }
         if isSameLine, token.beginsValue {
             return SyntaxError(
                 "something is missing between \(shown(value)) and \(phrase)",
@@ -140,12 +142,13 @@ extension Parser {
         }
         if BinaryOperator(token) != nil {
             return SyntaxError(
-                "a calculation alone is no statement", hint: "assign its result: x = \(shown(value)) \(phrase) …", at: value.range)
+                "an expression alone is not a statement", hint: "assign its result: x = \(shown(value)) \(phrase) …", at: value.range)
         }
-        return SyntaxError("a value alone is no statement", hint: "call it, \(shown(value))(), or assign something to it", at: value.range)
+        return SyntaxError(
+            "a value alone is not a statement", hint: "call it, \(shown(value))(), or assign something to it", at: value.range)
     }
 
-    /// `x += 1`, `x++`, `x--`.
+    /// The error for `x += 1`, `x++` and `x--`.
     private func changeInPlace(_ value: Expression) -> SyntaxError? {
         let end = value.range.upperBound
         if text.byte(end) == UInt8(ascii: "-"), text.byte(end + 1) == UInt8(ascii: "-") {
@@ -164,13 +167,13 @@ extension Parser {
         return SyntaxError("Lua has no ++", hint: "write \(shown(value)) = \(shown(value)) + 1", at: both)
     }
 
-    /// The spelling of a value that is short, "x" for a long one.
+    /// The source of a value if it is short, otherwise "x".
     private func shown(_ value: Expression) -> String {
         let spelling = text[value.range]
         return spelling.count <= 30 && !spelling.contains { $0.isNewline } ? spelling : "x"
     }
 
-    private static let foreignWords: [String: String] = {
+    private static let foreignKeywords: [String: String] = {
         let meanings: [([String], String)] = [
             (["var", "let", "const"], "write local"), (["func", "fn", "fun", "def", "sub", "proc"], "write function"),
             (["elif", "elsif", "elsef", "elseIf", "ElseIf"], "write elseif"), (["foreach"], "write for _, value in ipairs(list) do"),
@@ -188,8 +191,10 @@ extension Parser {
     func nameExpected(_ what: String) -> SyntaxError {
         switch token.kind {
         case .keyword(let word):
-            SyntaxError("\"\(word.rawValue)\" is a word of the language and cannot be a name", hint: "choose another name", at: token.range)
-        case .integer, .number: SyntaxError("\(what) is missing before \(phrase)", hint: "a place in a list is list[1]", at: token.range)
+            SyntaxError("\"\(word.rawValue)\" is a keyword and cannot be a name", hint: "choose another name", at: token.range)
+        case .integer, .number:
+            SyntaxError(
+                "\(what) is missing before \(phrase)", hint: "write list[1] for an element of a list", at: token.range)
         default: SyntaxError("\(what) is missing before \(phrase)", at: token.range)
         }
     }
@@ -202,10 +207,11 @@ extension Parser {
                 at: token.range)
         }
         return SyntaxError(
-            "( is missing after \"function\"", hint: "parameters stand in parentheses, also when there are none", at: last.range.upperBound)
+            "( is missing after \"function\"", hint: "write parentheses around the parameters, even if there are none",
+            at: last.range.upperBound)
     }
 
-    /// What follows the names of a local cannot.
+    /// The error for a token that cannot follow the names of a local declaration.
     func missingAssign() -> SyntaxError? {
         switch token.kind {
         case .symbol(.equal): SyntaxError("== compares", hint: "to assign write =", at: token.range)
@@ -234,7 +240,7 @@ extension Parser {
         SyntaxError("a table has = between key and value", hint: "write \(key) = …", at: range)
     }
 
-    /// A key that would need brackets.
+    /// The error for a table key that must be written in brackets.
     mutating func wrongKey() throws(SyntaxError) -> SyntaxError? {
         let next: Token
         switch token.kind {
@@ -244,22 +250,23 @@ extension Parser {
         switch token.kind {
         case .keyword(let word) where next.is(.assign):
             return SyntaxError(
-                "\"\(word.rawValue)\" is a word of the language and cannot be a plain key", hint: "write [\"\(word.rawValue)\"] = …",
+                "\"\(word.rawValue)\" is a keyword and cannot be a plain key", hint: "write [\"\(word.rawValue)\"] = …",
                 at: token.range)
         case .string where next.is(.assign) || next.is(.colon):
-            return SyntaxError("a key that is a text stands in brackets", hint: "write [\(token.spelling(in: text))] = …", at: token.range)
+            return SyntaxError(
+                "a key that is a string must be in brackets", hint: "write [\(token.spelling(in: text))] = …", at: token.range)
         default: return nil
         }
     }
 }
 
 extension Keyword {
-    /// Stands at the beginning of a statement, or closes one.
+    /// Whether the keyword begins or closes a statement.
     fileprivate var isStatementWord: Bool { ![.and, .or, .in, .nil, .not, .true, .false, .do].contains(self) }
 }
 
 extension String {
-    /// One letter of the other is wrong, missing, too many, or two neighbours are swapped.
+    /// Whether the word differs by one letter (wrong, missing or extra), or by two swapped neighbours.
     fileprivate func isMistyped(_ word: String) -> Bool {
         let (mine, wanted) = (Array(utf8), Array(word.utf8))
         guard mine.count > 2, abs(mine.count - wanted.count) <= 1 else { return false }

@@ -7,7 +7,7 @@ extension Parser {
 
     mutating func expression() throws(SyntaxError) -> Expression { try operation(above: 0) }
 
-    /// Operators that bind more strongly than the limit.
+    /// Reads operators that bind more strongly than `limit`.
     private mutating func operation(above limit: Int) throws(SyntaxError) -> Expression {
         try enter()
         defer { leave() }
@@ -63,9 +63,9 @@ extension Parser {
         return Expression(kind: kind, range: range(from: start))
     }
 
-    // MARK: - Names and what follows them
+    // MARK: - Names and suffixes
 
-    /// The present token begins a name or an expression in parentheses.
+    /// Whether the present token is a name or an opening parenthesis.
     var isPrimary: Bool {
         if case .name = token.kind { true } else { token.is(.leftParenthesis) }
     }
@@ -120,14 +120,14 @@ extension Parser {
     private mutating func field() throws(SyntaxError) -> Name {
         if case .keyword(let word) = token.kind {
             throw SyntaxError(
-                "\"\(word.rawValue)\" is a word of the language and cannot follow a dot",
+                "\"\(word.rawValue)\" is a keyword and cannot follow a dot",
                 hint: "write [\"\(word.rawValue)\"] instead of .\(word.rawValue)",
                 at: token.range)
         }
         return try name("a field's name after the dot")
     }
 
-    /// What a call is given; nil when there is no call here.
+    /// Reads the arguments of a call. Returns nil if the present token begins none.
     private mutating func arguments() throws(SyntaxError) -> CallArguments? {
         let start = token.range.lowerBound
         switch token.kind {

@@ -9,7 +9,7 @@ extension Parser {
     mutating func block() throws(SyntaxError) -> Block {
         let start = token.range.lowerBound
         var statements: [Statement] = []
-        // Lua reads the labels and semicolons behind a label one level deeper.
+        // Lua parses labels and semicolons that follow a label one nesting level deeper.
         var labels = 0
         while !isAtBlockEnd {
             if open.isEmpty { forgetDoubts() }
@@ -195,7 +195,7 @@ extension Parser {
         return .localFunction(name, try functionBody(isMethod: false))
     }
 
-    /// Behind `function` and its name, which has been pushed.
+    /// Reads parameters and body. The caller has already read `function` with its name and pushed the opener.
     mutating func functionBody(isMethod: Bool) throws(SyntaxError) -> FunctionBody {
         let start = token.range.lowerBound
         guard token.is(.leftParenthesis) else { throw missingParameters() }
@@ -252,7 +252,7 @@ extension Parser {
     // MARK: - Assignments and calls
 
     private mutating func expressionStatement() throws(SyntaxError) -> Statement.Kind {
-        guard isPrimary else { throw noStatement() }
+        guard isPrimary else { throw invalidStatement() }
         let first = try suffixed()
         guard token.is(.assign) || token.is(.comma) else {
             guard first.isCall else { throw valueAlone(first) }
@@ -275,7 +275,7 @@ extension Parser {
     private func requireAssignable(_ target: Expression) throws(SyntaxError) {
         guard !target.isAssignable else { return }
         throw SyntaxError(
-            "nothing can be assigned to \(target.isCall ? "a call" : "this value")", hint: "to the left of = stand names and fields",
+            "nothing can be assigned to \(target.isCall ? "a call" : "this value")", hint: "only names and fields can be to the left of =",
             at: target.range)
     }
 }

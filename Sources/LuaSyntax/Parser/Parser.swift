@@ -1,30 +1,30 @@
-/// Reads a script by recursive descent, in the order of Lua's own parser (lparser.c of Lua 5.4), so that both accept the same.
+/// Parses a script by recursive descent in the same order as lparser.c of Lua 5.4, so that both accept the same scripts.
 struct Parser {
     let text: SourceText
     private var lexer: Lexer
     private(set) var token: Token
     private var ahead: Token?
-    /// The token before.
+    /// The previous token.
     private(set) var last: Token
-    /// What is open here, innermost last.
+    /// Openers that are not yet closed, innermost last.
     var open: [Opener] = []
-    /// The first `end` that does not stand under what it closes.
-    private(set) var doubt: Doubt?
-    /// The first `end` that stands further in than what it closes: it may be one too many.
+    /// The first `end` that is not indented like the block that it closes.
+    private(set) var doubt: MisplacedEnd?
+    /// The first `end` that is indented further than the block that it closes. It may be one too many.
     private(set) var surplus: (closed: Opener, end: Range<Int>)?
-    /// The last `//`: it may have been meant for a comment.
+    /// The last `//`, which may have been meant as a comment.
     var floorDivision: Range<Int>?
     private var levels = 0
 
-    /// Statements and expressions that may be open at a time: LUAI_MAXCCALLS less the two of the call that compiles.
+    /// Maximum nesting depth of statements and expressions: LUAI_MAXCCALLS minus the two levels used by the compiling call.
     static let maximumLevels = 198
 
-    /// Something that needs a closing word or sign.
+    /// A token that needs a closing word or sign.
     struct Opener {
         enum Kind: String {
             case function, `if`, `do`, `while`, `for`, `repeat`
             case parenthesis = "("
-            /// The parenthesis of a call.
+            /// The opening parenthesis of a call.
             case arguments
             case brace = "{"
             case bracket = "["
@@ -32,12 +32,12 @@ struct Parser {
 
         let kind: Kind
         let range: Range<Int>
-        /// Of an `if`: the `else if` in it.
+        /// For an `if`: the range of the `else if` in it.
         var elseIf: Range<Int>?
     }
 
-    /// An `end` that closes one block and stands under another.
-    struct Doubt {
+    /// An `end` that closes one block but is indented like another.
+    struct MisplacedEnd {
         let closed: Opener
         let end: Range<Int>
         let meant: Opener
@@ -66,7 +66,7 @@ struct Parser {
         ahead = nil
     }
 
-    /// The token behind the present one.
+    /// Returns the token after the present one without consuming it.
     mutating func peek() throws(SyntaxError) -> Token {
         if let ahead { return ahead }
         let next = try lexer.next()
@@ -86,10 +86,10 @@ struct Parser {
         return true
     }
 
-    /// From an offset to the end of the last token.
+    /// The range from `start` to the end of the last token.
     func range(from start: Int) -> Range<Int> { start..<max(start, last.range.upperBound) }
 
-    func quoteWithin(_ place: Int) -> SyntaxError { lexer.quoteWithin(place) }
+    func misplacedQuote(_ place: Int) -> SyntaxError { lexer.misplacedQuote(place) }
 
     // MARK: - Levels
 
@@ -97,7 +97,7 @@ struct Parser {
         levels += count
         guard levels <= Self.maximumLevels else {
             throw SyntaxError(
-                "this is nested too deeply: Lua takes \(Self.maximumLevels) levels", hint: "give a part of it a name of its own",
+                "this is nested too deeply: the limit is \(Self.maximumLevels) levels", hint: "assign part of it to a local variable",
                 at: token.range)
         }
     }
@@ -106,7 +106,7 @@ struct Parser {
 
     // MARK: - Openers
 
-    /// The present token opens something.
+    /// Records the present token as an opener.
     mutating func push(_ kind: Opener.Kind) { open.append(Opener(kind: kind, range: token.range)) }
 
     /// Reads the sign that closes the innermost opener.
@@ -124,7 +124,7 @@ struct Parser {
         try advance()
     }
 
-    /// What stood out in a statement of the script's outermost level says nothing about the next.
+    /// Clears the suspicious `end`s. Called between top-level statements, which do not affect each other.
     mutating func forgetDoubts() {
         doubt = nil
         surplus = nil
@@ -137,6 +137,6 @@ struct Parser {
         if indentation > usual, surplus == nil, line(token.range) != line(closed.range) { surplus = (closed, token.range) }
         guard doubt == nil, indentation < usual else { return }
         let meant = open.dropLast().last { text.indentation(at: $0.range.lowerBound) == indentation }
-        if let meant { doubt = Doubt(closed: closed, end: token.range, meant: meant) }
+        if let meant { doubt = MisplacedEnd(closed: closed, end: token.range, meant: meant) }
     }
 }

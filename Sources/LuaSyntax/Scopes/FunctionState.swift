@@ -1,22 +1,22 @@
-/// What Lua's compiler keeps of a function while it reads it: active locals, blocks with their labels, upvalues.
+/// The state of a function that is being compiled: active locals, blocks with their labels, upvalues.
 struct FunctionState {
-    /// Limits of Lua 5.4: MAXVARS, MAXUPVAL, and the registers that an instruction can name.
+    /// Limits of Lua 5.4: MAXVARS, MAXUPVAL, and the number of registers that an instruction can address.
     static let maximumLocals = 200
     static let maximumUpvalues = 255
     static let maximumRegisters = 254
 
     let isVariadic: Bool
-    /// The active locals, as indices of variables; nil for the hidden ones of a loop.
+    /// The active locals as indices of variables; nil for the hidden control variables of a loop.
     var locals: [Int?] = []
-    /// How many of them are kept in registers.
+    /// Number of active locals that occupy registers.
     var registers = 0
-    /// Variables of outer functions that it uses; -1 is the table of globals.
+    /// Indices of variables of outer functions that this function uses; -1 is the table of globals.
     var upvalues: Set<Int> = []
     var blocks: [BlockState] = []
 
     struct BlockState {
         let isLoop: Bool
-        /// Active locals and registers at its beginning.
+        /// Number of active locals and registers when the block begins.
         let locals: Int
         let registers: Int
         var labels: [String: Label] = [:]
@@ -28,12 +28,12 @@ struct FunctionState {
         let locals: Int
     }
 
-    /// A `goto` forward, or a `break`.
+    /// A `goto` to a later label, or a `break`.
     struct Jump {
-        /// Nil for `break`.
+        /// The label; nil for `break`.
         let name: String?
         let range: Range<Int>
-        /// How many locals are active at the outermost block that it has left so far.
+        /// Number of active locals in the outermost block that the jump has left so far.
         var locals: Int
     }
 
@@ -41,7 +41,7 @@ struct FunctionState {
         blocks.append(BlockState(isLoop: isLoop, locals: locals.count, registers: registers))
     }
 
-    /// Answers the jump that leads nowhere, at the end of the function.
+    /// Closes the block. At the end of the function it returns a jump whose label does not exist.
     mutating func leaveBlock() -> Jump? {
         guard let block = blocks.popLast() else { return nil }
         registers = block.registers

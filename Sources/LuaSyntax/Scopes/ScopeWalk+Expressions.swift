@@ -1,19 +1,18 @@
-// How many registers an expression takes is counted as Lua's code generator does it (lcode.c), because it refuses functions
-// that take too many.
+// Counts the registers of an expression as Lua's code generator does (lcode.c), which rejects functions that need too many.
 
 extension ScopeWalk {
     mutating func visit(_ values: [Expression], at base: Int) throws(SyntaxError) {
         for (place, value) in values.enumerated() { try visit(value, at: base + place) }
     }
 
-    /// Goes through an expression whose value is to stand in a register.
+    /// Visits an expression whose value is stored in register `base`.
     mutating func visit(_ value: Expression, at base: Int) throws(SyntaxError) {
         switch value.kind {
         case .nil, .true, .false, .integer, .number, .string: break
         case .varargs:
             guard functions[functions.count - 1].isVariadic else {
                 throw SyntaxError(
-                    "this function does not take ...", hint: "write ... among its parameters", at: value.range)
+                    "this function has no ... parameter", hint: "add ... to its parameters", at: value.range)
             }
         case .name(let name): try resolve(name)
         case .function(let body): try function(body)
@@ -47,7 +46,7 @@ extension ScopeWalk {
     }
 
     private mutating func visit(_ fields: [TableField], at base: Int) throws(SyntaxError) {
-        // Values of the list wait in registers, at most fifty of them.
+        // List values wait in registers until they are stored, at most fifty at a time.
         var waiting = 0
         for field in fields {
             let next = base + 1 + waiting
@@ -64,7 +63,7 @@ extension ScopeWalk {
         }
     }
 
-    /// Whether the left side takes a register while the right one is computed; nil stands for an earlier result.
+    /// Whether the left operand occupies a register while the right one is computed. Nil is the result of an earlier operation.
     private func holds(_ left: Expression?, _ operation: BinaryOperator) -> Bool {
         switch operation {
         case .and, .or: return false
@@ -79,7 +78,7 @@ extension ScopeWalk {
         }
     }
 
-    /// The registers that a field keeps until it is assigned to.
+    /// Number of registers that an indexed target occupies until it is assigned to.
     func heldRegisters(of target: Expression) -> Int {
         guard case .suffixed(let first, let suffixes) = target.kind else { return 0 }
         let table = suffixes.count == 1 && isLocal(first) ? 0 : 1
@@ -90,7 +89,7 @@ extension ScopeWalk {
     func demand(_ registers: Int, at range: Range<Int>) throws(SyntaxError) {
         guard registers > FunctionState.maximumRegisters else { return }
         throw SyntaxError(
-            "this takes more than the \(FunctionState.maximumRegisters) registers of a function",
+            "this needs more than the \(FunctionState.maximumRegisters) registers of a function",
             hint: "build long lists in a table, piece by piece", at: range)
     }
 }

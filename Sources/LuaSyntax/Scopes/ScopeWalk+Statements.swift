@@ -3,7 +3,7 @@ extension ScopeWalk {
         for (place, statement) in block.statements.enumerated() {
             switch statement.kind {
             case .label(let name):
-                // The condition of a repeat still sees the locals.
+                // The condition of a `repeat` still sees the locals of its block.
                 let isLast = !isRepeated && block.statements[(place + 1)...].allSatisfy(\.isIdle)
                 try label(name, isLast: isLast)
             default: try visit(statement)
@@ -46,7 +46,7 @@ extension ScopeWalk {
             if name.fields.isEmpty { try assign(to: name.first) } else { try resolve(name.first) }
             try function(body)
         case .localFunction(let name, let body):
-            try requireRoom(forLocals: 1, at: name.range)
+            try requireCapacity(forLocals: 1, at: name.range)
             declare(name, .function)
             try demand(registers, at: name.range)
             try function(body)
@@ -58,7 +58,7 @@ extension ScopeWalk {
 
     private mutating func local(_ names: [LocalName], _ values: [Expression]) throws(SyntaxError) {
         guard let last = names.last else { return }
-        try requireRoom(forLocals: names.count, at: last.name.range)
+        try requireCapacity(forLocals: names.count, at: last.name.range)
         let base = registers
         try visit(values, at: base)
         let isConstant = names.count == values.count && last.attribute == .const && values.last.map { self.isConstant($0) } == true
@@ -86,7 +86,7 @@ extension ScopeWalk {
     private mutating func loop(
         _ names: [Name], _ values: [Expression], hidden: Int, _ block: Block, at range: Range<Int>
     ) throws(SyntaxError) {
-        try requireRoom(forLocals: hidden + names.count, at: names.last?.range ?? range)
+        try requireCapacity(forLocals: hidden + names.count, at: names.last?.range ?? range)
         let base = registers
         try visit(values, at: base)
         enterBlock(isLoop: true)
@@ -101,7 +101,7 @@ extension ScopeWalk {
 }
 
 extension Statement {
-    /// Does nothing by itself.
+    /// Whether the statement generates no code.
     fileprivate var isIdle: Bool {
         switch kind {
         case .empty, .label: true

@@ -1,8 +1,8 @@
-/// Goes through a script as Lua's compiler does, and finds what each name stands for.
+/// Visits a script in the order of Lua's compiler and resolves each name.
 struct ScopeWalk {
     private(set) var scopes: Scopes
     var functions: [FunctionState] = []
-    /// The variables that a name stands for here, innermost last.
+    /// Variables in scope by name, innermost last.
     private var visible: [String: [Int]] = [:]
 
     init(_ scopes: Scopes) {
@@ -39,7 +39,7 @@ struct ScopeWalk {
         }
     }
 
-    /// Locals of a loop that the script cannot name.
+    /// Declares the control variables of a loop, which the script cannot name.
     mutating func declareHidden(_ count: Int) {
         change { function in
             function.locals += Array(repeating: nil, count: count)
@@ -47,10 +47,10 @@ struct ScopeWalk {
         }
     }
 
-    mutating func requireRoom(forLocals count: Int, at range: Range<Int>) throws(SyntaxError) {
+    mutating func requireCapacity(forLocals count: Int, at range: Range<Int>) throws(SyntaxError) {
         guard functions[functions.count - 1].locals.count + count > FunctionState.maximumLocals else { return }
         throw SyntaxError(
-            "a function takes \(FunctionState.maximumLocals) locals at a time", hint: "put some of them into a table, or into do … end",
+            "a function can have \(FunctionState.maximumLocals) locals at a time", hint: "put some of them into a table, or into do … end",
             at: range)
     }
 
@@ -64,7 +64,7 @@ struct ScopeWalk {
         try use(place, at: name)
     }
 
-    /// Nil: the table of globals.
+    /// Records the use of a variable; nil is the table of globals.
     private mutating func use(_ place: Int?, at name: Name) throws(SyntaxError) {
         let variable = place.map { scopes.variables[$0] }
         if variable?.isCompileTimeConstant == true { return }
@@ -80,7 +80,7 @@ struct ScopeWalk {
         }
     }
 
-    /// Notes an assignment. Constants refuse it.
+    /// Records an assignment. Throws if the variable is a constant.
     mutating func assign(to name: Name) throws(SyntaxError) {
         try resolve(name)
         if case .variable(let place)? = scopes.reference(at: name.range.lowerBound),
@@ -93,7 +93,7 @@ struct ScopeWalk {
         scopes.noteAssignment(to: name)
     }
 
-    /// Known to the compiler, as `luaK_exp2const` decides; folding is left to the cases that people write.
+    /// Whether the compiler knows the value (`luaK_exp2const`). Constant folding covers only the common cases.
     func isConstant(_ value: Expression) -> Bool {
         switch value.kind {
         case .nil, .true, .false, .integer, .number, .string: return true
@@ -131,13 +131,13 @@ struct ScopeWalk {
         }
         guard let jump = functions[last].leaveBlock() else { return }
         guard let name = jump.name else {
-            throw SyntaxError("this \"break\" stands in no loop", hint: "to leave a function write return", at: jump.range)
+            throw SyntaxError("this \"break\" is not in a loop", hint: "to return from a function, write return", at: jump.range)
         }
         throw SyntaxError(
             "there is no label \"\(name)\" for this \"goto\"",
             hint: name == "continue"
                 ? "put ::continue:: as the last line of the loop"
-                : "a label ::\(name):: stands in the same block or in one around it, within the same function", at: jump.range)
+                : "put the label ::\(name):: into the same block or an enclosing one of the same function", at: jump.range)
     }
 
     mutating func jump(to name: String?, at range: Range<Int>) {
@@ -148,13 +148,13 @@ struct ScopeWalk {
         }
     }
 
-    /// `isLast`: nothing but labels follows in the block, so that its locals count as gone.
+    /// Declares a label. `isLast`: only labels and semicolons follow in the block, so its locals count as out of scope.
     mutating func label(_ name: Name, isLast: Bool) throws(SyntaxError) {
         let last = functions.count - 1
         let place = functions[last].blocks.count - 1
         if let other = functions[last].label(named: name.text) {
             throw SyntaxError(
-                "the label \"\(name.text)\" is there already", hint: "give one of them another name", at: max(name.range, other.range))
+                "the label \"\(name.text)\" already exists", hint: "give one of them another name", at: max(name.range, other.range))
         }
         let locals = isLast ? functions[last].blocks[place].locals : functions[last].locals.count
         let jumps = functions[last].blocks[place].jumps.filter { $0.name == name.text }
@@ -175,7 +175,7 @@ struct ScopeWalk {
         if body.isMethod {
             declare(Name(text: "self", range: body.range.lowerBound..<body.range.lowerBound), .receiver)
         }
-        try requireRoom(forLocals: body.parameters.count, at: body.parameters.last?.range ?? body.range)
+        try requireCapacity(forLocals: body.parameters.count, at: body.parameters.last?.range ?? body.range)
         for parameter in body.parameters { declare(parameter, .parameter) }
         try statements(body.block)
         try leaveBlock()
@@ -183,7 +183,7 @@ struct ScopeWalk {
     }
 }
 
-/// The later of two places.
+/// The range that begins later.
 private func max(_ left: Range<Int>, _ right: Range<Int>) -> Range<Int> {
     left.lowerBound >= right.lowerBound ? left : right
 }

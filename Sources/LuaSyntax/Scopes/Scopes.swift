@@ -1,4 +1,4 @@
-/// What the names of a script stand for.
+/// Resolves the names of a script to variables and globals.
 package struct Scopes: Sendable {
     package struct Variable: Sendable {
         package enum Role: Sendable { case local, parameter, loop, function, receiver }
@@ -7,28 +7,28 @@ package struct Scopes: Sendable {
         package let declaration: Range<Int>
         package let role: Role
         let attribute: LocalName.Attribute?
-        /// Its value is known to the compiler, so that it takes no register.
+        /// The value is known to the compiler, so the variable occupies no register.
         let isCompileTimeConstant: Bool
-        /// Of the functions around it, counted from the script itself.
+        /// Nesting level of the declaring function; 0 is the script itself.
         let level: Int
-        /// How often it is assigned to after its declaration.
+        /// Number of assignments after the declaration.
         package fileprivate(set) var assignments = 0
     }
 
     package enum Reference: Sendable, Equatable {
-        /// An index into `variables`.
+        /// A local variable, as an index into `variables`.
         case variable(Int)
         case global
-        /// A field of a local named `_ENV`.
+        /// A field of a local variable named `_ENV`.
         case environment
     }
 
     package fileprivate(set) var variables: [Variable] = []
-    /// Where globals are assigned to, in the order of the script.
+    /// Assignments to globals, in source order.
     package fileprivate(set) var assignedGlobals: [Name] = []
     private var references: [Int: Reference] = [:]
 
-    /// Throws what Lua refuses although its grammar allows it: jumps, constants, limits.
+    /// Throws an error that Lua's grammar allows but its compiler reports: invalid jumps, assigned constants, exceeded limits.
     init(of block: Block) throws(SyntaxError) {
         var walk = ScopeWalk(Scopes())
         try walk.script(block)
@@ -37,12 +37,12 @@ package struct Scopes: Sendable {
 
     private init() {}
 
-    /// What the name that begins at an offset stands for, or declares.
+    /// The meaning of the name that begins at `offset`; also for the name of a declaration.
     package func reference(at offset: Int) -> Reference? { references[offset] }
 
     mutating func declare(_ variable: Variable) -> Int {
         variables.append(variable)
-        // A receiver is written nowhere.
+        // The parameter `self` of a method does not appear in the source.
         if variable.role != .receiver { references[variable.declaration.lowerBound] = .variable(variables.count - 1) }
         return variables.count - 1
     }

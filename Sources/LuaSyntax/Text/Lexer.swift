@@ -1,11 +1,11 @@
-/// Divides a script into its words, as Lua 5.4 does (manual, section 3.1).
+/// Divides a script into tokens as Lua 5.4 does (manual, section 3.1).
 package struct Lexer {
     let text: SourceText
     private var offset: Int
-    /// Where comments stand, with their dashes.
+    /// Ranges of the comments, including the dashes.
     private(set) var comments: [Range<Int>] = []
-    /// The end of a short string that a letter follows at once: its quote may have been meant for an apostrophe.
-    private var doubtfulQuote: Int?
+    /// The closing quote of a string that is directly followed by a letter. It may have been meant as an apostrophe.
+    private var suspiciousQuote: Int?
 
     package init(_ text: SourceText, at offset: Int? = nil) {
         self.text = text
@@ -47,7 +47,7 @@ package struct Lexer {
     private mutating func skipComment() throws(SyntaxError) {
         let start = offset
         offset += 2
-        // A comment that begins like a long one and is none lasts to the end of its line.
+        // A comment that only looks like a long comment ends with its line.
         if text.byte(offset) == UInt8(ascii: "["), let level = bracketLevel(at: offset) {
             let opener = start..<(offset + level + 2)
             offset += level + 2
@@ -73,7 +73,7 @@ package struct Lexer {
     private mutating func symbol(_ first: UInt8) throws(SyntaxError) -> Token {
         let start = offset
         if first == UInt8(ascii: "&") || first == UInt8(ascii: "|"), text.byte(start + 1) == first {
-            // Neither sign can stand before a value.
+            // Neither `&&` nor `||` can occur in valid Lua.
             let word = first == UInt8(ascii: "&") ? "and" : "or"
             throw SyntaxError("Lua has no \(text[start..<(start + 2)])", hint: "write \(word)", at: start..<(start + 2))
         }
@@ -88,7 +88,7 @@ package struct Lexer {
 
     private mutating func numeral() throws(SyntaxError) -> Token {
         let start = offset
-        // A dot before the first digit has been seen by the caller.
+        // The caller has already checked that a digit follows a leading dot.
         if text.byte(offset) == UInt8(ascii: ".") { offset += 1 }
         var exponent = UInt8(ascii: "e")
         if text.byte(offset) == UInt8(ascii: "0"), let mark = text.byte(offset + 1), mark | 0x20 == UInt8(ascii: "x") {
@@ -115,12 +115,14 @@ package struct Lexer {
         let spelling = text[start..<offset]
         if spelling.contains("..") {
             return SyntaxError(
-                "\(spelling) is no number", hint: "a range is for i = 1, 10 do; texts are joined with blanks around the dots: 1 .. \"st\"",
+                "\(spelling) is not a number",
+                hint: "a range is for i = 1, 10 do; to join strings, write blanks around the dots: 1 .. \"st\"",
                 at: start..<offset)
         }
         let isName = text.bytes[start].isDigit && spelling.utf8.contains { $0.isNameStart && $0.hexValue == nil }
         return SyntaxError(
-            "\(spelling) is no number", hint: isName && !spelling.lowercased().hasPrefix("0x") ? "a name cannot begin with a digit" : nil,
+            "\(spelling) is not a number",
+            hint: isName && !spelling.lowercased().hasPrefix("0x") ? "a name cannot begin with a digit" : nil,
             at: start..<offset)
     }
 
@@ -130,33 +132,33 @@ package struct Lexer {
         let start = offset
         var reader = StringReader(text: text, offset: start)
         guard let value = try reader.readShort() else {
-            if let doubt = doubtfulQuote, text.line(at: doubt) == text.line(at: start) { throw quoteWithin(doubt) }
+            if let doubt = suspiciousQuote, text.line(at: doubt) == text.line(at: start) { throw misplacedQuote(doubt) }
             let quote = text[start..<(start + 1)]
             throw SyntaxError(
-                "the text that begins here is not closed in its line",
-                hint: "close it with \(quote); a text of several lines stands in [[ ]]",
+                "the string that begins here is not closed on its line",
+                hint: "close it with \(quote); write a string of several lines in [[ ]]",
                 at: start..<(start + 1))
         }
         offset = reader.offset
-        if text.byte(offset)?.isNamePart == true { doubtfulQuote = offset - 1 }
+        if text.byte(offset)?.isNamePart == true { suspiciousQuote = offset - 1 }
         return Token(kind: .string(value), range: start..<offset)
     }
 
-    /// The text ends earlier than its author thought.
-    func quoteWithin(_ place: Int) -> SyntaxError {
+    /// The error for a string that ends earlier than intended.
+    func misplacedQuote(_ place: Int) -> SyntaxError {
         let quote = text[place..<(place + 1)]
-        if let end = swallowedKey(before: place) {
+        if let end = absorbedKeyComma(before: place) {
             return SyntaxError(
-                "a \(quote) is missing before this comma: the text goes on to the next \(quote)", hint: "close the text here",
+                "a \(quote) is missing before this comma: the string continues to the next \(quote)", hint: "close the string here",
                 at: end..<(end + 1))
         }
         return SyntaxError(
-            "the text ends at this \(quote), and more letters follow",
-            hint: "inside a text write \\\(quote), or put the text into \(quote == "'" ? "\"…\"" : "'…'")", at: place..<(place + 1))
+            "the string ends at this \(quote), but more letters follow",
+            hint: "inside a string write \\\(quote), or put the string into \(quote == "'" ? "\"…\"" : "'…'")", at: place..<(place + 1))
     }
 
-    /// Where a text that ends at a quote has taken in the next key of a table, `"phone, alert = "`, the comma before that key.
-    private func swallowedKey(before place: Int) -> Int? {
+    /// Finds the comma before a table key that an unclosed string has absorbed, as in `"phone, alert = "`.
+    private func absorbedKeyComma(before place: Int) -> Int? {
         let quote = text.bytes[place]
         guard let begin = text.bytes[text.start(ofLine: text.line(at: place))..<place].lastIndex(of: quote) else { return nil }
         var rest = text.bytes[(begin + 1)..<place]
@@ -176,7 +178,7 @@ package struct Lexer {
         offset += level + 2
         guard skipToLongEnd(level) else {
             throw SyntaxError(
-                "this long text is not closed", hint: "close it with ]\(String(repeating: "=", count: level))]",
+                "this long string is not closed", hint: "close it with ]\(String(repeating: "=", count: level))]",
                 at: start..<(start + level + 2))
         }
         var reader = StringReader(text: text, offset: start + level + 2)
@@ -184,7 +186,7 @@ package struct Lexer {
         return Token(kind: .string(value), range: start..<offset)
     }
 
-    /// Moves behind the end of a long bracket; false when there is none.
+    /// Moves past the end of a long bracket. Returns false if there is none.
     private mutating func skipToLongEnd(_ level: Int) -> Bool {
         while let byte = text.byte(offset) {
             if byte == UInt8(ascii: "]"), closes(level, at: offset) {
@@ -201,7 +203,7 @@ package struct Lexer {
         return text.bytes[(start + 1)..<(start + 1 + level)].allSatisfy { $0 == UInt8(ascii: "=") }
     }
 
-    /// How many "=" stand between the two brackets that open a long text; nil when it is none.
+    /// Number of `=` between the two opening brackets of a long string; nil if there is no long bracket here.
     private func bracketLevel(at start: Int) -> Int? {
         var end = start + 1
         while text.byte(end) == UInt8(ascii: "=") { end += 1 }
@@ -211,6 +213,6 @@ package struct Lexer {
     private func longBracket() throws(SyntaxError) -> Int? {
         if let level = bracketLevel(at: offset) { return level }
         guard text.byte(offset + 1) == UInt8(ascii: "=") else { return nil }
-        throw SyntaxError("[= begins a long text, and its second [ is missing", hint: "write [=[ … ]=]", at: offset..<(offset + 2))
+        throw SyntaxError("[= begins a long string, but its second [ is missing", hint: "write [=[ … ]=]", at: offset..<(offset + 2))
     }
 }

@@ -1,4 +1,4 @@
-/// What a spelling stands for as a number, as `lua_stringtonumber` of Lua 5.4 reads it.
+/// Converts the spelling of a number to its value, as `lua_stringtonumber` of Lua 5.4 does.
 enum Numeral {
     static func value(of spelling: ArraySlice<UInt8>) -> Token.Kind? {
         let isHex =
@@ -6,12 +6,12 @@ enum Numeral {
         if let integer = isHex ? hexInteger(spelling.dropFirst(2)) : decimalInteger(spelling) { return .integer(integer) }
         guard isFloat(isHex ? spelling.dropFirst(2) : spelling, isHex: isHex) else { return nil }
         let text = String(decoding: spelling, as: UTF8.self)
-        // Swift wants an exponent in hexadecimal floats.
+        // Swift requires an exponent in hexadecimal floats.
         let hasExponent = text.contains { $0 == "p" || $0 == "P" }
         return .number(Double(isHex && !hasExponent ? text + "p0" : text) ?? .infinity)
     }
 
-    /// Hexadecimal integers wrap around.
+    /// Reads a hexadecimal integer, which wraps around at 64 bits.
     private static func hexInteger(_ digits: ArraySlice<UInt8>) -> Int64? {
         guard !digits.isEmpty else { return nil }
         var value: UInt64 = 0
@@ -22,13 +22,13 @@ enum Numeral {
         return Int64(bitPattern: value)
     }
 
-    /// Nil for what does not fit into 64 bits: that becomes a float.
+    /// Reads a decimal integer. Returns nil if it does not fit into 64 bits; it is then read as a float.
     private static func decimalInteger(_ digits: ArraySlice<UInt8>) -> Int64? {
         guard digits.allSatisfy({ $0.isDigit }) else { return nil }
         return Int64(String(decoding: digits, as: UTF8.self))
     }
 
-    /// Digits with a dot among them, then an exponent whose digits are decimal.
+    /// Whether the spelling is a float: digits with at most one dot, then an optional exponent with decimal digits.
     private static func isFloat(_ spelling: ArraySlice<UInt8>, isHex: Bool) -> Bool {
         func isDigit(_ byte: UInt8) -> Bool { isHex ? byte.hexValue != nil : byte.isDigit }
         let whole = spelling.prefix(while: isDigit)

@@ -1,4 +1,4 @@
-/// A place in a script as people count it: the line, and the column in characters, both from 1.
+/// A position in a script: line and column (in characters), both from 1.
 package struct SourcePosition: Sendable, Hashable, Comparable {
     package var line: Int
     package var column: Int
@@ -11,16 +11,16 @@ package struct SourcePosition: Sendable, Hashable, Comparable {
     package static func < (left: Self, right: Self) -> Bool { (left.line, left.column) < (right.line, right.column) }
 }
 
-/// The bytes of a script, divided into lines as Lua counts them. Places are offsets into the bytes.
+/// The bytes of a script, divided into lines as Lua counts them. Offsets are byte offsets.
 package struct SourceText: Sendable {
     package let bytes: [UInt8]
-    /// Where Lua begins to read: behind a byte order mark and a first line that begins with "#".
+    /// The offset where Lua begins to read: after a byte order mark and a first line that begins with `#`.
     package let start: Int
     private var lines: [Line] = []
 
     private struct Line {
         var range: Range<Int>
-        /// Bytes are characters here.
+        /// Whether each byte of the line is one character.
         var isASCII: Bool
     }
 
@@ -35,7 +35,7 @@ package struct SourceText: Sendable {
         var (first, at, isASCII) = (mark, mark, true)
         while at < bytes.count {
             let byte = bytes[at]
-            // What stands in a skipped first line ends no line, but for its end.
+            // In a skipped first line only LF ends the line.
             guard byte.isNewline, at >= start else {
                 if byte >= 0x80 { isASCII = false }
                 at += 1
@@ -50,7 +50,7 @@ package struct SourceText: Sendable {
 
     package var lineCount: Int { lines.count }
 
-    /// The text of a line without its end; bytes that are not UTF-8 are replaced.
+    /// The text of a line without its line ending. Invalid UTF-8 is replaced.
     package func line(_ number: Int) -> String {
         guard (1...lines.count).contains(number) else { return "" }
         return String(decoding: bytes[lines[number - 1].range], as: UTF8.self)
@@ -72,13 +72,13 @@ package struct SourceText: Sendable {
 
     package func line(at offset: Int) -> Int { lineIndex(at: offset) + 1 }
 
-    /// How far the line of an offset is indented, in bytes.
+    /// The indentation in bytes of the line that contains `offset`.
     package func indentation(at offset: Int) -> Int {
         let line = lines[lineIndex(at: offset)].range
         return bytes[line].prefix { $0.isBlank }.count
     }
 
-    /// Nothing but blanks stands before the offset in its line.
+    /// Whether only blanks precede `offset` in its line.
     package func isFirstInLine(_ offset: Int) -> Bool {
         let line = lines[lineIndex(at: offset)].range
         return line.lowerBound <= offset && bytes[line.lowerBound..<offset].allSatisfy { $0.isBlank }
@@ -86,10 +86,10 @@ package struct SourceText: Sendable {
 
     package subscript(range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
-    /// The byte at an offset; nil behind the last.
+    /// The byte at `offset`; nil past the end.
     func byte(_ offset: Int) -> UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
-    /// Behind the end of a line: CR LF and LF CR are one end.
+    /// The offset after a line ending. CR LF and LF CR count as one ending.
     func end(ofNewlineAt offset: Int) -> Int {
         guard let next = byte(offset + 1), next.isNewline, next != bytes[offset] else { return offset + 1 }
         return offset + 2
@@ -107,10 +107,10 @@ package struct SourceText: Sendable {
 
 extension UInt8 {
     var isNewline: Bool { self == 0x0a || self == 0x0d }
-    /// Space, tab, vertical tab, form feed.
+    /// Space, tab, vertical tab or form feed.
     var isBlank: Bool { self == 0x20 || self == 0x09 || self == 0x0b || self == 0x0c }
     var isDigit: Bool { (0x30...0x39).contains(self) }
-    /// The letters of Lua's names: of ASCII only.
+    /// Letters that can begin a name in Lua: ASCII only.
     var isNameStart: Bool { (0x61...0x7a).contains(self | 0x20) || self == UInt8(ascii: "_") }
     var isNamePart: Bool { isNameStart || isDigit }
 

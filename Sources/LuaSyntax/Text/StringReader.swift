@@ -1,10 +1,10 @@
-/// Reads what a string literal stands for.
+/// Reads the value of a string literal.
 struct StringReader {
     let text: SourceText
     /// The next byte to read.
     private(set) var offset: Int
     private var value: [UInt8] = []
-    /// Where each byte of the value comes from.
+    /// The source offset of each byte of the value.
     private var origins: [Int] = []
     private var keepsOrigins = false
 
@@ -13,7 +13,7 @@ struct StringReader {
         self.offset = offset
     }
 
-    /// From the quote on; nil when the line ends before the text does.
+    /// Reads a quoted string, beginning at its quote. Returns nil if the line ends before the string does.
     mutating func readShort() throws(SyntaxError) -> [UInt8]? {
         let quote = text.bytes[offset]
         offset += 1
@@ -31,7 +31,7 @@ struct StringReader {
         return value
     }
 
-    /// From behind the opening bracket: the first line's end is not part of the text, and all line ends become LF.
+    /// Reads a long string after its opening bracket. Drops a leading line ending and converts all others to LF.
     mutating func readLong(to end: Int) -> [UInt8] {
         if offset < end, text.bytes[offset].isNewline { offset = text.end(ofNewlineAt: offset) }
         while offset < end {
@@ -42,7 +42,7 @@ struct StringReader {
         return value
     }
 
-    /// The offsets that the bytes of a literal come from, and its end.
+    /// The source offsets of the bytes of a literal, followed by the offset of its end.
     static func origins(of literal: Range<Int>, in text: SourceText) -> [Int] {
         var reader = StringReader(text: text, offset: literal.lowerBound)
         reader.keepsOrigins = true
@@ -64,7 +64,7 @@ struct StringReader {
 
     // MARK: - Escapes
 
-    /// False when the text ends here.
+    /// Reads an escape sequence. Returns false if the script ends here.
     private mutating func readEscape() throws(SyntaxError) -> Bool {
         let start = offset
         offset += 1
@@ -97,7 +97,7 @@ struct StringReader {
             let length = text.bytes[offset...].prefix(4).dropFirst().prefix { $0 & 0xc0 == 0x80 }.count + 1
             let letter = text[offset..<(offset + length)]
             offset += length
-            throw fault(start, "\\\(letter) is no escape of Lua", "a backslash itself is \\\\; patterns use %: \"%d+\"")
+            throw fault(start, "\\\(letter) is not an escape sequence of Lua", "a backslash itself is \\\\; patterns use %: \"%d+\"")
         }
         return true
     }
@@ -125,7 +125,7 @@ struct StringReader {
         SyntaxError(message, hint: hint, at: start..<max(offset, start + 2))
     }
 
-    /// UTF-8 of up to 31 bits, in up to six bytes: what RFC 2279 had.
+    /// Encodes up to 31 bits as up to six bytes of UTF-8 (RFC 2279).
     private static func encoded(_ code: UInt32) -> [UInt8] {
         if code < 0x80 { return [UInt8(code)] }
         var tail: [UInt8] = []
@@ -145,7 +145,6 @@ struct StringReader {
 }
 
 extension SourceText {
-    /// For each byte that a string literal stands for, the offset in the script that it comes from; the last is the offset
-    /// where the text ends.
+    /// The source offset of each byte of a string literal's value, followed by the offset where the literal ends.
     package func origins(ofString literal: Range<Int>) -> [Int] { StringReader.origins(of: literal, in: self) }
 }

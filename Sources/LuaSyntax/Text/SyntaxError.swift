@@ -1,10 +1,10 @@
-/// Why a script does not compile.
+/// A syntax error in a script.
 package struct SyntaxError: Error, Sendable, Equatable {
-    /// What is wrong, and why, in one sentence without a full stop.
+    /// The problem and its cause, as one sentence without a full stop.
     package let message: String
     /// What to write instead.
     package let hint: String?
-    /// Where, in bytes; it may be empty, where something is missing.
+    /// The byte range of the error; empty where something is missing.
     package let range: Range<Int>
 
     init(_ message: String, hint: String? = nil, at range: Range<Int>) {

@@ -1,10 +1,10 @@
-/// A word of Lua.
+/// A token of Lua.
 package struct Token: Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
         case name(String)
         case keyword(Keyword)
         case symbol(Symbol)
-        /// The bytes that the text stands for, escapes done.
+        /// The value of a string literal, with escapes replaced.
         case string([UInt8])
         case integer(Int64)
         case number(Double)
@@ -17,7 +17,7 @@ package struct Token: Sendable, Equatable {
     func `is`(_ keyword: Keyword) -> Bool { kind == .keyword(keyword) }
     func `is`(_ symbol: Symbol) -> Bool { kind == .symbol(symbol) }
 
-    /// Something that a value can begin with, and that ends none: where it stands behind a value, a comma is missing.
+    /// Whether the token begins a value and cannot continue the previous one. After a value it means that a comma is missing.
     var beginsValue: Bool {
         switch kind {
         case .name, .string, .integer, .number, .symbol(.leftBrace), .symbol(.leftBracket), .symbol(.ellipsis): true

@@ -1,12 +1,12 @@
-/// A script as a tree, with what its names stand for.
+/// The syntax tree of a script, with its resolved names.
 package struct Chunk: Sendable {
     package let text: SourceText
     package let block: Block
     package let scopes: Scopes
-    /// Where the comments stand, with their dashes.
+    /// Ranges of the comments, including the dashes.
     package let comments: [Range<Int>]
 
-    /// Reads a script. Throws exactly where Lua 5.4 refuses to compile it.
+    /// Parses a script. Throws exactly when Lua 5.4 does not compile it.
     package init(parsing source: [UInt8]) throws(SyntaxError) {
         text = SourceText(source)
         var parser = try Parser(text)

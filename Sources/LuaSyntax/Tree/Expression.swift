@@ -1,4 +1,4 @@
-/// A name where it is written.
+/// A name and its position in the source.
 package struct Name: Sendable, Equatable {
     package let text: String
     package let range: Range<Int>
@@ -9,9 +9,9 @@ package struct Name: Sendable, Equatable {
     }
 }
 
-/// Something that has a value.
+/// An expression.
 ///
-/// Chains of any length, such as `a.b.c` and `1 + 2 + 3`, are lists: the tree is never deeper than the script nests.
+/// Chains such as `a.b.c` and `1 + 2 + 3` are stored as lists, so the tree is never deeper than the nesting of the script.
 package struct Expression: Sendable {
     package indirect enum Kind: Sendable {
         case `nil`
@@ -26,9 +26,9 @@ package struct Expression: Sendable {
         case table([TableField])
         case parenthesized(Expression)
         case unary(UnaryOperator, Expression)
-        /// From left to right: `((first op a) op b) op c`.
+        /// A chain of binary operations, evaluated from left to right: `((first op a) op b) op c`.
         case operations(Expression, [Operation])
-        /// A value and what follows it: fields, indices, calls.
+        /// A value followed by fields, indices and calls.
         case suffixed(Expression, [Suffix])
     }
 
@@ -37,18 +37,18 @@ package struct Expression: Sendable {
 }
 
 extension Expression {
-    /// A call: of a function, or of a method.
+    /// Whether the expression is a call of a function or method.
     package var isCall: Bool {
         guard case .suffixed(_, let suffixes) = kind else { return false }
         return suffixes.last?.isCall == true
     }
 
-    /// May stand for any number of values at the end of a list.
+    /// Whether the expression can produce any number of values at the end of a list.
     package var isMultiple: Bool {
         if case .varargs = kind { true } else { isCall }
     }
 
-    /// May stand to the left of "=".
+    /// Whether the expression can be the target of an assignment.
     var isAssignable: Bool {
         switch kind {
         case .name: true
@@ -72,7 +72,7 @@ package struct Suffix: Sendable {
     }
 
     package let kind: Kind
-    /// From the dot, the colon or the bracket on.
+    /// The range from the dot, colon or bracket on.
     package let range: Range<Int>
 
     package var isCall: Bool {
@@ -85,13 +85,13 @@ package struct Suffix: Sendable {
 
 package struct CallArguments: Sendable {
     package let values: [Expression]
-    /// With parentheses, or the single table or text.
+    /// The range of the arguments: the parentheses, or the single table or string.
     package let range: Range<Int>
 }
 
 package struct TableField: Sendable {
     package enum Key: Sendable {
-        /// The next place of the list.
+        /// No key: the next index of the list.
         case position
         case name(Name)
         case computed(Expression)
@@ -105,10 +105,10 @@ package struct TableField: Sendable {
 package struct FunctionBody: Sendable {
     package let parameters: [Name]
     package let isVariadic: Bool
-    /// Written with a colon: it has a parameter `self` before its own.
+    /// Whether the function is written with a colon, which adds a parameter `self`.
     package let isMethod: Bool
     package let block: Block
-    /// From the opening parenthesis to `end`.
+    /// The range from the opening parenthesis to `end`.
     package let range: Range<Int>
 }
 
@@ -141,7 +141,7 @@ package enum BinaryOperator: String, CaseIterable, Sendable {
     case modulo = "%"
     case power = "^"
 
-    /// How strongly it binds to its left and to its right (`priority` of lparser.c).
+    /// Left and right binding strength (`priority` in lparser.c).
     var strength: (left: Int, right: Int) {
         switch self {
         case .or: (1, 1)

@@ -1,4 +1,4 @@
-/// Statements in a scope of their own.
+/// A sequence of statements with its own scope.
 package struct Block: Sendable {
     package let statements: [Statement]
     package let range: Range<Int>
@@ -41,10 +41,10 @@ package struct Branch: Sendable {
     package let block: Block
 }
 
-/// `a.b.c:d` after `function`.
+/// The name in a function statement: `a.b.c:d`.
 package struct FunctionName: Sendable {
     package let first: Name
     package let fields: [Name]
-    /// The last of the fields follows a colon.
+    /// Whether the last field follows a colon.
     package let isMethod: Bool
 }

@@ -7,20 +7,22 @@ struct CheckCommand: AsyncParsableCommand {
         commandName: "check",
         abstract: "Find mistakes in flows without running them.",
         discussion: """
-            Without PATH, all files *.lua below the working directory are checked. Editor stubs, whose first line is ---@meta, \
-            and hidden folders are passed over.
+            Without PATH, all *.lua files below the working directory are checked, except hidden folders and editor stubs, whose first \
+            line is ---@meta.
 
-            --target azure also finds what Azure Notification Hubs would refuse or cannot do, --target pushhost what a served \
-            hub without a lab cannot.
+            --target azure also reports what Azure Notification Hubs rejects or does not support, --target pushhost what a server \
+            without a lab does not support.
 
-            Exit codes: 0 no errors, warnings at most · 2 usage, or nothing to check · 3 there are errors.
+            Example: pushhost check scripts --target azure
+
+            Exit codes: 0 no errors, possibly warnings · 2 usage, or nothing to check · 3 errors.
             """)
 
-    @Argument(help: "Lua scripts, or folders of them.", completion: .file(extensions: ["lua"]))
+    @Argument(help: "Lua scripts, or folders with Lua scripts.", completion: .file(extensions: ["lua"]))
     var path: [String] = []
 
     @Option(
-        help: "What the scripts are to run against: embedded, pushhost, azure.", completion: .list(CheckedTarget.allCases.map(\.rawValue)))
+        help: "Target that the scripts must run on: embedded, pushhost, azure.", completion: .list(CheckedTarget.allCases.map(\.rawValue)))
     var target = CheckedTarget.embedded.rawValue
 
     @Flag(help: "Print one JSON object (schema \(CheckReport.schema)) instead of text.")

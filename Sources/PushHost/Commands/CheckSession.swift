@@ -2,9 +2,10 @@ import Bindings
 import Glibc
 import Lua
 import LuaSyntax
-import PushCore
+import PushModel
+import PushRuntime
 
-/// One `pushhost check`: finds the scripts, checks each, reports, decides the exit code.
+/// Runs `pushhost check` once: finds the scripts, checks each, prints the report and returns the exit code.
 struct CheckSession {
     let command: CheckCommand
     private let output = Output(descriptor: STDOUT_FILENO)
@@ -38,8 +39,8 @@ struct CheckSession {
         let paths = try ScriptFinder.files(under: given, suffix: ".lua")
         guard !paths.isEmpty else {
             throw PushError(
-                "check.no_scripts", "there is no file *.lua below \(command.path.first ?? "the working directory")",
-                hint: "give a Lua script, or a folder with some")
+                "check.no_scripts", "no *.lua file below \(command.path.first ?? "the working directory")",
+                hint: "name a Lua script, or a folder with Lua scripts")
         }
         return paths
     }
@@ -54,42 +55,5 @@ struct CheckSession {
             _ = errors.finish()
         }
         return ExitStatus.usage
-    }
-}
-
-/// A script with what was found in it.
-struct CheckedFile {
-    let path: String
-    let findings: [Finding]
-    /// Why it could not be read.
-    let failure: PushError?
-    private let source: SourceText
-
-    /// Nil for an editor stub.
-    init?(_ path: String, target: CheckedTarget) async {
-        self.path = path
-        do throws(PushError) {
-            let script = try await ScriptFile.read(path, within: nil)
-            source = SourceText(script.source)
-            guard !source.line(1).hasPrefix("---@meta") else { return nil }
-            let checker = FlowChecker(modules: ProjectScripts().modules(of: script), target: target)
-            findings = checker.findings(in: script.source, name: path)
-            failure = nil
-        } catch {
-            source = SourceText([])
-            findings = []
-            failure = error
-        }
-    }
-
-    var errorCount: Int { findings.count { $0.severity == .error } + (failure == nil ? 0 : 1) }
-
-    var warningCount: Int { findings.count { $0.severity == .warning } }
-
-    func lines(_ palette: Palette) -> [String] {
-        if let failure { return Diagnostic(LuaError(failure), source: [], scriptName: "", palette: palette).lines }
-        let found = findings.filter { $0.code == "check.secret" }.map(\.span)
-        let secrets = Set(found + SecretTexts.spans(in: source)).sorted { $0.lowerBound < $1.lowerBound }
-        return findings.flatMap { Diagnostic($0, source: source, secrets: secrets, palette: palette).lines }
     }
 }

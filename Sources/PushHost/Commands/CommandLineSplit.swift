@@ -1,11 +1,11 @@
-import PushCore
+import PushModel
 
-/// Tells the options of `pushhost run` from those of the flow.
+/// Separates the options of `pushhost run` from those of the flow.
 ///
-/// The host's options may stand before or after FILE; everything else after FILE is the flow's. What the argument parser
-/// gets is `run <host options> FILE -- <flow options>`.
+/// Options of `pushhost run` may stand before or after FILE; all other arguments after FILE belong to the flow. The argument parser
+/// receives `run <options of run> FILE -- <options of the flow>`.
 enum CommandLineSplit {
-    /// Options of `run` that take a value, and those that do not.
+    /// Options of `run` that take a value. `flags` lists those that do not.
     private static let valued: Set<String> = [
         "--seed", "--timeout", "--cpu-limit", "--memory-limit", "--instruction-limit", "--target", "--hub", "--backend", "--authority",
         "--config", "--wire",
@@ -15,10 +15,10 @@ enum CommandLineSplit {
         "--watch", "--yes",
     ]
 
-    /// Throws `usage.argument` for an option without its value, such as a variable that is not set.
+    /// Reorders the arguments. Throws `usage.argument` if an option has no value, for example because a shell variable is not set.
     static func rearranged(_ arguments: [String]) throws(PushError) -> [String] {
-        if isPlanOfFlow(arguments) {
-            // Behind -- it is the flow's own.
+        if isFlowPlan(arguments) {
+            // An `--all` after `--` belongs to the flow.
             let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
             let own = arguments[..<end].filter { $0 != "--all" }
             let flow = try rearranged(["run"] + own.dropFirst() + arguments[end...]).dropFirst()
@@ -38,10 +38,10 @@ enum CommandLineSplit {
                 host.append(argument)
             } else if valued.contains(argument) {
                 guard let value = rest.first, !valued.contains(value), !flags.contains(value), value != "--" else {
-                    throw PushError("usage.argument", "\(argument): the value is missing", hint: "pushhost run --help shows what it takes")
+                    throw PushError("usage.argument", "\(argument): the value is missing", hint: "see pushhost run --help")
                 }
                 guard !value.isEmpty else { throw Self.empty(argument) }
-                // As one word: a value may begin with a dash.
+                // Joined with "=", because a value may begin with a dash.
                 host.append("\(argument)=\(value)")
                 rest.removeFirst()
             } else if argument == "--" {
@@ -50,19 +50,19 @@ enum CommandLineSplit {
             } else if file == nil, !argument.hasPrefix("-") || argument == "-" {
                 file = argument
             } else if file == nil {
-                // Before FILE nothing but the host's options makes sense: let the parser say so.
+                // Only options of `run` may stand before FILE, so the parser reports this one.
                 host.append(argument)
             } else {
                 flow.append(argument)
             }
         }
-        // Of a flow, help is the flow's own.
+        // After FILE, `--help` shows the flow's own help.
         if file != nil { host = host.map { $0 == "--help" || $0 == "-h" ? "--flow-help" : $0 } }
         return ["run"] + host + (file.map { [$0] } ?? []) + (flow.isEmpty ? [] : ["--"] + flow)
     }
 
-    /// `plan FILE`, the flow being a file of Lua or one of a plugin: neither a text nor another command.
-    private static func isPlanOfFlow(_ arguments: [String]) -> Bool {
+    /// Whether the command is `plan FILE`, where FILE is a Lua file or a plugin's flow and neither a text nor a subcommand.
+    private static func isFlowPlan(_ arguments: [String]) -> Bool {
         guard arguments.first == "plan", !arguments.contains("--to"), !arguments.contains("--broadcast"),
             !arguments.contains(where: { $0.hasPrefix("--to=") })
         else { return false }
@@ -78,15 +78,15 @@ enum CommandLineSplit {
     }
 
     private static func empty(_ option: String) -> PushError {
-        PushError("usage.argument", "\(option): the value is empty", hint: "pushhost run --help shows what it takes")
+        PushError("usage.argument", "\(option): the value is empty", hint: "see pushhost run --help")
     }
 
-    /// `--user alice --loud --text=hi` as names and values. Throws what is no option.
-    static func options(_ arguments: [String]) throws(StrayArgument) -> [(name: String, value: String?)] {
+    /// Parses `--user alice --loud --text=hi` into names and values. Throws the first argument that is not an option.
+    static func options(_ arguments: [String]) throws(UnexpectedArgument) -> [(name: String, value: String?)] {
         var options: [(name: String, value: String?)] = []
         var rest = arguments[...]
         while let argument = rest.popFirst() {
-            guard argument.hasPrefix("--"), argument.count > 2 else { throw StrayArgument(text: argument) }
+            guard argument.hasPrefix("--"), argument.count > 2 else { throw UnexpectedArgument(text: argument) }
             let body = argument.dropFirst(2)
             if let equals = body.firstIndex(of: "=") {
                 options.append((String(body[..<equals]), String(body[body.index(after: equals)...])))
@@ -100,7 +100,7 @@ enum CommandLineSplit {
         return options
     }
 
-    struct StrayArgument: Error {
+    struct UnexpectedArgument: Error {
         let text: String
     }
 }

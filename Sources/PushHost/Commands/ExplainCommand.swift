@@ -1,19 +1,25 @@
 import ArgumentParser
 import Bindings
 import Glibc
-import PushCore
+import Lua
+import PushModel
 
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
         abstract: "Explain a function of the push module, a type, or an error code.",
         discussion: """
-            NAME is written as in a script (push.send, session:register, push.Outcome), in short (login, tag.user), as \
-            an error code (args.unknown_key), or as an area (tag). Without it everything is listed.
+            NAME is a name as in a script (push.send, session:register, push.Outcome), its short form (login, tag.user), an error code \
+            (args.unknown_key), an area (tag), or a search word (permission, isolation, dry-run, reload, quiet hours, retry, \
+            rate limit). Without NAME, all names are listed.
+
+            Examples:
+              pushhost explain push.send
+              pushhost explain quiet hours
             """)
 
-    @Argument(help: "What to explain.", completion: .list(Self.names))
-    var name: String?
+    @Argument(help: "Function, type, error code, area or search word.", completion: .list(Self.names))
+    var name: [String] = []
 
     @Flag(help: "Print one JSON object (schema \(ExplainJSON.schema)) instead of text.")
     var json = false
@@ -23,15 +29,17 @@ struct ExplainCommand: ParsableCommand {
         let errors = Output(descriptor: STDERR_FILENO)
         let report = ExplainReport(palette: Palette(isOn: output.hasColour))
         var status = ExitStatus.pass
-        if let name {
+        if !name.isEmpty {
+            let name = name.joined(separator: " ")
             let topics = ReferenceTopic.topics(for: name)
             let suggestions = topics.isEmpty ? ReferenceTopic.suggestions(for: name) : []
             if topics.isEmpty {
                 status = ExitStatus.usage
                 let names = suggestions.dropLast(2) + [suggestions.suffix(2).joined(separator: " or ")]
                 let near = suggestions.isEmpty ? "" : "; did you mean \(names.joined(separator: ", "))?"
-                errors.line("There is nothing called \"\(name.printable)\"\(near)")
-                errors.line("pushhost explain lists all names.")
+                let error = PushError("usage.value", "unknown name \"\(name)\"\(near)", hint: "list all names with pushhost explain")
+                let palette = Palette(isOn: errors.hasColour)
+                for line in Diagnostic(LuaError(error), source: [], scriptName: "", palette: palette).lines { errors.line(line) }
             }
             if json {
                 output.line(ExplainJSON.document(name, topics: topics, suggestions: suggestions).text(pretty: true))
@@ -49,6 +57,6 @@ struct ExplainCommand: ParsableCommand {
         Glibc.exit(isWritten ? status : ExitStatus.failed)
     }
 
-    /// Those that shells complete as one word: most break words at colons.
+    /// Names offered for completion. Those with a colon are left out, because most shells split words at colons.
     private static var names: [String] { ReferenceTopic.all.map(\.name).filter { !$0.contains(":") } }
 }

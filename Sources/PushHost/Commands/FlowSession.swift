@@ -1,34 +1,38 @@
 import Bindings
 import Glibc
 import Lua
-import PushCore
+import PushHub
+import PushLab
+import PushModel
+import PushRuntime
+import PushServer
 
-/// One `pushhost run`: reads the script, makes the world, runs, reports, decides the exit code.
+/// Runs `pushhost run` once: reads the script, sets up the target, runs the flow, prints the report and returns the exit code.
 struct FlowSession {
     let command: RunCommand
-    /// Whether nothing is sent, and each send becomes a plan.
+    /// Whether each send becomes a plan instead of being delivered.
     let isPlanned: Bool
-    /// How many devices each plan tells one by one.
+    /// Maximum number of devices that each plan lists.
     private let told: Int
-    /// The files that are read, where somebody wants to know.
+    /// Records which files are read, for `--watch`; nil without it.
     private let sources: SourceFiles?
     private let output = Output(descriptor: STDOUT_FILENO)
     private let errors = Output(descriptor: STDERR_FILENO)
-    /// In a rehearsal the same script and seed give the same output, so there the id is not drawn by chance.
+    /// The run's id. Fixed for the embedded target, where the same script and seed must print the same output; random elsewhere.
     private let run: String
 
     init(command: RunCommand, sources: SourceFiles? = nil, isPlanned: Bool = false, told: Int = 0) {
         self.command = command
         (self.isPlanned, self.told) = (isPlanned, told)
         self.sources = sources
-        run = TargetPlan.isEmbedded(command.target) ? "r-0001" : "r-\(SystemRandom().hex(6))"
+        run = RequestedTarget.isEmbedded(command.target) ? "r-0001" : "r-\(SystemRandom().hex(6))"
     }
 
-    /// Cancelling the task cancels the flow, as an interruption does.
-    func run(_ interruption: Interruption) async -> SessionEnd {
+    /// Runs the flow. Cancelling the task cancels the flow, as an interruption does.
+    func run(_ interruption: Interruption) async -> SessionResult {
         let script: FlowScript
         let options: [(name: String, value: String?)]
-        let plan: TargetPlan
+        let plan: RequestedTarget
         do {
             options = try CommandLineSplit.options(command.flowOptions)
             script = try await interruption.cancelling { [command, sources] () async throws(PushError) -> FlowScript in
@@ -36,11 +40,11 @@ struct FlowSession {
                 let file = try await PluginFlows.path(command.file, plugins: plugins ?? ServerSettings().plugins)
                 return try await ProjectScripts(sources: sources).script(at: file, within: command.timeout)
             }
-            // What a flow says of itself it says anywhere.
-            plan = command.flowHelp ? .here : try TargetPlan(command.target)
-        } catch let error as CommandLineSplit.StrayArgument {
+            // A flow's help does not depend on the target.
+            plan = command.flowHelp ? .here : try RequestedTarget(command.target)
+        } catch let error as CommandLineSplit.UnexpectedArgument {
             return refuse(
-                "usage.argument", "\"\(error.text)\" is no option", "the flow's options look like --name value", .badCommandLine)
+                "usage.argument", "unexpected argument \"\(error.text)\"", "write the flow's options as --name value", .badCommandLine)
         } catch let error as PushError {
             return refuse(error)
         } catch {
@@ -48,17 +52,17 @@ struct FlowSession {
         }
         let thread = LuaThread(name: "lua")
         defer { thread.stop() }
-        let printing = RunPrinting(
+        let printing = RunPrinter(
             header: TextReport.Header(
                 flow: script.title, target: plan.name, seed: command.seed, version: script.version),
-            output: output, hasTimings: command.timings, isJSON: command.json, isFollowed: !plan.isRehearsal)
+            output: output, showsRealTime: command.timings, isJSON: command.json, flushesEachEvent: !plan.isRehearsal)
         var limits = RunAccount.Limits(command.budgets.limits(wall: command.timeout))
         if command.trace || command.json { limits.output = Self.fullOutput }
         let account = RunAccount(limits)
-        let place: FlowPlace
+        let place: FlowEnvironment
         do throws(PushError) {
             place = try await interruption.cancelling { [self] () async throws(PushError) in
-                try await FlowPlace(
+                try await FlowEnvironment(
                     plan, for: script, run: run, command, thread, sources, errors, printing,
                     trace: command.trace ? Self.tracing(printing, account) : nil,
                     planningFor: isPlanned ? told : nil)
@@ -66,7 +70,7 @@ struct FlowSession {
         } catch {
             return refuse(error, isOfTarget: true)
         }
-        if place.isLent {
+        if place.hasLabSession {
             interruption.onSecond { [errors] in Self.warn(of: nil, on: errors) }
         }
         var runner = FlowRunner(
@@ -75,10 +79,12 @@ struct FlowSession {
         if command.json { runner.detail = .full }
         let end = await run(
             script, options, runner, account, printing, interruption, planning: place.planning, isRehearsal: plan.isRehearsal,
-            longest: plan.isRehearsal ? nil : command.timeout.map { $0 + Self.respite })
+            longest: plan.isRehearsal ? nil : command.timeout.map { $0 + Self.lastAnswerTimeout })
         let notice = Task { [errors] in
             try await Task.sleep(for: .seconds(1))
-            if place.isLent { errors.note("the lab takes back what it lent, which may take a quarter of a minute; Ctrl-C ends at once") }
+            if place.hasLabSession {
+                errors.note("the lab is ending the run's session, which may take 15 seconds; press Ctrl-C to stop waiting")
+            }
         }
         let failure = await interruption.ending { await place.close() }
         notice.cancel()
@@ -86,46 +92,47 @@ struct FlowSession {
         return end
     }
 
-    /// Bytes of a report that lists everything: JSON has each send with its devices where text counts them, 970 bytes for each user of
-    /// `scripts/crowd.lua`, and a trace has each exchange. With the limit of text, flows that pass in text would fail as JSON.
+    /// Limit on the output in bytes for reports that list everything. JSON lists each send with its devices where text only counts them
+    /// (970 bytes per user of `scripts/crowd.lua`), and a trace lists each exchange. With the limit for text, flows that pass as text would
+    /// fail as JSON.
     private static let fullOutput = 64 << 20
 
-    /// A trace is output, too.
-    private static func tracing(_ printing: RunPrinting, _ account: RunAccount) -> @Sendable (FlowEvent) -> Void {
+    /// Prints trace events and counts them towards the limit on output.
+    private static func tracing(_ printing: RunPrinter, _ account: RunAccount) -> @Sendable (FlowEvent) -> Void {
         { event in if account.admit(.output, event.traceSize) { printing.take(event) } }
     }
 
-    /// Nobody knows whether the lab has taken its session back.
+    /// Warns that the lab may not have ended the run's session.
     private static func warn(of failure: PushError?, on errors: Output) {
         let (code, why) = (failure.map { "[\($0.code)]" } ?? "", failure.map { ": \($0.message.printable)" } ?? "")
-        errors.line("warning\(code): the lab may still have what it lent to the run\(why)")
-        errors.line("  help      it takes it back by itself, at the latest two minutes after it can")
+        errors.line("warning\(code): the lab may not have ended the run's session\(why)")
+        errors.line("  help      nothing to do: a lab that is running ends the session within two minutes")
         _ = errors.finish()
     }
 
-    /// How long the last answers of a target are waited for when the time of the run is over.
-    private static let respite: Duration = .seconds(3)
+    /// How long after the run's time limit to wait for the target's last answers.
+    private static let lastAnswerTimeout: Duration = .seconds(3)
 
-    /// - Parameter longest: when it is given up to wait for the target, in real time; nil for no end.
+    /// - Parameter longest: real time after which to stop waiting for the target; nil for no limit.
     private func run(
         _ script: FlowScript, _ options: [(name: String, value: String?)], _ runner: FlowRunner, _ account: RunAccount,
-        _ printing: RunPrinting,
+        _ printing: RunPrinter,
         _ interruption: Interruption, planning: PlanningHub?, isRehearsal: Bool, longest: Duration?
-    ) async -> SessionEnd {
+    ) async -> SessionResult {
         let text = printing.text
-        if command.flowHelp { return SessionEnd(status: await help(script, runner)) }
+        if command.flowHelp { return SessionResult(status: await help(script, runner)) }
         if command.tutorialMode { printing.take(.warning(.tutorialMode)) }
         let clock = ContinuousClock()
         let began = clock.now
-        // What was asked before the run begins takes none of its time.
+        // The time limit starts here; confirmations before the run do not count.
         account.renew()
         let task = Task {
             await runner.run(script, run: run, parameters: FlowParameters(given: options), account: account, events: printing.take)
         }
         interruption.onInterrupt { task.cancel() }
-        output.onLostReader { task.cancel() }
+        output.onOutputClosed { task.cancel() }
         let deadline = RealDeadline(after: longest) { task.cancel() }
-        // Whoever waits for the machine does not see that the time is over.
+        // A run that waits for a simulated connection does not notice its time limit, so the connections are closed then.
         let hurry = RealDeadline(after: isRehearsal ? command.timeout : nil) { runner.world.connections?.hurry(forGood: true) }
         let progress = Task { [output] in
             guard !command.json, output.isTerminal else { return }
@@ -146,10 +153,10 @@ struct FlowSession {
         let isCancelled = Task.isCancelled
         progress.cancel()
         output.eraseProgress()
-        if output.hasLostReader, report.wasCancelled, !interruption.happened {
-            return SessionEnd(status: ExitStatus.lostReader, reason: .unwritable)
+        if output.isOutputClosed, report.wasCancelled, !interruption.happened {
+            return SessionResult(status: ExitStatus.outputClosed, reason: .unwritable)
         }
-        if deadline.hasPassed { printing.take(.warning(.impatience)) }
+        if deadline.hasPassed { printing.take(.warning(.targetTimedOut)) }
         let outcome = Outcome(
             report, wasInterrupted: interruption.happened || isCancelled, failOnNoTarget: command.failOnNoTarget,
             isElsewhere: !isRehearsal)
@@ -168,13 +175,14 @@ struct FlowSession {
             }
             if command.timings { output.line("real \((clock.now - began).short)") }
         }
-        if !finishOutput() { return SessionEnd(status: max(outcome.status, ExitStatus.failed), reason: .unwritable) }
-        return SessionEnd(status: outcome.status, reason: output.hasLostReader ? .unwritable : isCancelled ? .cancelled : outcome.reason)
+        if !finishOutput() { return SessionResult(status: max(outcome.status, ExitStatus.failed), reason: .unwritable) }
+        return SessionResult(
+            status: outcome.status, reason: output.isOutputClosed ? .unwritable : isCancelled ? .cancelled : outcome.reason)
     }
 
     private func finishOutput() -> Bool { output.finish(reportingTo: errors) }
 
-    /// What the flow says of itself: its first comment and its parameters.
+    /// Prints the flow's help: its first comment and its parameters.
     private func help(_ script: FlowScript, _ runner: FlowRunner) async -> Int32 {
         do {
             let declaration = try await runner.declaration(of: script)
@@ -191,7 +199,7 @@ struct FlowSession {
         }
     }
 
-    /// What failed, on standard error, each with its line.
+    /// Prints each failure with its source line to standard error.
     private func explain(_ report: FlowReport, _ outcome: Outcome, _ script: FlowScript) {
         let palette = Palette(isOn: errors.hasColour)
         func show(_ error: LuaError) {
@@ -213,12 +221,12 @@ struct FlowSession {
         _ = errors.finish()
     }
 
-    /// The script could not be read.
-    /// - Parameter isOfTarget: whether it came up where a target was reached.
-    private func refuse(_ error: PushError, isOfTarget: Bool = false) -> SessionEnd {
-        let reason: SessionEnd.Reason = Task.isCancelled ? .cancelled : .done
+    /// Reports an error from before the run, such as a script that cannot be read.
+    /// - Parameter isOfTarget: whether the target may be the cause, which decides the exit code.
+    private func refuse(_ error: PushError, isOfTarget: Bool = false) -> SessionResult {
+        let reason: SessionResult.Reason = Task.isCancelled ? .cancelled : .done
         switch error.code {
-        case "cancelled" where !command.json: return SessionEnd(status: ExitStatus.interrupted, reason: reason)
+        case "cancelled" where !command.json: return SessionResult(status: ExitStatus.interrupted, reason: reason)
         case "cancelled": return refuse(error.code, error.message, error.hint, reason, status: ExitStatus.interrupted)
         case "budget.wall": return refuse(error.code, error.message, error.hint, reason, status: ExitStatus.script)
         default:
@@ -228,16 +236,16 @@ struct FlowSession {
         }
     }
 
-    /// Nothing has run: the file or the settings are at fault.
+    /// Reports an error in the command line, a file or the settings; nothing has run.
     private func refuse(
-        _ code: String, _ message: String, _ hint: String?, _ reason: SessionEnd.Reason = .done, status: Int32 = ExitStatus.usage
-    ) -> SessionEnd {
+        _ code: String, _ message: String, _ hint: String?, _ reason: SessionResult.Reason = .done, status: Int32 = ExitStatus.usage
+    ) -> SessionResult {
         var error = LuaError(kind: code == "cancelled" ? .cancelled : .failure, code: code, message: message)
         error.hint = hint
         return refuse(error, reason, status: status)
     }
 
-    private func refuse(_ error: LuaError, _ reason: SessionEnd.Reason = .done, status: Int32) -> SessionEnd {
+    private func refuse(_ error: LuaError, _ reason: SessionResult.Reason = .done, status: Int32) -> SessionResult {
         if command.json {
             output.line(JSONReport.refusal(error, file: command.file, exitCode: status).text(pretty: true))
             _ = output.finish()
@@ -246,17 +254,17 @@ struct FlowSession {
             for line in Diagnostic(error, source: [], scriptName: "", palette: palette).lines { errors.line(line) }
             _ = errors.finish()
         }
-        return SessionEnd(status: status, reason: reason)
+        return SessionResult(status: status, reason: reason)
     }
 }
 
-/// The verdict over a run, and the exit code that goes with it.
+/// The verdict on a run, and its exit code.
 private struct Outcome {
     var status: Int32
     var verdict: TextReport.Verdict
     var error: LuaError?
 
-    /// - Parameter isElsewhere: whether another machine may be what failed.
+    /// - Parameter isElsewhere: whether the target is on another machine, so that its failure may be the cause.
     init(_ report: FlowReport, wasInterrupted: Bool, failOnNoTarget: Bool, isElsewhere: Bool) {
         switch report.verdict {
         case .passed:
@@ -267,7 +275,7 @@ private struct Outcome {
             verdict = .fail
         case .raised(let error):
             self.error = error
-            // That an addressee has too many payloads is the flow's matter, wherever it runs.
+            // A recipient with too many secure payloads is the flow's error on every target.
             let isTargets = isElsewhere && error.status.map { $0 == 429 || $0 >= 500 } == true && error.code != "secure.too_many"
             status = isTargets ? ExitStatus.target : ErrorDescription.exitCode(of: error)
             verdict = status == ExitStatus.failed ? .fail : .error
@@ -278,8 +286,8 @@ private struct Outcome {
         }
     }
 
-    /// An option that the script does not declare may be the next thing that is written into it.
-    var reason: SessionEnd.Reason {
+    /// With `--watch`, options that do not match the script's parameters end the loop if they occur in the first run.
+    var reason: SessionResult.Reason {
         guard status == ExitStatus.usage, let code = error?.code else { return .done }
         return ["usage.option", "usage.missing_option"].contains(code) ? .badCommandLine : .done
     }
@@ -295,26 +303,13 @@ private struct Outcome {
 }
 
 extension FlowWarning {
-    /// Of a run whose time was over before the target had told how it ended.
-    fileprivate static let impatience = FlowWarning(
+    /// Warns that the time limit passed before the target had reported the end of the run.
+    fileprivate static let targetTimedOut = FlowWarning(
         code: "target.timeout",
-        message: "the target did not answer in the time of the run: what was sent and shown at the end may be missing here", near: [],
-        location: nil)
+        message: "the target did not answer before the time limit; the last sends and notifications may be missing in this report",
+        near: [], location: nil)
 }
 
 extension FlowReport {
     fileprivate var wasCancelled: Bool { if case .raised(let error) = verdict { error.kind == .cancelled } else { false } }
-}
-
-extension FlowScript {
-    /// `notify_users` for `scripts/notify_users.lua`.
-    var title: String {
-        let name = name.split(separator: "/").last.map(String.init) ?? name
-        return name.hasSuffix(".lua") ? String(name.dropLast(4)) : name
-    }
-
-    var folder: String {
-        guard let slash = name.lastIndex(of: "/") else { return "." }
-        return slash == name.startIndex ? "/" : String(name[..<slash])
-    }
 }

@@ -2,19 +2,24 @@ import ArgumentParser
 import Bindings
 import Glibc
 import Lua
-import PushCore
+import PushModel
+import PushRuntime
 
 struct InitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
-        abstract: "Begin a project: a flow, its spec, and what editors and linters need.",
-        discussion: "Overwrites nothing: where one of its files is there already, it names them and writes none.")
+        abstract: "Create a project with a flow, its spec and settings for editors and linters.",
+        discussion: """
+            Does not overwrite files: if one of them exists, nothing is written.
 
-    @Argument(help: "The project's folder; made if it does not exist.", completion: .directory)
+            Example: pushhost init my-flows
+            """)
+
+    @Argument(help: "Folder of the project; created if it does not exist.", completion: .directory)
     var folder = "."
 
     func validate() throws {
-        guard !folder.isEmpty else { throw ValidationError("name a folder") }
+        guard !folder.isEmpty else { throw ValidationError("FOLDER is empty: name a folder, or leave it out for the working directory") }
     }
 
     func run() {
@@ -29,7 +34,7 @@ struct InitCommand: ParsableCommand {
             if folder != "." { output.line("  cd \(folder.quotedForShell.printable)") }
             output.line("  \("pushhost run scripts/welcome.lua".padded(to: 38))run the flow")
             output.line("  \("pushhost test".padded(to: 38))run its spec")
-            output.line("  \("pushhost explain".padded(to: 38))list what a flow can do")
+            output.line("  \("pushhost explain".padded(to: 38))list the functions for flows")
         } catch {
             let diagnostic = Diagnostic(LuaError(error), source: [], scriptName: "", palette: Palette(isOn: errors.hasColour))
             for line in diagnostic.lines { errors.line(line) }
@@ -42,7 +47,7 @@ struct InitCommand: ParsableCommand {
 }
 
 extension String {
-    /// As one word of a shell's line.
+    /// Quoted so that a shell reads it as one word.
     fileprivate var quotedForShell: String {
         let plain = unicodeScalars.allSatisfy {
             $0.properties.isAlphabetic || ("0"..."9").contains($0) || "/._-+@%:,".unicodeScalars.contains($0)

@@ -1,13 +1,13 @@
 import Glibc
 
-/// The arguments of the process, as the system keeps them.
+/// The arguments of the process, read from the kernel.
 ///
-/// `CommandLine.arguments` looks for them on the stack, beside the environment. A library under `LD_PRELOAD` that sets a variable moves
-/// the environment to another place, and then they are not found, or the program crashes.
+/// `CommandLine.arguments` searches for them on the stack, next to the environment. If a library loaded with `LD_PRELOAD` sets a variable,
+/// the environment moves; the arguments are then not found, or the program crashes.
 enum ProgramArguments {
     private static let largest = 16 << 20
 
-    /// Without the name of the program.
+    /// The arguments without the program's name.
     static var current: [String] {
         guard !isUnderLoader, let bytes = read("/proc/self/cmdline"), !bytes.isEmpty else {
             return Array(CommandLine.arguments.dropFirst())
@@ -15,14 +15,14 @@ enum ProgramArguments {
         return Array(split(bytes).dropFirst())
     }
 
-    /// Each argument ends with a zero byte; an argument may be empty.
+    /// Splits the content of `/proc/self/cmdline`. Each argument ends with a zero byte and may be empty.
     static func split(_ bytes: [UInt8]) -> [String] {
         guard !bytes.isEmpty else { return [] }
         let parts = bytes.split(separator: 0, omittingEmptySubsequences: false)
         return (bytes.last == 0 ? parts.dropLast() : parts[...]).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Whether the dynamic loader was called with the program's name, so that the arguments of the process are those of the loader.
+    /// Whether the program was started through the dynamic loader, in which case the process's arguments are the loader's.
     private static var isUnderLoader: Bool {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &buffer, buffer.count)
@@ -32,7 +32,7 @@ enum ProgramArguments {
         return name.starts(with: "ld-".utf8) || name.starts(with: "ld.so".utf8)
     }
 
-    /// Nil where it cannot be read: without /proc.
+    /// The file's bytes; nil if it cannot be read, for example without /proc.
     private static func read(_ path: String) -> [UInt8]? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }

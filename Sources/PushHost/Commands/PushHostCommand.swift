@@ -1,43 +1,61 @@
 import ArgumentParser
 import Glibc
-import PushCore
+import PushModel
+import PushRuntime
 
-/// Where a program that is made of PushHost begins.
+/// Entry point for programs built on PushHost.
 package enum PushHostEntry {
-    /// Runs what the arguments of the process name. Ends the process where that is not done with 0.
+    /// Runs the command that the process's arguments name. Ends the process if the exit code is not 0.
     package static func run() async { await PushHostCommand.main() }
 
-    /// Ends the process: it was put together in a way that cannot be.
+    /// Reports an error in how the program was put together and ends the process.
     package static func refuse(_ error: PushError) -> Never {
-        UsageRefusal(arguments: ProgramArguments.current, error: error).tell()
+        UsageError(arguments: ProgramArguments.current, error: error).tell()
     }
 }
 
 struct PushHostCommand: AsyncParsableCommand {
-    static let release = "0.1.0"
 
     static let configuration = CommandConfiguration(
         commandName: "pushhost",
-        abstract: "Runs push-notification flows written in Lua, rehearsed on simulated phones.",
-        version: release,
-        subcommands: [
-            RunCommand.self, TestCommand.self, ReplCommand.self, CheckCommand.self, InitCommand.self, ExplainCommand.self,
-            ServeCommand.self, FlowsCommand.self, RunsCommand.self, ScheduleCommand.self, PluginCommand.self, HubCommand.self,
-            KeyCommand.self, UserCommand.self, PlanCommand.self, SendCommand.self,
-            NotificationCommand.self, TraceCommand.self,
-            DevicesCommand.self, PrunedCommand.self, TagsCommand.self, AuditCommand.self, ApprovalsCommand.self, APNsCommand.self,
-            DoctorCommand.self,
-            SimulateCommand.self,
-            ReferenceCommand.self,
+        abstract: "Run and test push-notification flows written in Lua, and serve a hub compatible with Azure Notification Hubs.",
+        discussion: """
+            Examples:
+              pushhost init my-flows             create a project
+              pushhost run scripts/welcome.lua   run a flow on simulated phones
+              pushhost serve --lab               serve a hub with simulated services
+              pushhost send "Hello" --to sports  send to the devices with a tag
+            """,
+        version: Release.version,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Flow",
+                subcommands: [
+                    InitCommand.self, RunCommand.self, TestCommand.self, CheckCommand.self, ReplCommand.self, ExplainCommand.self,
+                ]),
+            CommandGroup(
+                name: "Sending",
+                subcommands: [
+                    SendCommand.self, PlanCommand.self, ApprovalsCommand.self, NotificationCommand.self, TraceCommand.self,
+                ]),
+            CommandGroup(name: "Device", subcommands: [DevicesCommand.self, TagsCommand.self, PrunedCommand.self, APNsCommand.self]),
+            CommandGroup(
+                name: "Automation", subcommands: [FlowsCommand.self, RunsCommand.self, ScheduleCommand.self, PluginCommand.self]),
+            CommandGroup(
+                name: "Server",
+                subcommands: [
+                    ServeCommand.self, DoctorCommand.self, SimulateCommand.self, HubCommand.self, KeyCommand.self, UserCommand.self,
+                    AuditCommand.self, ReferenceCommand.self,
+                ]),
         ])
 
-    /// Exit codes of the program: 2 for a command line that cannot be understood.
+    /// Parses the arguments and runs the command. Exits with 2 if the command line is invalid.
     static func main() async {
         Output.reserveStandardDescriptors()
-        Signals.leaveQuitToTheSystem()
+        Signals.restoreDefaultQuit()
         let arguments = ProgramArguments.current
         do {
-            try UsageRefusal.checkCommand(arguments)
+            try UsageError.checkCommand(arguments)
             var command = try parseAsRoot(CommandLineSplit.rearranged(arguments))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
@@ -45,38 +63,30 @@ struct PushHostCommand: AsyncParsableCommand {
                 try command.run()
             }
         } catch let error as PushError {
-            UsageRefusal(arguments: arguments, error: error).tell()
+            UsageError(arguments: arguments, error: error).tell()
         } catch {
-            let code = exitCode(for: error)
-            guard code == .validationFailure else { exit(withError: error) }
-            let refusal = UsageRefusal(arguments: arguments, error: PushError("usage.command", message(for: error)))
-            if refusal.isJSON { refusal.tell() }
-            Output(descriptor: STDERR_FILENO).fail(fullMessage(for: error))
+            guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
+            UsageError(arguments: arguments, error: usageError(error)).tell()
         }
+    }
+
+    /// The argument parser's error in the form of all other errors, with the command's help as the hint.
+    private static func usageError(_ error: any Error) -> PushError {
+        let text = Self.message(for: error)
+        // The parser's own messages begin with a capital letter.
+        let isSentence = text.dropFirst().first?.isLowercase == true
+        let help = fullMessage(for: error).firstMatch(of: /See '(.+)' for more information/)?.1
+        return PushError(
+            "usage.command", isSentence ? text.prefix(1).lowercased() + text.dropFirst() : text,
+            hint: "see \(help.map(String.init) ?? "pushhost --help")")
     }
 }
 
 extension Output {
-    /// Prints the message and ends the program with 2.
+    /// Prints the message and exits with 2.
     func fail(_ message: String) -> Never {
         line(message)
         _ = finish()
         Glibc.exit(ExitStatus.usage)
     }
-}
-
-/// What the program's end means.
-enum ExitStatus {
-    static let pass: Int32 = 0
-    static let failed: Int32 = 1
-    static let usage: Int32 = 2
-    static let script: Int32 = 3
-    static let target: Int32 = 4
-    static let policy: Int32 = 5
-    static let noTarget: Int32 = 6
-    /// A send reached some of its devices, and failed for others.
-    static let partial: Int32 = 7
-    static let interrupted: Int32 = 130
-    /// The reader of the output has gone before the work was done: as if SIGPIPE had ended it.
-    static let lostReader: Int32 = 141
 }

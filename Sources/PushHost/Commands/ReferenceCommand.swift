@@ -1,12 +1,14 @@
 import ArgumentParser
 import Bindings
 import Glibc
+import PushServer
 
-/// Prints what is made of the registry and the catalogue, for the documentation and for editors.
+/// Prints pages generated from the descriptions of the push module and from the error catalogue, for the documentation and for editors.
 struct ReferenceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reference",
-        abstract: "Print a text that is made of the descriptions of the push module.",
+        abstract: "Print a page generated from the descriptions of the push module, the errors or the settings.",
+        discussion: "Example: pushhost reference settings",
         shouldDisplay: false)
 
     enum Page: String, CaseIterable, ExpressibleByArgument {
@@ -24,12 +26,12 @@ struct ReferenceCommand: ParsableCommand {
         }
     }
 
-    @Argument(help: "lua, errors, phases and settings are pages of the documentation, stubs are for editors, luacheck is a profile.")
+    @Argument(help: "A page of the documentation (lua, errors, phases, settings), the stubs for editors, or the profile for luacheck.")
     var page: Page
 
     func run() {
         let output = Output(descriptor: STDOUT_FILENO)
-        // Each text ends with its own line break.
+        // `line` adds the line break that each text already ends with.
         output.line(String(page.text.dropLast()))
         let isWritten = output.finish(reportingTo: Output(descriptor: STDERR_FILENO))
         Glibc.exit(isWritten ? ExitStatus.pass : ExitStatus.failed)

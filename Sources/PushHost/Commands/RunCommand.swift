@@ -2,56 +2,59 @@ import ArgumentParser
 import Bindings
 import Glibc
 import Lua
-import PushCore
+import PushLab
+import PushModel
 
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Run a flow: against simulated push services and phones in this process, or against a hub on another machine.",
+        abstract: "Run a flow, on simulated push services and phones or against a hub on another machine.",
         discussion: """
-            Options that pushhost does not know are the flow's own: see pushhost run FILE --help.
+            Other options are passed to the flow: see pushhost run FILE --help.
 
-            Exit codes: 0 pass · 1 the flow failed · 2 usage · 3 script error or budget · 4 the target refuses or does not \
-            answer · 5 refused by policy · 6 no target found, with --fail-on-no-target · 130 interrupted.
+            Example: pushhost run scripts/notify_users.lua --user alice
+
+            Exit codes: 0 pass · 1 the flow failed · 2 usage · 3 script error, or a limit was exceeded · 4 target error, or the target is \
+            unreachable · 5 refused by policy · 6 a send found no recipients, with --fail-on-no-target · 130 interrupted.
             """)
 
-    @Argument(help: "The flow, a Lua script, or PLUGIN:FLOW for one that a plugin brings along.", completion: .file(extensions: ["lua"]))
+    @Argument(help: "Lua script of the flow, or PLUGIN:FLOW for a plugin's flow.", completion: .file(extensions: ["lua"]))
     var file: String
 
-    @Option(help: "The same seed gives the same run, byte for byte.")
+    @Option(help: "Seed; the same seed prints the same output.")
     var seed: UInt64 = 1
 
     @Flag(help: "Print one JSON object (schema \(JSONReport.schema)) instead of text.")
     var json = false
 
-    @Flag(help: "Also print what the core did and what crossed the wire; credentials are masked.")
+    @Flag(help: "Also print the hub's steps and the exchanges with the push services; credentials are masked.")
     var trace = false
 
     @Option(
         help: ArgumentHelp(
-            "How the embedded hub reaches the simulated push services: process, without a network, or network, through sockets of this machine, with TLS and HTTP/2. The results are the same.",
+            "How the embedded hub reaches the simulated push services: process (in memory) or network (local sockets with TLS and HTTP/2). The results are the same.",
             valueName: "wire"))
     var wire: WireKind = .process
 
-    @Option(help: "End the run after this much real time, for example 30s.", transform: Budgets.duration)
+    @Option(help: "Time limit of the run in real time, such as 30s.", transform: LuaLimitOptions.duration)
     var timeout: Duration?
 
     @OptionGroup
-    var budgets: Budgets
+    var budgets: LuaLimitOptions
 
     @OptionGroup
     var target: TargetOptions
 
-    @Flag(help: "Print real times as well; they differ from run to run.")
+    @Flag(help: "Also print real durations, which differ between runs.")
     var timings = false
 
-    @Flag(help: "Exit with 6 when a send reaches nobody.")
+    @Flag(help: "Exit with 6 if a send finds no recipients.")
     var failOnNoTarget = false
 
-    @Flag(help: "Let users log in with their name as the password, as in the tutorials' samples.")
+    @Flag(help: "Accept the user name as the password, as the samples of the tutorials do.")
     var tutorialMode = false
 
-    @Flag(help: "Run again whenever the script, one that it runs, or a file of secrets changes.")
+    @Flag(help: "Run again when the script, a script that it runs, or a secrets file changes.")
     var watch = false
 
     @Flag(help: .hidden)
@@ -61,7 +64,7 @@ struct RunCommand: AsyncParsableCommand {
     var flowOptions: [String] = []
 
     func validate() throws {
-        guard !(watch && json) else { throw ValidationError("--watch prints text for people: leave out --json") }
+        guard !(watch && json) else { throw ValidationError("--watch and --json exclude each other: remove one of them") }
     }
 
     func run() async throws {

@@ -5,12 +5,14 @@ import Simulators
 struct SimulateAPNsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apns",
-        abstract: "Serve the simulated APNs alone, as strict with connections as Apple's.",
+        abstract: "Serve only the simulated APNs, with the connection limits of Apple's.",
         discussion: """
-            HTTP/2 over TLS. Both environments listen on one port, told apart by the host of a request. A second port has the \
-            control plane, and the other services over plain HTTP/1.1.
+            HTTP/2 over TLS. Both environments share a port; a request's host selects one. A second port serves the control plane, and \
+            the other services over plain HTTP/1.1.
 
-            Exit codes: as of pushhost simulate.
+            Example: pushhost simulate apns --port 8091 --adopt
+
+            Exit codes: see pushhost simulate.
             """)
 
     @OptionGroup
@@ -19,12 +21,12 @@ struct SimulateAPNsCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connections")
     var apns: SimulateAPNsOptions
 
-    @Option(help: "How many phones have an inbox; iPhones that are adopted beyond them are only counted.")
+    @Option(help: "Number of phones with an inbox; further adopted iPhones are only counted.")
     var inboxes: Int = 1000
 
     func validate() throws {
         guard (0...100_000).contains(inboxes) else {
-            throw ValidationError("--inboxes \(inboxes): it is a number from 0 to 100000")
+            throw ValidationError("--inboxes \(inboxes): expected a number from 0 to 100000")
         }
     }
 

@@ -5,14 +5,15 @@ import Simulators
 struct SimulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract: "Serve the simulated push services on this machine, for any program that sends.",
+        abstract: "Serve simulated push services on this machine, for any program that sends.",
         discussion: """
-            pushhost simulate serves all of them, as pushhost simulate all does, whose options it takes; the others serve one alone.
+            pushhost simulate is short for pushhost simulate all, and accepts its options. The other subcommands serve one service.
 
-            Exit codes: 0 ended by Ctrl-C or SIGTERM · 1 the ledger could not be written any more · 2 usage, a port is \
-            taken, or a file cannot be used.
+            Example: pushhost simulate --adopt --ledger sent.jsonl
+
+            Exit codes: 0 ended by Ctrl-C or SIGTERM · 1 the ledger could not be written · 2 usage, a port in use or an unusable file.
             """,
-        // Options of its own would take those of the same name from its subcommands.
+        // Options on this command would capture those of the same name from its subcommands.
         subcommands: [
             SimulateAllCommand.self, SimulateAPNsCommand.self, SimulateFCMCommand.self, SimulateWNSCommand.self,
             SimulateWebPushCommand.self,
@@ -25,11 +26,13 @@ struct SimulateAllCommand: AsyncParsableCommand {
         commandName: "all",
         abstract: "Serve APNs, FCM, WNS and a Web Push service on one port.",
         discussion: """
-            HTTP/2 and HTTP/1.1 over TLS, told apart by the host of a request, or by its path where that is this machine. A \
-            second port has the control plane, which adds phones and shows what they got, and all services over plain \
-            HTTP/1.1, told apart by Host; --port none leaves it at that one.
+            HTTP/2 and HTTP/1.1 over TLS. A request's host selects the service, or its path if the host is this machine. A second port \
+            serves the control plane, which adds phones and shows what they received, and all services over plain HTTP/1.1, selected by \
+            Host. --port none serves only the second port.
 
-            Exit codes: as of pushhost simulate.
+            Example: pushhost simulate all --port 8091 --control-port 8090
+
+            Exit codes: see pushhost simulate.
             """)
 
     @OptionGroup
@@ -49,11 +52,13 @@ struct SimulateAllCommand: AsyncParsableCommand {
 struct SimulateFCMCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fcm",
-        abstract: "Serve the simulated FCM alone, with the token endpoint of Google.",
+        abstract: "Serve only the simulated FCM, with Google's token endpoint.",
         discussion: """
-            HTTP/2 and HTTP/1.1 over TLS. A second port has the control plane, and the other services over plain HTTP/1.1.
+            HTTP/2 and HTTP/1.1 over TLS. A second port serves the control plane, and the other services over plain HTTP/1.1.
 
-            Exit codes: as of pushhost simulate.
+            Example: pushhost simulate fcm --port 8091 --adopt
+
+            Exit codes: see pushhost simulate.
             """)
 
     @OptionGroup
@@ -67,11 +72,13 @@ struct SimulateFCMCommand: AsyncParsableCommand {
 struct SimulateWNSCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "wns",
-        abstract: "Serve the simulated WNS alone, with the token endpoint of Microsoft.",
+        abstract: "Serve only the simulated WNS, with Microsoft's token endpoint.",
         discussion: """
-            HTTP/1.1 over TLS. A second port has the control plane, and the other services over plain HTTP/1.1.
+            HTTP/1.1 over TLS. A second port serves the control plane, and the other services over plain HTTP/1.1.
 
-            Exit codes: as of pushhost simulate.
+            Example: pushhost simulate wns --port 8091 --adopt
+
+            Exit codes: see pushhost simulate.
             """)
 
     @OptionGroup
@@ -85,11 +92,13 @@ struct SimulateWNSCommand: AsyncParsableCommand {
 struct SimulateWebPushCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "webpush",
-        abstract: "Serve the simulated Web Push service alone, whose browsers decrypt what they get.",
+        abstract: "Serve only the simulated Web Push service, whose browsers decrypt what they receive.",
         discussion: """
-            HTTP/2 and HTTP/1.1 over TLS. A second port has the control plane, and the other services over plain HTTP/1.1.
+            HTTP/2 and HTTP/1.1 over TLS. A second port serves the control plane, and the other services over plain HTTP/1.1.
 
-            Exit codes: as of pushhost simulate.
+            Example: pushhost simulate webpush --port 8091 --adopt
+
+            Exit codes: see pushhost simulate.
             """)
 
     @OptionGroup
@@ -101,7 +110,7 @@ struct SimulateWebPushCommand: AsyncParsableCommand {
 }
 
 extension SimulateOptions {
-    /// Serves one service alone, to the end of the program.
+    /// Serves one service until the program ends.
     fileprivate func serve(_ service: PhonePlatform) async throws {
         let plan = try SimulatePlan(self, serving: [service])
         Glibc.exit(await SimulateSession(options: self, plan: plan).run(Interruption()))

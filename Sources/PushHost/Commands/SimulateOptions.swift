@@ -1,51 +1,51 @@
 import ArgumentParser
-import PushCore
+import PushModel
 import Simulators
 
-/// What `pushhost simulate` takes with any service.
+/// Options of `pushhost simulate` for every service.
 struct SimulateOptions: ParsableArguments {
-    @Option(help: "The port of the service on 127.0.0.1, over TLS; 0 takes a free one.")
+    @Option(help: "TLS port on 127.0.0.1; 0 picks a free one.")
     var port: SimulatedPort = .number(8091)
 
-    @Option(help: "The port of the control plane, where all services are over plain HTTP/1.1; 0 takes a free one.")
+    @Option(help: "Port for the control plane and all services over plain HTTP/1.1; 0 picks a free one.")
     var controlPort: UInt16 = 8090
 
-    @Option(help: "What handles and credentials call the port of the service, such as localhost:9443 where it is reached through another.")
+    @Option(help: "Host and port in handles and credentials, such as localhost:9443, if clients reach the TLS port through another one.")
     var `public`: String?
 
     @Option(
-        help: "Keep in this folder what is to stay: the keys, the certificate of TLS, and the ledger, but for that of APNs alone.",
+        help: "Folder for the keys, the TLS certificate and the ledger (pushhost simulate apns has no ledger by default).",
         completion: .directory)
     var data: String?
 
-    @Option(help: "Append a JSON line to this file for every notification.", completion: .file())
+    @Option(help: "File to which a JSON line is appended for every notification.", completion: .file())
     var ledger: String?
 
-    @Flag(help: "Make a phone of every handle of the right shape that is pushed to.")
+    @Flag(help: "Create a phone for every valid handle that is pushed to.")
     var adopt = false
 
     @Option(
-        help: "How many handles may become phones with --adopt; 1000000 by default, and 20000000 for APNs alone, which only counts most.")
+        help: "Maximum number of phones that --adopt creates; default is 1000000, and 20000000 for pushhost simulate apns.")
     var phones: Int?
 
     @OptionGroup(title: "Faults")
     var faults: SimulateFaultOptions
 
-    @Option(help: "How many threads share the connections.")
+    @Option(help: "Number of threads that share the connections.")
     var threads: Int = 1
 
     func validate() throws {
-        guard (1...256).contains(threads) else { throw ValidationError("--threads \(threads): it is a number from 1 to 256") }
+        guard (1...256).contains(threads) else { throw ValidationError("--threads \(threads): expected a number from 1 to 256") }
         if let phones, !(1...20_000_000).contains(phones) {
-            throw ValidationError("--phones \(phones): it is a number from 1 to 20000000")
+            throw ValidationError("--phones \(phones): expected a number from 1 to 20000000")
         }
-        guard phones == nil || adopt else { throw ValidationError("--phones goes with --adopt: add it, or leave out --phones") }
+        guard phones == nil || adopt else { throw ValidationError("--phones needs --adopt: add it, or remove --phones") }
         if let authority = `public`, !Self.isAuthority(authority) {
-            throw ValidationError("--public \(authority): it is a host and a port, such as localhost:9443")
+            throw ValidationError("--public \(authority): expected a host and a port, such as localhost:9443")
         }
     }
 
-    /// A host of letters, digits, dots and hyphens, and a port unless it is 443.
+    /// Whether the text is a host of letters, digits, dots and hyphens, with an optional port.
     private static func isAuthority(_ text: String) -> Bool {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), !parts[0].isEmpty,
@@ -64,7 +64,7 @@ extension UInt8 {
     }
 }
 
-/// A port, or none.
+/// A port number, or none.
 enum SimulatedPort: ExpressibleByArgument, Equatable {
     case number(UInt16)
     case none
@@ -89,45 +89,45 @@ enum SimulatedPort: ExpressibleByArgument, Equatable {
     var number: UInt16? { if case .number(let number) = self { number } else { nil } }
 }
 
-/// What goes wrong from the start.
+/// Options for faults that apply from the start.
 struct SimulateFaultOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Refuse with this reason what would be accepted, or a share of it: ServiceUnavailable=1%, of one of several services "
-                + "fcm:UNAVAILABLE=1%, of where it gives out access tokens fcm:token:invalid_grant. May be given again.",
+            "Reason with which to refuse requests that would be accepted, or a share of them: ServiceUnavailable=1%. With several "
+                + "services: fcm:UNAVAILABLE=1%. For the token endpoint: fcm:token:invalid_grant. May be repeated.",
             valueName: "reason"))
     var fail: [String] = []
 
-    @Option(help: "Name this many seconds in the answers of --fail, where the service names some.")
+    @Option(help: "Seconds in the Retry-After of --fail answers, if the service sends one.")
     var retryAfter: Int?
 
-    @Option(help: "How much longer every request takes, such as 20ms.", transform: Budgets.duration)
+    @Option(help: "Extra time for every request, such as 20ms.", transform: LuaLimitOptions.duration)
     var latency: Duration?
 
-    @Option(help: "Break a connection off instead of answering, every so many requests.")
+    @Option(help: "Reset a connection instead of answering, every so many requests.")
     var resetEvery: Int?
 
-    @Option(help: "Break one of so many connections off at its first request.")
+    @Option(help: "Reset one of so many connections at its first request.")
     var resetConnectionsEvery: Int?
 
-    @Option(help: "Say GOAWAY, or Connection: close, every so many requests.")
+    @Option(help: "Send GOAWAY, or Connection: close, every so many requests.")
     var goawayEvery: Int?
 
     @Option(help: "Never answer one of so many requests.")
     var stallEvery: Int?
 
-    @Option(help: "What lots are drawn with, for the shares of --fail.")
+    @Option(help: "Random seed for the shares of --fail.")
     var seed: UInt64 = 1
 
     func validate() throws {
         let counts = [resetEvery, resetConnectionsEvery, goawayEvery, stallEvery, retryAfter]
         guard counts.allSatisfy({ $0.map { (1...1_000_000).contains($0) } ?? true }) else {
-            throw ValidationError("numbers of requests, connections and seconds are from 1 to 1000000")
+            throw ValidationError("--retry-after and the --…-every options: expected numbers from 1 to 1000000")
         }
         guard retryAfter == nil || !fail.isEmpty else {
-            throw ValidationError("--retry-after is the pause that refusals name: order some with --fail, such as --fail 503=10%")
+            throw ValidationError("--retry-after needs --fail: add one, such as --fail 503=10%")
         }
-        for text in fail { _ = try SimulatedRefusal(text) }
+        for text in fail { _ = try SimulatedFailureOption(text) }
     }
 
     var connections: ConnectionFaults.Plan {
@@ -141,14 +141,13 @@ struct SimulateFaultOptions: ParsableArguments {
     }
 }
 
-/// `Shutdown`, `Shutdown=1%`, `apns:Shutdown=1%` or, where access tokens are given out, `fcm:token:invalid_grant`: what is asked for
-/// with `--fail`.
-struct SimulatedRefusal: Sendable {
+/// A value of `--fail`: `Shutdown`, `Shutdown=1%`, `apns:Shutdown=1%` or, for the token endpoint, `fcm:token:invalid_grant`.
+struct SimulatedFailureOption: Sendable {
     let text: String
-    /// Nil where none is named.
+    /// Nil if the text does not name a service.
     var platform: PhonePlatform?
     var reason: String
-    /// Where access tokens are given out.
+    /// Whether the token endpoint refuses, instead of the service.
     var isOfTokens = false
     var share: Double = 1
 
@@ -163,7 +162,7 @@ struct SimulatedRefusal: Sendable {
         }
         if let word = words.popLast() {
             guard words.isEmpty, let platform = PhonePlatform(service: String(word)) else {
-                throw ValidationError("--fail \(text): there is no service \(word); services are apns, fcm, wns and webpush")
+                throw ValidationError("--fail \(text): unknown service \"\(word)\"; services are apns, fcm, wns and webpush")
             }
             self.platform = platform
         }
@@ -171,7 +170,7 @@ struct SimulatedRefusal: Sendable {
         let isPercentage = parts[1].hasSuffix("%")
         guard let number = Double(isPercentage ? parts[1].dropLast() : parts[1]),
             case let share = isPercentage ? number / 100 : number, share > 0, share <= 1
-        else { throw ValidationError("--fail \(text): the share is a number above 0 and up to 1, or a percentage such as 1%") }
+        else { throw ValidationError("--fail \(text): invalid share: expected a number above 0 and up to 1, or a percentage such as 1%") }
         self.share = share
     }
 }

@@ -1,20 +1,20 @@
 import ArgumentParser
-import PushCore
+import PushModel
 import Simulators
 
-/// What `pushhost simulate` was asked for, once its options are read.
+/// The options of `pushhost simulate`, validated.
 struct SimulatePlan: Sendable {
-    /// Of TLS; nil without.
+    /// The TLS port; nil for no TLS.
     var port: UInt16?
     var controlPort: UInt16
     var selection: ServiceSelection
-    /// How many phones have an inbox, where others are only counted; nil for all.
+    /// Number of phones that have an inbox; later phones are only counted. Nil if all phones have one.
     var inboxes: Int?
-    /// Of APNs; nil for those that hold without options.
+    /// Rules for APNs provider tokens; nil for the defaults.
     var tokenRules: APNsTokenRules?
     var threads: Int
     var seed: UInt64
-    private var refusals: [(platform: PhonePlatform, order: SimulatedRefusal)] = []
+    private var refusals: [(platform: PhonePlatform, order: SimulatedFailureOption)] = []
     private var retryAfter: Int?
     private var connections: ConnectionFaults.Plan
 
@@ -29,39 +29,39 @@ struct SimulatePlan: Sendable {
         retryAfter = options.faults.retryAfter
         connections = options.faults.connections
         guard port != nil || platforms.count > 1 else {
-            throw ValidationError("--port none leaves no port for the service: the plain one is that of pushhost simulate --port none")
+            throw ValidationError("--port none leaves no port for the service: for plain HTTP, use pushhost simulate --port none")
         }
         guard port != nil || (selection.authority == nil && connections == ConnectionFaults.Plan()) else {
-            throw ValidationError("--public and the faults of connections are those of the port of TLS: leave out --port none")
+            throw ValidationError("--public and connection faults need the TLS port: remove --port none")
         }
         for text in options.faults.fail {
-            let order = try SimulatedRefusal(text)
+            let order = try SimulatedFailureOption(text)
             guard let platform = order.platform ?? (platforms.count == 1 ? platforms.first : nil) else {
-                throw ValidationError("--fail \(text): say of which service, such as fcm:\(text)")
+                throw ValidationError("--fail \(text): which service? write for example fcm:\(text)")
             }
             guard platforms.contains(platform) else {
-                throw ValidationError("--fail \(text): \(command) serves \(title) alone, and not \(platform.title)")
+                throw ValidationError("--fail \(text): \(command) serves only \(title), not \(platform.title)")
             }
             refusals.append((platform, order))
         }
     }
 
-    /// The host of `--public`, which the certificate has to name.
+    /// The host of `--public`, which the certificate must name.
     var publicHost: String? { selection.authority.map { String($0.prefix { $0 != ":" }) } }
 
-    /// The service that is served alone, or all of them, in words.
+    /// The name of the only service, or "push services".
     var title: String {
         guard selection.platforms.count == 1, let platform = selection.platforms.first else { return "push services" }
         return platform.title
     }
 
-    /// What the user has typed for it.
+    /// The command that starts this simulation.
     var command: String {
         guard selection.platforms.count == 1, let platform = selection.platforms.first else { return "pushhost simulate" }
         return "pushhost simulate \(platform == .browser ? "webpush" : platform.rawValue)"
     }
 
-    /// A phone that the service can reach, as the service's page adds it; where all are served, one of APNs.
+    /// An example phone for the startup banner, on the only service or on APNs. Same names as on the services' pages.
     var examplePhone: (name: String, platform: String) {
         guard selection.platforms.count == 1, let platform = selection.platforms.first else { return ("ana", PhonePlatform.apns.rawValue) }
         return switch platform {
@@ -72,7 +72,7 @@ struct SimulatePlan: Sendable {
         }
     }
 
-    /// What is spoken on the port of TLS, in words.
+    /// The protocols on the TLS port, in words.
     var languages: String {
         switch selection.platforms {
         case [.apns]: "over HTTP/2"
@@ -81,12 +81,12 @@ struct SimulatePlan: Sendable {
         }
     }
 
-    /// Orders the faults, and sets what APNs asks of provider tokens. Throws `usage.argument` for a reason that the service does not have.
+    /// Sets up the faults and the rules for APNs provider tokens. Throws `usage.argument` for a reason that the service does not have.
     func prepare(_ server: SimulatorServer) throws(PushError) {
         for (platform, order) in refusals {
             let service = server[platform]
-            let mayPause = order.isOfTokens ? service.grantNamesPause(order.reason) : service.namesPause(order.reason)
-            let pause = mayPause ? retryAfter : nil
+            let acceptsRetryAfter = order.isOfTokens ? service.grantAllowsRetryAfter(order.reason) : service.allowsRetryAfter(order.reason)
+            let pause = acceptsRetryAfter ? retryAfter : nil
             let isOrdered =
                 order.isOfTokens
                 ? service.failGrants(order.reason, count: nil, share: order.share, retryAfter: pause)
@@ -94,8 +94,8 @@ struct SimulatePlan: Sendable {
             guard !isOrdered else { continue }
             let words = order.isOfTokens ? service.grantReasons : service.reasons
             throw PushError(
-                "usage.argument", "--fail \(order.text): \(platform.title) does not refuse with that",
-                hint: words.isEmpty ? "it has no token endpoint" : "it says \(words.joined(separator: ", "))")
+                "usage.argument", "--fail \(order.text): \(platform.title) has no such reason",
+                hint: words.isEmpty ? "it has no token endpoint" : "its reasons are \(words.joined(separator: ", "))")
         }
         let connections = connections
         server.connections.change { $0 = connections }
@@ -104,7 +104,7 @@ struct SimulatePlan: Sendable {
 }
 
 extension PhonePlatform {
-    /// What its service is called.
+    /// The service's name.
     fileprivate var title: String {
         switch self {
         case .apns: "APNs"

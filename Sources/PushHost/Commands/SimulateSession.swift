@@ -3,12 +3,14 @@ import Glibc
 import Logging
 import Lua
 import NIOCore
-import PushCore
+import PushLab
+import PushModel
+import PushRuntime
 import ServiceLifecycle
 import Simulators
 import Synchronization
 
-/// `pushhost simulate` from its files to its end.
+/// Runs `pushhost simulate` from opening its files to its end.
 struct SimulateSession {
     let options: SimulateOptions
     let plan: SimulatePlan
@@ -20,13 +22,13 @@ struct SimulateSession {
         self.plan = plan
     }
 
-    /// Whoever is not done by then is cut off. Shorter than what SIGTERM leaves.
+    /// Time for connections to end before they are closed. Shorter than the five seconds after which SIGTERM ends the program.
     private static let grace: Duration = .seconds(3)
 
-    /// Files for ports, keys, the ledger and a few clients.
+    /// File descriptors for ports, keys, the ledger and a few clients.
     private static let reserve = 16
 
-    /// The exit code.
+    /// Returns the exit code.
     func run(_ interruption: Interruption) async -> Int32 {
         do throws(PushError) {
             try await serve(interruption)
@@ -45,22 +47,24 @@ struct SimulateSession {
         let folder = options.data.map(SimulatorFolder.init)
         let randomness = SimulatorRandom(bytes: random.bytes)
         let time = SimulatorClock(now: { clock.now.milliseconds })
-        try OpenFiles.require(
-            OpenFiles.ofSharedLoops + (plan.port == nil ? 0 : plan.threads) * OpenFiles.ofLoop + Self.reserve, for: plan.command)
+        try DescriptorLimit.require(
+            DescriptorLimit.sharedLoopFiles + (plan.port == nil ? 0 : plan.threads) * DescriptorLimit.filesPerLoop + Self.reserve,
+            for: plan.command)
         let credentials = try Self.credentials(in: folder, randomness)
         let identity =
             plan.port == nil ? nil : try SimulatorFolder.identity(in: folder, now: time, names: plan.publicHost.map { [$0] } ?? [])
-        // At the rate of a load test of APNs every line in a file costs.
+        // A load test of APNs (`inboxes` set) has no ledger by default, because writing a line per notification would slow it down.
         let path = options.ledger ?? (plan.inboxes == nil ? folder?.ledgerPath : nil)
         let ledger = try path.map { path throws(PushError) in try LedgerFile(path: path) }
         let chance = SimulatorRandom(bytes: SeededRandom(seed: plan.seed).bytes)
         let server = SimulatorServer(
             port: Int(plan.controlPort), credentials: credentials, clock: time, random: randomness, adoptsHandles: options.adopt,
-            closeCircle: plan.inboxes, adoptionLimit: options.phones, chance: chance, certificate: identity?.certificate,
+            fullPhoneLimit: plan.inboxes, adoptionLimit: options.phones, chance: chance, certificate: identity?.certificate,
             ledger: ledger?.append,
-            onShortage: { [errors] error in
+            onResourceShortage: { [errors] error in
                 errors.note(
-                    "warning: new connections wait: \(String(cString: strerror(error.errnoCode))); \(OpenFiles.hint(for: error.errnoCode))")
+                    "warning: new connections wait: \(String(cString: strerror(error.errnoCode))); \(DescriptorLimit.hint(for: error.errnoCode))"
+                )
             })
         try plan.prepare(server)
         let listener = try await listen(server, identity)
@@ -79,7 +83,7 @@ struct SimulateSession {
         do {
             try await group.run()
         } catch {
-            // What ends late is cut off by cancelling it.
+            // Services that exceed `grace` are cancelled, which throws here too.
             if !interruption.happened, ledger?.failure == nil { throw refusal(error, port: plan.controlPort, option: "--control-port") }
         }
         if let failure = ledger?.failure { throw failure }
@@ -97,15 +101,8 @@ struct SimulateSession {
     private static func credentials(
         in folder: SimulatorFolder?, _ random: SimulatorRandom
     ) throws(PushError) -> SimulatorCredentials {
-        guard let folder else { return try newKeys(random) }
-        return try folder.credentials { () throws(PushError) in try newKeys(random) }
-    }
-
-    static func newKeys(_ random: SimulatorRandom) throws(PushError) -> SimulatorCredentials {
-        guard let credentials = SimulatorCredentials(random: random) else {
-            throw PushError("credential.invalid", "the simulators could not make an RSA key")
-        }
-        return credentials
+        guard let folder else { return try SimulatorCredentials.generated(random) }
+        return try folder.credentials { () throws(PushError) in try SimulatorCredentials.generated(random) }
     }
 
     private func refusal(_ error: any Error, port: UInt16, option: String) -> PushError {
@@ -113,28 +110,28 @@ struct SimulateSession {
         let why = number.map { String(cString: strerror($0)) } ?? "\(error)"
         return PushError(
             "simulate.port", "port \(port) of 127.0.0.1 cannot be used: \(why)",
-            hint: number == EACCES ? "choose a port from 1024 on" : "choose another with \(option); 0 takes a free one")
+            hint: number == EACCES ? "choose a port from 1024 on" : "choose another with \(option); 0 picks a free one")
     }
 
-    /// The first screen.
+    /// Prints the startup banner.
     private func tell(
         port: Int, listener: TLSListener?, hosts: [(platform: PhonePlatform, hosts: [String])], folder: SimulatorFolder?,
         ledger: LedgerFile?
     ) {
         let address = "http://127.0.0.1:\(port)"
         if let listener {
-            output.line("Simulated \(plan.title) on https://127.0.0.1:\(listener.port), \(plan.languages), told apart by host:")
+            output.line("Simulated \(plan.title) on https://127.0.0.1:\(listener.port), \(plan.languages), selected by host:")
             tell(hosts.filter { plan.selection.platforms.contains($0.platform) })
-            let trust = folder.map { "give clients \($0.certificatePath.printable) as their authority" }
-            output.line("  TLS       \(trust ?? "new at every start, GET /certificate: give it to clients as their authority")")
+            let trust = folder.map { "clients must trust \($0.certificatePath.printable)" }
+            output.line("  TLS       \(trust ?? "new at every start; clients must trust the certificate of GET /certificate")")
             output.line("  control   \(address), with all push services over plain HTTP/1.1")
         } else {
-            output.line("Simulated push services on \(address), told apart by Host:")
+            output.line("Simulated push services on \(address), selected by Host:")
             tell(hosts)
         }
         output.line("  keys      \(folder.map { "\($0.credentialsPath.printable), " } ?? "new at every start, ")GET /credentials")
         output.line("  ledger    \(ledger.map { "\($0.path.printable), " } ?? "")GET /ledger")
-        output.line("  phones    GET /phones\(options.adopt ? "; a handle that is pushed to becomes one" : "")")
+        output.line("  phones    GET /phones\(options.adopt ? "; every handle that is pushed to becomes one" : "")")
         output.line()
         output.line("Next")
         let phone = plan.examplePhone
@@ -150,7 +147,7 @@ struct SimulateSession {
     }
 }
 
-/// Ends the connections of TLS with the rest: GOAWAY, what is open is answered, then they close.
+/// Ends the TLS connections with the other services: sends GOAWAY, answers open requests, then closes.
 private struct TLSListenerService: Service {
     let listener: TLSListener
 

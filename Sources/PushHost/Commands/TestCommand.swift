@@ -2,34 +2,37 @@ import ArgumentParser
 import Bindings
 import Glibc
 import Lua
-import PushCore
+import PushLab
+import PushModel
 
 struct TestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test",
-        abstract: "Run the specs of a project, each test in a world of its own.",
+        abstract: "Run the specs of a project, each test in isolation.",
         discussion: """
-            A spec is a Lua file whose name ends in _spec.lua. Without PATH, all below the working directory are run.
+            A spec is a Lua file whose name ends in _spec.lua. Without PATH, all specs below the working directory are run.
+
+            Example: pushhost test scripts/spec --filter welcome
 
             Exit codes: 0 all passed · 1 a test failed · 2 usage, or nothing to run · 3 a spec cannot be run · 130 interrupted.
             """)
 
-    @Argument(help: "Specs, or folders of them.", completion: .file(extensions: ["lua"]))
+    @Argument(help: "Specs, or folders with specs.", completion: .file(extensions: ["lua"]))
     var path: [String] = []
 
-    @Option(help: "Run only tests whose full name has this text in it.")
+    @Option(help: "Run only tests whose full name contains this text.")
     var filter: String?
 
-    @Option(help: "The seed of every test's world.")
+    @Option(help: "Seed for every test.")
     var seed: UInt64 = 1
 
     @Option(
         help: ArgumentHelp(
-            "How the embedded hub reaches the simulated push services: process, without a network, or network, through sockets of this machine, with TLS and HTTP/2. The results are the same.",
+            "How the embedded hub reaches the simulated push services: process (in memory) or network (local sockets with TLS and HTTP/2). The results are the same.",
             valueName: "wire"))
     var wire: WireKind = .process
 
-    @Option(help: "Also write the results as JUnit XML to this file.", completion: .file(extensions: ["xml"]))
+    @Option(help: "File for the results as JUnit XML.", completion: .file(extensions: ["xml"]))
     var junit: String?
 
     @Flag(help: "Print TAP (Test Anything Protocol 14) instead of text.")
@@ -38,22 +41,22 @@ struct TestCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON object (schema \(TestJSONReport.schema)) instead of text.")
     var json = false
 
-    @Option(help: "End a test after this much real time.", transform: Budgets.duration)
+    @Option(help: "Time limit of a test in real time.", transform: LuaLimitOptions.duration)
     var timeout: Duration = .seconds(60)
 
     @OptionGroup
-    var budgets: Budgets
+    var budgets: LuaLimitOptions
 
-    @Option(help: "How many tests run at a time; as many as there are processors if absent.")
+    @Option(help: "Number of tests that run in parallel; default is the number of processors.")
     var jobs: Int?
 
-    @Flag(help: "Run again whenever a Lua file below the paths, one that a spec runs, or a file of secrets changes.")
+    @Flag(help: "Run again when a Lua file below the paths, a script that a spec runs, or a secrets file changes.")
     var watch = false
 
     func validate() throws {
-        guard !(tap && json) else { throw ValidationError("--tap and --json exclude each other: keep one of them") }
-        guard !(watch && (json || tap)) else { throw ValidationError("--watch prints text for people: leave out --json and --tap") }
-        guard jobs.map((1...1000).contains) ?? true else { throw ValidationError("--jobs: give a number from 1 to 1000") }
+        guard !(tap && json) else { throw ValidationError("--tap and --json exclude each other: remove one of them") }
+        guard !(watch && (json || tap)) else { throw ValidationError("--watch excludes --json and --tap: remove one of them") }
+        guard jobs.map((1...1000).contains) ?? true else { throw ValidationError("--jobs \(jobs ?? 0): expected a number from 1 to 1000") }
     }
 
     func run() async throws {

@@ -1,12 +1,14 @@
 import Bindings
 import Glibc
 import Lua
-import PushCore
+import PushLab
+import PushModel
+import PushRuntime
 
-/// One `pushhost test`: finds the specs, runs their tests, reports them in order, decides the exit code.
+/// Runs `pushhost test` once: finds the specs, runs their tests, reports them in order and returns the exit code.
 struct TestSession {
     let command: TestCommand
-    /// The files that are read, where somebody wants to know.
+    /// Records which files are read, for `--watch`; nil without it.
     private let sources: SourceFiles?
     /// Measures how long tests take.
     private let clock: any HubClock
@@ -19,10 +21,10 @@ struct TestSession {
         self.clock = clock
     }
 
-    private var crew: WorkCrew { WorkCrew(size: command.jobs ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))) }
+    private var crew: WorkerPool { WorkerPool(size: command.jobs ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))) }
 
-    /// Cancelling the task cancels the tests, as an interruption does.
-    func run(_ interruption: Interruption) async -> SessionEnd {
+    /// Runs the tests. Cancelling the task cancels them, as an interruption does.
+    func run(_ interruption: Interruption) async -> SessionResult {
         let specs: [Spec]
         let wire: RehearsalWire
         do throws(PushError) {
@@ -30,55 +32,55 @@ struct TestSession {
             specs = try await interruption.cancelling { [self] () async throws(PushError) -> [Spec] in try await scripts() }
         } catch {
             if error.code == "cancelled", !command.json {
-                return SessionEnd(status: ExitStatus.interrupted, reason: Task.isCancelled ? .cancelled : .done)
+                return SessionResult(status: ExitStatus.interrupted, reason: Task.isCancelled ? .cancelled : .done)
             }
-            // Without specs there may be some after the next change.
+            // With `--watch`, a later change may add specs, so this does not end the loop.
             return refuse(error, error.code == "test.no_specs" ? .done : .badCommandLine)
         }
         let work = Task { await results(of: specs, over: wire) }
         interruption.onInterrupt { work.cancel() }
-        output.onLostReader { work.cancel() }
+        output.onOutputClosed { work.cancel() }
         let files = await withTaskCancellationHandler {
             await work.value
         } onCancel: {
             work.cancel()
         }
         let isCancelled = Task.isCancelled
-        if output.hasLostReader, !interruption.happened, !isCancelled {
-            return SessionEnd(status: ExitStatus.lostReader, reason: .unwritable)
+        if output.isOutputClosed, !interruption.happened, !isCancelled {
+            return SessionResult(status: ExitStatus.outputClosed, reason: .unwritable)
         }
         var summary = TestSummary(files, wasInterrupted: work.isCancelled)
-        var end = SessionEnd(status: summary.status, reason: isCancelled ? .cancelled : .done)
+        var end = SessionResult(status: summary.status, reason: isCancelled ? .cancelled : .done)
         if summary.ran == 0, let filter = command.filter, end.status == ExitStatus.pass {
             return refuse(
                 PushError(
-                    "test.no_match", "no test has \"\(filter)\" in its name",
+                    "test.no_match", "no test name contains \"\(filter)\"",
                     hint: Self.inventory(files)))
         }
-        // Half of the results would look like all of them.
+        // An interrupted run writes no file, because partial results would look complete.
         if let path = command.junit, !work.isCancelled {
             do throws(PushError) {
                 try ResultFile.write(JUnitReport(files, summary).bytes, to: path)
             } catch {
                 _ = tell(error)
                 summary.isUnwritten = true
-                end = SessionEnd(status: summary.status, reason: .badCommandLine)
+                end = SessionResult(status: summary.status, reason: .badCommandLine)
             }
         }
         finish(files, summary)
-        if !output.finish(reportingTo: errors) { end = SessionEnd(status: max(end.status, ExitStatus.failed), reason: .unwritable) }
-        if output.hasLostReader { end.reason = .unwritable }
+        if !output.finish(reportingTo: errors) { end = SessionResult(status: max(end.status, ExitStatus.failed), reason: .unwritable) }
+        if output.isOutputClosed { end.reason = .unwritable }
         return end
     }
 
-    /// `there are 2 tests in 1 spec, such as "adds up"`
+    /// Describes the tests that exist, such as `there are 2 tests in 1 spec, such as "adds up"`.
     private static func inventory(_ files: [TestFile]) -> String {
         let count = files.reduce(0) { $0 + $1.declared }
         let example = files.lazy.compactMap(\.example).first.map { ", such as \"\($0)\"" } ?? ""
         return "there \(count == 1 ? "is 1 test" : "are \(count) tests") in \(files.count) spec\(files.count == 1 ? "" : "s")\(example)"
     }
 
-    /// A spec, and why it could not be read.
+    /// A spec; `failure` says why it could not be read.
     private struct Spec: Sendable {
         var script: FlowScript
         var failure: PushError?
@@ -88,8 +90,8 @@ struct TestSession {
         let paths = try ScriptFinder.files(under: command.path.isEmpty ? ["."] : command.path, suffix: "_spec.lua")
         guard !paths.isEmpty else {
             throw PushError(
-                "test.no_specs", "there is no file *_spec.lua below \(command.path.first ?? "the working directory")",
-                hint: "pushhost init makes a project with a first one")
+                "test.no_specs", "no *_spec.lua file below \(command.path.first ?? "the working directory")",
+                hint: "create a project with a first spec: pushhost init")
         }
         var specs: [Spec] = []
         for path in paths {
@@ -103,7 +105,7 @@ struct TestSession {
         return specs
     }
 
-    /// Runs everything, as many tests at a time as there are processors, and reports in the order of the files.
+    /// Runs all tests in parallel, up to `--jobs` at a time, and reports them in the order of the files.
     private func results(of specs: [Spec], over wire: RehearsalWire) async -> [TestFile] {
         let text = TestTextReport(output: output)
         let runner = SpecRunner(
@@ -118,7 +120,7 @@ struct TestSession {
         var files = found.map(\.file)
         let work = found.indices.flatMap { place in found[place].chosen.map { Job(file: place, number: $0.number, test: $0.test) } }
         var begun = -1
-        /// Files that could not be read stand where they belong.
+        /// Starts the report of each file up to this one, so that unreadable files appear in their order.
         func begin(upTo place: Int) {
             while begun < place, begun + 1 < files.count {
                 begun += 1
@@ -151,14 +153,14 @@ struct TestSession {
         return files
     }
 
-    /// A test to run: of which file, and which of its tests.
+    /// A test to run: the index of its file, its number in the file, and the test.
     private struct Job: Sendable {
         var file: Int
         var number: Int
         var test: TestCase
     }
 
-    /// What the files declare, and what of it the filter chooses.
+    /// The tests that each file declares, and those that the filter selects.
     private func collect(_ specs: [Spec], _ runner: SpecRunner) async -> [(file: TestFile, chosen: [(number: Int, test: TestCase)])] {
         var found: [(file: TestFile, chosen: [(number: Int, test: TestCase)])] = []
         for spec in specs where !Task.isCancelled {
@@ -195,13 +197,13 @@ struct TestSession {
         }
     }
 
-    private func refuse(_ error: PushError, _ reason: SessionEnd.Reason = .done) -> SessionEnd {
+    private func refuse(_ error: PushError, _ reason: SessionResult.Reason = .done) -> SessionResult {
         if command.json {
             output.line(TestJSONReport.refusal(LuaError(error), exitCode: ExitStatus.usage).text(pretty: true))
             _ = output.finish()
-            return SessionEnd(status: ExitStatus.usage, reason: reason)
+            return SessionResult(status: ExitStatus.usage, reason: reason)
         }
-        return SessionEnd(status: tell(error), reason: reason)
+        return SessionResult(status: tell(error), reason: reason)
     }
 
     private func tell(_ error: PushError) -> Int32 {

@@ -1,45 +1,46 @@
 import FoundationEssentials
 import Glibc
-import PushCore
+import PushModel
 
-/// An audit log as lines of JSON that others can check by themselves: the content of an entry, its hash, and the one before it.
+/// Writes and verifies an audit log as JSON lines, which others can check themselves. Each line has an entry's content, its hash and the
+/// hash before it.
 enum AuditExport {
-    /// Writes all entries; answers where they end.
-    static func write(_ source: AuditSource, to line: (JSON) throws(PushError) -> Void) async throws(PushError) -> AuditEnd {
-        var end = AuditEnd.start
+    /// Writes all entries. Returns the end of the chain.
+    static func write(_ source: AuditSource, to line: (JSON) throws(PushError) -> Void) async throws(PushError) -> AuditHead {
+        var end = AuditHead.start
         while true {
             let entries = try await source.entries(after: end.sequence)
             guard !entries.isEmpty else { return end }
             for entry in entries {
                 try line(entry.exported(after: end.hash))
-                end = AuditEnd(sequence: entry.sequence, hash: entry.hash)
+                end = AuditHead(sequence: entry.sequence, hash: entry.hash)
             }
         }
     }
 
-    /// Goes along the lines of an exported log.
+    /// Verifies an exported log.
     ///
-    /// Throws `audit.file` for a file that cannot be read, or is none.
-    static func verify(_ path: String, against noted: AuditEnd?) throws(PushError) -> AuditVerification {
+    /// Throws `audit.file` if the file cannot be read or is not an exported log.
+    static func verify(_ path: String, against noted: AuditHead?) throws(PushError) -> AuditVerification {
         let bytes: [UInt8]
         do {
             bytes = Array(try Data(contentsOf: URL(filePath: path)))
         } catch {
             let why = String(cString: strerror(errno))
-            throw PushError("audit.file", "\(path) cannot be read: \(why)", hint: "name a file that pushhost audit export has made")
+            throw PushError("audit.file", "\(path) cannot be read: \(why)", hint: "name a file created by pushhost audit export")
         }
         guard !bytes.isEmpty else {
             throw PushError(
-                "audit.file", "\(path) is empty, and proves nothing", hint: "name a file that pushhost audit export has made, as it made it"
+                "audit.file", "\(path) is empty", hint: "name an unchanged file created by pushhost audit export"
             )
         }
-        var end = AuditEnd.start
+        var end = AuditHead.start
         var passed = noted == .start || noted == nil
         for (number, line) in bytes.split(separator: UInt8(ascii: "\n")).enumerated() {
             guard let json = try? JSON(parsing: line), let (entry, previous) = AuditEntry.exported(json) else {
                 guard number > 0 else {
                     throw PushError(
-                        "audit.file", "\(path) is no exported audit log", hint: "name a file that pushhost audit export has made")
+                        "audit.file", "\(path) is not an exported audit log", hint: "name a file created by pushhost audit export")
                 }
                 return .broken(AuditBreak(sequence: end.sequence + 1, reason: .unreadable))
             }

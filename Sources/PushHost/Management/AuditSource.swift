@@ -1,14 +1,15 @@
 import Glibc
-import PushCore
+import PushModel
+import PushServer
 import Storage
 import WebAPI
 
-/// Where an audit log is read: from a server, or from the database of one that does not run.
+/// Reads an audit log from a running server or, if none runs, from its database.
 enum AuditSource: Sendable {
     case server(ManagementClient)
     case folder(SQLiteAuditFile)
 
-    /// Lends the log of a server that answers or, where none does, of its data folder.
+    /// Calls `work` with the log of a running server or, if none answers, of its data folder.
     static func with<Value>(
         _ target: ManagementTarget, _ work: (AuditSource) async throws(PushError) -> Value
     ) async throws(PushError) -> Value {
@@ -22,7 +23,7 @@ enum AuditSource: Sendable {
         }
     }
 
-    func verify(_ noted: AuditEnd?) async throws(PushError) -> JSON {
+    func verify(_ noted: AuditHead?) async throws(PushError) -> JSON {
         switch self {
         case .server(let client):
             try await client.get(ManagementClient.path("audit", "verification"), [("expect", noted?.text)])
@@ -30,7 +31,7 @@ enum AuditSource: Sendable {
         }
     }
 
-    /// The latest first.
+    /// The newest entries first.
     func list(_ filter: AuditFilter, first count: Int?) async throws(PushError) -> (items: [JSON], hasMore: Bool) {
         switch self {
         case .server(let client):
@@ -44,7 +45,7 @@ enum AuditSource: Sendable {
         }
     }
 
-    /// Some entries behind a sequence, oldest first; none where that was the last.
+    /// The entries that follow a sequence number, oldest first; empty at the end. Not necessarily all of them.
     func entries(after sequence: Int64) async throws(PushError) -> [AuditEntry] {
         switch self {
         case .folder(let file): return try await file.entries(after: sequence, limit: 1000, AuditFilter())
@@ -54,7 +55,7 @@ enum AuditSource: Sendable {
             return try (page["items"]?.array ?? []).map { item throws(PushError) in
                 guard let entry = AuditEntry(json: item) else {
                     throw PushError(
-                        "control.answer", "an entry of the audit log cannot be read: this is no PushHost, or another version",
+                        "control.answer", "an audit entry cannot be read: the server is not PushHost, or has another version",
                         details: [ManagementClient.fromServer: true])
                 }
                 return entry
@@ -64,7 +65,7 @@ enum AuditSource: Sendable {
 }
 
 extension AuditEntry {
-    /// As the JSON interface tells of one; nil for something else.
+    /// Parses an entry as the JSON interface returns it; nil if it is not one.
     fileprivate init?(json: JSON) {
         guard case .integer(let sequence)? = json["sequence"], let time = json["time"]?.string.flatMap({ Timestamp(iso8601: $0) }),
             let actor = json["actor"]?.string, let action = json["action"]?.string, let subject = json["subject"]?.string,

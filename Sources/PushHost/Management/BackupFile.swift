@@ -1,23 +1,27 @@
 import FoundationEssentials
 import Glibc
-import PushCore
+import PushModel
+import PushRuntime
+import PushServer
 import Storage
 
-/// Copies of everything that a server keeps: taken and brought back while it runs, through the server itself, and while it does not,
-/// with its data folder locked.
+/// Makes and restores backups of all data of a server. A running server does it itself; otherwise this locks the data folder and works on
+/// it.
 struct BackupFile {
     let settings: ServerSettings
 
     /// The data folder.
     private var folder: String { settings.data }
     private static let pieceSize = 1 << 20
-    /// How long the server may take.
+    /// Time limit of the request to the server.
     private static let patience = Duration.seconds(6 * 3600)
 
+    /// Makes a backup.
+    ///
     /// - Parameters:
-    ///   - path: of the file that is to be made.
-    ///   - overwrites: whether one that is there already is replaced.
-    /// Throws `storage.backup_exists`, `backup.failed`, and what the storage or the server refuses with.
+    ///   - path: the file to create.
+    ///   - overwrites: whether to replace an existing file.
+    /// Throws `storage.backup_exists`, `backup.failed`, and errors of the storage or the server.
     func make(_ path: String, overwrites: Bool) async throws(PushError) {
         guard overwrites || access(path, F_OK) != 0 else { throw Self.exists(path) }
         try checkTarget(path)
@@ -34,25 +38,27 @@ struct BackupFile {
         }
     }
 
-    /// Nil for a database that is sealed: its copy stays so, and needs no key. One that an older version wrote has its secrets in clear.
+    /// The seal for the copy of a database that an older version wrote, which stores its secrets in the clear. Nil if the database is
+    /// sealed already: its copy stays sealed and needs no key.
     private func seal(for database: String) async throws(PushError) -> SecretSeal? {
         guard try await SQLiteStorage.sealing(of: database) == nil else { return nil }
         return PayloadKeyFile.seal(of: try PayloadKeyFile(settings).key())
     }
 
-    /// Refuses what a backup must not take the place of: the data themselves, devices, folders, links.
+    /// Throws if the path is in the data folder, or is a device, a folder or a link.
     private func checkTarget(_ path: String) throws(PushError) {
         let slash = path.lastIndex(of: "/")
         try checkPlace(path, Self.real(slash.map { String(path[...$0]) } ?? "."))
         if let kind = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType, kind != .typeRegular {
-            throw PushError("backup.failed", "\(path) is there already, and no ordinary file", hint: "name another")
+            throw PushError("backup.failed", "\(path) exists and is not a regular file", hint: "name another file")
         }
     }
 
-    /// - Parameter place: where the path leads; nil where that is nowhere.
+    /// Throws if a file is in the data folder.
+    /// - Parameter place: the path without links; nil if it does not exist.
     private func checkPlace(_ path: String, _ place: String?) throws(PushError) {
         guard let place, let own = Self.real(folder), place == own || place.hasPrefix("\(own)/") else { return }
-        throw PushError("backup.failed", "\(path) lies in the data folder itself", hint: "name a file elsewhere")
+        throw PushError("backup.failed", "\(path) is in the data folder", hint: "name a file outside of it")
     }
 
     private static func real(_ path: String) -> String? {
@@ -61,18 +67,18 @@ struct BackupFile {
         return String(cString: real)
     }
 
-    /// Throws `storage.not_found`, `storage.foreign_file`, `storage.newer_schema`, `storage.sealed`, `storage.corrupt`,
+    /// Restores a backup. Throws `storage.not_found`, `storage.foreign_file`, `storage.newer_schema`, `storage.sealed`, `storage.corrupt`,
     /// `data.key_missing`, `backup.failed`.
     ///
     /// - Parameters:
     ///   - renewsSecrets: whether secrets that the key file does not open get new values.
     ///   - isKeyLost: whether to go on without the key file that the folder records and the settings do not name.
-    /// - Returns: what was wrong with the database that was there before, where nothing but replacing was left to do with it, and what was
-    ///   renewed.
+    /// - Returns: what was wrong with the previous database if it could only be replaced, and what was renewed.
     func restore(_ path: String, renewsSecrets: Bool, isKeyLost: Bool) async throws(PushError) -> (flaw: PushError?, renewed: JSON) {
         guard access(path, R_OK) == 0 else {
             throw PushError(
-                "storage.not_found", "the backup \(path) cannot be read: \(String(cString: strerror(errno)))", hint: "name a backup")
+                "storage.not_found", "the backup \(path) cannot be read: \(String(cString: strerror(errno)))",
+                hint: "name a file created by pushhost hub backup")
         }
         try checkPlace(path, Self.real(path))
         if let lock = try await lockIfFree(makingFolder: true) {
@@ -81,13 +87,13 @@ struct BackupFile {
         }
         var renewed = RenewedSecrets().json
         try await withName { name throws(PushError) in
-            // By SQLite, which takes in what is in a log beside the file.
+            // Copied with SQLite, which includes what is still in the write-ahead log.
             try await SQLiteStorage.copy(path, to: "\(folder)/\(name)")
             do throws(PushError) {
                 let answer = try await ask("restore", name, renewsSecrets ? ["renewSecrets": true] : [:])
                 if answer.object != nil { renewed = answer }
             } catch {
-                // The operator knows it by another name.
+                // Replaces the name of the temporary copy with the path that the operator gave.
                 var error = error
                 if let place = error.message.firstRange(of: name) {
                     let start = error.message[..<place.lowerBound].lastIndex(of: " ").map { error.message.index(after: $0) }
@@ -99,19 +105,19 @@ struct BackupFile {
         return (nil, renewed)
     }
 
-    /// The entry of it is the first one behind those of the backup.
+    /// Replaces the database while no server runs. The audit entry of the restoration follows those of the backup.
     private func replace(
         in folder: DataFolder, from path: String, _ renewsSecrets: Bool
     ) async throws(PushError) -> (flaw: PushError?, renewed: JSON) {
         let (file, clock) = (PayloadKeyFile(settings), SystemClock())
-        let (key, isNew) = try file.keyOrNew()
+        let (key, isNew) = try file.keyOrGenerated()
         let end = await Self.lastEntry(of: folder)
         let replaced: FolderDatabase.Replacement
         do throws(PushError) {
             replaced = try await FolderDatabase.replace(
                 in: folder, from: path, file, seal: PayloadKeyFile.seal(of: key), renewsSecrets ? .renewed(at: clock.now) : .refused
             ) { () throws(PushError) in
-                // Before there is a database that is sealed with it.
+                // The key must be stored before a database is sealed with it.
                 if isNew { try file.store(key) }
             }
         } catch {
@@ -127,19 +133,19 @@ struct BackupFile {
         return (replaced.flaw, replaced.renewed.json)
     }
 
-    /// Nil where it cannot be read. A damaged database is not opened, for that could change it.
+    /// The last audit entry; nil if it cannot be read. Does not open a damaged database, because opening could change it.
     private static func lastEntry(of folder: DataFolder) async -> AuditEntry? {
         guard let database = try? await FolderDatabase.examining(folder), !database.isNew else { return nil }
         return try? await SQLiteAuditFile(path: folder.database).entries(before: nil, limit: 1, AuditFilter()).first
     }
 
-    /// Nil where a server has it.
+    /// Locks the data folder. Nil if a running server has locked it.
     private func lockIfFree(makingFolder: Bool) async throws(PushError) -> DataFolder? {
         guard makingFolder || access("\(folder)/lock", F_OK) == 0 || access("\(folder)/\(DataFolder.databaseName)", F_OK) == 0 else {
             throw missing()
         }
         do throws(PushError) {
-            // A server that runs can still copy a database whose file has lost its name.
+            // If a server runs, it makes the copy, even if its database file has been deleted.
             return try DataFolder(path: folder)
         } catch  where error.code == "data.in_use" {
             return nil
@@ -147,7 +153,7 @@ struct BackupFile {
     }
 
     private func missing() -> PushError {
-        PushError("storage.not_found", "there is no server's data in \(folder)", hint: "name its data folder with --data or --config")
+        PushError("storage.not_found", "no server data in \(folder)", hint: "name the data folder with --data or --config")
     }
 
     @discardableResult
@@ -158,7 +164,7 @@ struct BackupFile {
         }
     }
 
-    /// Lends a name for a file of the data folder, which is gone afterwards.
+    /// Calls `work` with the name of a temporary file in the data folder, and deletes that file afterwards.
     private func withName(_ work: (String) async throws(PushError) -> Void) async throws(PushError) {
         removeLeftovers()
         let name = "backup-\(SystemRandom().uuid()).sqlite"
@@ -166,7 +172,7 @@ struct BackupFile {
         try await work(name)
     }
 
-    /// While a server runs, another command may be at work: only what is too old for that goes.
+    /// Deletes temporary copies of earlier commands. Recent ones stay, because another command may be using them.
     private func removeLeftovers() {
         let latest = Date().addingTimeInterval(-Double(Self.patience.components.seconds))
         for name in DataFolder.leftovers(in: folder) where name.hasPrefix("backup-") {
@@ -177,7 +183,7 @@ struct BackupFile {
 
     // MARK: - Files
 
-    /// Under another name until all of it is on the disk.
+    /// Copies to a temporary file first, and renames it once all of it is on disk.
     private static func copy(_ source: String, to path: String, overwrites: Bool) throws(PushError) {
         let input = open(source, O_RDONLY | O_CLOEXEC)
         guard input >= 0 else { throw failure(source) }
@@ -202,7 +208,7 @@ struct BackupFile {
             }
         }
         guard fsync(output) == 0 else { throw failure(path) }
-        // Unlike a renaming, a link does not overwrite what came in between.
+        // Unlike rename, link fails if the file has been created meanwhile.
         if overwrites {
             guard rename(partial, path) == 0 else { throw failure(path) }
         } else if link(partial, path) != 0 {
@@ -217,12 +223,12 @@ struct BackupFile {
     }
 
     private static func exists(_ path: String) -> PushError {
-        PushError("storage.backup_exists", "there is a file \(path) already", hint: "name another, or say --force")
+        PushError("storage.backup_exists", "the file \(path) already exists", hint: "name another, or pass --force to replace it")
     }
 
     private static func failure(_ path: String) -> PushError {
         PushError(
             "backup.failed", "\(path) cannot be used: \(String(cString: strerror(errno)))",
-            hint: "look at the folder, its permissions and the room on its disk")
+            hint: "check the folder, its permissions and the free disk space")
     }
 }

@@ -1,7 +1,9 @@
-import PushCore
+import PushModel
+import PushRuntime
+import PushServer
 import WebAPI
 
-/// What a hub sends with, as it is shown to people.
+/// Formats a hub's push credential as text.
 struct CredentialReport {
     let credential: HubCredential
 
@@ -12,30 +14,30 @@ struct CredentialReport {
 
     var service: String { credential.platform.displayName }
 
-    /// `APNs: token for com.example.app, production, to api.push.apple.com:443, from the settings (apns.key)`
+    /// One line, such as `APNs: token for com.example.app, production, to api.push.apple.com:443, from the settings (apns.key)`.
     var line: String { "\(service): \(text)" }
 
     private var text: String {
         var parts = [credential.words].filter { !$0.isEmpty }
         if let address = credential.address { parts.append("to \(address)") }
-        if let end = credential.expires { parts.append("good until \(end)") }
+        if let end = credential.expires { parts.append("valid until \(end)") }
         parts.append(credential.setting.map { "from the settings (\($0))" } ?? "the hub's own")
         return parts.joined(separator: ", ") + (credential.fault.map { "; \($0)" } ?? "")
     }
 
-    /// A key to copy stands alone.
+    /// One or more lines. A VAPID public key has a line of its own, so that it can be copied.
     func lines(_ palette: Palette) -> [String] {
         guard let key = credential.publicKey else { return ["\(service.padded(to: 10))\(text)".printable] }
         let source = credential.setting.map { "from the settings (\($0))" } ?? "the hub's own"
         return [
             "\(service.padded(to: 10))VAPID key of \(credential.subject ?? ""), \(source)\(credential.fault.map { "; \($0)" } ?? "")"
                 .printable,
-            "  web apps subscribe with (applicationServerKey)", "  \(key.printable)",
+            "  applicationServerKey for web apps:", "  \(key.printable)",
         ]
     }
 }
 
-/// What the push services said of a hub's credentials.
+/// Formats the push services' verdicts on a hub's credentials.
 struct CredentialCheckReport {
     let items: [JSON]
 
@@ -46,7 +48,7 @@ struct CredentialCheckReport {
             guard let credential = item["credential"].flatMap({ CredentialReport($0) }) else { return [] }
             let mark = item["ok"]?.bool == true ? palette.green("✓") : palette.red("✗")
             var parts = [credential.credential.words].filter { !$0.isEmpty }
-            if let end = credential.credential.expires { parts.append("good until \(end.iso8601(fraction: false))") }
+            if let end = credential.credential.expires { parts.append("valid until \(end.iso8601(fraction: false))") }
             let asked = item["asked"]?.string.map { "\($0): " } ?? ""
             parts.append("\(asked)\(item["finding"]?.string ?? "")")
             let hint = item["hint"]?.string.map { ["    help      \($0.printable)"] } ?? []

@@ -1,11 +1,12 @@
 import HubWire
-import PushCore
+import PushModel
+import PushRuntime
 import WebAPI
 
-/// Keys as they are shown: without their values, or as the connection strings that clients take.
+/// Formats access keys: as a table without their values, or as connection strings.
 struct KeyReport {
     let keys: [JSON]
-    /// Of the server, as clients reach it; nil where nobody knows.
+    /// The server's URL for clients; nil if it is not known.
     let url: String?
 
     func table(_ palette: Palette) -> [String] {
@@ -22,7 +23,7 @@ struct KeyReport {
         return table.lines(palette)
     }
 
-    /// For the eyes of the operator alone.
+    /// Formats keys with their values, for the operator only.
     /// - Parameter places: `primary`, `secondary`, or both.
     func revealed(_ palette: Palette, _ places: [String] = ["primary", "secondary"]) -> [String] {
         keys.flatMap { key in
@@ -42,7 +43,7 @@ struct KeyReport {
     }
 
     private func ceiling(_ key: JSON) -> String {
-        key["ceiling"]?.int.map { ", \($0.devicesInWords) at most without leave" } ?? ""
+        key["ceiling"]?.int.map { ", at most \($0.deviceCountText) without approval" } ?? ""
     }
 
     private func text(_ key: JSON, _ name: String) -> String { key[name]?.string ?? "" }

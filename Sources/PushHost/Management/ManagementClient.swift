@@ -1,28 +1,30 @@
 import Glibc
 import HubWire
 import NIOHTTP1
-import PushCore
+import PushModel
+import PushRuntime
+import PushServer
 import RemoteHub
 import Synchronization
 import WebAPI
 
-/// Asks a server over the socket of its data folder, or over the network with a key.
+/// Sends requests to a server, over the socket in its data folder or over the network with a key.
 final class ManagementClient: Sendable {
-    /// The member of an error's details that says that it came from the server, or from the way there.
+    /// Key in an error's details: whether the error came from the server or from the connection to it.
     static let fromServer = "server"
-    /// How long an answer may take.
+    /// Default time limit of a request.
     static let patience: Duration = .seconds(120)
     private static let tokenLifetime: Duration = .seconds(600)
 
     let target: ManagementTarget
     private let http: RemoteConnection
-    /// Kept open, for the way to the socket may lead through it.
+    /// Stored to keep the folder open: a long path to the socket is shortened through its file descriptor.
     private let socket: ControlSocket?
     private let clock = SystemClock()
-    /// Whether it was said that the server takes its time.
-    private let hasSaidThatItWaits = Atomic(false)
+    /// Whether the notice of a slow server was printed.
+    private let hasShownSlowNotice = Atomic(false)
 
-    /// Lends a client to `work`.
+    /// Calls `work` with a client, and closes the client afterwards.
     static func with<Value>(
         _ target: ManagementTarget, _ work: (ManagementClient) async throws(PushError) -> Value
     ) async throws(PushError) -> Value {
@@ -43,8 +45,8 @@ final class ManagementClient: Sendable {
         case .folder(let path):
             guard access(path, F_OK) == 0 else {
                 throw PushError(
-                    "control.unreachable", "there is no data folder \(path)",
-                    hint: "name the server's with --data or --config, or reach it with --connection",
+                    "control.unreachable", "the data folder \(path) does not exist",
+                    hint: "name the server's data folder with --data or --config, or use --connection",
                     details: [Self.fromServer: true])
             }
             socket = try ControlSocket(folder: path)
@@ -57,12 +59,12 @@ final class ManagementClient: Sendable {
 
     // MARK: - The JSON API
 
-    /// `/api/v1/…` of these parts, encoded.
+    /// The path `/api/v1/…` of these parts, encoded.
     static func path(_ parts: String...) -> String {
         "/api/v1/" + parts.map(encoded).joined(separator: "/")
     }
 
-    /// A text as one part of a path.
+    /// Encodes a text as one part of a path.
     static func encoded(_ part: String) -> String { PercentEncoding.encode(part) }
 
     func get(
@@ -80,7 +82,7 @@ final class ManagementClient: Sendable {
 
     func delete(_ path: String) async throws(PushError) { _ = try await json(.DELETE, path) }
 
-    /// The JSON that a request is answered with; null for an empty answer. Throws what the server refuses with.
+    /// Sends a request and parses the answer; null if it is empty. Throws the server's error.
     private func json(
         _ method: HTTPMethod, _ path: String, _ query: [(String, String?)] = [], body: JSON? = nil,
         patience: Duration = ManagementClient.patience
@@ -92,18 +94,18 @@ final class ManagementClient: Sendable {
         do {
             return try JSON(parsing: answer.body)
         } catch {
-            throw refusal("control.answer", "the answer to \(path) is no JSON: this is no PushHost, or another version")
+            throw refusal("control.answer", "the answer to \(path) is not JSON: the server is not PushHost, or has another version")
         }
     }
 
-    /// All items of a list that has no pages.
+    /// All items of a list without pages.
     func allItems(
         _ path: String, _ query: [(String, String?)] = [], patience: Duration = ManagementClient.patience
     ) async throws(PushError) -> [JSON] {
         try await get(path, query, patience: patience)["items"]?.array ?? []
     }
 
-    /// All items of a list, page after page, or the first `count`.
+    /// All items of a list, page by page, or the first `count`.
     /// - Returns: the items, and whether there are more.
     func items(
         _ path: String, _ query: [(String, String?)] = [], first count: Int?
@@ -121,7 +123,7 @@ final class ManagementClient: Sendable {
 
     // MARK: - Requests
 
-    /// Throws `control.unreachable`, for a redirect `control.answer`, and for a status from 400 on what the answer says.
+    /// Sends a request. Throws `control.unreachable`, `control.answer` for a redirect, and the server's error for a status from 400 on.
     func exchange(
         _ method: HTTPMethod, _ path: String, _ query: [(String, String?)] = [], _ headers: HTTPHeaders = [:], _ body: [UInt8] = [],
         patience: Duration = ManagementClient.patience
@@ -136,7 +138,7 @@ final class ManagementClient: Sendable {
         }
         let notice = Task { [self] in
             try await Task.sleep(for: .seconds(3))
-            sayThatItWaits()
+            showSlowNotice()
         }
         defer { notice.cancel() }
         let answer: RemoteAnswer
@@ -149,10 +151,10 @@ final class ManagementClient: Sendable {
         return answer
     }
 
-    private func sayThatItWaits() {
+    private func showSlowNotice() {
         let errors = Output(descriptor: STDERR_FILENO)
-        guard errors.isTerminal, !hasSaidThatItWaits.exchange(true, ordering: .relaxed) else { return }
-        errors.note("the server has not answered yet; Ctrl-C ends the wait")
+        guard errors.isTerminal, !hasShownSlowNotice.exchange(true, ordering: .relaxed) else { return }
+        errors.note("the server has not answered yet; press Ctrl-C to stop waiting")
     }
 
     private var base: String {
@@ -176,38 +178,37 @@ final class ManagementClient: Sendable {
         case .folder(let path):
             return PushError(
                 "control.unreachable", "no server answers for the data folder \(path): \(failure.why)",
-                hint: "start pushhost serve there, or name the server's folder with --data or --config", details: details)
+                hint: "start pushhost serve there, or name the server's data folder with --data or --config", details: details)
         case .network(let connection, _):
             return PushError(
                 "control.unreachable", "\(connection.host) does not answer: \(failure.why)",
                 hint: failure == .notTLS
-                    ? "for a plain port write http:// in Endpoint"
-                    : "check the address; for a certificate that the server made, name its authority with --authority",
+                    ? "for a port without TLS, write http:// in Endpoint"
+                    : "check the address; if the server created its certificate, name its authority with --authority",
                 details: details)
         }
     }
 
-    /// The member of an error's details that says whether the connection broke when it was there already: what was asked may
-    /// have been done.
+    /// Key in an error's details: whether an established connection broke. The server may have carried out the request.
     static let isBroken = "broken"
-    /// The member that says whether nothing can have been done, since nobody was there.
+    /// Key in an error's details: whether the request was not sent, so that the server cannot have carried it out.
     static let isUnsent = "unsent"
 
-    /// The member with the id of what waits for somebody else's leave.
+    /// Key in an error's details: the id of the request that awaits approval.
     static let approval = "approvalId"
-    /// What of an answer that refuses is shown with the error.
+    /// Members of an error answer that are shown with the error.
     static let shown = [approval, "drift"]
 
     private func refusal(_ code: String, _ message: String, hint: String? = nil, status: Int? = nil) -> PushError {
         PushError(code, message, hint: hint, status: status, details: [Self.fromServer: true])
     }
 
-    /// In the words of the server.
+    /// The server's error, with its code and message.
     private func refusal(of answer: RemoteAnswer) -> PushError {
         if answer.status < 400 {
             return refusal(
                 "control.answer", "the answer is a redirect\(answer.redirect.map { " to \($0)" } ?? ""), which is not followed",
-                hint: "name the address that answers itself", status: answer.status)
+                hint: "use the address to which it redirects", status: answer.status)
         }
         guard let problem = try? JSON(parsing: answer.body), let code = problem["code"]?.string else {
             return refusal("control.refused", "the server answered \(answer.status)", status: answer.status)
@@ -220,7 +221,7 @@ final class ManagementClient: Sendable {
 }
 
 extension String {
-    /// Without the full stop at its end.
+    /// The text without its final full stop.
     fileprivate var asClause: String {
         var text = self[...]
         while let last = text.last, last == " " || last == "." { text.removeLast() }

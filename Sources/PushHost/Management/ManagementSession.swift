@@ -1,19 +1,19 @@
 import Bindings
 import Glibc
 import Lua
-import PushCore
+import PushModel
 
-/// What a command has to say.
+/// The result of a command.
 struct CommandResult {
-    /// For programs.
+    /// Printed with `--json`.
     var json: JSON
-    /// For people.
+    /// Makes the lines to print as text.
     var lines: (Palette) -> [String]
     /// The exit code.
     var status = ExitStatus.pass
 }
 
-/// A command that manages a server, from its question to its exit code.
+/// Runs a management command: does its work, prints the result or the error, and ends the program.
 struct ManagementSession: Sendable {
     static let schema = "pushhost.manage/1"
 
@@ -25,7 +25,7 @@ struct ManagementSession: Sendable {
         self.isJSON = isJSON
     }
 
-    /// Does the work, shows what came of it and ends the program.
+    /// Does the work, prints the result and ends the program.
     func run(_ work: () async throws(PushError) -> CommandResult) async -> Never {
         let status: Int32
         do throws(PushError) {
@@ -49,23 +49,23 @@ struct ManagementSession: Sendable {
         Glibc.exit(isWritten ? status : max(status, ExitStatus.failed))
     }
 
-    /// Asks on a terminal whether a change shall be made that cannot be taken back.
+    /// Asks on the terminal to confirm a change that cannot be undone.
     ///
     /// - Parameter isSaid: whether `--yes` was given.
-    /// Throws `usage.confirmation` where the answer is no, or nobody can be asked.
-    func confirm(_ question: String, isSaid: Bool) async throws(PushError) {
-        if isSaid { return }
+    /// Throws `usage.confirmation` if the answer is no, or if there is no terminal.
+    func confirm(_ question: String, isPreconfirmed: Bool) async throws(PushError) {
+        if isPreconfirmed { return }
         try await Question(text: question, code: "usage.confirmation").ask(on: errors)
     }
 
-    /// Says at once, to people, what is known already.
+    /// Prints lines at once, before the work has ended. Does nothing with `--json`.
     func show(_ lines: (Palette) -> [String]) {
         guard !isJSON else { return }
         for line in lines(Palette(isOn: output.hasColour)) { output.line(line) }
         output.flush()
     }
 
-    /// A line that the next one replaces, for whoever watches.
+    /// Shows a line on the terminal that the next one replaces.
     func progress(_ text: String) { errors.progress(text) }
 
     static func refusal(_ error: PushError, exitCode: Int32) -> JSON {
@@ -81,7 +81,8 @@ struct ManagementSession: Sendable {
         .object(JSONObject([("schema", .string(schema)), ("exit_code", .integer(Int64(status)))] + members.members))
     }
 
-    /// What the server or the way to it refused is 4; what was wrong before anybody was asked, 2.
+    /// The exit code for an error: 4 from the server or the connection to it, 5 for approvals, 130 if cancelled, 1 if a file cannot be
+    /// written, and 2 for everything else.
     private static func status(of error: PushError) -> Int32 {
         if error.code == "cancelled" { return ExitStatus.interrupted }
         if ["approval.required", "approval.denied", "approval.own"].contains(error.code) { return ExitStatus.policy }

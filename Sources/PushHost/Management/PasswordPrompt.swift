@@ -1,67 +1,68 @@
 import Glibc
-import PushCore
+import PushModel
+import PushRuntime
 
-/// Asks for a password on the terminal, twice, without showing it.
+/// Reads a password: from the terminal without echo, or from standard input.
 struct PasswordPrompt {
     private let errors = Output(descriptor: STDERR_FILENO)
 
     var canAsk: Bool { isatty(STDIN_FILENO) == 1 && errors.isTerminal }
 
-    /// Throws `usage.password` where nobody can be asked, where the two differ, and for none.
+    /// Asks twice. Throws `usage.password` if there is no terminal, the answers differ, or they are empty.
     func ask(for name: String) async throws(PushError) -> Secret {
         guard canAsk else {
             throw PushError(
-                "usage.password", "the password of \(name) is not given, and nobody can be asked",
-                hint: "write it to standard input, and say --password-stdin")
+                "usage.password", "no password for \(name): not a terminal",
+                hint: "pass --password-stdin, and write it to standard input")
         }
         let first = try await hidden("Password of \(name): ")
         guard !first.isEmpty else { throw Self.empty }
-        guard try await hidden("The same again: ") == first else {
+        guard try await hidden("Repeat: ") == first else {
             throw PushError("usage.password", "the two passwords differ", hint: "try again")
         }
         return first
     }
 
-    /// Asks for something secret that exists already, once. Throws `usage.password` where nobody can be asked, and for nothing.
+    /// Asks once for an existing secret. Throws `usage.password` if there is no terminal or the answer is empty.
     func askOnce(_ question: String, _ name: String, hint: String) async throws(PushError) -> Secret {
         guard canAsk else {
-            throw PushError("usage.password", "the \(name) is not given, and nobody can be asked", hint: hint)
+            throw PushError("usage.password", "no \(name): not a terminal", hint: hint)
         }
         let secret = try await hidden(question)
         guard !secret.isEmpty else { throw Self.empty }
         return secret
     }
 
-    /// The only line of standard input. Throws `usage.password` where there is more already: the rest may have been meant, too. Its
-    /// end is not waited for: whoever writes may keep it open.
+    /// Reads the password from standard input, which must be a single line. Throws `usage.password` if more has arrived, because it may
+    /// belong to the password. Does not wait for the end of input, because the writer may keep it open.
     static func line() async throws(PushError) -> Secret {
         let (secret, isAlone) = try await typed()
         guard isAlone else {
             throw PushError(
-                "usage.password", "standard input has more than one line", hint: "write the password alone; it cannot have line breaks")
+                "usage.password", "standard input has more than one line", hint: "write only the password; it cannot contain line breaks")
         }
         guard !secret.isEmpty else { throw empty }
         return secret
     }
 
-    /// A line, and whether nothing is there behind it.
+    /// Reads a line, and whether it is all that has arrived.
     private static func typed() async throws(PushError) -> (secret: Secret, isAlone: Bool) {
         let (bytes, isAlone) = try await blocking { () throws(PushError) in try read() }
-        // Repaired, it would be another password than the one that was typed.
+        // Repairing invalid UTF-8 would change the password.
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw PushError("usage.password", "the password is not UTF-8", hint: "write it as UTF-8, or choose another")
         }
         return (Secret(text), isAlone)
     }
 
-    /// Past the buffer of `readLine`, which would hide from `poll` what is there.
+    /// Reads without the buffer of `readLine`, which would hide further input from `poll`.
     private static func read() throws(PushError) -> (line: [UInt8], isAlone: Bool) {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
             let count = Glibc.read(STDIN_FILENO, &buffer, buffer.count)
             if count < 0 {
-                try awaitInput(after: errno)
+                try waitForInput(after: errno)
                 continue
             }
             guard count > 0 else { return (bytes, true) }
@@ -72,9 +73,8 @@ struct PasswordPrompt {
         }
     }
 
-    /// Where another program has left standard input so that reading does not wait, it is waited for here: what has come so far is not
-    /// the password.
-    private static func awaitInput(after number: Int32) throws(PushError) {
+    /// Waits for input if another program has made standard input non-blocking. What has arrived so far is not the whole password.
+    private static func waitForInput(after number: Int32) throws(PushError) {
         switch number {
         case EINTR: return
         case EAGAIN:
@@ -83,11 +83,11 @@ struct PasswordPrompt {
         default:
             throw PushError(
                 "usage.password", "the password cannot be read from standard input: \(String(cString: strerror(number)))",
-                hint: "write it to a pipe, or give a file")
+                hint: "write it to a pipe, or use a file")
         }
     }
 
-    /// On a terminal the line that was typed is all there is.
+    /// Whether more input has arrived. On a terminal, the line is all there is.
     private static func hasMore() -> Bool {
         guard isatty(STDIN_FILENO) == 0 else { return false }
         var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
@@ -98,7 +98,7 @@ struct PasswordPrompt {
 
     private func hidden(_ question: String) async throws(PushError) -> Secret {
         let shown = Self.settings()
-        // Ctrl-C leaves the terminal as it was, and so does Ctrl-\.
+        // Signals that end the program restore the terminal first.
         for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] where !Signals.isIgnored(number) {
             Signals.watch(number) {
                 Self.restore(shown)
@@ -114,7 +114,7 @@ struct PasswordPrompt {
         return try await Self.typed().secret
     }
 
-    /// Those of the terminal; nil where there are none.
+    /// The terminal's settings; nil without a terminal.
     private static func settings() -> termios? {
         var settings = termios()
         return tcgetattr(STDIN_FILENO, &settings) == 0 ? settings : nil

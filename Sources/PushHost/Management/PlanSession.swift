@@ -1,11 +1,11 @@
-import PushCore
+import PushModel
 
-/// Plans of a hub of a server.
+/// Makes and reads plans of one hub.
 struct PlanSession: Sendable {
     let client: ManagementClient
     let hub: String
 
-    /// Devices of a page.
+    /// Devices per page.
     private static let page = 1000
 
     func make(_ body: JSON) async throws(PushError) -> PlanReport {
@@ -16,7 +16,7 @@ struct PlanSession: Sendable {
         try report(try await client.get(ManagementClient.path("hubs", hub, "plans", id)))
     }
 
-    /// Every device of a plan, page by page.
+    /// Calls `take` with every device of a plan, page by page.
     func devices(of id: String, _ take: ([PlannedDevice]) -> Void) async throws(PushError) {
         var continuation: String?
         repeat {
@@ -27,13 +27,13 @@ struct PlanSession: Sendable {
         } while continuation != nil
     }
 
-    /// A hub of a million devices takes some seconds.
+    /// Time limit; planning for a million devices takes seconds.
     private static let patience: Duration = .seconds(120)
 
     private func report(_ json: JSON) throws(PushError) -> PlanReport {
         guard let report = PlanReport(document: json) else {
             throw PushError(
-                "control.answer", "the answer is no plan: this is no PushHost, or another version",
+                "control.answer", "the answer is not a plan: the server is not PushHost, or has another version",
                 details: [ManagementClient.fromServer: true])
         }
         return report

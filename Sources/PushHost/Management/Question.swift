@@ -1,20 +1,21 @@
 import Dispatch
 import Glibc
-import PushCore
+import PushModel
+import PushRuntime
 import Synchronization
 
-/// A question to whoever sits at the terminal, before something is done that cannot be taken back.
+/// Asks the user at the terminal to confirm something that cannot be undone.
 struct Question: Sendable {
     let text: String
-    /// Of the error where it is not answered with yes.
+    /// Code of the error if the answer is not yes.
     let code: String
 
-    /// Throws where the answer is no, or nobody can be asked; `cancelled` where nobody waits for the answer any more.
+    /// Throws if the user does not answer yes or there is no terminal, and `cancelled` if the task is cancelled meanwhile.
     func ask(on errors: Output) async throws(PushError) {
         guard isatty(STDIN_FILENO) == 1, errors.isTerminal else {
-            throw PushError(code, "\(text) Nobody can be asked", hint: "say --yes")
+            throw PushError(code, "\(text) Cannot ask for confirmation: not a terminal; nothing was done", hint: "pass --yes to confirm")
         }
-        // What was typed before was no answer to this.
+        // Discards input that was typed before the question.
         tcflush(STDIN_FILENO, TCIFLUSH)
         errors.put("\(text.printable) [y/N] ")
         guard let answer = await Self.answer() else {
@@ -22,14 +23,14 @@ struct Question: Sendable {
             throw PushError("cancelled", "the run has ended")
         }
         guard ["y", "yes"].contains(answer.lowercased()) else {
-            throw PushError(code, "nothing was done", hint: "answer y, or say --yes")
+            throw PushError(code, "not confirmed, nothing was done", hint: "answer y, or pass --yes")
         }
     }
 
-    /// How often is looked whether somebody still waits for the answer, in milliseconds.
+    /// How often to check for cancellation, in milliseconds.
     private static let patience: Int32 = 100
 
-    /// A line; empty at the end of the input, nil where the task was cancelled: the line that comes then is another question's.
+    /// Reads a line; empty at the end of the input. Nil if the task is cancelled, so that the next line answers the next question.
     private static func answer() async -> String? {
         let isOver = Flag()
         return await withTaskCancellationHandler {
@@ -57,11 +58,11 @@ struct Question: Sendable {
     }
 }
 
-/// Asks one at a time, so that an answer is one to the question that is shown.
-actor Questions {
-    private var turns = Turns<String>()
+/// Asks one question at a time, so that an answer belongs to the question that is shown.
+actor ConfirmationQueue {
+    private var turns = KeyedLock<String>()
 
-    /// - Parameter screen: what is printed on the same terminal meanwhile.
+    /// - Parameter screen: other output to the same terminal, held until the question is answered.
     func ask(_ question: Question, on errors: Output, over screen: Output) async throws(PushError) {
         if !turns.take("") { await withCheckedContinuation { turns.wait("", $0) } }
         defer { turns.leave("") }

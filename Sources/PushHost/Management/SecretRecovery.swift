@@ -1,27 +1,29 @@
 import Crypto
 import Glibc
-import PushCore
+import PushModel
+import PushRuntime
+import PushServer
 import Storage
 
-/// Puts new secrets in the place of those that the key file of a server does not open, while no server runs.
+/// Replaces secrets that the server's key file does not open. No server may be running.
 struct SecretRecovery {
     let settings: ServerSettings
     /// Whether to go on without the key file that the folder records and the settings do not name.
     let isKeyLost: Bool
 
-    /// Throws `storage.not_found`, `data.in_use`, `data.key_missing`, and what the key file and the storage refuse with.
+    /// Throws `storage.not_found`, `data.in_use`, `data.key_missing`, and errors of the key file and the storage.
     func renew() async throws(PushError) -> RenewedSecrets {
         guard access("\(settings.data)/\(DataFolder.databaseName)", F_OK) == 0 else {
             throw PushError(
-                "storage.not_found", "there is no database in \(settings.data)", hint: "name the data folder with --data or --config")
+                "storage.not_found", "no database in \(settings.data)", hint: "name the data folder with --data or --config")
         }
         let lock = try DataFolder(path: settings.data)
-        // A damaged database is not opened, for that could change it.
+        // Throws for a damaged database instead of opening it, because opening could change it.
         let database = try await FolderDatabase.examining(lock)
         let file = PayloadKeyFile(settings)
         if !isKeyLost { try await file.checkRecord() }
-        let (key, isNew) = try file.keyOrNew()
-        // Before the database is sealed with it.
+        let (key, isNew) = try file.keyOrGenerated()
+        // The key must be stored before the database is sealed with it.
         if isNew { try file.store(key) }
         let (seal, clock) = (PayloadKeyFile.seal(of: key), SystemClock())
         let renewed = try await SQLiteStorage.renewSecrets(of: lock.database, seal: seal, now: clock.now)

@@ -1,46 +1,48 @@
 import Bindings
 import NIOHTTP1
-import PushCore
+import PushHub
+import PushModel
+import PushRuntime
 
-/// What `pushhost send` is to send, as requests of the hub's interface.
+/// A notification of `pushhost send`, as a request to the hub's REST interface.
 struct SendRequest: Sendable {
     enum Content: Sendable {
-        /// The properties of a template notification.
+        /// Properties of a template notification.
         case message([(name: String, value: String)])
         case native(Platform, payload: [UInt8])
     }
 
     let content: Content
-    /// Nil for everybody.
+    /// Nil to send to all devices.
     let tags: String?
-    /// Nil for at once.
+    /// When to send; nil for at once.
     let moment: Timestamp?
     let isTest: Bool
     let pace: Pace?
-    /// A broadcast channel of APNs, which nobody else gets.
+    /// The APNs broadcast channel to send to instead of devices.
     var channel: String?
-    /// For who may have to allow it.
+    /// Shown to those who may approve the send.
     var note: String?
 
     private static let largestFile = 65_536
 
-    /// One for the message, or one for each native payload.
+    /// Makes one request for the message, or one for each native payload.
     ///
     /// Throws `usage.value`.
     static func requests(
         text: String?, message: [String], native: [String], tags: String?, channel: String? = nil, at time: String?, pace: String?,
         isTest: Bool, note: String? = nil, now: Timestamp
     ) throws(PushError) -> [SendRequest] {
-        if let note, note.isEmpty || note.count > SendGuard.longestNote || !note.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) {
-            throw value("--note: that is no note", "write one line of at most \(SendGuard.longestNote) characters")
+        if let note, note.isEmpty || note.count > SendGuard.maximumNoteLength || !note.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) {
+            throw value("--note: invalid note", "write one line of at most \(SendGuard.maximumNoteLength) characters")
         }
         let moment = try time.map { text throws(PushError) in try Self.moment(text, now) }
-        guard moment == nil || !isTest else { throw value("--test and --at exclude each other", "leave one of them out") }
+        guard moment == nil || !isTest else { throw value("--test and --at exclude each other", "remove one of them") }
         let pace = try pace.map { text throws(PushError) in try Self.pace(text) }
         let contents = try contents(text: text, message: message, native: native)
         if channel != nil {
             guard contents.count == 1, case .native(.apns, _)? = contents.first else {
-                throw value("--channel is of APNs, which takes its payload as it is", "write --native apns FILE, and no text")
+                throw value("--channel needs one native APNs payload", "pass --native apns FILE, and no text")
             }
         }
         return contents.map {
@@ -48,7 +50,7 @@ struct SendRequest: Sendable {
         }
     }
 
-    /// The content as the JSON interface takes it, all platforms in one; nothing where none is given.
+    /// Adds the content in the form of the JSON interface, with all platforms in one. Adds nothing if none is given.
     ///
     /// Throws `usage.value`.
     static func addContent(text: String?, message: [String], native: [String], to body: inout JSONObject) throws(PushError) {
@@ -60,7 +62,7 @@ struct SendRequest: Sendable {
                 body.append("message", .object(JSONObject(properties.map { ($0.name, JSON.string($0.value)) })))
             case .native(let platform, let payload):
                 guard payloads[platform.shortName] == nil else {
-                    throw value("--native has two payloads for \(platform.shortName)", "keep one of them")
+                    throw value("--native has two payloads for \(platform.shortName)", "remove one of them")
                 }
                 payloads.append(platform.shortName, ["payload": .string(String(decoding: payload, as: UTF8.self))])
             }
@@ -68,7 +70,7 @@ struct SendRequest: Sendable {
         if !payloads.isEmpty { body.append("native", .object(payloads)) }
     }
 
-    /// The rest of a send through the JSON interface. Throws `usage.value`.
+    /// Adds the other options of a send in the form of the JSON interface. Throws `usage.value`.
     static func addOptions(at time: String?, pace: String?, now: Timestamp, to body: inout JSONObject) throws(PushError) {
         if let time { body.append("at", .string(try moment(time, now).description)) }
         if let pace { body.append("pace", .string(try Self.pace(pace).description)) }
@@ -85,16 +87,16 @@ struct SendRequest: Sendable {
     private static func contents(text: String?, message: [String], native: [String]) throws(PushError) -> [Content] {
         guard native.isEmpty else {
             guard text == nil, message.isEmpty else {
-                throw value("--native has the whole payload: there is no place for a text beside it", "leave the text out")
+                throw value("--native excludes a text: its files are whole payloads", "remove the text")
             }
             guard native.count % 2 == 0 else {
-                throw value("--native: a platform has no file", "write --native apns FILE")
+                throw value("--native: the last platform has no file", "write --native apns FILE")
             }
             var contents: [Content] = []
             for place in stride(from: 0, to: native.count, by: 2) {
                 guard let platform = Platform(name: native[place]) else {
                     throw value(
-                        "--native: there is no platform \"\(native[place])\"", "platforms are \(Platform.spellings.joined(separator: ", "))"
+                        "--native: unknown platform \"\(native[place])\"", "platforms are \(Platform.spellings.joined(separator: ", "))"
                     )
                 }
                 contents.append(.native(platform, payload: try file(native[place + 1])))
@@ -104,17 +106,18 @@ struct SendRequest: Sendable {
         var properties: [(name: String, value: String)] = text.map { [("message", $0)] } ?? []
         for pair in message {
             guard let equals = pair.firstIndex(of: "="), equals > pair.startIndex else {
-                throw value("--message \(pair): that is no property", "write --message name=value")
+                throw value("--message \(pair): invalid property", "write --message name=value")
             }
             let name = String(pair[..<equals])
             guard !properties.contains(where: { $0.name == name }) else {
                 throw value(
-                    "--message \(pair): the property \(name) is given twice", name == "message" ? "TEXT is that property" : "keep one")
+                    "--message \(pair): the property \(name) is given twice",
+                    name == "message" ? "remove it; TEXT is that property" : "remove one of them")
             }
             properties.append((name, String(pair[pair.index(after: equals)...])))
         }
         guard !properties.isEmpty else {
-            throw value("there is nothing to send", "write a text, --message name=value or --native PLATFORM FILE")
+            throw value("no content", "write a text, or pass --message name=value or --native PLATFORM FILE")
         }
         return [.message(properties)]
     }
@@ -127,21 +130,21 @@ struct SendRequest: Sendable {
         }
     }
 
-    /// `2026-12-24T18:00:00Z`, or a duration from now on.
+    /// Parses `2026-12-24T18:00:00Z`, or a duration from now on.
     private static func moment(_ text: String, _ now: Timestamp) throws(PushError) -> Timestamp {
         if let moment = Timestamp(iso8601: text) {
-            guard moment > now else { throw value("--at \(text): that has passed", "leave it out to send at once") }
+            guard moment > now else { throw value("--at: \(text) has passed", "remove it to send at once") }
             return moment
         }
         if let wait = Duration(parsing: text), wait > .zero { return now + wait }
-        throw value("--at \(text): that is no moment", "write 2026-12-24T18:00:00Z, or 90m for in 90 minutes")
+        throw value("--at: invalid time \"\(text)\"", "write 2026-12-24T18:00:00Z, or 90m for in 90 minutes")
     }
 
     private static func value(_ message: String, _ hint: String) -> PushError { PushError("usage.value", message, hint: hint) }
 
     // MARK: - On the wire
 
-    /// Of the hub's interface.
+    /// The path in the hub's REST interface.
     func path(_ hub: String) -> String {
         let name = hub.split(separator: "/").map { ManagementClient.encoded(String($0)) }.joined(separator: "/")
         return "/\(name)/\(moment == nil ? "messages" : "schedulednotifications")"
@@ -172,7 +175,7 @@ struct SendRequest: Sendable {
         }
     }
 
-    /// What `POST …/render` takes.
+    /// The body of `POST …/render`.
     var preview: JSON {
         var members = JSONObject()
         members["tagExpression"] = tags.map(JSON.string)

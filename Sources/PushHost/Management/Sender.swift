@@ -1,16 +1,17 @@
 import NIOHTTP1
-import PushCore
+import PushModel
+import PushRuntime
 import RemoteHub
 
-/// Sends through a server and follows what becomes of it.
+/// Sends notifications through a server and waits for their results.
 struct Sender: Sendable {
     let client: ManagementClient
     let hub: String
-    /// Told how far it is.
+    /// Receives a line of progress after each poll.
     let progress: @Sendable (String) -> Void
 
     private let clock = SystemClock()
-    /// Devices that are shown one by one.
+    /// Maximum number of failed devices in a report.
     private static let devicesShown = 20
     private static let shortestPause: Duration = .milliseconds(50)
     private static let longestPause: Duration = .seconds(1)
@@ -21,15 +22,15 @@ struct Sender: Sendable {
         self.progress = progress
     }
 
-    /// What became of a notification.
+    /// The state of a notification.
     struct Report: Sendable {
-        /// As the server tells of it.
+        /// The notification as the server returns it.
         var notification: JSON
-        /// Those that did not get it, the first of them.
+        /// The first devices that did not receive it.
         var failed: [JSON] = []
 
         var state: String { notification["state"]?.string ?? "" }
-        /// All that is left of it waits for moments that a plugin has chosen.
+        /// Whether the remaining devices were deferred by a plugin.
         var isHeld: Bool { notification["deferredUntil"] != nil }
         var isWithoutTarget: Bool { state == NotificationOutcome.State.noTargetFound.rawValue }
 
@@ -40,12 +41,13 @@ struct Sender: Sendable {
         }
     }
 
-    /// The member of an error's details with the ids of what goes on all the same.
+    /// Key in an error's details: the ids of accepted notifications, which are sent despite the error.
     static let accepted = "accepted"
 
-    /// Answers when every device has its verdict; of what is to be sent later, at once. All are accepted before one is waited for.
+    /// Sends the requests. Returns when every device has a final result, or at once for scheduled notifications. All requests are accepted
+    /// before the first result is awaited.
     ///
-    /// Throws `cancelled` where the task is; whatever it throws names what was accepted before.
+    /// Throws `cancelled` if the task is cancelled. Every error names the notifications that were accepted before.
     func send(_ requests: [SendRequest]) async throws(PushError) -> [Report] {
         var ids: [String] = []
         do throws(PushError) {
@@ -54,30 +56,31 @@ struct Sender: Sendable {
             for id in ids { reports.append(try await follow(id)) }
             return reports
         } catch {
-            throw Self.telling(Task.isCancelled ? PushError("cancelled", "the wait was interrupted") : error, ids)
+            throw Self.telling(Task.isCancelled ? PushError("cancelled", "stopped waiting for results") : error, ids)
         }
     }
 
     private static func telling(_ error: PushError, _ ids: [String]) -> PushError {
         var error = error
         guard !ids.isEmpty else {
-            // No answer does not say that nothing was done.
+            // Without an answer, the server may have accepted the request.
             if error.status == nil, error.details[ManagementClient.isUnsent] != true {
-                error.hint = "\(error.hint.map { "\($0); " } ?? "")it may have been accepted all the same: pushhost notification list tells"
+                error.hint = "\(error.hint.map { "\($0); " } ?? "")it may have been accepted: check with pushhost notification list"
             }
             return error
         }
         let hint = ids.map { "pushhost notification show \($0)" }.joined(separator: ", ")
         error.message += "; accepted as \(ids.joined(separator: ", "))"
-        error.hint = "\(error.hint.map { "\($0); " } ?? "")it goes on: \(hint) tells more"
+        error.hint = "\(error.hint.map { "\($0); " } ?? "")sending continues: see \(hint)"
         error.details[accepted] = .array(ids.map(JSON.string))
         return error
     }
 
-    /// The id. Where the connection breaks before the answer it is asked once more, with the same key: it is sent once.
+    /// Posts a request and returns the notification's id. If the connection breaks, posts once more with the same idempotency key, so that
+    /// it is sent only once.
     private func accept(_ request: SendRequest) async throws(PushError) -> String {
         var headers = request.headers
-        // Test sends take no key.
+        // Test sends do not support idempotency keys.
         if !request.isTest { headers.add(name: "Idempotency-Key", value: SystemRandom().uuid()) }
         let answer: RemoteAnswer
         do throws(PushError) {
@@ -86,7 +89,7 @@ struct Sender: Sendable {
             do throws(PushError) {
                 answer = try await client.exchange(.POST, request.path(hub), request.query, headers, request.body)
             } catch {
-                // The first one may have come all the same.
+                // The server may have received the first attempt.
                 var error = error
                 error.details[ManagementClient.isUnsent] = nil
                 throw error
@@ -96,13 +99,13 @@ struct Sender: Sendable {
         let id = location.prefix { $0 != "?" }.split(separator: "/").last.map(String.init) ?? ""
         guard !id.isEmpty else {
             throw PushError(
-                "control.answer", "the answer to the send has no Location: this is no PushHost, or another version",
+                "control.answer", "the answer to the send has no Location: the server is not PushHost, or has another version",
                 details: [ManagementClient.fromServer: true])
         }
         return id
     }
 
-    /// The same of a send through the JSON interface: one request for all platforms, and one id.
+    /// Sends through the JSON interface: one request and one id for all platforms. Otherwise like `send(_:)` for requests.
     func send(_ body: JSON) async throws(PushError) -> Report {
         var ids: [String] = []
         do throws(PushError) {
@@ -116,19 +119,19 @@ struct Sender: Sendable {
             }
             guard let id = (try? JSON(parsing: answer.body))?["notificationId"]?.string else {
                 throw PushError(
-                    "control.answer", "the answer to the send has no notificationId: this is no PushHost, or another version",
+                    "control.answer", "the answer to the send has no notificationId: the server is not PushHost, or has another version",
                     details: [ManagementClient.fromServer: true])
             }
             ids.append(id)
             return try await follow(id)
         } catch {
-            // A refusal is an answer; what else happened does not say that nothing was done.
+            // A server's error means that nothing was accepted. After any other error, something may have been.
             if ids.isEmpty, error.status != nil { throw error }
-            throw Self.telling(Task.isCancelled ? PushError("cancelled", "the wait was interrupted") : error, ids)
+            throw Self.telling(Task.isCancelled ? PushError("cancelled", "stopped waiting for results") : error, ids)
         }
     }
 
-    /// What has become of a notification so far.
+    /// The current state of a notification.
     func report(_ id: String) async throws(PushError) -> Report {
         let path = path(id)
         let notification = try await client.get(path)
@@ -144,7 +147,7 @@ struct Sender: Sendable {
         while true {
             let notification = try await client.get(path)
             var report = Report(notification: notification)
-            // Devices that a plugin lets wait may do so for days.
+            // Does not wait for deferred devices, which may take days.
             guard waiting.contains(report.state), !report.isHeld else {
                 report.failed = try await failed(path, OutcomeCounts(notification))
                 return report
@@ -153,7 +156,7 @@ struct Sender: Sendable {
             do {
                 try await clock.sleep(until: clock.now + pause)
             } catch {
-                throw PushError("control.unreachable", "the wait was cancelled", details: [ManagementClient.fromServer: true])
+                throw PushError("control.unreachable", "stopped waiting for results", details: [ManagementClient.fromServer: true])
             }
             pause = min(pause * 2, Self.longestPause)
         }
@@ -169,13 +172,13 @@ struct Sender: Sendable {
         return failed
     }
 
-    /// What each group of devices would get; nothing is sent.
+    /// What each group of devices would receive. Sends nothing.
     func preview(_ request: SendRequest) async throws(PushError) -> JSON {
         try await client.post(ManagementClient.path("hubs", hub, "render"), body: request.preview)
     }
 }
 
-/// How many devices of each platform ended how.
+/// Number of devices by platform and outcome.
 struct OutcomeCounts {
     /// In the order of the server's answer.
     let platforms: [(platform: String, counts: [(outcome: String, count: Int)])]
@@ -188,7 +191,7 @@ struct OutcomeCounts {
 
     var sent: Int { count { $0 == OutcomeName.success.rawValue } }
     var all: Int { count { _ in true } }
-    /// Left out by a hook, or because another registration has the same handle: that is no failure.
+    /// Devices that a hook skipped, or whose token another registration has. Not counted as failed.
     var skipped: Int { count { $0 == OutcomeName.skipped.rawValue } }
     var failed: Int { all - sent - skipped }
 

@@ -1,7 +1,8 @@
 import Bindings
-import PushCore
+import PushModel
+import PushRuntime
 
-/// What `pushhost plugin new` writes.
+/// The files that `pushhost plugin new` writes.
 struct NewPlugin {
     let name: String
 
@@ -12,7 +13,7 @@ struct NewPlugin {
         ]
     }
 
-    /// The file of its first spec: `frequency_cap_spec.lua` for `frequency-cap`.
+    /// The file name of the first spec: `frequency_cap_spec.lua` for `frequency-cap`.
     static func spec(of name: String) -> String { "\(name.replacing("-", with: "_"))_spec.lua" }
 
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self).replacing("PLUGIN", with: name) }

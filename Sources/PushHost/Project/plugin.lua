@@ -7,20 +7,20 @@ local function greeting(name) return push.config.greeting:format(name) end
 return {
   name = "PLUGIN",
   version = "1.0",
-  desc = "Greets new users, and marks what is sent as a test",
+  desc = "Greets new users, and marks test notifications",
 
   -- What the plugin asks for; the operator grants it.
   needs = { "hub.send", "kv" },
 
   -- What the operator can set in plugins.yaml.
   config = {
-    greeting = { type = "string", default = "Welcome, %s", desc = "what a new user reads" },
+    greeting = { type = "string", default = "Welcome, %s", desc = "text for a new user" },
   },
 
   hooks = {
     -- Before an installation is kept: tags may be changed, and once it is kept it can be greeted.
     on_register = {
-      on_failure = "fail_open", -- when this fails, the registration is kept all the same
+      on_failure = "fail_open", -- if this fails, the registration is stored nevertheless
       run = function(candidate)
         if candidate.user == nil or not candidate.is_new then return end
         return {

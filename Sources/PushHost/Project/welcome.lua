@@ -2,7 +2,7 @@
 local push = require "push"
 
 local args = push.args {
-  user = { type = "string", default = "ana", desc = "who is new" },
+  user = { type = "string", default = "ana", desc = "name of the new user" },
 }
 
 push.account { username = args.user, password = push.secret "demo_password" }

@@ -1,14 +1,14 @@
 import Bindings
 import Lua
 
-/// Names that can stand for what was typed.
+/// The completions of the name before the cursor.
 struct Completion: Equatable {
     /// The part of the name before the cursor.
     var typed: String
-    /// In alphabetical order, or a binding's; all begin with `typed`.
+    /// The candidates, which all begin with `typed`: in alphabetical order, or parameters in the order of their binding.
     var names: [String]
 
-    /// What all of the names begin with.
+    /// The longest common prefix of the names.
     var common: String {
         guard var common = names.first else { return typed }
         for name in names { common = common.commonPrefix(with: name) }
@@ -17,7 +17,7 @@ struct Completion: Equatable {
 }
 
 extension InteractiveFlow {
-    /// What fits at the end of the lines, the last of which ends at the cursor.
+    /// Completes the name at the end of the last line, where the cursor is.
     func completion(of lines: [String]) async -> Completion? {
         guard let context = CompletionContext(lines) else { return nil }
         func fitting(_ typed: String, _ names: [String]) -> Completion {
@@ -50,7 +50,7 @@ extension InteractiveFlow {
         BindingRegistry.all.filter { $0.receiver == type }.map(\.shortName).sorted()
     }
 
-    /// The binding that is called, if it takes a table of named values there.
+    /// The called binding, if it accepts a table of named parameters in this position.
     private func binding(_ callee: CompletionContext.Callee) async -> Binding? {
         var name = callee.path.joined(separator: ".")
         if callee.isMethod, let method = callee.path.last {

@@ -1,25 +1,25 @@
 import LuaSyntax
 
-/// What stands before the cursor, as far as it decides which names fit.
+/// The syntactic position of the cursor, which decides what names can be completed.
 enum CompletionContext: Equatable {
-    /// Any name; also of a value inside of a table.
+    /// Any name, also as a value in a table.
     case name(typed: String)
     /// `path.typed`, or `path:typed`.
     case member(path: [String], isMethod: Bool, typed: String)
-    /// A key of the table that a function is called with; `given` are those that it has already.
+    /// A key of the table argument of a call; `given` are the keys that are already present.
     case key(of: Callee, given: Set<String>, typed: String)
 
     /// The function before the brace: `push.send {`, `phone:wait_for {`, `push.install("id", {`.
     struct Callee: Equatable {
         var path: [String]
         var isMethod: Bool
-        /// The table is not the first argument.
+        /// Whether another argument precedes the table.
         var hasLeading: Bool
     }
 
-    /// Nil inside of texts and comments. The last of the lines ends at the cursor.
+    /// Parses the lines; the cursor is at the end of the last one. Nil inside strings and comments.
     init?(_ lines: [String]) {
-        // With a letter more, the name under the cursor is a word, if it is a name at all.
+        // The appended letter makes the text before the cursor a name, even if it is empty or looks like a keyword.
         let source = SourceText(Array("\(lines.joined(separator: "\n"))_".utf8))
         var lexer = Lexer(source)
         var words: [String] = []
@@ -42,7 +42,7 @@ enum CompletionContext: Equatable {
         }
     }
 
-    /// The names at the end that lead from a global to a value: `a.b.c`.
+    /// The trailing path from a global to a value, `a.b.c`.
     private static func path(_ words: ArraySlice<String>) -> (names: [String], rest: ArraySlice<String>)? {
         var rest = words
         var names: [String] = []
@@ -55,7 +55,7 @@ enum CompletionContext: Equatable {
         return nil
     }
 
-    /// The call in whose table the end lies, and the keys of the table so far.
+    /// The call whose table argument is open at the end, and the keys of that table so far.
     private static func call(_ words: [String]) -> (Callee, Set<String>)? {
         guard let brace = opening(of: words[...]), words[brace] == "{" else { return nil }
         var given: Set<String> = []
@@ -86,7 +86,7 @@ enum CompletionContext: Equatable {
         return (Callee(path: path.names, isMethod: false, hasLeading: hasLeading), given)
     }
 
-    /// The place of the innermost bracket that is open at the end.
+    /// The index of the innermost bracket that is open at the end.
     private static func opening(of words: ArraySlice<String>) -> Int? {
         var depth = 0
         for place in words.indices.reversed() {
@@ -103,7 +103,7 @@ enum CompletionContext: Equatable {
 }
 
 extension Token {
-    /// Its sign or its name; a text is two quotes, and so is a number.
+    /// The token's text. Literals are replaced by `""`.
     fileprivate func spelling(in source: SourceText) -> String {
         switch kind {
         case .name, .keyword, .symbol: source[range]

@@ -1,19 +1,19 @@
-/// A key as the line editor knows it.
+/// A key, or what it does in the line editor.
 enum Key: Equatable {
     case text(Unicode.Scalar)
     case enter, tab, backspace, delete
     case left, right, wordLeft, wordRight, home, end, up, down
     /// Ctrl-K, Ctrl-U, Ctrl-W, Alt-D.
     case cutToEnd, cutToStart, cutWord, cutWordRight
-    /// Ctrl-Y: what was cut last.
+    /// Ctrl-Y: inserts the most recently cut text.
     case paste
     case clearScreen, interrupt, endOfInput
     /// Ctrl-Z.
     case suspend
 }
 
-/// Bytes of a terminal as keys: UTF-8, control characters, and the escape sequences of xterm and its kin (ECMA-48). In what
-/// is pasted (xterm's bracketed paste mode) all but the ends of lines is text.
+/// Decodes a terminal's bytes into keys: UTF-8, control characters, and the escape sequences of xterm-compatible terminals (ECMA-48). In
+/// pasted text (bracketed paste mode) everything except line ends is text.
 struct KeyDecoder {
     private enum State {
         case ground
@@ -25,10 +25,10 @@ struct KeyDecoder {
 
     private var state = State.ground
     private var isPasting = false
-    /// Carriage return and line feed are one end of a line.
+    /// Whether the last byte was a carriage return. A following line feed belongs to the same line end.
     private var isAfterReturn = false
 
-    /// The key that this byte completes.
+    /// Decodes one byte. Returns the key that it completes, or nil.
     mutating func take(_ byte: UInt8) -> Key? {
         switch state {
         case .ground: return begin(byte)
@@ -98,7 +98,7 @@ struct KeyDecoder {
     }
 
     private static func key(_ final: UInt8, _ parameters: String) -> Key? {
-        // `1;5C`: the right arrow with Ctrl; 3 is Alt.
+        // `1;5C` is the right arrow with Ctrl; 3 in place of 5 is Alt.
         let isByWord = parameters.hasSuffix(";5") || parameters.hasSuffix(";3")
         switch final {
         case UInt8(ascii: "A"): return .up

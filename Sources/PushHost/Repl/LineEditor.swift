@@ -1,13 +1,15 @@
-/// A line that is being typed, with the lines before it. It knows nothing of terminals: keys come in, a view goes out.
+import PushRuntime
+
+/// Edits one line and holds the history. Independent of the terminal: keys are the input, a view is the output.
 struct LineEditor {
-    /// What a key asks of whoever owns the editor.
+    /// What the owner of the editor must do after a key.
     enum Effect: Equatable {
         case edited
-        /// The line is finished: it is in `text`.
+        /// The line is complete, in `text`.
         case entered
         case interrupted
         case endOfInput
-        /// The names that fit what stands before the cursor are wanted.
+        /// Complete the text before the cursor.
         case completion
         case clearScreen
         case suspended
@@ -15,23 +17,23 @@ struct LineEditor {
     }
 
     private(set) var characters: [Character] = []
-    /// Between characters: 0 is before the first.
+    /// Index of the character after the cursor.
     private(set) var cursor = 0
     private var history: [String] = []
-    /// The place in the history that is shown; its count for the line that is typed.
+    /// Index of the history line that is shown; `history.count` for the new line.
     private var place = 0
-    /// The line that was being typed when the history was entered.
+    /// The new line's text while a history line is shown.
     private var draft: [Character] = []
     private var cut: [Character] = []
 
-    /// Lines that are kept.
+    /// Maximum number of lines in the history.
     private static let historyLimit = 1000
 
     var text: String { String(characters) }
 
     var textBeforeCursor: String { String(characters[..<cursor]) }
 
-    /// Begins a new line.
+    /// Starts a new line.
     mutating func begin() {
         set([])
         place = history.count
@@ -75,7 +77,7 @@ struct LineEditor {
         return .edited
     }
 
-    /// Puts a text in the place of so many characters before the cursor.
+    /// Replaces the last `count` characters before the cursor.
     mutating func replaceBeforeCursor(_ count: Int, with text: String) {
         characters.replaceSubrange((cursor - count)..<cursor, with: text)
         cursor += text.count - count
@@ -88,7 +90,7 @@ struct LineEditor {
         cursor = text.count
     }
 
-    /// A scalar that combines with the character before the cursor becomes part of it.
+    /// Inserts a scalar. One that combines with the character before the cursor is merged with it.
     private mutating func insert(_ scalar: Unicode.Scalar) {
         if cursor > 0 {
             var joined = String(characters[cursor - 1])
@@ -143,7 +145,7 @@ struct LineEditor {
 
     // MARK: - View
 
-    /// The part of the line that fits into so many columns with the cursor in it, and the cursor's column in that part.
+    /// The part of the line around the cursor that fits into `columns`, and the cursor's column in that part.
     func view(columns: Int) -> (text: String, column: Int) {
         let room = max(columns - 1, 1)
         var start = cursor
@@ -165,7 +167,7 @@ struct LineEditor {
 extension Character {
     fileprivate var isWord: Bool { isLetter || isNumber || self == "_" }
 
-    /// How many columns a terminal gives it: the widths of Unicode Standard Annex 11, in broad strokes.
+    /// Width in terminal columns, an approximation of Unicode Standard Annex 11.
     var columns: Int {
         guard let scalar = unicodeScalars.first else { return 0 }
         if scalar.properties.isEmojiPresentation || unicodeScalars.contains("\u{fe0f}") { return 2 }

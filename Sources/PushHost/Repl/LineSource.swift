@@ -1,26 +1,26 @@
-import PushCore
+import PushModel
 
-/// Where a session's lines come from.
+/// A source of input lines of a session.
 protocol LineSource: Sendable {
-    /// The next line; `prompt` asks a person for it.
+    /// Reads the next line; `prompt` is shown to a person at a terminal.
     func next(prompt: String) async -> LineInput
-    /// Gives up the line that is being typed: `next` answers that it was interrupted. May be called on any thread.
+    /// Discards the line being typed: `next` returns `.interrupted`. Callable from any thread.
     func interrupt()
-    /// Shows the line that is being typed again: the terminal has another size, or was somebody else's meanwhile.
+    /// Redraws the line being typed, for example after the terminal was resized or the process resumed.
     func redraw()
-    /// Forgets what was typed ahead.
+    /// Discards input that was typed ahead.
     func discard()
-    /// Leaves the terminal as it was found.
+    /// Restores the original terminal settings.
     func restore()
 }
 
 enum LineInput: Equatable {
     case line(String)
-    /// Ctrl-C: the line, and what it continued, is given up.
+    /// Ctrl-C: discard the line and the unfinished lines before it.
     case interrupted
     case end
-    /// A line that is no text; the next may be one.
+    /// The line is not UTF-8; later lines may be.
     case unreadable(PushError)
-    /// There will be no more lines.
+    /// The input failed; no more lines follow.
     case broken(PushError)
 }

@@ -1,29 +1,30 @@
 import Bindings
 import Lua
-import PushCore
+import PushModel
+import PushRuntime
 
-// Lines that begin with a dot: what a person wants to know of the session, without a word of Lua.
+// Commands that begin with a dot: they inspect the session without Lua.
 extension ReplSession {
     private static let commands: [(name: String, summary: String)] = [
-        (".help [NAME]", "what there is to call, or what NAME does"), (".devices", "the phones"),
-        (".wire [SERVICE]", "what crossed the wires of the push services, or of one"), (".clock", "the session's time"),
-        (".quit", "ends the session, as Ctrl-D does"),
+        (".help [NAME]", "list all functions, or explain NAME"), (".devices", "list the phones"),
+        (".wire [SERVICE]", "show the requests to all push services, or to one"), (".clock", "show the session's time"),
+        (".quit", "end the session (also Ctrl-D)"),
     ]
 
-    /// False when the session is to end.
+    /// Performs a command. Returns `false` if it ends the session.
     func perform(_ line: String) async -> Bool {
         let words = line.split(separator: " ").map(String.init)
         let argument = words.dropFirst().first
         switch words[0] {
         case ".quit", ".exit": return false
-        case ".help": help(argument)
+        case ".help": help(words.count > 1 ? words.dropFirst().joined(separator: " ") : nil)
         case ".clock": output.line(world.clock.now.description)
         case ".devices": await listDevices()
         case ".wire": await showWire(argument)
         case let name:
             let names = Self.commands.map { String($0.name.prefix { $0 != " " }) }
             let near = nearest(name, in: names).map { "; did you mean \($0)?" } ?? ""
-            tell(LuaError(PushError("repl.unknown_command", "there is no command \(name)\(near)", hint: names.joined(separator: ", "))))
+            tell(LuaError(PushError("repl.unknown_command", "unknown command \(name)\(near)", hint: names.joined(separator: ", "))))
         }
         return true
     }
@@ -39,7 +40,7 @@ extension ReplSession {
         guard !topics.isEmpty else {
             let near = ReferenceTopic.suggestions(for: name).first.map { "; did you mean \($0)?" } ?? ""
             return tell(
-                LuaError(PushError("repl.unknown_name", "there is nothing called \"\(name)\"\(near)", hint: ".help lists all names")))
+                LuaError(PushError("repl.unknown_name", "unknown name \"\(name)\"\(near)", hint: ".help lists all names")))
         }
         for line in topics.count == 1 ? report.page(topics[0]) : report.list(topics) { output.line(line) }
     }
@@ -61,10 +62,10 @@ extension ReplSession {
                 let near = nearest(name, in: Platform.spellings).map { "; did you mean \"\($0)\"?" } ?? ""
                 return tell(
                     LuaError(
-                        kind: .misuse, code: "args.platform", message: "there is no wire \"\(name)\"\(near)",
+                        kind: .misuse, code: "args.platform", message: "unknown service \"\(name)\"\(near)",
                         hint: "platforms are \(Platform.spellings.joined(separator: ", "))"))
             }
-            // Legacy registrations are served through FCM's v1 interface: one wire.
+            // GCM registrations are delivered through FCM's v1 API: both platforms share one wire.
             service = platform == .gcm ? .fcmV1 : platform
         }
         do throws(PushError) {

@@ -2,10 +2,12 @@ import ArgumentParser
 import Bindings
 import Glibc
 import Lua
-import PushCore
+import PushLab
+import PushModel
+import PushRuntime
 import Synchronization
 
-/// One `pushhost repl`: makes the world, takes lines, runs them, shows what comes of them.
+/// One run of `pushhost repl`: creates the embedded world, reads and runs lines, and shows the results.
 final class ReplSession: Sendable {
     let world: FlowWorld
     let output = Output(descriptor: STDOUT_FILENO)
@@ -16,10 +18,10 @@ final class ReplSession: Sendable {
     private let seed: UInt64
     private let isTutorialMode: Bool
     private let runner: FlowRunner
-    /// Somebody types.
+    /// Whether the input is a terminal.
     private let isInteractive = isatty(STDIN_FILENO) == 1
 
-    /// Throws what keeps the world from being made: files of secrets that cannot be read.
+    /// Throws if the world cannot be created, for example because a secrets file cannot be read.
     private init(_ command: ReplCommand) throws(PushError) {
         seed = command.seed
         isTutorialMode = command.tutorialMode
@@ -39,21 +41,21 @@ final class ReplSession: Sendable {
         self.text = text
     }
 
-    /// What a session goes on with.
-    private struct Talk {
+    /// What the loop over the lines needs.
+    private struct LineContext {
         let flow: InteractiveFlow
         let source: any LineSource
         let signals: SessionSignals
     }
 
-    /// Runs a session to its end and answers the exit code.
+    /// Runs a session to its end and returns the exit code.
     static func run(_ command: ReplCommand) async -> Int32 {
         do {
             return try await ReplSession(command).run()
         } catch {
             let errors = Output(descriptor: STDERR_FILENO)
             let error = (error as? LuaError) ?? (error as? PushError).map(LuaError.init)
-            let shown = error ?? LuaError(kind: .failure, code: "host.error", message: "the session cannot begin")
+            let shown = error ?? LuaError(kind: .failure, code: "host.error", message: "the session cannot start")
             for line in Diagnostic(shown, source: [], scriptName: "", palette: Palette(isOn: errors.hasColour)).lines {
                 errors.line(line)
             }
@@ -71,17 +73,17 @@ final class ReplSession: Sendable {
             }, failures: { [self] in tell($0) })
         let source = source(of: flow)
         let signals = SessionSignals(source, isInteractive: isInteractive) { [self] in
-            errors.line("the line does not end; Ctrl-C once more ends pushhost")
+            errors.line("the line is still running; press Ctrl-C again to end pushhost")
             errors.flush()
         }
-        let talk = Talk(flow: flow, source: source, signals: signals)
+        let talk = LineContext(flow: flow, source: source, signals: signals)
         if isInteractive, output.isTerminal {
-            let version = PushHostCommand.configuration.version
+            let version = Release.version
             let palette = Palette(isOn: output.hasColour)
-            output.line(palette.dim("pushhost \(version) · embedded · seed \(seed) · .help shows what there is, Ctrl-D ends"))
+            output.line(palette.dim("pushhost \(version) · embedded · seed \(seed) · .help lists all functions, Ctrl-D ends"))
         }
         if isTutorialMode { text.take(.warning(.tutorialMode)) }
-        while !signals.areFinal, !output.hasLostReader {
+        while !signals.isTerminating, !output.isOutputClosed {
             let (number, isContinued) = lines.withLock { ($0.next, $0.isContinued) }
             let input = await source.next(prompt: "repl:\(number)\(isContinued ? "|" : ">") ")
             switch input {
@@ -103,15 +105,15 @@ final class ReplSession: Sendable {
     private func source(of flow: InteractiveFlow) -> any LineSource {
         let isDumb = getenv("TERM").map { String(cString: $0) == "dumb" } ?? true
         guard isInteractive, output.isTerminal, !isDumb else {
-            return PlainLines(screen: isInteractive && output.isTerminal ? output : nil)
+            return PlainLineReader(screen: isInteractive && output.isTerminal ? output : nil)
         }
-        return EditedLines(screen: output) { [self] before in
+        return EditingLineReader(screen: output) { [self] before in
             await flow.completion(of: lines.withLock { $0.chunk } + [before])
         }
     }
 
-    /// False when the line ends the session.
-    private func take(_ line: String, _ talk: Talk) async -> Bool {
+    /// Processes a line. Returns `false` if it ends the session.
+    private func take(_ line: String, _ talk: LineContext) async -> Bool {
         let isBlank = line.allSatisfy(\.isWhitespace)
         let isContinued = lines.withLock { $0.isContinued }
         let isCommand = line.first == "." && line.dropFirst().first?.isLetter == true
@@ -127,19 +129,19 @@ final class ReplSession: Sendable {
         return true
     }
 
-    /// A byte order mark and a line for the shell are no Lua, but may stand at the beginning of a file.
+    /// Removes a byte order mark and a `#!` line, which may start a file but are not Lua.
     private static func withoutMarks(_ line: String, isFirst: Bool) -> String {
         guard isFirst else { return line }
         let text = line.unicodeScalars.first == "\u{feff}" ? String(line.unicodeScalars.dropFirst()) : line
         return text.hasPrefix("#!") ? "" : text
     }
 
-    private func evaluate(_ talk: Talk, isWhole: Bool) async -> InteractiveFlow.Answer {
+    private func evaluate(_ talk: LineContext, isWhole: Bool) async -> InteractiveFlow.Answer {
         let (chunk, first) = lines.withLock { ($0.chunk.joined(separator: "\n"), $0.first) }
         let task = talk.signals.begin { Task { await talk.flow.evaluate(chunk, firstLine: first, isWhole: isWhole) } }
         let answer = await task.value
-        // What was typed ahead of an interruption counted on the line.
-        if talk.signals.lineEnds() { talk.source.discard() }
+        // Input typed ahead was meant to follow the line that was interrupted.
+        if talk.signals.lineDidEnd() { talk.source.discard() }
         if case .value(let value?) = answer {
             for line in value.split(separator: "\n", omittingEmptySubsequences: false) {
                 let values = line.split(separator: "\t", omittingEmptySubsequences: false)
@@ -150,19 +152,19 @@ final class ReplSession: Sendable {
         return answer
     }
 
-    private func end(_ talk: Talk) async -> Int32 {
+    private func end(_ talk: LineContext) async -> Int32 {
         talk.source.restore()
         await talk.flow.end()
         await world.end()
         let isWritten = output.finish(reportingTo: errors)
-        if talk.signals.areFinal { return ExitStatus.interrupted }
+        if talk.signals.isTerminating { return ExitStatus.interrupted }
         let isFailed = !isWritten || (!isInteractive && hasFailed.withLock { $0 })
         return isFailed ? ExitStatus.failed : ExitStatus.pass
     }
 
-    // MARK: - What failed
+    // MARK: - Errors
 
-    /// Shows an error, with the line of the session where it happened.
+    /// Shows an error with the session line that raised it.
     func tell(_ error: LuaError) {
         output.flush()
         let source = lines.withLock { $0.source }

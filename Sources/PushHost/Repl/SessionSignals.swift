@@ -1,8 +1,9 @@
 import Glibc
+import PushRuntime
 import Synchronization
 
-/// What signals mean to a session. With somebody at a terminal Ctrl-C ends the line that runs, or the one that is typed, else
-/// the session; SIGTERM always ends the session.
+/// Handles the signals of a session. At a terminal Ctrl-C interrupts the running line or the line being typed; without a terminal it ends
+/// the session. SIGTERM always ends the session.
 final class SessionSignals: Sendable {
     private let state = Mutex(State())
     private let source: any LineSource
@@ -10,12 +11,12 @@ final class SessionSignals: Sendable {
 
     private struct State {
         var cancel: (@Sendable () -> Void)?
-        /// Interruptions of the line that runs.
+        /// Number of interruptions of the running line.
         var count = 0
-        var areFinal = false
+        var isTerminating = false
     }
 
-    /// - Parameter warn: Tells that a line did not end when it was interrupted: the next time the program does.
+    /// - Parameter warn: called when the running line was interrupted a second time; a third interruption ends the program.
     init(_ source: any LineSource, isInteractive: Bool, warn: @escaping @Sendable () -> Void) {
         self.source = source
         self.warn = warn
@@ -36,10 +37,9 @@ final class SessionSignals: Sendable {
         }
     }
 
-    var areFinal: Bool { state.withLock { $0.areFinal } }
+    var isTerminating: Bool { state.withLock { $0.isTerminating } }
 
-    /// Has a line run in a task, which can be cancelled from its first moment on: a signal that comes meanwhile waits for the
-    /// lock, and then finds the task.
+    /// Starts the task of a line under the lock. A signal that arrives meanwhile waits for the lock and then finds the task to cancel.
     func begin<Answer>(_ line: () -> Task<Answer, Never>) -> Task<Answer, Never> {
         state.withLock { state in
             let task = line()
@@ -48,8 +48,8 @@ final class SessionSignals: Sendable {
         }
     }
 
-    /// Whether the line was interrupted.
-    func lineEnds() -> Bool {
+    /// Records that the line has ended. Returns whether it was interrupted.
+    func lineDidEnd() -> Bool {
         state.withLock { state in
             state.cancel = nil
             return state.count > 0
@@ -71,10 +71,10 @@ final class SessionSignals: Sendable {
 
     private func end() {
         let (cancel, wasFinal) = state.withLock { state in
-            defer { state.areFinal = true }
-            return (state.cancel, state.areFinal)
+            defer { state.isTerminating = true }
+            return (state.cancel, state.isTerminating)
         }
-        // Nothing runs that could be cleaned up, or it does not end.
+        // No line is running, or an earlier signal did not end it.
         guard let cancel, !wasFinal else { return quit() }
         Interruption.endSoon()
         cancel()

@@ -1,23 +1,26 @@
 import HubWire
-import PushCore
+import PushModel
+import PushRuntime
+import PushServer
 import RemoteHub
 
-/// A server of this machine whose data folder is ours to read: its keys need not be told.
+/// A server on this machine whose data folder is readable. Its keys are read through the control socket.
 struct LocalServer: Sendable {
     let url: String
-    /// Of the settings that name the data folder; nil for the usual ones.
+    /// Path of the settings file that names the data folder; nil for the default one.
     let config: String?
 
     private static let patience: Duration = .seconds(5)
 
-    /// Nil without a lab, and where it is no such server.
+    /// The key of the server's lab; nil if there is no lab or the server is not accessible.
     func labKey() async -> Secret? {
         await asking { server, _ in server["labKey"]?.string.map(Secret.init) }
     }
 
-    /// With a key that has all rights to a hub; nil where it is no such server.
-    /// - Parameter hub: nil for the only one.
-    /// Throws `target.hub`, and `usage.hub` where there are several.
+    /// A connection string with a key that has all rights to a hub; nil if the server is not accessible.
+    ///
+    /// - Parameter hub: the hub's name; nil if the server has only one.
+    /// - Throws: `target.hub`, and `usage.hub` if there are several hubs.
     func connection(hub: String?) async throws(PushError) -> ConnectionString? {
         let names = await asking { _, client throws(PushError) in
             try await client.allItems(ManagementClient.path("hubs"), patience: Self.patience).compactMap { $0["name"]?.string }
@@ -25,9 +28,9 @@ struct LocalServer: Sendable {
         guard let names else { return nil }
         guard let hub = hub ?? (names.count == 1 ? names[0] : nil) else {
             throw PushError(
-                "usage.hub", "the server has \(names.count) hubs, and none is named",
-                hint: names.isEmpty ? "pushhost hub create makes one" : "name one with --hub: \(names.joined(separator: ", "))", status: 400
-            )
+                "usage.hub", "no hub chosen: the server has \(names.count) hubs",
+                hint: names.isEmpty ? "create one with pushhost hub create" : "name one with --hub: \(names.joined(separator: ", "))",
+                status: 400)
         }
         guard let name = names.first(where: { $0.lowercased() == hub.lowercased() }) else {
             throw RemoteNotificationHub.missing(hub, at: url, others: names)
@@ -44,8 +47,7 @@ struct LocalServer: Sendable {
         return ConnectionString(address: url, keyName: keyName, key: Secret(key), hub: hub)
     }
 
-    /// What the server of the data folder says, where it is the one at the address; nil where nobody is there, or it is not for us
-    /// to ask.
+    /// Connects to the server of the data folder and runs `work` if it listens on the URL's port. Nil if it does not, or cannot be reached.
     private func asking<Value: Sendable>(
         _ work: (JSON, ManagementClient) async throws(PushError) -> Value?
     ) async -> Value? {
@@ -61,13 +63,13 @@ struct LocalServer: Sendable {
         }
     }
 
-    /// As the settings say; variables that are empty say nothing.
+    /// The data folder in the settings; empty environment variables are ignored.
     private var dataFolder: String? {
         let variables = Environment.variables.filter { !$0.value.isEmpty }
         return try? GivenSettings(file: SettingsSource(path: config).text(), environment: variables, flags: [:]).settings.data
     }
 
-    /// Of an address on this machine; nil for another one.
+    /// The port of a loopback URL; nil for other hosts.
     private static func port(_ url: String) -> Int? {
         guard let match = url.wholeMatch(of: /(https?):\/\/(\[[^\]]+\]|[^:\/]+)(?::(\d+))?/.ignoresCase()) else { return nil }
         let host = match.2.trimmingBrackets

@@ -1,35 +1,35 @@
 import Bindings
 import HubWire
 import Lua
-import PushCore
+import PushLab
+import PushModel
+import PushRuntime
 import RemoteHub
 
-/// A target on another machine, reached: what a flow runs against there, and what has to be given back afterwards.
+/// An opened target on another machine: the world that a flow runs in, and the lab session to close at the end.
 struct RemoteWorld {
     let world: FlowWorld
     private let connection: RemoteConnection
     private let session: LabSessionClient?
 
-    /// What a run gives to its target.
+    /// The properties of the run that the target needs.
     struct Run: Sendable {
-        /// Such as `r-0193`.
+        /// The run id, for example `r-0193`.
         let id: String
         let thread: LuaThread
-        /// Whether sends to production are wanted, without a question.
+        /// Whether sends to production are confirmed with `--yes`.
         let isConfirmed: Bool
-        /// Where secrets are, with those of the demo beside the script or without.
+        /// Opens the secrets, with or without the demo secrets beside the script.
         let secrets: @Sendable (_ withDemo: Bool) throws(PushError) -> any SecretSource
-        /// Whom sends to production have to ask, or to tell; throws where they shall not be.
+        /// Asks to confirm a send to production, or reports it if it is confirmed; throws if it is refused.
         let confirm: @Sendable (_ question: String) async throws(PushError) -> Void
-        /// Is told of every request and how it was answered.
+        /// Receives every request and its result.
         let trace: (@Sendable (FlowEvent) -> Void)?
-        /// Of the settings, which tell the data folder of a server on this machine.
+        /// Path of the settings file, which names the data folder of a server on this machine.
         let config: String?
     }
 
-    /// Reaches the target and finds out what it is.
-    ///
-    /// Throws `target.*`, `connection.*`, `lab.*`.
+    /// Connects to the target and determines its kind.
     static func opening(_ settings: TargetSettings, for run: Run) async throws(PushError) -> RemoteWorld {
         let connection = try RemoteConnection(authority: settings.authority, timeout: settings.timeout)
         do throws(PushError) {
@@ -47,11 +47,11 @@ struct RemoteWorld {
         if let url = settings.url, settings.connection == nil {
             guard let server = try await ServerDescription.of(url, client) else {
                 throw PushError(
-                    "target.answer", "what answers at \(url) is no PushHost", hint: "for a hub of Azure give its connection string")
+                    "target.answer", "the server at \(url) is not a PushHost", hint: "for a hub of Azure use its connection string")
             }
             let local = LocalServer(url: url, config: run.config)
             if server.hasLab, let key = await Self.labKey(settings, local) {
-                // Before anything is open: they may be wrong.
+                // Read the secrets first, because they may be invalid and nothing is open yet.
                 let secrets = try run.secrets(true)
                 let session = try await Self.session(settings, url, key, client, run)
                 do throws(PushError) {
@@ -65,7 +65,7 @@ struct RemoteWorld {
             }
             guard let key = try await local.connection(hub: settings.hub) else { throw Self.missingKey(settings, hasLab: server.hasLab) }
             session = nil
-            world = try Self.world(settings, key, isPushHost: true, sendsAtOnce: true, client, run)
+            world = try Self.world(settings, key, isPushHost: true, usesJSONInterface: true, client, run)
             return
         }
         session = nil
@@ -81,10 +81,10 @@ struct RemoteWorld {
         return await local.labKey()
     }
 
-    /// Whether the target lent something.
-    var isLent: Bool { session != nil }
+    /// Whether a lab session is open.
+    var hasLabSession: Bool { session != nil }
 
-    /// Gives back what the target lent; answers why it could not. Takes a few seconds at most.
+    /// Closes the lab session and the connections, within a limited time. Returns the error if closing the session failed.
     func close() async -> PushError? {
         let failure = await Self.giveBack(session)
         _ = try? await RealDeadline.keeping(.seconds(1), or: "the connections were not closed") { [connection] in
@@ -93,14 +93,14 @@ struct RemoteWorld {
         return failure
     }
 
-    /// How long a lab has to take its session back.
+    /// Timeout for closing a lab session.
     private static let patience: Duration = .seconds(15)
 
     private static func giveBack(_ session: LabSessionClient?) async -> PushError? {
-        // By a task of its own: the run's may be cancelled.
+        // In a separate task, because the run's task may be cancelled.
         await Task { () -> PushError? in
             do throws(PushError) {
-                try await RealDeadline.keeping(patience, or: "the lab did not say that it has") { () async throws(PushError) in
+                try await RealDeadline.keeping(patience, or: "the lab did not close the session") { () async throws(PushError) in
                     try await session?.close()
                 }
                 return nil
@@ -113,16 +113,17 @@ struct RemoteWorld {
     // MARK: - Real devices
 
     private static func world(
-        _ settings: TargetSettings, _ key: ConnectionString, isPushHost: Bool, sendsAtOnce: Bool = false, _ client: RemoteClient, _ run: Run
+        _ settings: TargetSettings, _ key: ConnectionString, isPushHost: Bool, usesJSONInterface: Bool = false, _ client: RemoteClient,
+        _ run: Run
     ) throws(PushError) -> FlowWorld {
         let clock = SystemClock()
         let address = try HubAddress(key, hub: settings.hub)
         let hub = RemoteNotificationHub(
             address: address, client: client, clock: clock,
-            options: .init(isPushHost: isPushHost, sendsAtOnce: sendsAtOnce, patience: settings.patience))
+            options: .init(isPushHost: isPushHost, usesJSONInterface: usesJSONInterface, patience: settings.patience))
         let base = settings.backend ?? (isPushHost ? "\(address.base)/\(address.hub)" : nil)
         let backend: any BackendGateway =
-            base.map { RemoteBackend(base: $0, client: client, hub: hub) } ?? NoBackend(target: settings.name)
+            base.map { RemoteBackend(base: $0, client: client, hub: hub) } ?? UnavailableBackend(target: settings.name)
         let check = production(hub, settings.name, run)
         return FlowWorld(
             target: FlowWorld.Target(name: settings.name, isSimulated: false, outlivesRuns: true),
@@ -143,16 +144,16 @@ struct RemoteWorld {
             let devices = size.map { "\($0.isAtLeast ? "at least " : "")\($0.devices) device\($0.devices == 1 ? "" : "s")" }
             try await run.confirm(
                 "\(target) is marked production: this goes to \(request.audience.phrase), "
-                    + "\(devices ?? "nobody can say how many devices")\(registered == nil ? "" : " and the one that is being registered").")
+                    + "\(devices ?? "an unknown number of devices")\(registered == nil ? "" : " and the device that is being registered").")
         }
     }
 
     private static func missingKey(_ settings: TargetSettings, hasLab: Bool) -> PushError {
         PushError(
-            "target.key", "\(settings.name) is opened by a key, and none is given",
+            "target.key", "\(settings.name) needs a key",
             hint: hasLab
-                ? "give the key of its lab as PUSHHOST_LAB_KEY, or name its data folder in the settings"
-                : "give its connection string with --target, or name it in the settings")
+                ? "set the lab's key as PUSHHOST_LAB_KEY, or set its data folder in the settings"
+                : "pass its connection string with --target, or add it to the settings")
     }
 
     // MARK: - A lab
@@ -172,13 +173,13 @@ struct RemoteWorld {
             throw error
         } catch  where error.code == "lab.key" {
             throw PushError(
-                "target.key", "\(settings.name): this is not the key of the lab",
-                hint: "give it as PUSHHOST_LAB_KEY, or as lab_key in the settings; the first screen of pushhost serve --reveal shows it",
+                "target.key", "\(settings.name): wrong key of the lab",
+                hint: "set PUSHHOST_LAB_KEY, or lab_key in the settings; pushhost serve --reveal shows the key at its start",
                 status: error.status)
         }
     }
 
-    /// Phones, wires, faults and time are the lab's.
+    /// A world whose phones, wires, faults and clock are the lab's.
     private static func world(
         _ settings: TargetSettings, _ session: LabSessionClient, _ client: RemoteClient, _ secrets: any SecretSource, _ run: Run
     ) throws(PushError) -> FlowWorld {
@@ -188,7 +189,7 @@ struct RemoteWorld {
         let hub = RemoteNotificationHub(
             address: address, client: client, clock: session.clock,
             options: .init(
-                isPushHost: true, sendsAtOnce: true, patience: nil,
+                isPushHost: true, usesJSONInterface: true, patience: nil,
                 settle: { [clock = session.clock] () async throws(PushError) in try await clock.waitUntilQuiet() }))
         let backend = RemoteBackend(base: settings.backend ?? "\(address.base)/\(address.hub)", client: client, hub: hub) {
             name, password throws(PushError) in
@@ -196,7 +197,7 @@ struct RemoteWorld {
         }
         let production = Self.production(hub, settings.name, run)
         let check: GuardedHub.Guard = { [clock = session.clock] request, registered throws(PushError) in
-            // No time goes by while somebody is asked.
+            // The lab's clock stands still while the question is open.
             try await clock.during { () async throws(PushError) in try await production(request, registered) }
         }
         return FlowWorld(
@@ -206,7 +207,7 @@ struct RemoteWorld {
             wire: session.wire, clock: session.clock, secrets: secrets, zones: SystemTimeZones.shared, faults: session.faults)
     }
 
-    /// Is told what the hubs of a lab do.
+    /// Converts trace entries of a lab to events of the run.
     private static func follower(_ trace: (@Sendable (FlowEvent) -> Void)?) -> (@Sendable (LabTraceEntry) -> Void)? {
         guard let trace else { return nil }
         return { entry in
@@ -221,7 +222,7 @@ struct RemoteWorld {
         guard let trace else { return nil }
         let clock = SystemClock()
         return { place, what in
-            // What was asked for to show the trace is not of the run.
+            // Requests for the trace itself are not part of the run.
             guard !(place.contains("/lab/sessions/") && place.hasSuffix("/trace")) else { return }
             trace(.core(CoreEvent(time: clock.now, area: .hub, text: "\(place) \(what)")))
         }
@@ -229,7 +230,7 @@ struct RemoteWorld {
 }
 
 extension Audience {
-    /// In a question.
+    /// The audience as shown in a question.
     fileprivate var phrase: String {
         switch self {
         case .everyone: "everyone"

@@ -1,19 +1,20 @@
 import Bindings
 import Glibc
 import Lua
-import PushCore
+import PushModel
+import PushRuntime
 
-/// `--watch`: runs, waits for a file to change, runs again. A change during a run cancels it.
+/// Implements `--watch`: runs, waits for a file to change, runs again. A change during a run cancels the run.
 struct WatchLoop {
     let interruption: Interruption
-    /// Folders whose Lua files all count.
+    /// Folders of which all Lua files are watched.
     var below: [String] = []
     private let output = Output(descriptor: STDOUT_FILENO)
     private let errors = Output(descriptor: STDERR_FILENO)
 
-    /// Editors replace files: one that is gone may be about to come back.
+    /// Time that a missing file has to reappear, because editors replace files.
     private static let grace = Duration.milliseconds(500)
-    /// What cannot be watched is looked at so often.
+    /// Polling interval for files that cannot be watched.
     private static let interval = Duration.seconds(1)
 
     init(interruption: Interruption, below: [String] = []) {
@@ -21,9 +22,9 @@ struct WatchLoop {
         self.below = below
     }
 
-    /// Answers the exit code: 130 when a run was interrupted and after SIGTERM, else that of the last run. A first run that
-    /// shows that the command line is wrong, or finds nothing to read, ends the loop; so does output that cannot be written.
-    func run(_ work: @escaping @Sendable (SourceFiles) async -> SessionEnd) async -> Int32 {
+    /// Runs the loop. Returns the exit code: 130 if a run was interrupted or after SIGTERM, else that of the last run. The loop ends after
+    /// a first run with a wrong command line or nothing to read, and when the output cannot be written.
+    func run(_ work: @escaping @Sendable (SourceFiles) async -> SessionResult) async -> Int32 {
         do throws(PushError) {
             let status = try await repeated(work)
             return interruption.isTermination ? ExitStatus.interrupted : status
@@ -36,7 +37,7 @@ struct WatchLoop {
         }
     }
 
-    private func repeated(_ work: @escaping @Sendable (SourceFiles) async -> SessionEnd) async throws(PushError) -> Int32 {
+    private func repeated(_ work: @escaping @Sendable (SourceFiles) async -> SessionResult) async throws(PushError) -> Int32 {
         let watch = try FolderWatch(endsWithOutput: true)
         var isFirst = true
         while true {
@@ -52,14 +53,13 @@ struct WatchLoop {
             let found = await watching.value
             output.eraseProgress()
             guard let found = try found.get() else { return end.status }
-            let what = end.reason == .cancelled ? "\(found) during the run: it begins again" : found
+            let what = end.reason == .cancelled ? "\(found) during the run: starting again" : found
             output.line(Palette(isOn: output.hasColour).dim("── \(Self.time) · \(what) ──"))
             guard output.finish(reportingTo: errors) else { return max(end.status, ExitStatus.failed) }
         }
     }
 
-    /// Waits for a file to be another one, and answers what has happened to it; `found` is called then. Nil when the waiting
-    /// is interrupted.
+    /// Waits for a file to change, calls `found`, and returns a description of the change. Nil if the wait was interrupted.
     private func change(
         of sources: SourceFiles, _ watch: FolderWatch, found: @Sendable () -> Void
     ) async -> Result<String?, PushError> {
@@ -75,7 +75,7 @@ struct WatchLoop {
     private func nextChange(of sources: SourceFiles, _ watch: FolderWatch) async throws(PushError) -> String? {
         var graceEnd: ContinuousClock.Instant?
         while true {
-            // First watch, then look: what changes in between is seen either way.
+            // Watch before comparing, so that no change is missed.
             let isComplete = try watch.follow(sources.paths, allIn: sources.folders)
             var limit = isComplete ? nil : Self.interval
             let (changed, gone) = sources.changes
@@ -96,7 +96,7 @@ struct WatchLoop {
         }
     }
 
-    /// The time of day of this machine.
+    /// The local time of day.
     private static var time: String {
         var now = time_t(0)
         var parts = tm()

@@ -1,15 +1,15 @@
-import PushCore
+import PushModel
 
-/// The devices of one platform that are about to get a notification. Nothing is known of them one by one unless it is asked for, which
-/// costs time for each.
+/// The devices of one platform that are about to receive a notification. Details of single devices are loaded only on request, at a cost
+/// per device.
 public struct DeviceGroup: Sendable {
     private let base: any HookedGroup
 
     init(_ base: any HookedGroup) { self.base = base }
 
-    /// One for tests of a hook.
+    /// Makes a group, to test a hook.
     ///
-    /// - Throws: why a text is no tag.
+    /// - Throws: An error if a tag is invalid.
     public init(_ devices: [Device], of notification: NotificationDraft) throws {
         base = FixedGroup(
             hub: notification.base.hub, request: notification.base.request, origin: notification.base.origin,
@@ -22,21 +22,21 @@ public struct DeviceGroup: Sendable {
     public var notificationID: String { base.notificationID }
     /// `apns`, `fcm`, `gcm`, `wns`, `browser`.
     public var platform: String { base.platform.shortName }
-    /// What they are about to get.
+    /// The notification that they are about to receive.
     public var notification: NotificationDraft { NotificationDraft(SendDraft(hub: base.hub, request: base.request, origin: base.origin)) }
-    /// Whether these are handles without registrations: they have no tags.
+    /// Whether the send addresses handles without registrations, which have no tags.
     public var isDirect: Bool { base.isDirect }
-    /// Devices about which nothing was ruled yet.
+    /// Number of devices that no earlier ruling applies to.
     public var count: Int { base.count }
 
-    /// How many of them have each of these tags, in their order. Costs next to nothing for millions of devices. What is no tag is nobody's.
+    /// Number of devices with each of these tags, in the order of `tags`. Fast even for millions of devices. Zero for an invalid tag.
     public func counts(ofTags tags: [String]) async -> [Int] {
         let known = tags.map(Tag.init(validating:))
         var counts = await base.counts(of: known.compactMap { $0 })[...]
         return known.map { $0 == nil ? 0 : counts.popFirst() ?? 0 }
     }
 
-    /// These devices one by one.
+    /// The devices, loaded one page after the other.
     public var devices: Devices { Devices(group: base) }
 
     public struct Devices: AsyncSequence, Sendable {
@@ -64,15 +64,15 @@ public struct DeviceGroup: Sendable {
         }
     }
 
-    /// One of the devices.
+    /// A device of the group.
     public struct Device: Sendable, Equatable {
-        /// What a ruling names it by.
+        /// The number by which a ruling refers to the device.
         public let number: UInt32
         public let registrationID: String?
         public let installationID: String?
         public let tags: [String]
 
-        /// One for tests of a hook.
+        /// Makes a device, to test a hook.
         public init(number: UInt32, installationID: String? = nil, tags: [String] = []) {
             (self.number, registrationID, self.installationID, self.tags) = (number, nil, installationID, tags)
         }
@@ -86,43 +86,44 @@ public struct DeviceGroup: Sendable {
     }
 }
 
-/// What is to become of some devices of a group instead of getting the notification now.
+/// A decision that some devices of a group do not receive the notification now.
 public struct Ruling: Sendable, Equatable {
     /// Which of them.
     public enum Devices: Sendable, Equatable {
         case all
         case tag(String)
-        /// By their numbers.
+        /// The devices with these numbers.
         case chosen([UInt32])
     }
 
-    /// What becomes of them.
+    /// What happens to the devices.
     public enum Fate: Sendable, Equatable {
         case skip
-        /// Until then, in milliseconds since 1970.
+        /// Deliver at this time, in milliseconds since 1970.
         case hold(Int64)
         case pass
     }
 
     public let devices: Devices
     public let fate: Fate
-    /// Why, for people.
+    /// The reason shown to people.
     public let reason: String
 
     private init(devices: Devices, fate: Fate, reason: String) { (self.devices, self.fate, self.reason) = (devices, fate, reason) }
 
-    /// They do not get it. The reason is the explanation of their outcome.
+    /// Skips devices: they do not receive the notification. The reason is shown with their outcome.
     public static func skip(_ devices: Devices, reason: String) -> Ruling { Ruling(devices: devices, fate: .skip, reason: reason) }
 
-    /// They get it then, in milliseconds since 1970 and at most seven days ahead, and hooks are asked about them once more.
+    /// Delivers to devices later, at a time in milliseconds since 1970 that is at most seven days ahead. Hooks are called for them again
+    /// then.
     public static func hold(_ devices: Devices, until moment: Int64, reason: String) -> Ruling {
         Ruling(devices: devices, fate: .hold(moment), reason: reason)
     }
 
-    /// Rulings behind this one are not for them.
+    /// Exempts devices from later rulings.
     public static func pass(_ devices: Devices) -> Ruling { Ruling(devices: devices, fate: .pass, reason: "") }
 
-    /// Throws what is no tag.
+    /// Throws if a tag is invalid.
     func base(plugin: String) throws -> DeliveryRuling {
         let devices: DeliveryRuling.Devices =
             switch self.devices {
@@ -140,7 +141,7 @@ public struct Ruling: Sendable, Equatable {
     }
 }
 
-/// Devices that a test has made up.
+/// Test devices.
 private struct FixedGroup: HookedGroup {
     let hub: String
     let request: NotificationRequest

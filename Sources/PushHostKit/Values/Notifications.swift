@@ -1,15 +1,15 @@
-import PushCore
+import PushModel
 
-/// A notification that is about to be accepted. Times are in milliseconds since 1970.
+/// A notification that is about to be accepted. Times are milliseconds since 1970.
 public struct NotificationDraft: Sendable {
     var base: SendDraft
 
     init(_ base: SendDraft) { self.base = base }
 
-    /// One for tests of a hook.
+    /// Makes a draft, to test a hook.
     ///
-    /// - Parameter expression: the tags that are addressed; nil: everyone.
-    /// - Throws: what is wrong with the expression.
+    /// - Parameter expression: The tag expression; nil sends to everyone.
+    /// - Throws: An error if the expression is invalid.
     public init(hub: String = "hub", to expression: String? = nil, properties: [String: String]) throws {
         let audience = try expression.map { Audience.expression(try TagExpression(parsing: $0)) } ?? .everyone
         base = SendDraft(hub: hub, request: NotificationRequest(audience: audience, content: .template(properties)))
@@ -18,12 +18,12 @@ public struct NotificationDraft: Sendable {
     /// The name of the hub.
     public var hub: String { base.hub }
     public var audience: NotificationAudience { NotificationAudience(base.request.audience) }
-    /// What templates are filled with; nil of a native notification, which has payloads, and stays one.
+    /// The properties for templates; nil for a native notification, which has payloads. Cannot be changed from nil.
     public var properties: [String: String]? {
         get { if case .template(let properties) = base.request.content { properties } else { nil } }
         set { if let newValue, properties != nil { base.request.content = .template(newValue) } }
     }
-    /// The bodies of a native notification by platform: `apns`, `fcm`, `gcm`, `wns`, `browser`.
+    /// The payload bodies of a native notification by platform: `apns`, `fcm`, `gcm`, `wns`, `browser`.
     public var payloads: [String: [UInt8]] {
         guard case .native(let payloads) = base.request.content else { return [:] }
         return Dictionary(uniqueKeysWithValues: payloads.map { ($0.key.shortName, $0.value.body) })
@@ -32,33 +32,33 @@ public struct NotificationDraft: Sendable {
     public var priority: String? { base.request.options.priority?.rawValue }
     /// Whether it is a test send.
     public var isTest: Bool { base.request.isTest }
-    /// When it is to go out; nil: at once. At most seven days ahead.
+    /// The due time; nil: at once. At most seven days ahead.
     public var at: Int64? {
         get { base.moment?.milliseconds }
         set { base.moment = newValue.map(Timestamp.init(milliseconds:)) }
     }
-    /// Until when it is worth delivering.
+    /// The time after which it is no longer delivered.
     public var expires: Int64? {
         get { base.request.options.expiration?.milliseconds }
         set { base.request.options.expiration = newValue.map(Timestamp.init(milliseconds:)) }
     }
-    /// The plugins on whose behalf it is sent.
+    /// The plugins that caused the send.
     public var origin: [String] { base.origin }
 
-    /// Sends it to others.
+    /// Changes the audience.
     ///
-    /// - Throws: what is wrong with the tag expression.
+    /// - Throws: An error if the tag expression is invalid.
     public mutating func address(_ expression: String) throws {
         base.request.audience = .expression(try TagExpression(parsing: expression))
     }
 }
 
-/// Who gets a notification.
+/// The audience of a notification.
 public enum NotificationAudience: Sendable, Equatable {
     case everyone
-    /// Those who have such tags.
+    /// Devices whose tags match the expression.
     case expression(String)
-    /// So many handles without registrations.
+    /// This number of handles without registrations.
     case devices(Int)
 
     init(_ audience: Audience) {
@@ -71,12 +71,12 @@ public enum NotificationAudience: Sendable, Equatable {
     }
 }
 
-/// A notification that was accepted.
+/// An accepted notification.
 public struct NotificationReceipt: Sendable {
     public let id: String
     public let notification: NotificationDraft
 
-    /// One for tests of a hook.
+    /// Makes a receipt, to test a hook.
     public init(id: String, notification: NotificationDraft) { (self.id, self.notification) = (id, notification) }
 
     init(_ base: SentNotification) {
@@ -85,17 +85,17 @@ public struct NotificationReceipt: Sendable {
     }
 }
 
-/// How a notification ended.
+/// The final result of a notification.
 public struct Outcome: Sendable {
     private let base: EndedNotification
 
     init(_ base: EndedNotification) { self.base = base }
 
-    /// One for tests of a hook.
+    /// Makes an outcome, to test a hook.
     ///
     /// - Parameters:
-    ///   - state: as Azure has it; `Completed` where it is none of Azure's.
-    ///   - counts: how many devices ended how, by platform; names that there are not are left out.
+    ///   - state: A state name of Azure; an unknown name becomes `Completed`.
+    ///   - counts: Number of devices per outcome, by platform. Unknown names are ignored.
     public init(id: String, hub: String = "hub", state: String = "Completed", tags: String? = nil, counts: [String: [String: Int]] = [:]) {
         var outcome = NotificationOutcome(
             id: id, state: NotificationOutcome.State(rawValue: state) ?? .completed, tags: tags, enqueuedAt: Timestamp(milliseconds: 0))
@@ -110,21 +110,21 @@ public struct Outcome: Sendable {
 
     public var hub: String { base.hub }
     public var id: String { base.outcome.id }
-    /// As Azure has it: `Completed`, `NoTargetFound`, `Cancelled`, ….
+    /// The state in Azure's terms: `Completed`, `NoTargetFound`, `Cancelled`, ….
     public var state: String { base.outcome.state.rawValue }
-    /// The tag expression, as it was sent; nil for everyone and for handles.
+    /// The tag expression as sent; nil for everyone and for handles.
     public var tags: String? { base.outcome.tags }
-    /// Devices whose push service took it.
+    /// Number of devices whose push service accepted the notification.
     public var sent: Int { base.outcome.sent }
     public var failed: Int { base.outcome.failed }
     public var total: Int { base.outcome.total }
-    /// How many devices ended how, by platform.
+    /// Number of devices per outcome, by platform.
     public var counts: [String: [String: Int]] {
         Dictionary(
             uniqueKeysWithValues: base.outcome.counts.map { platform, counts in
                 (platform.shortName, Dictionary(uniqueKeysWithValues: counts.map { ($0.key.rawValue, $0.value) }))
             })
     }
-    /// The plugins on whose behalf it was sent.
+    /// The plugins that caused the send.
     public var origin: [String] { base.origin }
 }

@@ -1,14 +1,14 @@
-import PushCore
+import PushModel
 
-/// A registration or an installation that is about to be kept.
+/// A registration or an installation that is about to be stored.
 public struct RegistrationCandidate: Sendable {
     var base: RegistrationDraft
 
     init(_ base: RegistrationDraft) { self.base = base }
 
-    /// An installation for tests of a hook.
+    /// Makes an installation, to test a hook.
     ///
-    /// - Throws: why a text is no tag.
+    /// - Throws: An error if a tag is invalid.
     public init(id: String, hub: String = "hub", user: String? = nil, tags: [String] = [], isNew: Bool = true) throws {
         base = RegistrationDraft(
             hub: hub, kind: .installation, id: id, platform: .apns, userID: user, tags: try tags.map { try Tag($0) }, isNew: isNew)
@@ -19,33 +19,33 @@ public struct RegistrationCandidate: Sendable {
     public var id: String { base.id }
     /// `apns`, `fcm`, `gcm`, `wns`, `browser`.
     public var platform: String { base.platform.shortName }
-    /// Whose device it is, of an installation.
+    /// The installation's user.
     public var user: String? { base.userID }
     public var tags: [String] { base.tags.map(\.text) }
-    /// Whether nothing of that id was there before.
+    /// Whether the id did not exist before.
     public var isNew: Bool { base.isNew }
 
-    /// Gives it a tag as well.
+    /// Adds a tag.
     ///
-    /// - Throws: why the text cannot be the tag of a device; only the hub gives tags that start with `$`.
+    /// - Throws: An error if the text is not a valid device tag. Tags that start with `$` are reserved for the hub.
     public mutating func add(tag text: String) throws {
         let tag = try Tag(ofDevice: text)
         if !base.tags.contains(tag) { base.tags.append(tag) }
     }
 
-    /// Takes a tag away.
+    /// Removes a tag.
     public mutating func remove(tag text: String) { base.tags.removeAll { $0.text == text } }
 }
 
-/// A user who has proved who they are, and is about to get a session.
+/// A login by a user who has authenticated and is about to get a session.
 public struct Login: Sendable {
     public let username: String
-    /// Where the request comes from, as far as that is known.
+    /// The address that the request comes from, if known.
     public let address: String?
-    /// Whether tutorial mode asked for no password.
+    /// Whether tutorial mode skipped the password check.
     public let isUnproved: Bool
 
-    /// One for tests of a hook.
+    /// Makes a login, to test a hook.
     public init(username: String, address: String? = nil, isUnproved: Bool = false) {
         (self.username, self.address, self.isUnproved) = (username, address, isUnproved)
     }
@@ -53,13 +53,13 @@ public struct Login: Sendable {
     init(_ base: LoginDraft) { (username, address, isUnproved) = (base.username, base.address, base.isUnproved) }
 }
 
-/// A user who is about to read a secure payload, which is not shown.
+/// A read of a secure payload by a user. Does not include the content.
 public struct SecurePayloadRead: Sendable {
-    /// Of the payload.
+    /// The payload's id.
     public let id: String
     public let username: String
 
-    /// One for tests of a hook.
+    /// Makes a read, to test a hook.
     public init(id: String, username: String) { (self.id, self.username) = (id, username) }
 
     init(_ base: SecureFetch) { (id, username) = (base.id, base.username) }

@@ -1,13 +1,13 @@
-import PushCore
+import PushModel
 
-// The JSON of the app backend.
+// JSON documents of the app backend.
 extension Platform {
-    /// As the tutorials' backend names it, in `Platform` and `pns`.
+    /// The platform's name in `Platform` and `pns`, as in the backend of Azure's tutorials.
     var backendName: String { self == .fcmV1 ? "fcmv1" : shortName }
 }
 
 extension DeviceHandle {
-    /// One text; a browser's is the JSON of its subscription.
+    /// The handle as one string; for a browser, the JSON of its subscription.
     var backendText: String { if case .browser = self { subscription.text() } else { text } }
 }
 
@@ -22,9 +22,9 @@ extension RegistrationTemplate {
 }
 
 extension Registration {
-    /// Reads what the backend says of a registration that it has made: `RegistrationId`, `ETag`, `ExpirationTime`, `Tags`.
+    /// Reads the backend's response for a new registration: `RegistrationId`, `ETag`, `ExpirationTime`, `Tags`.
     ///
-    /// - Parameter sent: for what it leaves out.
+    /// - Parameter sent: The description sent, for members that the response omits.
     /// Throws `target.answer`.
     init(backend json: JSON, _ sent: RegistrationDescription) throws(PushError) {
         func member(_ name: String) -> JSON? {
@@ -32,7 +32,7 @@ extension Registration {
         }
         guard let id = member("RegistrationId")?.string.flatMap({ RegistrationID($0) }) else {
             throw PushError(
-                "target.answer", "the answer of the backend has no RegistrationId", hint: "check the address with --backend")
+                "target.answer", "the backend's response has no RegistrationId", hint: "check the address with --backend")
         }
         let etag = member("ETag")?.int ?? member("ETag")?.string.flatMap { Int($0) } ?? 1
         let expiration = member("ExpirationTime")?.string.flatMap { Timestamp(date: $0) } ?? .distantFuture

@@ -1,22 +1,22 @@
 import FoundationEssentials
 import HubWire
 import NIOHTTP1
-import PushCore
+import PushModel
 
-/// The app backend of another machine: a PushHost's, or one that was made after the tutorials.
+/// The app backend of another machine: a PushHost's, or one written after Azure's tutorials.
 ///
-/// Those of the tutorials know no tokens: where there is no `POST /api/login`, each request carries the user's name and password.
-/// Errors: as ``BackendGateway`` says where it is a PushHost; else `auth.failed` for 401 and 403, `hub.gone` for 410, and those that
-/// ``RemoteClient`` has.
+/// Backends from the tutorials have no tokens: if `POST /api/login` does not exist, each request carries the user's name and password.
+/// Errors: those of ``BackendGateway`` for a PushHost; otherwise `auth.failed` for 401 and 403, `hub.gone` for 410, and those of
+/// ``RemoteClient``.
 package struct RemoteBackend: BackendGateway {
-    /// `https://backend.example.com`, without a slash at its end.
+    /// The address, `https://backend.example.com`, without a trailing slash.
     let base: String
     let client: RemoteClient
-    /// Where the backend's registrations and notifications are.
+    /// The hub that contains the backend's registrations and notifications.
     let hub: RemoteNotificationHub
     let accounts: Accounts?
 
-    /// Makes an account where that is ours to do: in a server's lab.
+    /// Creates an account, if this program may do so: in a server's lab.
     package typealias Accounts = @Sendable (_ username: String, _ password: Secret) async throws(PushError) -> AccountState
 
     package init(base: String, client: RemoteClient, hub: RemoteNotificationHub, accounts: Accounts? = nil) {
@@ -33,12 +33,12 @@ package struct RemoteBackend: BackendGateway {
 
     // MARK: - Sessions
 
-    /// What stands for a session where the backend has none.
+    /// Prefix of the token of a session in a backend without sessions.
     private static let basic = "Basic "
     fileprivate static let bearer = "Bearer "
 
     package func login(username: String, password: Secret) async throws(PushError) -> Session {
-        // With name and password as every request of the tutorials' apps: their backends look at these before they look at the path.
+        // Name and password as in the tutorials' apps, because tutorial backends check these before the path.
         let credentials = Session(
             username: username, token: Secret(Self.basic + Data("\(username):\(password.reveal())".utf8).base64EncodedString()),
             expiration: .distantFuture)
@@ -50,8 +50,8 @@ package struct RemoteBackend: BackendGateway {
                 "auth.failed", "the backend refused the user name or the password of \"\(username)\"", hint: "check both", status: 401,
                 trackingID: error.trackingID)
         } catch  where [404, 405].contains(error.status) {
-            // A PushHost has a place to log in at; where it does not find it, the address is another one's.
-            guard error.details[RemoteRefusal.isProblem] == nil else { throw noBackend(error) }
+            // A PushHost always has a login path. If it reports the path as missing, the address is wrong.
+            guard error.details[RemoteErrorResponse.isProblem] == nil else { throw noBackend(error) }
             return credentials
         }
         let json = try Self.json(answer, base)
@@ -83,14 +83,14 @@ package struct RemoteBackend: BackendGateway {
         ])
         if let template = description.template { body.append("Template", template.json) }
         let answer = try await ask(.PUT, "register/\(id)", session, body: .object(body), prefers: "return=representation")
-        // A backend of the tutorials says nothing of what it made.
+        // A tutorial backend returns no body.
         guard !answer.body.isEmpty else { return try await described(id, description, session) }
         let registration = try Registration(backend: Self.json(answer, base), description)
         hub.note(registration)
         return registration
     }
 
-    /// As the hub has it; where its key does not let us look, as we sent it.
+    /// Reads the registration from the hub; if the key does not permit that, returns what was sent.
     private func described(
         _ id: RegistrationID, _ description: RegistrationDescription, _ session: Session
     ) async throws(PushError) -> Registration {
@@ -123,7 +123,7 @@ package struct RemoteBackend: BackendGateway {
         do throws(PushError) {
             registration = try Registration(backend: Self.json(answer, base), RegistrationDescription(handle: handle))
         } catch {
-            throw error.ofDone
+            throw error.markedAsExecuted
         }
         hub.note(registration)
         return CurrentUserRegistration(registration: registration, outcome: try await outcome(answer))
@@ -136,8 +136,8 @@ package struct RemoteBackend: BackendGateway {
     ) async throws(PushError) -> NotificationOutcome {
         guard platform != nil || session.hasToken else {
             throw PushError(
-                "target.unsupported", "the app backend \(base) sends to one platform at a time, as those of the tutorials do",
-                hint: "say which: session:send{ platform = \"apns\", … }", status: 400)
+                "target.unsupported", "the app backend \(base) sends to one platform at a time, like the backends of Azure's tutorials",
+                hint: "name the platform: session:send{ platform = \"apns\", … }", status: 400)
         }
         var query = "to_tag=\(PercentEncoding.encode(username))"
         if let platform { query += "&pns=\(platform.backendName)" }
@@ -153,15 +153,15 @@ package struct RemoteBackend: BackendGateway {
         let answer = try await ask(.POST, "notifications", session, body: .object(body), isRepeatable: false)
         guard let json = try? Self.json(answer, base), let id = json["id"]?.string,
             let expiration = json["expiresAt"]?.string.flatMap({ Timestamp(iso8601: $0) })
-        else { throw Self.unreadable(base).ofDone }
+        else { throw Self.unreadable(base).markedAsExecuted }
         return SecureReceipt(id: id, expiration: expiration, outcome: try await outcome(answer))
     }
 
     package func securePayload(_ session: Session, id: String) async throws(PushError) -> JSON {
-        // A read counts, whether its answer arrives or not.
+        // A read counts even if the response is lost.
         let answer = try await ask(.GET, "notifications/\(PercentEncoding.encode(id))", session, isRepeatable: false)
         guard let json = try? Self.json(answer, base), let payload = json["Content"] ?? json["Payload"] else {
-            throw Self.unreadable(base).ofDone
+            throw Self.unreadable(base).markedAsExecuted
         }
         return payload
     }
@@ -180,13 +180,13 @@ package struct RemoteBackend: BackendGateway {
         }
     }
 
-    /// How what the backend sent on has ended, or stands.
+    /// Waits for the outcome of the notifications that the backend has passed on to the hub.
     private func outcome(_ answer: RemoteAnswer) async throws(PushError) -> NotificationOutcome {
         let ids = answer.headers["Notification-Id"].flatMap { $0.split(separator: ",") }.map(\.trimmed)
         guard !ids.isEmpty else {
             return NotificationOutcome(id: "", state: .enqueued, tags: nil, enqueuedAt: hub.clock.now)
         }
-        return try await hub.finishAccepted(ids.joined(separator: ","))
+        return try await hub.outcomeOfAccepted(ids.joined(separator: ","))
     }
 
     // MARK: - Requests
@@ -207,21 +207,21 @@ package struct RemoteBackend: BackendGateway {
             return try await client.answer(request)
         } catch  where error.code == "target.key" {
             throw PushError(
-                "auth.session_expired", "the backend \(base) refused the user",
+                "auth.session_expired", "the backend \(base) rejected the user",
                 hint: "check name and password", status: error.status, trackingID: error.trackingID)
         } catch
-            where method == .POST && place != "login" && error.details[RemoteRefusal.isProblem] == nil
+            where method == .POST && place != "login" && error.details[RemoteErrorResponse.isProblem] == nil
             && [404, 405].contains(error.status)
         {
-            // What is asked for here is nothing that might be missing.
+            // These requests do not refer to an object that could be missing, so the path itself is unknown.
             throw noBackend(error)
         }
     }
 
     private func noBackend(_ error: PushError) -> PushError {
         PushError(
-            "target.answer", "\(base) is no app backend: \(error.message)", hint: "check its address with --backend", status: error.status,
-            trackingID: error.trackingID)
+            "target.answer", "\(base) is not an app backend: \(error.message)", hint: "check its address with --backend",
+            status: error.status, trackingID: error.trackingID)
     }
 
     private static func json(_ answer: RemoteAnswer, _ base: String) throws(PushError) -> JSON {
@@ -234,21 +234,21 @@ package struct RemoteBackend: BackendGateway {
 
     private static func unreadable(_ base: String) -> PushError {
         PushError(
-            "target.answer", "the answer of \(base) cannot be read", hint: "is it an app backend? Check the address with --backend")
+            "target.answer", "the response of \(base) cannot be read", hint: "is it an app backend? Check the address with --backend")
     }
 }
 
 extension Session {
-    /// Whether the backend has opened it, as a PushHost does.
+    /// Whether the session is one of a PushHost, with a token.
     fileprivate var hasToken: Bool { token.reveal().hasPrefix(RemoteBackend.bearer) }
 }
 
 extension PushError {
-    /// After what the backend has done, whatever it answered.
-    fileprivate var ofDone: PushError {
+    /// Marks an error that occurred after the backend had executed the request.
+    fileprivate var markedAsExecuted: PushError {
         var error = self
         error.details["may_be_done"] = true
-        error.hint = "\(ConnectionFailure.lookFirst)\(hint.map { "; \($0)" } ?? "")"
+        error.hint = "\(ConnectionFailure.checkFirstHint)\(hint.map { "; \($0)" } ?? "")"
         return error
     }
 }

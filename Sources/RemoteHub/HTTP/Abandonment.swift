@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Waits for work that may not end soon when it is cancelled: then it is left to itself.
+/// Waits for work that may not react to cancellation promptly. On cancellation, the work continues alone.
 ///
-/// - Returns: nil where the task was cancelled before the work was done.
-func abandonable<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value? {
-    let end = FirstEnd<Value>()
+/// - Returns: nil if the task was cancelled before the work ended.
+func awaitUnlessCancelled<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value? {
+    let end = FirstCompletion<Value>()
     let task = Task { end.come(await work()) }
     return await withTaskCancellationHandler {
         await end.wait()
@@ -14,8 +14,8 @@ func abandonable<Value: Sendable>(_ work: @escaping @Sendable () async -> Value)
     }
 }
 
-/// What came first; the rest is nothing to anybody.
-private final class FirstEnd<Value: Sendable>: Sendable {
+/// Completes with the first value; later ones are ignored.
+private final class FirstCompletion<Value: Sendable>: Sendable {
     private enum State {
         case open
         case awaited(CheckedContinuation<Value?, Never>)

@@ -1,7 +1,7 @@
-import PushCore
+import PushModel
 
 extension ConnectionFailure {
-    /// Whether the same request may work a moment later.
+    /// Whether the same request may succeed when repeated.
     var isPassing: Bool {
         switch self {
         case .refused, .unanswered, .broken, .silent: true
@@ -9,36 +9,36 @@ extension ConnectionFailure {
         }
     }
 
-    /// The hint after what must not simply be done again.
-    static let lookFirst = "it may have been done all the same: look before doing it again"
+    /// The hint for requests that must not simply be repeated.
+    static let checkFirstHint = "the request may have been executed nonetheless: check before repeating it"
 
-    /// `target.timeout` where the machine was reached and said nothing, `target.unreachable` for anything else; `cancelled` for a wait
-    /// that was ended.
-    /// - Parameter mayBeDone: whether the machine may have carried it out, at this attempt or before.
-    func error(of request: RemoteRequest, mayBeDone: Bool) -> PushError {
-        if self == .interrupted { return PushError("cancelled", "the wait for \(request.host) was ended") }
+    /// `target.timeout` if the machine was reached but did not respond, `cancelled` if the wait was interrupted, otherwise
+    /// `target.unreachable`.
+    /// - Parameter mayBeDone: Whether this or an earlier attempt may have been executed.
+    func error(of request: RemoteRequest, mayHaveExecuted: Bool) -> PushError {
+        if self == .interrupted { return PushError("cancelled", "the wait for \(request.host) was cancelled") }
         let hint =
             switch self {
             case .refused: "check host and port; is the server running?"
             case .unknownHost: "check the name of the host"
-            case .untrusted: "name the authority that signed it with --authority, or check who answers there"
-            case .otherName: "use the name that the certificate is for, or check who answers there"
+            case .untrusted: "trust its authority with --authority, or check which server responds"
+            case .otherName: "use the name in the certificate, or check which server responds"
             case .notTLS: "for a plain port write http://"
-            case .unanswered: "check host and port, and whether a firewall lies between"
+            case .unanswered: "check host, port and firewalls"
             case .broken where request.url.lowercased().hasPrefix("http:"): "try again later; for a port with TLS write https://"
             case .broken, .silent, .interrupted: "try again later"
             case .other: "check host and port: is it an HTTP server?"
             }
         return PushError(
             self == .silent ? "target.timeout" : "target.unreachable", "\(request.place): \(why)",
-            hint: mayBeDone ? Self.lookFirst : hint,
-            isRetryable: isPassing && !mayBeDone,
-            details: ["host": .string(request.host), "may_be_done": .bool(mayBeDone)])
+            hint: mayHaveExecuted ? Self.checkFirstHint : hint,
+            isRetryable: isPassing && !mayHaveExecuted,
+            details: ["host": .string(request.host), "may_be_done": .bool(mayHaveExecuted)])
     }
 }
 
 extension RemoteRequest {
-    /// With its port.
+    /// The host with its port.
     var host: String {
         let rest = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
         return String(rest.prefix { $0 != "/" && $0 != "?" })

@@ -2,21 +2,21 @@ import AsyncHTTPClient
 import Glibc
 import NIOCore
 
-/// Why a server did not answer. What the libraries throw for it has many types, some of them only known by their text: a name with
-/// several addresses has its attempts told together.
+/// Why a server did not respond. The libraries throw errors of many types, some of which can be recognized only by their text. For a name
+/// with several addresses, the text describes all attempts.
 package enum ConnectionFailure: Error, Equatable {
     case refused, unknownHost
-    /// Nobody whom we trust has signed its certificate.
+    /// The certificate is not signed by a trusted authority.
     case untrusted
     /// The certificate is for another name.
     case otherName
-    /// The port speaks something else.
+    /// The port does not speak TLS.
     case notTLS
-    /// Nobody took the connection in time.
+    /// The connection was not accepted in time.
     case unanswered
-    /// The connection was there.
+    /// The connection broke after it had been established.
     case broken
-    /// The connection was there, and no answer came in time.
+    /// The connection was established, but no response came in time.
     case silent
     case interrupted
     case other(String)
@@ -54,19 +54,19 @@ package enum ConnectionFailure: Error, Equatable {
     package var why: String {
         switch self {
         case .refused: "connection refused"
-        case .unknownHost: "no machine has this name"
+        case .unknownHost: "unknown host name"
         case .untrusted: "its certificate is not trusted"
         case .otherName: "its certificate is for another name"
-        case .notTLS: "it does not speak TLS there"
+        case .notTLS: "the port does not speak TLS"
         case .unanswered: "no connection in time"
         case .broken: "it closed the connection"
-        case .silent: "no answer in time"
+        case .silent: "no response in time"
         case .interrupted: "the wait was interrupted"
         case .other(let text): text
         }
     }
 
-    /// Whether no request can have reached the server.
+    /// Whether the failure occurred before a request could reach the server.
     package var isBeforeRequest: Bool {
         switch self {
         case .refused, .unknownHost, .untrusted, .otherName, .notTLS, .unanswered: true

@@ -1,23 +1,23 @@
 import NIOHTTP1
-import PushCore
+import PushModel
 
-/// Asks another machine as often as it is worth it, and says in one error why it did not work.
+/// Sends requests to another machine, repeats them where useful, and reports failure as a single error.
 package struct RemoteClient: Sendable {
     package let connection: RemoteConnection
-    /// Of this machine: what the other one takes is measured in real time, whatever time a rehearsal has.
+    /// This machine's clock. The other machine's response time is real time, even in a rehearsal with virtual time.
     package let clock: any HubClock
     package let random: any RandomSource
     package var retry: RetryPolicy
-    /// For an answer, where that is not the connection's own.
+    /// Timeout of a response; nil: the connection's own.
     package var patience: Duration?
-    /// Knows what is under way for the run.
-    package var traffic: RunTraffic
-    /// Told of each attempt and how it ended, in words without secrets.
+    /// Counts the run's requests in progress.
+    package var traffic: InFlightRequests
+    /// Called for each attempt with its result, without secrets.
     private let observer: (@Sendable (_ place: String, _ what: String) -> Void)?
 
     package init(
         connection: RemoteConnection, clock: any HubClock, random: any RandomSource, retry: RetryPolicy = RetryPolicy(),
-        traffic: RunTraffic = RunTraffic(),
+        traffic: InFlightRequests = InFlightRequests(),
         observer: (@Sendable (_ place: String, _ what: String) -> Void)? = nil
     ) {
         self.connection = connection
@@ -28,20 +28,20 @@ package struct RemoteClient: Sendable {
         self.observer = observer
     }
 
-    /// The same, which asks once.
+    /// A copy of the client that does not repeat requests.
     package var once: RemoteClient {
         var client = self
         client.retry = .none
         return client
     }
 
-    /// The answer, with a status below 400.
+    /// Returns the response if its status is below 300.
     ///
-    /// A request that is not repeatable is made again only where it cannot have been done: nobody took the connection, or the
-    /// machine says that it has not looked at it (429, 503).
+    /// A request that is not repeatable is sent again only if it cannot have been executed: the connection failed, or the machine reports
+    /// that it did not process it (429, 503).
     ///
-    /// - Parameter sign: adds what is different at each attempt.
-    /// Throws `target.unreachable`, `target.timeout`, `target.clock`, and for an answer of 400 and more what it says.
+    /// - Parameter sign: Adds what differs between attempts, such as a signature.
+    /// Throws `target.unreachable`, `target.timeout` or `target.clock`; for a status of 300 or more, the error in the response.
     package func answer(
         _ request: RemoteRequest, sign: (inout RemoteRequest) -> Void = { _ in }
     ) async throws(PushError) -> RemoteAnswer {
@@ -50,16 +50,16 @@ package struct RemoteClient: Sendable {
 
     private func repeated(_ request: RemoteRequest, _ sign: (inout RemoteRequest) -> Void) async throws(PushError) -> RemoteAnswer {
         var count = 1
-        var mayBeDone = false
+        var mayHaveExecuted = false
         while true {
             var signed = request
             sign(&signed)
             let failure: Failure
-            switch await attempt(signed, &mayBeDone) {
+            switch await attempt(signed, &mayHaveExecuted) {
             case .success(let answer): return answer
             case .failure(let error): failure = error
             }
-            guard failure.isWorthRepeating, let pause = retry.pause(after: count, asked: failure.asked, random), !Task.isCancelled else {
+            guard failure.shouldRetry, let pause = retry.pause(after: count, asked: failure.asked, random), !Task.isCancelled else {
                 throw failure.error(after: count)
             }
             do {
@@ -71,11 +71,11 @@ package struct RemoteClient: Sendable {
         }
     }
 
-    /// Why an attempt did not work, and whether another one may.
+    /// Why an attempt failed, and whether to repeat it.
     private struct Failure: Error {
         let reason: PushError
-        var isWorthRepeating = false
-        /// How long to wait, as the other side says.
+        var shouldRetry = false
+        /// The wait time requested by the other machine.
         var asked: Duration?
 
         func error(after attempts: Int) -> PushError {
@@ -85,38 +85,38 @@ package struct RemoteClient: Sendable {
         }
     }
 
-    /// - Parameter mayBeDone: becomes true where the machine may have carried out what must not be done twice.
-    private func attempt(_ request: RemoteRequest, _ mayBeDone: inout Bool) async -> Result<RemoteAnswer, Failure> {
+    /// - Parameter mayBeDone: Set to true if the machine may have executed a request that must not be executed twice.
+    private func attempt(_ request: RemoteRequest, _ mayHaveExecuted: inout Bool) async -> Result<RemoteAnswer, Failure> {
         do throws(ConnectionFailure) {
             let answer = try await connection.exchange(request, patience: patience)
             observer?(request.place, "\(answer.status)")
-            // A redirect is followed by nobody: what was asked for is elsewhere, or has been done and is shown elsewhere.
+            // Redirects are never followed: the object is elsewhere, or the request was executed and its result is elsewhere.
             guard answer.status >= 300 else { return .success(answer) }
-            let refusal = RemoteRefusal(answer, of: request, now: clock.now)
-            if request.isSingular, refusal.mayBeDone { mayBeDone = true }
+            let refusal = RemoteErrorResponse(answer, of: request, now: clock.now)
+            if request.isSingular, refusal.mayHaveExecuted { mayHaveExecuted = true }
             return .failure(
                 Failure(
-                    reason: refusal.error.told(mayBeDone),
-                    isWorthRepeating: refusal.isPassing && (request.isRepeatable || refusal.isUntouched),
+                    reason: refusal.error.told(mayHaveExecuted),
+                    shouldRetry: refusal.isPassing && (request.isRepeatable || refusal.isUnprocessed),
                     asked: refusal.retryAfter))
         } catch {
             observer?(request.place, error.why)
-            if request.isSingular, !error.isBeforeRequest { mayBeDone = true }
+            if request.isSingular, !error.isBeforeRequest { mayHaveExecuted = true }
             return .failure(
                 Failure(
-                    reason: error.error(of: request, mayBeDone: mayBeDone),
-                    isWorthRepeating: error.isPassing && (request.isRepeatable || error.isBeforeRequest)))
+                    reason: error.error(of: request, mayHaveExecuted: mayHaveExecuted),
+                    shouldRetry: error.isPassing && (request.isRepeatable || error.isBeforeRequest)))
         }
     }
 }
 
 extension PushError {
-    /// With whether the request may have been carried out, at an attempt before; then its caller must not simply try again.
-    fileprivate func told(_ mayBeDone: Bool) -> PushError {
-        guard mayBeDone else { return self }
+    /// Adds that an earlier attempt may have been executed, in which case the caller must not simply try again.
+    fileprivate func told(_ mayHaveExecuted: Bool) -> PushError {
+        guard mayHaveExecuted else { return self }
         var error = self
         error.details["may_be_done"] = true
-        error.hint = ConnectionFailure.lookFirst
+        error.hint = ConnectionFailure.checkFirstHint
         error.isRetryable = false
         return error
     }

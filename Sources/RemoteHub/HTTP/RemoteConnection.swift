@@ -4,29 +4,29 @@ import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOSSL
-import PushCore
+import PushModel
 
-/// Connections to another machine: HTTP/2 where it offers it over TLS, else HTTP/1.1. Redirects are answers as any other.
+/// Connections to another machine: HTTP/2 if offered over TLS, otherwise HTTP/1.1. Redirects are returned like other responses.
 ///
-/// `shutdown()` must be awaited before the last reference goes.
+/// Await `shutdown()` before releasing the last reference.
 package final class RemoteConnection: Sendable {
     private let http: HTTPClient
     private let timeout: TimeAmount
 
-    /// Bytes of an answer.
-    private static let largestAnswer = 64 << 20
+    /// Maximum size of a response in bytes.
+    private static let maximumResponseSize = 64 << 20
 
     /// - Parameters:
-    ///   - authority: a file in PEM of certificates that are trusted beside those of the system.
-    ///   - connect: for the name, the connection and TLS.
-    ///   - timeout: for the head of an answer, the connection included, and between two parts of its body.
+    ///   - authority: A PEM file of certificates to trust in addition to the system's.
+    ///   - connect: Timeout for name resolution, connection and TLS.
+    ///   - timeout: Timeout for the head of a response, including the connection, and between two parts of its body.
     /// Throws `connection.authority`.
     package init(
         authority: String? = nil, connect: Duration = .seconds(10), timeout: Duration = .seconds(30)
     ) throws(PushError) {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow, timeout: .init(connect: TimeAmount(connect), read: TimeAmount(timeout)))
-        // Who asks decides whether it is worth another try.
+        // The client decides about repeated attempts.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
         if let authority {
@@ -45,15 +45,15 @@ package final class RemoteConnection: Sendable {
     }
 
     private static func authority(_ message: String) -> PushError {
-        PushError("connection.authority", message, hint: "--authority names the file of the certificate that clients trust")
+        PushError("connection.authority", message, hint: "--authority must name a PEM file of certificates to trust")
     }
 
-    package func shutdown() async { _ = await abandonable { [http] in try? await http.shutdown() } }
+    package func shutdown() async { _ = await awaitUnlessCancelled { [http] in try? await http.shutdown() } }
 
-    /// One request and its answer, whatever its status. A task that is cancelled does not wait for a connection that is being made.
-    /// - Parameter patience: for an answer that the other side holds back until there is something to tell.
+    /// Sends one request and returns its response, whatever its status. A cancelled task does not wait for a connection in progress.
+    /// - Parameter patience: Timeout for a response that the other machine delays until it has an event to report.
     package func exchange(_ request: RemoteRequest, patience: Duration? = nil) async throws(ConnectionFailure) -> RemoteAnswer {
-        let answer = await abandonable { [self] () async -> Result<RemoteAnswer, ConnectionFailure> in
+        let answer = await awaitUnlessCancelled { [self] () async -> Result<RemoteAnswer, ConnectionFailure> in
             do throws(ConnectionFailure) {
                 let answer = try await perform(request, patience)
                 return .success(answer)
@@ -74,7 +74,7 @@ package final class RemoteConnection: Sendable {
         }
         do {
             let response = try await http.execute(message, timeout: patience.map { TimeAmount($0) } ?? timeout)
-            let body = try await response.body.collect(upTo: Self.largestAnswer)
+            let body = try await response.body.collect(upTo: Self.maximumResponseSize)
             return RemoteAnswer(status: Int(response.status.code), headers: response.headers, body: Array(body.readableBytesView))
         } catch {
             throw ConnectionFailure(error)

@@ -1,15 +1,15 @@
 import NIOHTTP1
 
-/// What another machine is asked.
+/// A request to another machine.
 package struct RemoteRequest: Sendable {
     package var method: HTTPMethod
-    /// With scheme and query, encoded.
+    /// The encoded URL with scheme and query.
     package var url: String
     package var headers: HTTPHeaders
     package var body: [UInt8]
-    /// Whether it may be made again without harm.
+    /// Whether it can be repeated without harm.
     package var isRepeatable: Bool
-    /// Whether the caller's next call is another request: made again by the caller, it is done twice.
+    /// Whether a repeated call by the caller would be a new request that is executed a second time.
     package var isSingular: Bool
 
     package init(
@@ -24,11 +24,11 @@ package struct RemoteRequest: Sendable {
         self.isSingular = isSingular || !isRepeatable
     }
 
-    /// For messages: without the query, which may name a device.
+    /// The request for messages, without the query, which may contain a device.
     var place: String { "\(method.rawValue) \(url.prefix { $0 != "?" })" }
 }
 
-/// What came back.
+/// The response of another machine.
 package struct RemoteAnswer: Sendable {
     package var status: Int
     package var headers: HTTPHeaders
@@ -40,13 +40,13 @@ package struct RemoteAnswer: Sendable {
         self.body = body
     }
 
-    /// The host that a redirect names, without a name and a password; nil where it names none.
+    /// The host in a redirect's `Location`, without user information; nil if there is none.
     package var redirect: String? {
         guard let location = headers.first(name: "Location"), location.lowercased().hasPrefix("http") else { return nil }
         return RemoteRequest(.GET, location).host.split(separator: "@").last.map(String.init)
     }
 
-    /// Of the address in `Location`, without its query; nil where there is none.
+    /// The last path segment in `Location`; nil if there is none.
     package var lastPartOfLocation: String? {
         headers.first(name: "Location")?.prefix { $0 != "?" }.split(separator: "/").last.map(String.init)
     }

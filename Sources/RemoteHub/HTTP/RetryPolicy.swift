@@ -1,9 +1,9 @@
-import PushCore
+import PushModel
 
-/// When a request to another machine is made again.
+/// When a request to another machine is repeated.
 ///
-/// Four attempts from half a second on cover a restart of a server; a machine that names a later moment than that is believed, and
-/// the caller is told instead of kept waiting.
+/// Four attempts, starting with half a second, cover the restart of a server. If the machine requests a longer wait, the error is reported
+/// to the caller instead.
 package struct RetryPolicy: Sendable {
     package var attempts: Int
     package var first: Duration
@@ -15,11 +15,11 @@ package struct RetryPolicy: Sendable {
         self.longest = longest
     }
 
-    /// The first answer is the last.
+    /// A policy without repeated attempts.
     package static let none = RetryPolicy(attempts: 1)
 
-    /// How long to wait after attempt number `attempt`; nil to give up. Half of it is left to chance, so that clients that were
-    /// turned away together do not come back together.
+    /// The wait time after attempt number `attempt`; nil: give up. Half of it is random, so that clients rejected at the same time do not
+    /// return at the same time.
     func pause(after attempt: Int, asked: Duration?, _ random: any RandomSource) -> Duration? {
         guard attempt < attempts else { return nil }
         if let asked, asked > longest { return nil }

@@ -1,23 +1,23 @@
 import HubWire
-import PushCore
+import PushModel
 
-/// Where a hub of another machine is, and the key that opens it.
+/// The address of a hub on another machine, with the key for it.
 package struct HubAddress: Sendable {
-    /// `https://ns.servicebus.windows.net`, with a port where there is one, without a slash at its end.
+    /// `https://ns.servicebus.windows.net`, with the port if given, without a trailing slash.
     package let base: String
     package let host: String
     package let hub: String
     private let connection: ConnectionString
 
-    /// How long a signature is good for: longer than two clocks may be apart.
+    /// Lifetime of a signature, which must exceed the difference between the two clocks.
     private static let tokenLifetime: Duration = .seconds(3600)
 
-    /// - Parameter hub: nil takes the one that the connection string names.
-    /// Throws `usage.hub` where neither names one.
+    /// - Parameter hub: nil: the hub named in the connection string.
+    /// Throws `usage.hub` if neither is given.
     package init(_ connection: ConnectionString, hub: String?) throws(PushError) {
         guard let hub = hub ?? connection.hub else {
             throw PushError(
-                "usage.hub", "the connection string for \(connection.host) does not say which hub", hint: "name it with --hub", status: 400)
+                "usage.hub", "the connection string for \(connection.host) does not name a hub", hint: "name it with --hub", status: 400)
         }
         base = connection.address
         host = connection.host
@@ -33,16 +33,16 @@ package struct HubAddress: Sendable {
         }
     }
 
-    /// `/{hub}/…`, with the interface's version.
+    /// The URL of `/{hub}/…`, with the API version.
     func url(_ place: String, _ query: String = "") -> String {
         let path = hub.split(separator: "/").map { PercentEncoding.encode($0) }.joined(separator: "/")
         return "\(base)/\(path)/\(place)?api-version=2020-06\(query)"
     }
 
-    /// The value of `Authorization`, for everything below the hub.
+    /// The value of `Authorization` for everything below the hub.
     func token(now: Timestamp) -> String { token(for: "\(base)/\(hub)", now: now) }
 
-    /// For the JSON interface of a PushHost, which lies beside its hubs.
+    /// The value of `Authorization` for a PushHost's JSON interface, which is not below the hub.
     func serverToken(now: Timestamp) -> String { token(for: base, now: now) }
 
     private func token(for resource: String, now: Timestamp) -> String {

@@ -1,8 +1,8 @@
-import PushCore
+import PushModel
 
 extension NativePayload {
-    /// With the options of a send in the words of the push service, where it has some and the sender has not said otherwise: Azure has
-    /// no others.
+    /// Writes the options of a send into the payload in the push service's format, unless the sender has set them there. Azure has no other
+    /// way to set them.
     func with(_ options: PushOptions, for platform: Platform, now: Timestamp) -> NativePayload {
         var payload = self
         switch platform {
@@ -26,7 +26,7 @@ extension NativePayload {
         if let value, !isGiven { headers.append(PushHeader(name, value)) }
     }
 
-    /// FCM v1, `AndroidConfig`: `ttl`, `priority`, `collapse_key`.
+    /// Sets FCM v1 `AndroidConfig`: `ttl`, `priority`, `collapse_key`.
     private mutating func addToMessage(_ options: PushOptions, now: Timestamp) {
         guard options != PushOptions(), var root = (try? JSON(parsing: body))?.object, var message = root["message"]?.object else { return }
         var android = message["android"]?.object ?? JSONObject()
@@ -40,7 +40,7 @@ extension NativePayload {
         body = JSON.object(root).serialized()
     }
 
-    /// Of the message to the hub.
+    /// The content type of the message to the hub.
     func contentType(_ platform: Platform) -> String {
         switch platform {
         case .wns:
@@ -53,7 +53,7 @@ extension NativePayload {
 }
 
 extension DeviceHandle {
-    /// As a batch lists it.
+    /// The handle as an element of a batch.
     var subscription: JSON {
         guard case .browser(let endpoint, let p256dh, let auth) = self else { return .string(text) }
         return ["endpoint": .string(endpoint), "p256dh": .string(p256dh), "auth": .string(auth)]

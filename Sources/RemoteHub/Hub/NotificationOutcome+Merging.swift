@@ -1,7 +1,7 @@
-import PushCore
+import PushModel
 
 extension NotificationOutcome {
-    /// One notification of several, of which each went to another platform.
+    /// Merges the outcomes of several notifications, one per platform, into one.
     init(merging parts: [NotificationOutcome], id: String) {
         let first = parts.map(\.enqueuedAt).filter { $0 > Timestamp(milliseconds: 0) }.min() ?? Timestamp(milliseconds: 0)
         self.init(
@@ -15,13 +15,13 @@ extension NotificationOutcome {
         }
     }
 
-    /// That of the part that is the furthest from its end; a platform that nobody has does not count beside one that somebody has.
+    /// The state of the part that is furthest from its end. A platform without devices counts only if no platform has devices.
     private static func state(of states: [State]) -> State {
         for state in [State.scheduled, .processing, .enqueued] where states.contains(state) { return state }
         for state in [State.unknown, .abandoned, .completed, .detailedStateAvailable] where states.contains(state) { return state }
         return states.allSatisfy { $0 == .canceled } && !states.isEmpty ? .canceled : states.isEmpty ? .unknown : .noTargetFound
     }
 
-    /// It has not ended, and nothing but the push services keeps it.
+    /// Whether a scheduled notification's due time has passed.
     func isDue(at now: Timestamp) -> Bool { scheduledFor.map { $0 <= now } ?? false }
 }

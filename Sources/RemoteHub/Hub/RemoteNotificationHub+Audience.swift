@@ -1,25 +1,25 @@
 import HubWire
 import NIOHTTP1
-import PushCore
+import PushModel
 
-// How many a send would reach, before it is made.
+// Audience sizes, before a send.
 extension RemoteNotificationHub {
-    /// Pages of registrations that are counted.
-    private static let mostPages = 20
+    /// Maximum number of registration pages that are counted.
+    private static let maximumCountedPages = 20
 
     package struct AudienceSize: Sendable, Equatable {
         package var devices: Int
-        /// Whether there are more than that.
+        /// Whether `devices` is only a lower bound.
         package var isAtLeast = false
     }
 
-    /// Nil where the target cannot say so: Azure lists registrations by one tag, and knows nothing of expressions.
+    /// The audience size; nil if the target cannot report it. Azure lists registrations by a single tag and does not evaluate expressions.
     package func audience(of request: NotificationRequest) async throws(PushError) -> AudienceSize? {
         if !request.audience.handles.isEmpty { return AudienceSize(devices: request.audience.handles.count) }
         do throws(PushError) {
             return options.isPushHost ? try await preview(request) : try await count(request)
         } catch  where [401, 403].contains(error.status) {
-            // The key may send and not look.
+            // The key may send but not read.
             return nil
         }
     }
@@ -55,7 +55,7 @@ extension RemoteNotificationHub {
         }
         var size = AudienceSize(devices: 0)
         var page = Page()
-        for _ in 0..<Self.mostPages {
+        for _ in 0..<Self.maximumCountedPages {
             let found = try await registrations(filter, page: page)
             size.devices += found.registrations.count { request.reaches($0) }
             page.continuation = found.continuation

@@ -1,14 +1,14 @@
 import HubWire
 import NIOHTTP1
-import PushCore
+import PushModel
 
-// What a PushHost tells beyond the interface of Azure.
+// Data of a PushHost beyond Azure's interface.
 extension RemoteNotificationHub {
-    /// Devices one by one that are asked for; more are counted.
+    /// Maximum number of devices requested individually; further devices are only counted.
     private static let mostDevices = 1000
 
-    /// Adds what became of each device, with the reasons of the push services, and what came close where nobody matched.
-    /// Where that cannot be had, the outcome is without it.
+    /// Adds the result of each device with the push service's reason, and near misses if no device matched. Leaves the outcome unchanged if
+    /// these are not available.
     func addDevices(to outcome: inout NotificationOutcome) async {
         var told = outcome
         do throws(PushError) {
@@ -41,7 +41,7 @@ extension RemoteNotificationHub {
         if !devices.isEmpty { outcome.devices = devices }
     }
 
-    /// - Parameter place: below the hub in the JSON interface.
+    /// - Parameter place: The path below the hub in the JSON interface.
     func details(
         _ place: String, _ query: String = "", by method: HTTPMethod = .GET, _ headers: HTTPHeaders = [:], body: JSON? = nil,
         isSingular: Bool = false
@@ -66,7 +66,7 @@ extension RemoteNotificationHub {
         do {
             return try JSON(parsing: answer.body)
         } catch {
-            throw unreadable("is no JSON")
+            throw unreadable("is not JSON")
         }
     }
 

@@ -1,6 +1,6 @@
 import HubWire
 import NIOHTTP1
-import PushCore
+import PushModel
 
 // Registrations and installations.
 extension RemoteNotificationHub {
@@ -19,7 +19,7 @@ extension RemoteNotificationHub {
     ) async throws(PushError) -> Registration {
         var headers = Self.entry
         if let ifMatch { headers.add(name: "If-Match", value: "\"\(ifMatch)\"") }
-        // What was done already would not match any more.
+        // With If-Match, a request that was already executed would not match when repeated.
         return try taken(
             await ask(.PUT, "registrations/\(id)", "", headers, description.document(), isRepeatable: ifMatch == nil))
     }
@@ -65,7 +65,7 @@ extension RemoteNotificationHub {
         } catch {
             throw unreadable("cannot be read: \(error.message)")
         }
-        // One filter fits several platforms.
+        // One filter can match several platforms.
         if let handle { found.registrations.removeAll { $0.handle != handle } }
         for registration in found.registrations { note(registration) }
         return found
@@ -94,7 +94,7 @@ extension RemoteNotificationHub {
 
     package func deleteInstallation(_ id: String) async throws(PushError) { _ = try await ask(.DELETE, place(of: id)) }
 
-    /// The interface cannot list installations; what stands for them among the registrations can be.
+    /// Finds installations through their registrations, because the interface cannot list installations.
     ///
     /// An installation whose channel has expired has no registration and is not found.
     package func installations(_ filter: InstallationFilter, page: Page) async throws(PushError) -> InstallationPage {
@@ -105,7 +105,7 @@ extension RemoteNotificationHub {
         case .tag(let tag): found = try await registrations(.tag(tag), page: page)
         }
         var installations: [Installation] = []
-        // The native one of them; beside it an installation has one for each template.
+        // Only native registrations: an installation also has one registration for each template.
         for id in found.registrations.filter({ $0.template == nil }).compactMap(\.installationID).uniqued() {
             do {
                 let installation = try await installation(id)
@@ -120,7 +120,7 @@ extension RemoteNotificationHub {
 }
 
 extension DeviceHandle {
-    /// `ChannelUri` is what .NET and Java compare for every platform; what has parts is compared by them.
+    /// The filter expression for the handle. .NET and Java use `ChannelUri` for every platform with a single-part handle.
     fileprivate var filter: String {
         switch self {
         case .browser(let endpoint, let p256dh, let auth):
@@ -132,6 +132,6 @@ extension DeviceHandle {
 }
 
 extension String {
-    /// With quotes doubled.
+    /// The text with quotes doubled.
     fileprivate var quoted: String { replacing("'", with: "''") }
 }

@@ -1,6 +1,6 @@
 import HubWire
 import NIOHTTP1
-import PushCore
+import PushModel
 
 // Plans of a PushHost. Azure has none.
 extension RemoteNotificationHub {
@@ -12,7 +12,7 @@ extension RemoteNotificationHub {
         case .expression(let expression): body["audience"] = ["tagExpression": .string("\(expression)")]
         case .device, .devices:
             throw PushError(
-                "target.unsupported", "\(address.host) plans for tag expressions, not for handles", hint: "name a tag expression",
+                "target.unsupported", "\(address.host) can plan for tag expressions, not for handles", hint: "name a tag expression",
                 status: 400)
         }
         try add(request.content, to: &body)
@@ -36,7 +36,7 @@ extension RemoteNotificationHub {
         body["priority"] = planned.options.priority.map { .string($0.rawValue) }
         body["collapseId"] = planned.options.collapseID.map { .string($0) }
         body["pace"] = planned.pace.map { .string($0.description) }
-        return try await finishAccepted(try await accept(.object(body)))
+        return try await outcomeOfAccepted(try await accept(.object(body)))
     }
 
     private func add(_ content: NotificationContent?, to body: inout JSONObject) throws(PushError) {
@@ -49,7 +49,7 @@ extension RemoteNotificationHub {
             for (platform, payload) in payloads.sorted(by: { $0.key < $1.key }) {
                 guard let text = String(validating: payload.body, as: UTF8.self) else {
                     throw PushError(
-                        "payload.invalid", "the \(platform.displayName) payload is no text, and a plan takes texts",
+                        "payload.invalid", "the \(platform.displayName) payload is not text, which plans require",
                         hint: "write it as UTF-8", status: 400)
                 }
                 let headers = JSONObject(payload.headers.map { ($0.name, JSON.string($0.value)) })
@@ -59,10 +59,10 @@ extension RemoteNotificationHub {
         }
     }
 
-    private func requirePlans() throws(PushError) { if !options.isPushHost { throw PushError.noPlans } }
+    private func requirePlans() throws(PushError) { if !options.isPushHost { throw PushError.plansUnsupported } }
 
     private func report(_ json: JSON) throws(PushError) -> PlanReport {
-        guard let report = PlanReport(document: json) else { throw unreadable("is no plan") }
+        guard let report = PlanReport(document: json) else { throw unreadable("is not a plan") }
         return report
     }
 }

@@ -1,32 +1,32 @@
 import HubWire
 import NIOHTTP1
-import PushCore
+import PushModel
 
-// Sends, and what became of them. The interface takes one platform at a time, so that a notification with payloads for several has
-// as many ids there; here it is one, with these ids joined by commas.
+// Sends and their outcomes. The interface accepts one platform at a time, so a notification with payloads for several has several ids
+// there. Here it is one notification whose id joins these ids with commas.
 extension RemoteNotificationHub {
     static let separator: Character = ","
 
-    /// Each message carries an `Idempotency-Key`, so that a PushHost sends it once however often it is asked. Azure does not know it:
-    /// there an answer that was lost is not asked for again.
+    /// Each message carries an `Idempotency-Key`, so a PushHost sends it once even if the request is repeated. Azure ignores the key, so a
+    /// request whose response was lost is not repeated there.
     package func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome {
-        if options.sendsAtOnce, let body = try document(request, at: nil) {
-            return try await finishAccepted(try await accept(body), tags: request.audience.words)
+        if options.usesJSONInterface, let body = try document(request, at: nil) {
+            return try await outcomeOfAccepted(try await accept(body), tags: request.audience.words)
         }
         let messages = try messages(request)
         if request.isTest { return try await test(request, messages) }
         let ids = try await accept(messages, "messages", at: nil)
-        return try await finishAccepted(ids.joined(separator: String(Self.separator)), tags: request.audience.words)
+        return try await outcomeOfAccepted(ids.joined(separator: String(Self.separator)), tags: request.audience.words)
     }
 
-    /// It is on its way, whatever is in the way of asking after it: that must not look as if it could be sent again.
-    func finishAccepted(_ id: String, tags: String? = nil) async throws(PushError) -> NotificationOutcome {
+    /// Waits for the outcome of an accepted send. A failure to read the outcome must not look as if the send could be repeated.
+    func outcomeOfAccepted(_ id: String, tags: String? = nil) async throws(PushError) -> NotificationOutcome {
         do throws(PushError) {
             return try await finish(id)
         } catch  where error.code == "cancelled" {
             throw error
         } catch  where error.code.hasPrefix("lab.") {
-            // The run has lost its phones and its time: it cannot go on.
+            // The run has lost its phones and its clock, so it cannot continue.
             var error = error
             (error.isRetryable, error.details["may_be_done"], error.details["accepted"]) = (false, true, .string(id))
             throw error
@@ -37,7 +37,7 @@ extension RemoteNotificationHub {
 
     package func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
         let ids: [String]
-        if options.sendsAtOnce, let body = try document(request, at: moment) {
+        if options.usesJSONInterface, let body = try document(request, at: moment) {
             ids = [try await accept(body)]
         } else {
             ids = try await accept(messages(request), "schedulednotifications", at: moment)
@@ -54,10 +54,10 @@ extension RemoteNotificationHub {
                 _ = try await ask(.DELETE, "schedulednotifications/\(PercentEncoding.encode(id))", isRepeatable: false)
                 cancelled += 1
             } catch  where cancelled > 0 && error.code == "notification.not_found" {
-                // The platforms of one notification go out one after the other.
+                // The parts of one notification are sent one after the other.
                 throw PushError(
-                    "notification.not_found", "\(id) has gone out, and another part of the same notification was cancelled",
-                    hint: "push.outcome tells what became of it", status: error.status)
+                    "notification.not_found", "\(id) has already been sent; another part of the same notification was cancelled",
+                    hint: "push.outcome reads its result", status: error.status)
             } catch  where error.code == "hub.not_found" {
                 throw Self.unknown(id)
             }
@@ -87,7 +87,7 @@ extension RemoteNotificationHub {
 
     private func parts(_ id: String) -> [String] { id.split(separator: Self.separator).map(String.init) }
 
-    /// As it stands when it has ended, waits for its moment, or the deadline has come.
+    /// Returns the outcome once it is final, scheduled for later, or the deadline has passed.
     private func follow(_ id: String, until deadline: Timestamp?) async throws(PushError) -> NotificationOutcome {
         var pause = Self.shortestPause
         while true {
@@ -95,7 +95,7 @@ extension RemoteNotificationHub {
             do throws(PushError) {
                 outcome = try await one(id)
             } catch  where error.code == "notification.not_found" && !options.isPushHost {
-                // Azure tells nothing for some time, which may be half an hour.
+                // Azure reports nothing for some time, which can be half an hour.
                 outcome = NotificationOutcome(id: id, state: .enqueued, tags: nil, enqueuedAt: clock.now)
             }
             if outcome.state.isFinal || outcome.state == .scheduled && !outcome.isDue(at: clock.now) { return outcome }
@@ -105,7 +105,7 @@ extension RemoteNotificationHub {
             } catch let error as PushError {
                 throw error
             } catch {
-                throw PushError("cancelled", "the wait for \(id) was ended")
+                throw PushError("cancelled", "the wait for \(id) was cancelled")
             }
             pause = min(pause * 2, Self.longestPause)
         }
@@ -127,7 +127,7 @@ extension RemoteNotificationHub {
 
     private static func unknown(_ id: String) -> PushError {
         PushError(
-            "notification.not_found", "the hub knows no notification \(id)", hint: "check the id; it may be too early, or long ago",
+            "notification.not_found", "the hub has no notification \(id)", hint: "check the id; the notification may be too new or too old",
             status: 404)
     }
 
@@ -164,14 +164,14 @@ extension RemoteNotificationHub {
         return ids
     }
 
-    /// Through the JSON interface; answers the id.
+    /// Sends through the JSON interface. Returns the id.
     func accept(_ body: JSON) async throws(PushError) -> String {
         let answer = try await details("notifications", by: .POST, ["Idempotency-Key": client.random.uuid()], body: body, isSingular: true)
         guard let id = answer["notificationId"]?.string else { throw unreadable("to the send has no notificationId", isSent: true) }
         return id
     }
 
-    /// Nil for what JSON cannot carry.
+    /// The request as JSON; nil if JSON cannot express it.
     private func document(_ request: NotificationRequest, at moment: Timestamp?) throws(PushError) -> JSON? {
         let request = try request.checked(refusingLarge: true)
         var body = JSONObject()
@@ -201,12 +201,12 @@ extension RemoteNotificationHub {
         return .object(body)
     }
 
-    /// What goes on all the same must not be sent again unawares.
+    /// Adds the platforms that have accepted the notification, so that it is not sent to them again.
     private static func telling(_ error: PushError, accepted ids: [String]) -> PushError {
         guard !ids.isEmpty else { return error }
         var error = error
-        error.message += "; for other platforms it was accepted before, as \(ids.joined(separator: ", "))"
-        error.hint = error.hint.map { "\($0); do not send it again to everybody" }
+        error.message += "; other platforms have already accepted it, as \(ids.joined(separator: ", "))"
+        error.hint = error.hint.map { "\($0); do not send it again to everyone" }
         error.isRetryable = false
         error.details["accepted"] = .array(ids.map(JSON.string))
         return error
@@ -229,7 +229,8 @@ extension RemoteNotificationHub {
         return outcome
     }
 
-    /// Throws what the hub would refuse, before anything is sent; `target.unsupported` for what the interface has no place for.
+    /// The HTTP messages for a request. Throws the hub's validation errors before anything is sent; `target.unsupported` for options that
+    /// the interface does not support.
     private func messages(_ request: NotificationRequest) throws(PushError) -> [RemoteMessage] {
         let request = try request.checked(refusingLarge: true)
         let common = try headers(request)
@@ -297,13 +298,13 @@ extension RemoteNotificationHub {
         let wanted = request.options
         if case .template = request.content, !options.isPushHost, wanted.priority != nil || wanted.collapseID != nil {
             throw PushError(
-                "target.unsupported", "\(address.host) takes neither priority nor collapse_id with templates",
+                "target.unsupported", "\(address.host) supports neither priority nor collapse_id with templates",
                 hint: "write them into the templates, or send alert or payload", status: 400)
         }
         if let pace = request.pace {
             guard options.isPushHost else {
                 throw PushError(
-                    "target.unsupported", "\(address.host) sends as fast as it can: it takes no pace",
+                    "target.unsupported", "\(address.host) does not support pace",
                     hint: "leave out pace, or send to parts of the audience", status: 400)
             }
             headers.add(name: "ServiceBusNotification-Pace", value: pace.description)
@@ -319,6 +320,6 @@ extension RemoteNotificationHub {
 }
 
 extension Audience {
-    /// What stands in `ServiceBusNotification-Tags`; nil for everybody and for handles.
+    /// The value of `ServiceBusNotification-Tags`; nil for everyone and for handles.
     fileprivate var words: String? { expression.map { "\($0)" } }
 }

@@ -1,37 +1,36 @@
 import HubWire
 import NIOHTTP1
-import PushCore
+import PushModel
 import Synchronization
 
-/// A hub of another machine, through the interface of Azure Notification Hubs: Azure's own, or a PushHost.
+/// A hub on another machine, through the interface of Azure Notification Hubs: Azure itself or a PushHost.
 ///
-/// Errors of the hub come with its own codes where it is a PushHost; else by what their status means in this interface. Beside those
-/// of ``HubGateway``: `target.unreachable`, `target.timeout`, `target.throttled`, `target.failed`, `target.refused`, `target.key`,
-/// `target.clock`.
+/// Errors of a PushHost keep their codes; for other hubs the code follows from the status. In addition to those of ``HubGateway``:
+/// `target.unreachable`, `target.timeout`, `target.throttled`, `target.failed`, `target.refused`, `target.key`, `target.clock`.
 package struct RemoteNotificationHub: HubGateway {
     package let address: HubAddress
     let client: RemoteClient
-    /// Of the run, on which outcomes are waited for.
+    /// The run's clock, on which outcomes are awaited.
     let clock: any HubClock
     let options: Options
-    let seen = SeenHandles()
+    let seen = KnownHandles()
 
     package struct Options: Sendable {
-        /// Whether the hub honours `Idempotency-Key` and has the JSON interface beside Azure's.
+        /// Whether the hub honours `Idempotency-Key` and has the JSON interface in addition to Azure's.
         package var isPushHost: Bool
-        /// Whether sends go through that interface, too: one request for all platforms, and one id.
-        package var sendsAtOnce: Bool
-        /// How long to wait for the outcome of a send; nil waits to the end.
+        /// Whether sends use the JSON interface too: one request and one id for all platforms.
+        package var usesJSONInterface: Bool
+        /// Maximum time to wait for the outcome of a send; nil: no limit.
         package var patience: Duration?
-        /// Lets what is under way at the hub finish, where time stands still meanwhile.
+        /// Lets the hub finish its work in progress, if time stands still meanwhile.
         package var settle: @Sendable () async throws(PushError) -> Void
 
         package init(
-            isPushHost: Bool, sendsAtOnce: Bool = false, patience: Duration? = .seconds(10),
+            isPushHost: Bool, usesJSONInterface: Bool = false, patience: Duration? = .seconds(10),
             settle: @escaping @Sendable () async throws(PushError) -> Void = {}
         ) {
             self.isPushHost = isPushHost
-            self.sendsAtOnce = sendsAtOnce
+            self.usesJSONInterface = usesJSONInterface
             self.patience = patience
             self.settle = settle
         }
@@ -44,22 +43,22 @@ package struct RemoteNotificationHub: HubGateway {
         self.options = options
     }
 
-    /// Handles of registrations that have passed by: a hub tells what became of a registration by its id.
-    final class SeenHandles: Sendable {
+    /// Handles of registrations seen so far, by id: a hub reports results by registration id.
+    final class KnownHandles: Sendable {
         private let handles = Mutex<[RegistrationID: DeviceHandle]>([:])
 
         func note(_ registration: Registration) { handles.withLock { $0[registration.id] = registration.handle } }
         subscript(id: RegistrationID) -> DeviceHandle? { handles.withLock { $0[id] } }
     }
 
-    /// Told of a registration that came about on another way, through the app backend.
+    /// Records a registration made in another way, through the app backend.
     package func note(_ registration: Registration) { seen.note(registration) }
 
     // MARK: - Requests
 
     /// - Parameters:
-    ///   - place: below the hub, encoded.
-    ///   - query: beginning with `&`.
+    ///   - place: The encoded path below the hub.
+    ///   - query: Must begin with `&`.
     func ask(
         _ method: HTTPMethod, _ place: String, _ query: String = "", _ headers: HTTPHeaders = [:], _ body: [UInt8] = [],
         isRepeatable: Bool = true, isSingular: Bool = false
@@ -76,39 +75,39 @@ package struct RemoteNotificationHub: HubGateway {
         }
     }
 
-    /// With what may be wrong about the hub: its name, and its keys, which are its own.
-    /// - Parameter isOfOne: whether what is asked for must be there already.
+    /// Adds hints about the hub's name and key to an error.
+    /// - Parameter isOfOne: Whether the request refers to an object that must exist.
     func explained(_ error: PushError, _ method: HTTPMethod, _ place: String, isOfOne: Bool = false) -> PushError {
         switch error.code {
         case "sas.signature", "target.key":
             var error = error
             error.hint = "\(error.hint.map { "\($0); " } ?? "")is \"\(address.hub)\" the right hub?"
             return error
-        // What is asked for here is nothing in the hub that might be missing.
+        // The request does not refer to an object that could be missing, so the hub itself is missing.
         case "hub.not_found" where !isOfOne && (method == .POST || method == .PUT || place.hasSuffix("registrations")):
             return Self.missing(address.hub, at: address.host, error)
         default: return error
         }
     }
 
-    /// - Parameter others: the hubs that there are, where that is known.
+    /// - Parameter others: The existing hubs, if known.
     package static func missing(_ hub: String, at host: String, others: [String] = [], _ error: PushError? = nil) -> PushError {
         let near = nearest(hub, in: others).map { "; did you mean \"\($0)\"?" } ?? ""
         return PushError(
             "target.hub", "\(host) has no hub \"\(hub)\"\(near)",
             hint: others.isEmpty
-                ? "check its name: --hub, or EntityPath in the connection string" : "there is \(others.joined(separator: ", "))",
+                ? "check its name: --hub, or EntityPath in the connection string" : "existing hubs: \(others.joined(separator: ", "))",
             status: 404, trackingID: error?.trackingID)
     }
 
     static let entry: HTTPHeaders = ["Content-Type": "application/atom+xml;type=entry;charset=utf-8"]
 
-    /// - Parameter isSent: whether what was asked for has been done all the same.
+    /// - Parameter isSent: Whether the request has been executed nonetheless.
     func unreadable(_ what: String, isSent: Bool = false) -> PushError {
         PushError(
-            "target.answer", "the answer of \(address.host) \(what)",
+            "target.answer", "the response of \(address.host) \(what)",
             hint: isSent
-                ? "it has been taken: look before sending it again" : "is it a notification hub? Check the connection string",
+                ? "it was accepted: check before sending it again" : "is it a notification hub? Check the connection string",
             details: isSent ? ["may_be_done": true] : [:])
     }
 }

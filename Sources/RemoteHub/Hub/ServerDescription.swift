@@ -1,10 +1,10 @@
 import NIOHTTP1
-import PushCore
+import PushModel
 
-/// What a PushHost says of itself to everybody: `GET /api/v1/about`.
+/// The public description of a PushHost: `GET /api/v1/about`.
 package struct ServerDescription: Sendable, Equatable {
     package var version: String
-    /// Whether it has simulated phones, which its key opens.
+    /// Whether it has simulated phones, which its key gives access to.
     package var hasLab: Bool
 
     package init(version: String, hasLab: Bool) {
@@ -17,10 +17,10 @@ package struct ServerDescription: Sendable, Equatable {
 
     package var json: JSON { ["product": .string(Self.product), "version": .string(version), "lab": .bool(hasLab)] }
 
-    /// Nil where a machine answers that is no PushHost.
+    /// Requests the description; nil if the machine is not a PushHost.
     ///
-    /// - Parameter base: `http://localhost:8080`, without a slash at its end.
-    /// Throws where nobody answers: `target.unreachable`, `target.timeout`.
+    /// - Parameter base: `http://localhost:8080`, without a trailing slash.
+    /// Throws `target.unreachable` or `target.timeout` if nothing responds.
     package static func of(_ base: String, _ client: RemoteClient) async throws(PushError) -> ServerDescription? {
         let answer: RemoteAnswer
         do throws(PushError) {

@@ -1,6 +1,6 @@
-import PushCore
+import PushModel
 
-/// The members of a JSON object of the lab, as they are asked for: what is missing or of another kind is told by its name.
+/// Typed access to the members of a lab's JSON object. An error names the member that is missing or has the wrong type.
 package struct LabFields: Sendable {
     private let members: JSONObject
     private let place: String
@@ -10,12 +10,12 @@ package struct LabFields: Sendable {
     private init(_ json: JSON?, place: String, code: String, status: Int?) throws(PushError) {
         (self.place, self.code, self.status) = (place, code, status)
         guard let members = json?.object else {
-            throw PushError(code, "\(place) is no JSON object", hint: "send a JSON object", status: status)
+            throw PushError(code, "\(place) is not a JSON object", hint: "send a JSON object", status: status)
         }
         self.members = members
     }
 
-    /// Of a request, which has no members but these. Throws `request.body` (400).
+    /// Members of a request, which may have no others. Throws `request.body` (400).
     package init(body: JSON?, allowing names: [String]) throws(PushError) {
         try self.init(body, place: "the body", code: "request.body", status: 400)
         if let stranger = members.keys.first(where: { !names.contains($0) }) {
@@ -26,7 +26,7 @@ package struct LabFields: Sendable {
         }
     }
 
-    /// Of an answer, which a newer server may give more members. Throws `lab.answer`.
+    /// Members of a response, which may have others from a newer server. Throws `lab.answer`.
     package init(answer: JSON?) throws(PushError) {
         try self.init(answer, place: "the lab's answer", code: "lab.answer", status: nil)
     }
@@ -38,7 +38,7 @@ package struct LabFields: Sendable {
 
     package func optionalText(_ name: String) throws(PushError) -> String? {
         guard let value = value(name) else { return nil }
-        guard let text = value.string else { throw wrong(name, "a text") }
+        guard let text = value.string else { throw wrong(name, "a string") }
         return text
     }
 
@@ -49,7 +49,7 @@ package struct LabFields: Sendable {
 
     package func optionalInteger(_ name: String) throws(PushError) -> Int? {
         guard let value = value(name) else { return nil }
-        guard let number = value.int else { throw wrong(name, "a whole number") }
+        guard let number = value.int else { throw wrong(name, "an integer") }
         return number
     }
 
@@ -59,7 +59,7 @@ package struct LabFields: Sendable {
         return number
     }
 
-    /// False where it is absent.
+    /// A Boolean; false if absent.
     package func flag(_ name: String) throws(PushError) -> Bool {
         guard let value = value(name) else { return false }
         guard let flag = value.bool else { throw wrong(name, "true or false") }
@@ -76,11 +76,11 @@ package struct LabFields: Sendable {
         return list
     }
 
-    /// Nil where it is absent or null.
+    /// The member's value; nil if absent or null.
     package func value(_ name: String) -> JSON? { members[name].flatMap { $0.isNull ? nil : $0 } }
 
     package func wrong(_ name: String, _ kind: String) -> PushError {
-        PushError(code, "\(place): \(name) is not \(kind)", hint: "give \(kind)", status: status)
+        PushError(code, "\(place): \(name) is not \(kind)", hint: "use \(kind)", status: status)
     }
 
     private func missing(_ name: String) -> PushError {

@@ -1,7 +1,7 @@
 import FoundationEssentials
-import PushCore
+import PushModel
 
-// How what a lab knows is written as JSON. Moments are milliseconds since 1970, bytes base64.
+// The JSON forms of a lab's data. Times are milliseconds since 1970, bytes are base64.
 
 extension DeviceDescription {
     package static let members = ["name", "platform", "user", "locale", "timeZone"]
@@ -10,8 +10,8 @@ extension DeviceDescription {
         let word = try fields.optionalText("platform") ?? Platform.apns.shortName
         guard let platform = Platform(name: word) else {
             throw PushError(
-                "device.platform", "there are no simulated phones on \"\(word.prefix(40))\"",
-                hint: "platforms are \(Platform.spellings.joined(separator: ", "))", status: 400)
+                "device.platform", "no simulated phones for the platform \"\(word.prefix(40))\"",
+                hint: "known platforms: \(Platform.spellings.joined(separator: ", "))", status: 400)
         }
         self.init(
             name: try fields.text("name"), platform: platform, user: try fields.optionalText("user"),
@@ -27,7 +27,7 @@ extension DeviceDescription {
 }
 
 extension DeviceHandle {
-    /// `{"platform", "handle"}`; of a browser the handle is its PushSubscription.
+    /// `{"platform", "handle"}`; the handle of a browser is its PushSubscription.
     package var labJSON: JSON {
         let handle: JSON =
             if case .browser(let endpoint, let p256dh, let auth) = self {
@@ -110,14 +110,14 @@ extension DeviceAction {
         case "handle_pushes": self = .handlePushes
         default:
             throw PushError(
-                "request.body", "a phone cannot \"\(word.prefix(40))\"",
-                hint: nearest(word, in: Self.words).map { "did you mean \"\($0)\"?" } ?? "it can \(Self.words.joined(separator: ", "))",
+                "request.body", "unknown phone action \"\(word.prefix(40))\"",
+                hint: nearest(word, in: Self.words).map { "did you mean \"\($0)\"?" } ?? "use one of \(Self.words.joined(separator: ", "))",
                 status: 400)
         }
     }
 }
 
-extension OrderedRefusal {
+extension InjectedRefusal {
     package var json: JSON {
         .lab([
             "reason": .string(reason), "at": place == .send ? nil : .string(place.rawValue), "count": count.map { .count($0) },
@@ -125,7 +125,7 @@ extension OrderedRefusal {
         ])
     }
 
-    /// Throws `request.body` for what has another form; what the service makes of it is its own.
+    /// Throws `request.body` if the form is wrong. The reason is not validated here, but by the service.
     package init(body: JSON?) throws(PushError) {
         let fields = try LabFields(body: body, allowing: ["reason", "at", "count", "device", "share", "retryAfter"])
         let words = Place.allCases.map(\.rawValue)
@@ -140,10 +140,10 @@ extension OrderedRefusal {
     }
 }
 
-/// Something that happened on a phone of a session.
+/// An event on a phone of a session.
 package enum LabEvent: Sendable, Equatable {
     case phone(DeviceEvent)
-    /// A push woke the app's own code; `isKept` says that it waits for the app where nobody waits for it.
+    /// A push that woke the app's own code. `isKept`: whether it is stored for the app if the app is not waiting for it.
     case wake(DeviceID, InboxItem, isKept: Bool)
 
     package var json: JSON {
@@ -206,14 +206,14 @@ extension WireExchange {
 }
 
 extension LabFields {
-    /// How often; nil where it is not said.
+    /// The optional member `count`, which must be positive.
     package func count() throws(PushError) -> Int? {
         guard let count = try optionalInteger("count") else { return nil }
         guard count > 0 else { throw wrong("count", "a number from 1") }
         return count
     }
 
-    /// Of a text in base64.
+    /// The bytes of a base64 string.
     fileprivate func bytes(_ name: String) throws(PushError) -> [UInt8] {
         guard let data = Data(base64Encoded: try text(name)) else { throw wrong(name, "base64") }
         return Array(data)

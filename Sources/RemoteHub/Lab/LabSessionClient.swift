@@ -1,11 +1,11 @@
-import PushCore
+import PushModel
 
-/// A session in the lab of a server, for one run: its phones, its wire, its faults, its time.
+/// A session in a server's lab for one run: its phones, wire, faults and time.
 package final class LabSessionClient: Sendable {
     package let id: String
-    /// The hub that the session is for, as the server spells it.
+    /// The hub of the session, as the server spells it.
     package let hub: String
-    /// For the hub, with every right.
+    /// The hub's connection string, with every right.
     package let connectionString: Secret
     package let clock: RemoteClock
     package let lab: RemoteLab
@@ -15,20 +15,20 @@ package final class LabSessionClient: Sendable {
     private let connection: any LabConnection
     private let pulse: Task<Void, Never>
 
-    /// The lab gives a session up after two minutes of silence.
+    /// Interval of keep-alive requests. The lab ends a session after two minutes without a request.
     private static let interval: Duration = .seconds(30)
 
-    /// Opens a session; the lab's clock stands still until it is closed.
+    /// Opens a session. The lab's clock stands still until the session is closed.
     ///
-    /// Until then the lab hears of it every now and then, however long the thread of the run computes between two requests.
+    /// Until then a background task keeps the session alive, even if the run's thread computes for a long time.
     ///
     /// - Parameters:
-    ///   - hub: nil for the only one.
-    ///   - run: for the log of the server, such as `r-0001`.
-    ///   - system: of this machine.
-    ///   - trace: is told what the lab's hubs do, where somebody wants to know.
-    ///   - start: starts work on the thread of the run, whose idle handler asks the clock for its steps.
-    /// Throws what the lab says, and `lab.answer`.
+    ///   - hub: nil: the only hub.
+    ///   - run: The run's name for the server's log, such as `r-0001`.
+    ///   - system: This machine's clock.
+    ///   - trace: Receives what the lab's hubs do.
+    ///   - start: Starts work on the run's thread, whose idle handler asks the clock for its steps.
+    /// Throws the lab's errors, and `lab.answer`.
     package static func open(
         _ connection: any LabConnection, hub: String?, run: String, system: any HubClock,
         trace: (@Sendable (LabTraceEntry) -> Void)? = nil,
@@ -47,10 +47,10 @@ package final class LabSessionClient: Sendable {
         connectionString = Secret(try fields.text("connectionString"))
         path = "/lab/sessions/\(id)"
         self.connection = connection
-        let news = PhoneNews(path: path, connection: connection)
+        let news = RemotePhoneEvents(path: path, connection: connection)
         let place = path
         clock = RemoteClock(
-            now: Timestamp(milliseconds: Int64(try fields.integer("now"))), path: path, connection: connection, traffic: RunTraffic(),
+            now: Timestamp(milliseconds: Int64(try fields.integer("now"))), path: path, connection: connection, traffic: InFlightRequests(),
             news: news, trace: trace.map { RemoteTrace(path: place, connection: connection, take: $0) }, start: start)
         lab = RemoteLab(path: path, connection: connection, clock: clock, news: news)
         wire = RemoteWire(path: path, connection: connection, clock: clock)
@@ -62,7 +62,7 @@ package final class LabSessionClient: Sendable {
 
     deinit { pulse.cancel() }
 
-    /// By service; none of a lab that does not tell them yet.
+    /// Reasons by service; empty for an older lab that does not list them.
     private static func words(_ lists: JSONObject?) -> [Platform: [String]] {
         var words: [Platform: [String]] = [:]
         for (name, list) in lists?.members ?? [] {
@@ -71,7 +71,7 @@ package final class LabSessionClient: Sendable {
         return words
     }
 
-    /// Not on the thread of the run, which may have no time for it; and no traffic of the run, which goes on without it.
+    /// Sends keep-alive requests, outside of the run's thread, which may be busy. They do not count as the run's traffic.
     private static func pulse(_ path: String, _ connection: any LabConnection, _ system: any HubClock) -> Task<Void, Never> {
         Task(executorPreference: globalConcurrentExecutor) {
             while (try? await system.sleep(until: system.now + interval)) != nil {
@@ -80,13 +80,13 @@ package final class LabSessionClient: Sendable {
                 } catch  where error.code == "lab.session" {
                     return
                 } catch {
-                    // The next one may work, and the run's own requests tell what is wrong.
+                    // The next request may succeed, and the run's own requests report the error.
                 }
             }
         }
     }
 
-    /// Makes an account of the server's backend, unless there is one of that name. Answers whether it was made.
+    /// Creates an account in the server's backend unless the name exists. Returns whether it was created.
     package func ensureAccount(_ username: String, password: Secret) async throws(PushError) -> Bool {
         let body: JSON = ["username": .string(username), "password": .string(password.reveal())]
         let answer = try await clock.during { () async throws(PushError) in
@@ -95,14 +95,14 @@ package final class LabSessionClient: Sendable {
         return try LabFields(answer: answer).text("state") == "created"
     }
 
-    /// Ends the session with its phones and everything that is registered for them; also to be called when the run was
-    /// interrupted, by a task that is not cancelled.
+    /// Ends the session with its phones and their registrations. After an interruption of the run, call it too, from a task that is not
+    /// cancelled.
     package func close() async throws(PushError) {
         pulse.cancel()
         do throws(PushError) {
             _ = try await connection.call("DELETE", path, nil)
         } catch  where error.code == "lab.session" {
-            // It has ended already.
+            // The session has already ended.
         }
     }
 }

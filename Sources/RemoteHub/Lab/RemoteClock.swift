@@ -1,31 +1,32 @@
-import PushCore
+import PushModel
 import Synchronization
 
-/// The time of a server's lab, as a run knows it: it goes on when the run has nothing left to do and asks for the next step.
+/// The clock of a server's lab, as a run sees it. Time advances when the run has nothing left to do and asks for the next step.
 package final class RemoteClock: SteppedClock {
     private struct State {
         var now: Timestamp
         var isAsking = false
-        /// How much had been asked for when nothing moved and nothing was new.
-        var barren: Int?
-        /// How much had been asked for when all of it had ended.
+        /// The number of requests started when a step changed nothing.
+        var unchangedAt: Int?
+        /// The number of requests started when all of the lab's work had ended.
         var settled: Int?
         var failure: PushError?
     }
 
-    /// Requests of the run that are under way, those to its hub and backend among them.
-    package let traffic: RunTraffic
+    /// The run's requests in progress, including those to its hub and backend.
+    package let traffic: InFlightRequests
     private let path: String
     private let connection: any LabConnection
-    private let news: PhoneNews
+    private let news: RemotePhoneEvents
     let trace: RemoteTrace?
     private let start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
-    /// Who sleeps; its own time is of no account.
+    /// The sleeping tasks. This clock's own time is not used.
     private let sleepers: VirtualClock
     private let state: Mutex<State>
 
     init(
-        now: Timestamp, path: String, connection: any LabConnection, traffic: RunTraffic, news: PhoneNews, trace: RemoteTrace?,
+        now: Timestamp, path: String, connection: any LabConnection, traffic: InFlightRequests, news: RemotePhoneEvents,
+        trace: RemoteTrace?,
         start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
     ) {
         (self.path, self.connection, self.traffic, self.news) = (path, connection, traffic, news)
@@ -42,15 +43,15 @@ package final class RemoteClock: SteppedClock {
         if let failure { throw failure }
     }
 
-    /// Why the lab cannot be asked any more.
+    /// The error after which the lab cannot be used any more.
     var failure: PushError? { state.withLock { $0.failure } }
 
-    /// Does work that waits for an answer of the server: time does not go on meanwhile.
+    /// Performs work that waits for a response of the server. Time does not advance meanwhile.
     package func during<Answer>(_ work: () async throws(PushError) -> Answer) async throws(PushError) -> Answer {
         try await traffic.during(work)
     }
 
-    /// Suspends until everything has ended that is under way in the lab; what comes of it is known then. No time goes by.
+    /// Suspends until all work in progress in the lab has ended and its results are known. Time does not advance.
     package func waitUntilQuiet() async throws(PushError) {
         try await during { () async throws(PushError) in _ = try await ask(until: now) }
     }
@@ -62,8 +63,8 @@ package final class RemoteClock: SteppedClock {
         let begun = traffic.begun
         let hasBegun = state.withLock { state -> Bool? in
             if state.isAsking { return true }
-            guard state.failure == nil, state.barren != begun else {
-                state.barren = nil
+            guard state.failure == nil, state.unchangedAt != begun else {
+                state.unchangedAt = nil
                 return nil
             }
             (state.isAsking, state.settled) = (true, nil)
@@ -87,7 +88,7 @@ package final class RemoteClock: SteppedClock {
         if !hasBegun {
             _ = start { [self] in
                 await take(until: now)
-                state.withLock { ($0.settled, $0.barren) = ($0.barren, nil) }
+                state.withLock { ($0.settled, $0.unchangedAt) = ($0.unchangedAt, nil) }
             }
         }
         return .underWay
@@ -103,7 +104,7 @@ package final class RemoteClock: SteppedClock {
             failure = error
         }
         state.withLock { state in
-            (state.isAsking, state.barren) = (false, isBarren ? begun : nil)
+            (state.isAsking, state.unchangedAt) = (false, isBarren ? begun : nil)
             state.failure = state.failure ?? failure
         }
         if let failure {
@@ -112,14 +113,14 @@ package final class RemoteClock: SteppedClock {
         }
     }
 
-    /// One request; answers whether something has moved or is new.
+    /// Sends one step request. Returns whether time has advanced or there are new events.
     private func ask(until moment: Timestamp?) async throws(PushError) -> Bool {
         let seen = news.count
         let body = JSON.lab(["until": moment.map { .moment($0) }, "events": .count(seen)])
         let fields = try LabFields(answer: try await connection.call("POST", "\(path)/clock", body))
         let now = Timestamp(milliseconds: Int64(try fields.integer("now")))
         let (before, events) = (self.now, try fields.integer("events"))
-        // What has happened is known before anybody wakes.
+        // Events must be known before any sleeping task wakes.
         if events > seen { try await news.catchUp() }
         await trace?.catchUp()
         state.withLock { $0.now = max($0.now, now) }

@@ -1,4 +1,4 @@
-import PushCore
+import PushModel
 import Synchronization
 
 /// The phones of a session in a server's lab.
@@ -11,10 +11,10 @@ package final class RemoteLab: DeviceLab {
     private let path: String
     private let connection: any LabConnection
     private let clock: RemoteClock
-    private let news: PhoneNews
+    private let news: RemotePhoneEvents
     private let state = Mutex(State())
 
-    init(path: String, connection: any LabConnection, clock: RemoteClock, news: PhoneNews) {
+    init(path: String, connection: any LabConnection, clock: RemoteClock, news: RemotePhoneEvents) {
         (self.path, self.connection, self.clock, self.news) = (path, connection, clock, news)
     }
 
@@ -87,7 +87,7 @@ package final class RemoteLab: DeviceLab {
     }
 
     package func nextPush(on id: DeviceID) async throws -> InboxItem {
-        // What came before nobody waited for.
+        // Fetch earlier pushes, which no task was waiting for.
         try await catchUp()
         return try await news.nextPush(on: id)
     }
@@ -95,14 +95,14 @@ package final class RemoteLab: DeviceLab {
     package func devices() async -> [DeviceID] { state.withLock { $0.order } }
 
     package func events(since index: Int) async -> [DeviceEvent] {
-        // A lab that is gone tells whoever asks it for something.
+        // If the lab is gone, the next request reports it.
         try? await catchUp()
         try? await clock.during { () async throws(PushError) in await clock.trace?.catchUp() }
         return news.events(since: index)
     }
 }
 
-/// What crossed the wires of the push services since a session of a server's lab began.
+/// The requests and responses of the push services since the session began.
 package struct RemoteWire: WireTap {
     let path: String
     let connection: any LabConnection
@@ -124,13 +124,13 @@ package struct RemoteFaults: ServiceFaults {
     let path: String
     let connection: any LabConnection
     let clock: RemoteClock
-    let words: [OrderedRefusal.Place: [Platform: [String]]]
+    let words: [InjectedRefusal.Place: [Platform: [String]]]
 
-    package func reasons(of service: Platform, at place: OrderedRefusal.Place) -> [String] {
+    package func reasons(of service: Platform, at place: InjectedRefusal.Place) -> [String] {
         words[place]?[service == .gcm ? .fcmV1 : service] ?? []
     }
 
-    package func fail(_ service: Platform, with refusal: OrderedRefusal) async throws(PushError) {
+    package func fail(_ service: Platform, with refusal: InjectedRefusal) async throws(PushError) {
         try await call("POST", service, ["refuse": refusal.json])
     }
 

@@ -1,7 +1,7 @@
-import PushCore
+import PushModel
 import Synchronization
 
-/// A step of a lab's hubs, or what crossed the wire of a push service.
+/// A step of a lab's hubs, or an exchange with a push service.
 package enum LabTraceEntry: Sendable, Equatable {
     case core(CoreEvent)
     case crossed(WireExchange)
@@ -19,7 +19,7 @@ package enum LabTraceEntry: Sendable, Equatable {
             self = .crossed(try WireExchange(json))
             return
         }
-        // A newer server may have areas that are not known here.
+        // A newer server may use areas that are unknown here.
         self = .core(
             CoreEvent(
                 time: Timestamp(milliseconds: Int64(try fields.integer("time"))), area: CoreEvent.Area(rawValue: word) ?? .hub,
@@ -27,7 +27,7 @@ package enum LabTraceEntry: Sendable, Equatable {
     }
 }
 
-/// What a lab's hubs do, handed on in order as far as it was asked for.
+/// Fetches what a lab's hubs do and passes it on in order.
 final class RemoteTrace: Sendable {
     private let path: String
     private let connection: any LabConnection
@@ -38,13 +38,13 @@ final class RemoteTrace: Sendable {
         (self.path, self.connection, self.take) = (path, connection, take)
     }
 
-    /// Asks for what is new. A run does not end for want of its trace.
+    /// Fetches new entries. Errors are ignored: a run does not fail because its trace is missing.
     func catchUp() async {
         let since = known.withLock { $0 }
         guard let answer = try? await connection.call("GET", "\(path)/trace?since=\(since)", nil),
             let fields = try? LabFields(answer: answer), let count = try? fields.integer("count"), let list = try? fields.list("entries")
         else { return }
-        // Two may have asked at once: what is known is left out.
+        // Skip entries that a concurrent fetch has already handled.
         known.withLock { known in
             for json in list.suffix(max(0, count - known)) {
                 if let entry = try? LabTraceEntry(json) { take(entry) }

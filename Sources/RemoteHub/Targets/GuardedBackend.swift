@@ -1,6 +1,6 @@
-import PushCore
+import PushModel
 
-/// An app backend before which somebody stands: it sends nothing that they have not let through.
+/// An app backend that sends only what a check has approved.
 package struct GuardedBackend: BackendGateway {
     private let base: any BackendGateway
     private let check: GuardedHub.Guard
@@ -10,13 +10,13 @@ package struct GuardedBackend: BackendGateway {
         self.check = check
     }
 
-    /// To a user's devices, of one platform or of all.
+    /// Checks a send to a user's devices, of one platform or of all.
     private func check(
         _ tag: String, _ platform: Platform? = nil, registering handle: DeviceHandle? = nil
     ) async throws(PushError) {
         guard let tag = Tag(validating: tag) else {
             throw PushError(
-                "tag.invalid", "\"\(tag)\" is no tag, so that nobody can say whom it would reach", hint: "name one user", status: 400)
+                "tag.invalid", "invalid tag \"\(tag)\": its recipients cannot be determined", hint: "name one user", status: 400)
         }
         let payloads = AlertPayloads.system(title: nil, text: "")
         try await check(

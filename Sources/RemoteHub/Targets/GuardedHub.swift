@@ -1,9 +1,9 @@
-import PushCore
+import PushModel
 
-/// A hub before which somebody stands: nothing goes out that they have not let through.
+/// A hub that sends only what a check has approved.
 package struct GuardedHub: ForwardingHub {
-    /// Throws where a send shall not be.
-    /// - Parameter registered: a device that the send registers before, so that it is reached, too.
+    /// Throws to reject a send.
+    /// - Parameter registered: A device that the send registers first and therefore reaches too.
     package typealias Guard = @Sendable (_ request: NotificationRequest, _ registered: DeviceHandle?) async throws(PushError) -> Void
 
     package let base: any HubGateway

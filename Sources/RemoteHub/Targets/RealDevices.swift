@@ -1,8 +1,8 @@
-import PushCore
+import PushModel
 import Synchronization
 
-/// Devices that exist: scripts know them by the names under which the settings have their handles. What they show cannot be seen from
-/// here, and nobody switches them off.
+/// Existing devices, which scripts know by the names of their handles in the settings. Their screens cannot be read and their state cannot
+/// be changed from here.
 package final class RealDevices: DeviceLab {
     private struct State {
         var devices: [DeviceDescription] = []
@@ -14,14 +14,14 @@ package final class RealDevices: DeviceLab {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - target: its name, for messages.
-    ///   - handles: by the names of the devices.
+    ///   - target: The target's name, for messages.
+    ///   - handles: Handles by device name.
     package init(target: String, handles: [String: DeviceHandle]) {
         self.target = target
         self.handles = handles
     }
 
-    /// Throws `target.device` for a name without a handle, or with one of another platform, and `device.exists`.
+    /// Throws `target.device` for a name without a handle or with one of another platform, and `device.exists`.
     package func addDevice(_ description: DeviceDescription) async throws(PushError) -> DeviceID {
         guard let handle = handles[description.name] else {
             let near = nearest(description.name, in: handles.keys.sorted()).map { "; did you mean \"\($0)\"?" } ?? ""
@@ -44,7 +44,7 @@ package final class RealDevices: DeviceLab {
         }
         guard let id else {
             throw PushError(
-                "device.exists", "there is a device named \"\(description.name)\" already", hint: "choose another name", status: 409)
+                "device.exists", "a device named \"\(description.name)\" already exists", hint: "choose another name", status: 409)
         }
         return id
     }
@@ -67,7 +67,7 @@ package final class RealDevices: DeviceLab {
 
     // MARK: - What only the app itself has
 
-    /// Kept for the run: what an app keeps is on the device.
+    /// Stored for the run only: the app's real storage is on the device.
     package func storage(of id: DeviceID) async throws(PushError) -> [String: String] { state.withLock { $0.storage[id] ?? [:] } }
 
     package func store(_ value: String?, for key: String, on id: DeviceID) async throws(PushError) {
@@ -88,7 +88,7 @@ package final class RealDevices: DeviceLab {
 
     private var unseen: PushError {
         PushError(
-            "target.unsupported", "the devices of \(target) are real: what they show and do is not seen from here",
-            hint: "put this into push.rehearse: it runs where phones are simulated")
+            "target.unsupported", "the devices of \(target) are real: their screens and state cannot be read",
+            hint: "put this into push.rehearse, which uses simulated phones")
     }
 }

@@ -1,15 +1,15 @@
-/// What an `aps` dictionary says to the user (Apple, "Generating a remote notification").
+/// The part of an `aps` dictionary that is shown to the user (Apple, "Generating a remote notification").
 struct APNsAlert {
     private let aps: JSONValue
     private let strings: [String: String]
 
-    /// - Parameter strings: The app's localised texts; a key that is not among them is shown as it is.
+    /// - Parameter strings: The app's localised texts. A key that is missing here is shown itself.
     init(aps: JSONValue, strings: [String: String]) {
         self.aps = aps
         self.strings = strings
     }
 
-    /// Nil when there is no `alert`.
+    /// The banner; `nil` if there is no `alert`.
     var banner: Banner? {
         guard let alert = aps["alert"] else { return nil }
         var banner = Banner(sound: sound, category: aps["category"]?.string)

@@ -1,12 +1,12 @@
-/// How many requests APNs lets a client have open (seen of Apple's; it documents no numbers).
+/// The stream limits of APNs, as observed with Apple's servers (their values are not documented).
 package struct APNsHTTP2Settings: Sendable {
-    /// Once the sender has proven who they are.
+    /// Concurrent streams once the sender is authenticated.
     package var streams: UInt32 = 1000
-    /// Before that, and after a rejected notification until the next one is accepted.
+    /// Concurrent streams before that, and after a rejected notification until the next one is accepted.
     package var firstStreams: UInt32 = 1
-    /// Whether a rejected notification takes the streams away.
+    /// Whether a rejected notification reduces the limit.
     package var dropsAfterRejection = true
-    /// What this machine's own names, as the host of a request, stand for.
+    /// The environment for requests whose host is a name of this machine.
     package var environment = APNsEnvironment.production
 
     package init() {}

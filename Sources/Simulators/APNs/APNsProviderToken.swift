@@ -1,4 +1,4 @@
-/// A provider token whose signature is good (Apple, "Establishing a token-based connection to APNs").
+/// A provider token with a valid signature (Apple, "Establishing a token-based connection to APNs").
 struct APNsProviderToken: Sendable {
     /// One hour, in seconds.
     static let lifetime: Int64 = 3600
@@ -10,13 +10,13 @@ struct APNsProviderToken: Sendable {
     /// Seconds since 1970.
     var issuedAt: Int64
     var environment: APNsEnvironment?
-    /// The bundle ids that its key is for; nil for the team's.
+    /// The bundle ids that its key is restricted to; `nil` for those of the team.
     var topics: Set<String>?
 
-    /// Verifies a token against the keys of its team.
+    /// Verifies a token with the keys of its team.
     ///
-    /// Apple accepts more than its page and the RFCs describe: libraries in use send DER signatures (pushy, CupertinoJWT), an `iat` with
-    /// a fraction (PyAPNs2) and an `iat` as a text (kalyke).
+    /// Apple accepts more than its page and the RFCs describe. Libraries in use send DER signatures (pushy, CupertinoJWT), an `iat` with a
+    /// fraction (PyAPNs2) and an `iat` as a string (kalyke).
     init(_ text: String, settings: APNsSimulatorSettings) throws(APNsRefusal) {
         guard let token = CompactToken(text), let teamID = token.issuer,
             let issuedAt = settings.tokenRules.isStrict ? token.wholeSeconds("iat") : token.lenientSeconds("iat"),
@@ -30,8 +30,8 @@ struct APNsProviderToken: Sendable {
         environment = key.environment
     }
 
-    /// Whether the token may be used now, here, and on a connection of this sender: one connection is for one team, and for one of
-    /// its keys.
+    /// Checks that the token is valid now, in this environment and on this connection: a connection is bound to one team, and to one of its
+    /// keys.
     func check(seconds: Int64, environment: APNsEnvironment, sender: APNsSender) throws(APNsRefusal) {
         guard issuedAt >= seconds - Self.lifetime, issuedAt <= seconds + Self.skew else {
             throw APNsRefusal(.expiredProviderToken)

@@ -3,21 +3,21 @@ import FoundationEssentials
 import SwiftASN1
 import X509
 
-/// A push certificate as a client shows it in the TLS handshake (Apple, "Establishing a certificate-based connection to APNs").
+/// The push certificate that a client presents in the TLS handshake (Apple, "Establishing a certificate-based connection to APNs").
 struct APNsPushCertificate: Sendable {
-    /// In the order of the certificate; of one without a list of topics the user id of its subject, which is the bundle id.
+    /// The topics, in the certificate's order. Without a list of topics, the user id of its subject, which is the bundle id.
     let topics: [String]
     let environments: Set<APNsEnvironment>
-    /// Of this authority; a stranger's is bad at any time.
+    /// Whether this authority issued it; other certificates are always rejected.
     let isGenuine: Bool
     private let notBefore: Int64
     private let notAfter: Int64
 
-    /// Apple's extensions: the topics, and the two worlds that the certificate is for.
+    /// Apple's extensions for topics and environments.
     static let topicsID: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 3, 6]
     static let developmentID: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 3, 1]
     static let productionID: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 3, 2]
-    /// `UID` of a subject (RFC 4519 section 2.39).
+    /// The attribute `UID` of a subject (RFC 4519 section 2.39).
     static let userID: ASN1ObjectIdentifier = [0, 9, 2342, 19_200_300, 100, 1, 1]
 
     /// - Parameter authority: The key that genuine certificates are signed with.
@@ -38,9 +38,9 @@ struct APNsPushCertificate: Sendable {
         topics = listed?.topics ?? subject.map { [$0] } ?? []
     }
 
-    /// Whether it may be used now and in this environment.
+    /// Checks that it is valid now and in this environment.
     ///
-    /// - Parameter seconds: Since 1970.
+    /// - Parameter seconds: The current time, in seconds since 1970.
     func check(seconds: Int64, environment: APNsEnvironment) throws(APNsRefusal) {
         guard isGenuine, notBefore <= seconds, seconds <= notAfter, !topics.isEmpty, !environments.isEmpty else {
             throw APNsRefusal(.badCertificate)
@@ -48,14 +48,14 @@ struct APNsPushCertificate: Sendable {
         guard environments.contains(environment) else { throw APNsRefusal(.badCertificateEnvironment) }
     }
 
-    /// "If you omit this header field and your APNs certificate does not specify multiple topics, the APNs server uses the
-    /// certificate's subject as the default topic."
-    var allowance: APNsAllowance {
-        APNsAllowance(bundleIDs: nil, topics: Set(topics), defaultTopic: topics.count == 1 ? topics.first : nil)
+    /// The topics that it may send to. "If you omit this header field and your APNs certificate does not specify multiple topics, the APNs
+    /// server uses the certificate's subject as the default topic."
+    var allowance: APNsAllowedTopics {
+        APNsAllowedTopics(bundleIDs: nil, topics: Set(topics), defaultTopic: topics.count == 1 ? topics.first : nil)
     }
 }
 
-/// The extension's value: pairs of a topic and a sequence that names its kind.
+/// The value of the topic extension: pairs of a topic and a sequence that names its kind.
 struct APNsTopicList: DERImplicitlyTaggable {
     static var defaultIdentifier: ASN1Identifier { .sequence }
 

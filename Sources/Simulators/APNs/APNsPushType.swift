@@ -1,9 +1,8 @@
-/// The values of `apns-push-type`, with the rules that hang on them
-/// (Apple, "Sending notification requests to APNs", section "Know when to use push types").
+/// The values of `apns-push-type` and their rules (Apple, "Sending notification requests to APNs", section "Know when to use push types").
 enum APNsPushType: String, CaseIterable {
     case alert, background, location, voip, complication, fileprovider, mdm, liveactivity, pushtotalk, widgets, controls
 
-    /// What the topic has after the bundle id.
+    /// The suffix of the topic after the bundle id.
     var suffix: String {
         switch self {
         case .alert, .background, .mdm: ""
@@ -27,13 +26,13 @@ enum APNsPushType: String, CaseIterable {
         }
     }
 
-    /// The largest payload in bytes.
+    /// The maximum payload size, in bytes.
     var payloadLimit: Int { self == .voip ? 5120 : 4096 }
 
-    /// Whether the push shows by itself what it says; the others only reach the app's code.
+    /// Whether the system shows the push; other types only reach the app's code.
     var isForUser: Bool { self == .alert || self == .liveactivity || self == .mdm }
 
-    /// The bundle id of a topic, whatever its suffix.
+    /// The bundle id of a topic, without any suffix.
     static func bundleID(ofTopic topic: String) -> String {
         let suffix = allCases.map(\.suffix).first { !$0.isEmpty && topic.hasSuffix($0) } ?? ""
         return String(topic.dropLast(suffix.count))

@@ -1,5 +1,4 @@
-/// Why APNs refused a request: the `reason` of the body, with the status that goes with it
-/// (Apple, "Handling notification responses from APNs").
+/// Why APNs rejects a request: the `reason` of the body, with its status (Apple, "Handling notification responses from APNs").
 package enum APNsReason: String, RefusalReason {
     case badCollapseID = "BadCollapseId"
     case badDeviceToken = "BadDeviceToken"
@@ -15,7 +14,7 @@ package enum APNsReason: String, RefusalReason {
     case missingTopic = "MissingTopic"
     case payloadEmpty = "PayloadEmpty"
     case topicDisallowed = "TopicDisallowed"
-    // Of broadcasts and of their channels.
+    // Reasons for broadcasts and channels.
     case badChannelID = "BadChannelId"
     case badRequestParameters = "BadRequestParams"
     case badRequestPayload = "BadRequestPayload"
@@ -45,10 +44,10 @@ package enum APNsReason: String, RefusalReason {
     case serviceUnavailable = "ServiceUnavailable"
     case shutdown = "Shutdown"
 
-    /// Apple names no reason that has none.
-    package var namesPause: Bool { true }
+    /// Any response may have `Retry-After`: Apple excludes no reason.
+    package var allowsRetryAfter: Bool { true }
 
-    /// The HTTP status that carries the reason.
+    /// The HTTP status of the reason.
     package var status: Int {
         switch self {
         case .badCertificate, .badCertificateEnvironment, .badEnvironmentKeyIDInToken, .badEnvironmentKeyInToken,

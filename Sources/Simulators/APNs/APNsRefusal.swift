@@ -1,14 +1,14 @@
-/// A request that APNs turns down.
+/// The rejection of a request by APNs.
 struct APNsRefusal: Error {
     var reason: APNsReason
-    /// When APNs learned that the token is dead, milliseconds since 1970; only with status 410.
+    /// When APNs learned that the token is invalid, in milliseconds since 1970; only with status 410.
     var timestamp: Int64?
-    /// Seconds; APNs names them rarely.
+    /// Seconds for `Retry-After`, which APNs rarely sends.
     var retryAfter: Int?
-    /// Of the lab, and of no push service.
+    /// A reason of the lab, which no push service has.
     private var ownWord: String?
 
-    /// The lab has no room for another phone.
+    /// The lab has reached its limit of phones or memory.
     static var labFull: APNsRefusal {
         var refusal = APNsRefusal(.serviceUnavailable)
         refusal.ownWord = LabFull.reason
@@ -22,7 +22,7 @@ struct APNsRefusal: Error {
         self.timestamp = timestamp
     }
 
-    /// `{"reason":"…"}`, with `timestamp` for dead tokens.
+    /// `{"reason":"…"}`, with `timestamp` for invalid tokens.
     var body: JSONValue {
         var members = [JSONValue.Member(name: "reason", value: .string(ownWord ?? reason.rawValue))]
         if let timestamp { members.append(.init(name: "timestamp", value: .number(String(timestamp)))) }

@@ -1,17 +1,17 @@
 extension APNsRequest {
-    /// APNs keeps a notification for 30 days at most.
+    /// APNs stores a notification for at most 30 days.
     private static let longestStorage: Int64 = 30 * 24 * 3_600_000
 
-    /// The accepted notification in the phone's terms.
+    /// Converts the accepted notification to a parcel for the phone.
     ///
     /// - Parameter now: Milliseconds since 1970.
-    func parcel(id: String, payload: JSONValue, body: [UInt8], strings: [String: String], now: Int64) -> Parcel {
+    func parcel(id: String, payload: JSONValue, body: [UInt8], strings: [String: String], now: Int64) -> AcceptedPush {
         let aps = payload["aps"] ?? .object([])
         let banner = APNsAlert(aps: aps, strings: strings).banner
         let isForUser = pushType?.isForUser ?? (banner != nil || aps["badge"] != nil || aps["sound"] != nil)
         let isContentAvailable = aps["content-available"]?.integer == 1
         let keeping = keeping(now: now)
-        var parcel = Parcel(id: id, data: body, keeping: keeping, lowPower: isUrgent ? .comes : .waits(keeping), topic: collapseID)
+        var parcel = AcceptedPush(id: id, data: body, keeping: keeping, lowPower: isUrgent ? .comes : .waits(keeping), topic: collapseID)
         if pushType == .liveactivity {
             switch LiveActivityChange.read(aps) {
             case .success(let change): parcel.activity = change
@@ -35,10 +35,10 @@ extension APNsRequest {
         return parcel
     }
 
-    /// One notification per app waits for an offline device; `apns-expiration: 0`, or a past date, does not wait.
-    private func keeping(now: Int64) -> Parcel.Keeping? {
+    /// How APNs stores it for an offline device: one notification per app; none with `apns-expiration: 0` or a past time.
+    private func keeping(now: Int64) -> AcceptedPush.Keeping? {
         let latest = now + Self.longestStorage
         let until = expiration.map { $0 > latest / 1000 ? latest : $0 * 1000 } ?? latest
-        return until > now ? Parcel.Keeping(slot: "app", capacity: 1, until: until) : nil
+        return until > now ? AcceptedPush.Keeping(slot: "app", capacity: 1, until: until) : nil
     }
 }

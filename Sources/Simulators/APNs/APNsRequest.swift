@@ -1,15 +1,14 @@
 import HTTPTypes
 
-/// The fields of a notification request, once each of them is well-formed
-/// (Apple, "Sending notification requests to APNs").
+/// The parsed fields of a notification request (Apple, "Sending notification requests to APNs").
 struct APNsRequest {
     let deviceToken: String
     let bundleID: String
     let pushType: APNsPushType?
-    /// Seconds since 1970; 0 asks for a single attempt; nil leaves it to APNs.
+    /// Seconds since 1970; 0 means a single attempt; `nil` if absent.
     let expiration: Int64?
     let collapseID: String?
-    /// 10, 5 or 1; nil leaves it to APNs.
+    /// 10, 5 or 1; `nil` if absent.
     let priority: String?
 
     private static let path = "/3/device"
@@ -18,7 +17,7 @@ struct APNsRequest {
         "apns-collapse-id", "apns-channel-id", "apns-request-id",
     ]
 
-    /// What is checked before anyone asks who sends: path, method, repeated fields and the message id.
+    /// Checks what comes before authentication: path, method, repeated fields and the message id.
     static func checkEnvelope(_ request: HTTPRequest) throws(APNsRefusal) {
         guard let path = request.path, path == Self.path || path.hasPrefix(Self.path + "/"),
             !path.dropFirst(Self.path.count + 1).contains("/")
@@ -27,7 +26,7 @@ struct APNsRequest {
         try checkFields(request.headerFields)
     }
 
-    /// Fields that may stand there once, and the message id.
+    /// Checks that no field is repeated, and the message id.
     static func checkFields(_ fields: HTTPFields) throws(APNsRefusal) {
         var seen: [String] = []
         for field in fields where singleFields.contains(field.name.canonicalName) {
@@ -39,15 +38,15 @@ struct APNsRequest {
         }
     }
 
-    /// Seconds since 1970 of `apns-expiration`; nil without one.
+    /// `apns-expiration` in seconds since 1970; `nil` if absent.
     static func expiration(_ fields: HTTPFields) throws(APNsRefusal) -> Int64? {
         guard let text = fields.first("apns-expiration") else { return nil }
         guard let seconds = Int64(text), seconds >= 0 else { throw APNsRefusal(.badExpirationDate) }
         return seconds
     }
 
-    /// Reads the fields of a request whose envelope is good.
-    init(_ request: HTTPRequest, allowance: APNsAllowance) throws(APNsRefusal) {
+    /// Parses the fields, after the envelope has been checked.
+    init(_ request: HTTPRequest, allowance: APNsAllowedTopics) throws(APNsRefusal) {
         let fields = request.headerFields
         guard let topic = fields.first("apns-topic") ?? allowance.defaultTopic, !topic.isEmpty else {
             throw APNsRefusal(.missingTopic)
@@ -68,7 +67,7 @@ struct APNsRequest {
         deviceToken = (request.path ?? "").dropFirst(Self.path.count + 1).lowercased()
     }
 
-    /// A broadcast, which is for no single device.
+    /// A broadcast, which has no device token.
     init(broadcastTo bundleID: String, expiration: Int64, priority: String?) {
         deviceToken = ""
         self.bundleID = bundleID
@@ -78,10 +77,10 @@ struct APNsRequest {
         collapseID = nil
     }
 
-    /// Without a priority, background pushes have 5 and all others 10.
+    /// Whether the priority is 10. The default is 5 for background pushes and 10 for all others.
     var isUrgent: Bool { priority.map { $0 == "10" } ?? (pushType != .background) }
 
-    /// Whether the device token could be one at all; which ones there are, the lab knows.
+    /// Checks the form of the device token. The lab knows which tokens exist.
     func checkDeviceToken() throws(APNsRefusal) {
         guard !deviceToken.isEmpty else { throw APNsRefusal(.missingDeviceToken) }
         guard deviceToken.utf8.count % 2 == 0, deviceToken.utf8.allSatisfy(Hex.isDigit) else {

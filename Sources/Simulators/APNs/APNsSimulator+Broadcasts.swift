@@ -1,8 +1,8 @@
 import HTTPTypes
 import Synchronization
 
-/// Broadcasts to live activities (Apple, "Sending broadcast push notification requests to APNs"), and the management of their
-/// channels. Apple's pages name the reasons; where they leave the status open, it is 400.
+/// Broadcasts to live activities (Apple, "Sending broadcast push notification requests to APNs"), and the management of their channels.
+/// Apple documents the reasons; where it leaves the status open, it is 400.
 extension APNsSimulator {
     private enum Route {
         case broadcast
@@ -10,10 +10,10 @@ extension APNsSimulator {
         case allChannels
     }
 
-    /// The most bytes of a broadcast.
+    /// The maximum payload size of a broadcast, in bytes.
     private static let payloadLimit = 5120
 
-    /// Nil for a path of something else.
+    /// Returns `nil` if the path is not one of a broadcast or a channel.
     func respond(toBroadcast request: HTTPRequest, body: [UInt8], sender: inout APNsSender) -> Answer? {
         guard let (route, bundleID) = Self.route(request) else { return nil }
         let isNamed = request.headerFields.first("apns-request-id").map { !$0.isEmpty } ?? false
@@ -43,7 +43,7 @@ extension APNsSimulator {
         }
     }
 
-    /// Push hosts take broadcasts, their own hosts the management of channels; this machine's names take both.
+    /// Push hosts accept broadcasts, and separate hosts the management of channels; names of this machine accept both.
     private static func route(_ request: HTTPRequest) -> (Route, bundleID: String)? {
         let isManagement = request.host.hasPrefix("api-manage-broadcast.")
         let isPush = !isManagement && request.host.hasSuffix(".push.apple.com")
@@ -75,7 +75,7 @@ extension APNsSimulator {
         if let priority, !APNsPushType.liveactivity.priorities.contains(priority) {
             throw APNsRefusal(.badPriority)
         }
-        // It must be there, and a channel that stores nothing takes 0 alone.
+        // The header is required, and must be 0 for a channel without storage.
         guard let expiration = try APNsRequest.expiration(fields), channel.storesNewest || expiration == 0 else {
             throw APNsRefusal(.badExpirationDate)
         }

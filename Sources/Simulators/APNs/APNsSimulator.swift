@@ -2,20 +2,20 @@ import Crypto
 import HTTPTypes
 import Synchronization
 
-/// A stand-in for the APNs provider API of one environment.
+/// Simulates the APNs provider API of one environment.
 ///
-/// It answers `POST /3/device/<token>`, broadcasts and requests about their channels as Apple's "Sending notification requests to APNs" and "Handling notification
-/// responses from APNs" describe, and hands accepted notifications to the phones of the lab. Every request counts as a
-/// connection of its own; `openConnection()` gives one that remembers its key, as Apple's do.
+/// It answers `POST /3/device/<token>`, broadcasts and channel requests as Apple's "Sending notification requests to APNs" and "Handling
+/// notification responses from APNs" describe, and passes accepted notifications to the phones of the lab. Every request counts as a
+/// separate connection; `openConnection()` returns one that remembers its key, like Apple's.
 package final class APNsSimulator: RefusingService {
     struct State: Sendable {
         var settings: APNsSimulatorSettings
         /// By team.
         var updates: [String: APNsTokenUpdates] = [:]
-        /// Tokens whose signature was found good with the present keys.
+        /// Tokens whose signature was verified with the current keys.
         var verified: [String: APNsProviderToken] = [:]
-        var pushes = RateMeter(window: 60_000)
-        /// Broadcast channels by their app, in the order in which they were made.
+        var pushes = RateLimiter(window: 60_000)
+        /// Broadcast channels by app, in the order of their creation.
         var channels: [String: [APNsChannel]] = [:]
     }
 
@@ -23,16 +23,16 @@ package final class APNsSimulator: RefusingService {
     let clock: SimulatorClock
     let random: SimulatorRandom
     let state: Mutex<State>
-    package let faults: FaultScript<APNsReason>
+    package let faults: FaultInjector<APNsReason>
     package let hosts: Set<String>
 
     package convenience init(lab: PhoneLab, clock: SimulatorClock, random: SimulatorRandom, settings: APNsSimulatorSettings) {
-        self.init(lab: lab, clock: clock, random: random, settings: settings, faults: FaultScript(random: random))
+        self.init(lab: lab, clock: clock, random: random, settings: settings, faults: FaultInjector(random: random))
     }
 
-    /// - Parameter faults: Shared with the same service's other environment.
+    /// - Parameter faults: Shared with the simulator of the other environment.
     init(
-        lab: PhoneLab, clock: SimulatorClock, random: SimulatorRandom, settings: APNsSimulatorSettings, faults: FaultScript<APNsReason>
+        lab: PhoneLab, clock: SimulatorClock, random: SimulatorRandom, settings: APNsSimulatorSettings, faults: FaultInjector<APNsReason>
     ) {
         self.lab = lab
         self.faults = faults
@@ -47,9 +47,9 @@ package final class APNsSimulator: RefusingService {
             }
     }
 
-    /// Registers a signing key, with the team of the settings for nil; a key of the same id is replaced.
+    /// Registers a signing key, by default of the settings' team. Replaces a key with the same id.
     ///
-    /// - Parameter topics: The bundle ids that it may be used for; the team's for nil.
+    /// - Parameter topics: The bundle ids that it may be used for; `nil` for those of the team.
     package func trust(
         key: P256.Signing.PublicKey, kid: String, environment: APNsEnvironment? = nil, team: String? = nil, topics: Set<String>? = nil
     ) {
@@ -63,12 +63,12 @@ package final class APNsSimulator: RefusingService {
         update { $0.keys[kid] = nil }
     }
 
-    /// Lets the team send to one more bundle id.
+    /// Allows the team to send to another bundle id.
     package func allow(topic: String) {
         update { $0.topics.insert(topic) }
     }
 
-    /// Changes any of the settings; the hosts stay those of the first environment.
+    /// Changes the settings. The hosts remain those of the first environment.
     package func update(_ change: @Sendable (inout APNsSimulatorSettings) -> Void) {
         state.withLock { state in
             change(&state.settings)
@@ -76,7 +76,7 @@ package final class APNsSimulator: RefusingService {
         }
     }
 
-    /// A connection: all its requests must bear tokens of one key.
+    /// Opens a connection: all its requests must have tokens of the same key.
     package func openConnection() -> APNsSimulatorConnection {
         APNsSimulatorConnection(simulator: self)
     }
@@ -86,11 +86,11 @@ package final class APNsSimulator: RefusingService {
         return respond(to: request, body: body, sender: &sender)
     }
 
-    /// - Parameter sender: Who has this connection; what is found out about them is kept there.
+    /// - Parameter sender: The state of the connection; updated with what the request shows.
     func respond(
         to request: HTTPRequest, body: [UInt8], sender: inout APNsSender
     ) -> (response: HTTPResponse, body: [UInt8]) {
-        sender.isProven = false
+        sender.isAuthenticated = false
         if request.path?.hasPrefix("/3/") == false {
             if let broadcast = respond(toBroadcast: request, body: body, sender: &sender) { return broadcast }
         }
@@ -120,23 +120,22 @@ package final class APNsSimulator: RefusingService {
         return answer(refusal.status, json: refusal.body, fields: fields)
     }
 
-    /// Checks the certificate of the connection, or else the provider token of the request; a token that was verified before is
-    /// not verified again.
+    /// Authenticates by the connection's certificate, or else by the request's provider token. Verified tokens are cached.
     func authenticate(
         _ request: HTTPRequest, settings: APNsSimulatorSettings, sender: inout APNsSender
-    ) throws(APNsRefusal) -> APNsAllowance {
+    ) throws(APNsRefusal) -> APNsAllowedTopics {
         if let certificate = sender.certificate {
             try certificate.check(seconds: clock.seconds, environment: settings.environment)
-            sender.isProven = true
+            sender.isAuthenticated = true
             return certificate.allowance
         }
-        let token = try provenToken(request, settings: settings, sender: sender)
+        let token = try authenticatedToken(request, settings: settings, sender: sender)
         (sender.teamID, sender.keyID) = (token.teamID, token.keyID)
-        sender.isProven = true
-        return APNsAllowance(bundleIDs: token.topics ?? settings.topics)
+        sender.isAuthenticated = true
+        return APNsAllowedTopics(bundleIDs: token.topics ?? settings.topics)
     }
 
-    private func provenToken(
+    private func authenticatedToken(
         _ request: HTTPRequest, settings: APNsSimulatorSettings, sender: APNsSender
     ) throws(APNsRefusal) -> APNsProviderToken {
         guard let text = request.headerFields.bearer else { throw APNsRefusal(.missingProviderToken) }
@@ -149,7 +148,7 @@ package final class APNsSimulator: RefusingService {
         let now = clock.now()
         try token.check(seconds: now / 1000, environment: settings.environment, sender: sender)
         let isAdmitted = state.withLock { state in
-            // Apple counts for the team, whichever of its keys sign.
+            // Apple counts per team, whichever of its keys signed.
             let limit = settings.tokenRules.updatesPerTwentyMinutes
             guard state.updates[token.teamID, default: APNsTokenUpdates()].admit(text, now: now, limit: limit) else { return false }
             if state.verified.count > 64 { state.verified = [:] }
@@ -160,7 +159,7 @@ package final class APNsSimulator: RefusingService {
         return token
     }
 
-    /// Checks the payload and the device, and hands the notification to the phone.
+    /// Checks payload and device, and passes the notification to the phone.
     private func accept(
         _ request: APNsRequest, id: String, body: [UInt8], settings: APNsSimulatorSettings
     ) throws(APNsRefusal) {
@@ -194,7 +193,7 @@ package final class APNsSimulator: RefusingService {
         }
     }
 
-    /// Throws the refusal that was ordered for a notification to this token or channel, if any.
+    /// Throws the next injected fault for this token or channel, if any.
     func checkFaults(for handle: String, now: Int64) throws(APNsRefusal) {
         guard let fault = faults.next(for: handle) else { return }
         var refusal = APNsRefusal(fault.reason, timestamp: fault.reason.status == 410 ? now : nil)

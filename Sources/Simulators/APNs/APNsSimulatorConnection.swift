@@ -1,8 +1,7 @@
 import HTTPTypes
 import Synchronization
 
-/// One connection to the simulator: remembers the key of its first accepted provider token, and the certificate that the
-/// client showed.
+/// One connection to the simulator. It remembers the key of its first accepted provider token, and the client's certificate.
 package final class APNsSimulatorConnection: SimulatedService {
     private let simulator: APNsSimulator
     private let sender: Mutex<APNsSender>
@@ -18,11 +17,11 @@ package final class APNsSimulatorConnection: SimulatedService {
         respond(to: request, body: body).answer
     }
 
-    /// The answer, and whether whoever sent the request has proven who they are.
-    func respond(to request: HTTPRequest, body: [UInt8]) -> (answer: Answer, isProven: Bool) {
+    /// Returns the response, and whether the sender is authenticated.
+    func respond(to request: HTTPRequest, body: [UInt8]) -> (answer: Answer, isAuthenticated: Bool) {
         sender.withLock { sender in
             let answer = simulator.respond(to: request, body: body, sender: &sender)
-            return (answer, sender.isProven)
+            return (answer, sender.isAuthenticated)
         }
     }
 }

@@ -1,15 +1,15 @@
 import Crypto
 
-/// What the developer's account at Apple would say about one team.
+/// The configuration of one team in Apple's developer account.
 package struct APNsSimulatorSettings: Sendable {
     /// A token signing key, as registered with the team.
     package struct Key: Sendable {
         package var publicKey: P256.Signing.PublicKey
-        /// The only environment that the key may be used in; nil for both.
+        /// The only environment that the key may be used in; `nil` for both.
         package var environment: APNsEnvironment?
-        /// The team whose key it is; nil for the settings' own.
+        /// The team that owns the key; `nil` for the team of the settings.
         package var teamID: String?
-        /// The bundle ids that it may be used for; nil for those of the settings.
+        /// The bundle ids that it may be used for; `nil` for those of the settings.
         package var topics: Set<String>?
 
         package init(
@@ -24,18 +24,18 @@ package struct APNsSimulatorSettings: Sendable {
 
     /// The 10-character team id, the `iss` of provider tokens.
     package var teamID: String
-    /// Signing keys by their 10-character key id, those of other teams among them.
+    /// Signing keys by their 10-character key id, including keys of other teams.
     package var keys: [String: Key]
     /// The bundle ids that the team may send to, without suffixes.
     package var topics: Set<String>
     package var environment: APNsEnvironment
-    /// How many pushes one device token may get in a minute before `TooManyRequests`.
+    /// Maximum number of pushes to one device token per minute; then `TooManyRequests`.
     package var pushesPerMinutePerDevice = 600
-    /// The bundle ids that may broadcast, as the capability says that is granted on the developer's account; nil for all.
+    /// The bundle ids that have the broadcast capability; `nil` for all.
     package var broadcasting: Set<String>?
-    /// How many broadcast channels an app may have in an environment.
+    /// Maximum number of broadcast channels per app and environment.
     package var largestChannelCount = 10_000
-    /// What genuine push certificates are signed with; nil believes none.
+    /// The key that signs genuine push certificates; with `nil` all certificates are rejected.
     package var certificateAuthority: P256.Signing.PublicKey?
     package var tokenRules = APNsTokenRules()
 

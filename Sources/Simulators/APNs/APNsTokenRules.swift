@@ -1,9 +1,9 @@
-/// What the simulated APNs asks of provider tokens beyond a good signature and their age.
+/// The rules of the simulated APNs for provider tokens, besides signature and age.
 package struct APNsTokenRules: Sendable, Equatable {
-    /// Different tokens of a team that are accepted within 20 minutes; the next one is `TooManyProviderTokenUpdates`.
+    /// Number of different tokens per team accepted within 20 minutes; then `TooManyProviderTokenUpdates`.
     package var updatesPerTwentyMinutes: Int
-    /// Whether forms that Apple's page and RFC 7518 do not describe are `InvalidProviderToken`: an ASN.1 DER signature, an `iat` with a
-    /// fraction or as a text.
+    /// Whether formats outside of Apple's page and RFC 7518 are rejected as `InvalidProviderToken`: an ASN.1 DER signature, an `iat` with a
+    /// fraction or as a string.
     package var isStrict: Bool
 
     package init(updatesPerTwentyMinutes: Int = 3, isStrict: Bool = false) {

@@ -1,11 +1,11 @@
-/// The provider tokens that a team has used lately.
+/// The provider tokens that a team has used recently.
 ///
-/// Apple, "Establishing a token-based connection to APNs": refresh no more than once every 20 minutes. How strictly the
-/// service counts is not documented; here a few different tokens are accepted, for senders that start side by side.
+/// Apple, "Establishing a token-based connection to APNs": refresh no more than once every 20 minutes. The exact limit is not documented.
+/// Here a few different tokens are accepted, for senders that start at the same time.
 struct APNsTokenUpdates: Sendable {
     private var firstSeen: [String: Int64] = [:]
 
-    /// Notes a token at its first use; false when the team has shown too many different ones in 20 minutes.
+    /// Records a token at its first use. Returns `false` if the team has used too many different ones within 20 minutes.
     ///
     /// - Parameter now: Milliseconds since 1970.
     mutating func admit(_ token: String, now: Int64, limit: Int) -> Bool {

@@ -1,31 +1,31 @@
 import HTTPTypes
 import NIOCore
 
-/// A client's connection to one of the simulators' ports, whichever protocol it speaks; belongs to the event loop of its channel.
+/// A client connection to a simulator port, over HTTP/1.1 or HTTP/2. Confined to the event loop of its channel.
 protocol ServerConnection: AnyObject {
-    /// Nil once it has gone.
+    /// `nil` once the connection is closed.
     var eventLoop: (any EventLoop)? { get }
 
-    /// HTTP/2, as against HTTP/1.1.
+    /// `true` for HTTP/2, `false` for HTTP/1.1.
     var isMultiplexed: Bool { get }
 
-    /// Answers a request; one that is not open any more is none.
+    /// Answers a request; ignored if the request is no longer open.
     ///
-    /// - Parameter farewell: Ends the connection after this answer, with these bytes as the debug data of GOAWAY; HTTP/1.1 has
-    ///   `Connection: close` for it. Nil lets it go on.
+    /// - Parameter farewell: Closes the connection after this response, with these bytes as the debug data of GOAWAY; HTTP/1.1 sends
+    ///   `Connection: close` instead. `nil` keeps it open.
     func respond(to stream: Int32, _ response: HTTPResponse, body: [UInt8], farewell: [UInt8]?)
 
-    /// How many requests may be open from now on; HTTP/1.1 has one.
+    /// Sets the maximum number of concurrent requests; always one for HTTP/1.1.
     func setStreamLimit(_ limit: UInt32)
 
-    /// Takes no more requests; what is open is still answered.
+    /// Accepts no more requests; open ones are still answered.
     func goAway(debugData: [UInt8])
 
-    /// Breaks the connection off with a TCP reset. Requests that were answered keep their answers; the client never learns what became
-    /// of the others. No more requests are handed over.
-    func breakOff()
+    /// Resets the TCP connection. Responses given before are delivered; the results of other requests remain unknown to the client. No more
+    /// requests are passed on.
+    func resetConnection()
 
-    /// Ends the connection when what is open is answered.
+    /// Closes the connection when open requests are answered.
     func endSoon()
 
     func close()
@@ -33,15 +33,15 @@ protocol ServerConnection: AnyObject {
 
 /// Answers the requests of one connection; called on its event loop.
 protocol ConnectionResponder: AnyObject {
-    /// The client has finished the TLS handshake; how many requests it may have open.
+    /// Called after the TLS handshake; returns the maximum number of concurrent requests.
     ///
-    /// - Parameter certificate: The client's, DER; nil without one.
+    /// - Parameter certificate: The client certificate, as DER; `nil` without one.
     func open(_ connection: any ServerConnection, certificate: [UInt8]?) -> UInt32
 
-    /// A request, which is answered now or later with `respond`, or never.
+    /// Handles a request, which is answered now or later with `respond`, or never.
     func handle(_ request: HTTPRequest, body: [UInt8], stream: Int32, on connection: any ServerConnection)
 
-    /// The server ends: what the connection does about it, such as GOAWAY.
+    /// Called when the server shuts down, for example to send GOAWAY.
     func end(_ connection: any ServerConnection)
 
     func closed(_ connection: any ServerConnection)

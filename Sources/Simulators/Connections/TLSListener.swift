@@ -4,28 +4,29 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// Takes connections over TLS on a port of this machine, with HTTP/2, HTTP/1.1, or whichever of them the client names.
+/// Accepts TLS connections on a port of this machine, with HTTP/2, HTTP/1.1, or the one that the client chooses.
 package final class TLSListener: Sendable {
     private let channel: any Channel
-    /// Nil where it uses those of the process.
+    /// `nil` if it uses the event loops of the process.
     private let ownLoops: MultiThreadedEventLoopGroup?
     private let connections: OpenConnections
 
-    /// The port that it has.
+    /// The actual port.
     package let port: Int
 
-    /// Returns once connections are taken. Throws an `IOError` where the port cannot be had.
+    /// Returns once connections are accepted. Throws an `IOError` if the port is not available.
     ///
     /// - Parameters:
-    ///   - port: Of the loopback interface; 0 takes a free one.
-    ///   - threads: Event loops of its own that share the connections; nil for those of the process.
-    ///   - protocols: What is spoken; what TLS is told is in `tls`.
-    ///   - admits: Asked of each new connection: one that is not admitted breaks off before a byte of it is read.
-    ///   - onShortage: Told once for each time that connections have to wait for want of files or memory; they are taken later.
-    ///   - responder: Makes one for each connection; called on its event loop.
+    ///   - port: Port on the loopback interface; 0 picks a free one.
+    ///   - threads: Number of separate event loops that share the connections; `nil` for those of the process.
+    ///   - protocols: The supported protocols; those offered with ALPN are in `tls`.
+    ///   - admits: Called for each new connection; if it returns `false`, the connection is reset before anything is read.
+    ///   - onShortage: Called once each time that connections must wait because file handles or memory are exhausted; they are accepted
+    ///     later.
+    ///   - responder: Creates a responder for each connection; called on its event loop.
     init(
         port: Int, threads: Int?, tls: NIOSSLContext, protocols: [WireProtocol], limits: HTTP2Limits,
-        admits: @escaping @Sendable () -> Bool = { true }, onShortage: @escaping @Sendable (IOError) -> Void = { _ in },
+        admits: @escaping @Sendable () -> Bool = { true }, onResourceShortage: @escaping @Sendable (IOError) -> Void = { _ in },
         responder: @escaping @Sendable () -> any ConnectionResponder
     ) async throws {
         let ownLoops = threads.map { MultiThreadedEventLoopGroup(numberOfThreads: $0) }
@@ -36,16 +37,16 @@ package final class TLSListener: Sendable {
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelInitializer { port in
-                port.eventLoop.makeCompletedFuture { try AcceptPause.watch(port, tell: onShortage) }
+                port.eventLoop.makeCompletedFuture { try AcceptShortageHandler.watch(port, tell: onResourceShortage) }
             }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 65_536))
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     guard admits() else { throw Refusal(channel) }
-                    let wire = WireEnd()
-                    let choice = ProtocolChoice(protocols: protocols, wire: wire, limits: limits, responder: responder)
-                    // Who sends with a certificate is the service's to judge, which says why where it does not like it.
+                    let wire = ConnectionResetHandler()
+                    let choice = ProtocolNegotiator(protocols: protocols, wire: wire, limits: limits, responder: responder)
+                    // Accept any client certificate here: the service checks it, and its response says why it is rejected.
                     let secured = NIOSSLServerHandler(context: tls) { _, verdict in verdict.succeed(.certificateVerified) }
                     try channel.pipeline.syncOperations.addHandlers(wire, secured, choice)
                     connections.join(channel, NIOLoopBound(choice, eventLoop: channel.eventLoop))
@@ -60,8 +61,7 @@ package final class TLSListener: Sendable {
         self.port = channel.localAddress?.port ?? port
     }
 
-    /// Takes no more connections and lets the open ones end by themselves, as their responders do; those that are still open
-    /// after `grace` are closed.
+    /// Stops accepting connections and lets open ones end as their responders decide. Those still open after `grace` are closed.
     package func end(grace: TimeAmount) async {
         try? await channel.close()
         await connections.end(grace: grace)
@@ -69,23 +69,23 @@ package final class TLSListener: Sendable {
     }
 }
 
-/// A connection that is not admitted. Closed with a linger time of nothing, it ends in a TCP reset.
+/// A refused connection. A linger time of zero makes closing it a TCP reset.
 private struct Refusal: Error {
     init(_ channel: any Channel) {
         if let socket = channel as? any SocketOptionProvider { _ = socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)) }
     }
 }
 
-/// The connections of a listener.
+/// The open connections of a listener.
 private final class OpenConnections: Sendable {
     private struct State {
-        var members: [ObjectIdentifier: (channel: any Channel, choice: NIOLoopBound<ProtocolChoice>)] = [:]
+        var members: [ObjectIdentifier: (channel: any Channel, choice: NIOLoopBound<ProtocolNegotiator>)] = [:]
         var isEnding = false
     }
 
     private let state = Mutex(State())
 
-    func join(_ channel: any Channel, _ choice: NIOLoopBound<ProtocolChoice>) {
+    func join(_ channel: any Channel, _ choice: NIOLoopBound<ProtocolNegotiator>) {
         let isLate = state.withLock { state in
             state.members[ObjectIdentifier(channel)] = (channel, choice)
             return state.isEnding

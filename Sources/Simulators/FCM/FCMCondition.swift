@@ -1,5 +1,5 @@
-/// A condition over topics, such as `'TopicA' in topics && ('TopicB' in topics || !('TopicC' in topics))`
-/// (Google, "Send messages to topics"): at most five topics.
+/// A condition with at most five topics, such as `'TopicA' in topics && ('TopicB' in topics || !('TopicC' in topics))` (Google, "Send
+/// messages to topics").
 indirect enum FCMCondition: Sendable {
     case member(String)
     case not(FCMCondition)
@@ -12,7 +12,7 @@ indirect enum FCMCondition: Sendable {
         self = condition
     }
 
-    /// Whether an app that has subscribed to these topics is meant.
+    /// Whether an app with these subscriptions matches.
     func matches(_ topics: Set<String>) -> Bool {
         switch self {
         case .member(let topic): topics.contains(topic)

@@ -1,9 +1,9 @@
-/// The rules for single fields of a message that has the shape of one; each refusal names the field.
+/// Checks the values of single fields, after the shape of the message; each error names the field.
 enum FCMFieldCheck {
-    /// Of the APNs payload, and of notification and data of Web Push.
+    /// Maximum size of the APNs payload, and of notification plus data of Web Push, in bytes.
     private static let largestPayload = 4096
 
-    /// `data`: texts under names that Google does not keep for itself.
+    /// Reads `data`: strings whose names are not reserved by Google.
     static func data(_ value: JSONValue?, _ path: String) throws(FCMRefusal) -> [String: String] {
         var data: [String: String] = [:]
         for member in value?.members ?? [] { data[member.name] = member.value.string }
@@ -40,7 +40,7 @@ enum FCMFieldCheck {
         try label(in: value, "message.webpush")
     }
 
-    /// `analytics_label` of a section's options, or of the message's.
+    /// Checks `analytics_label` in the options of a section or of the message.
     static func label(in section: JSONValue?, _ path: String) throws(FCMRefusal) {
         guard let label = section?["fcm_options"]?["analytics_label"]?.string else { return }
         guard label.utf8.count <= 50, FCMTarget.isTopic(label) else {
@@ -55,9 +55,9 @@ enum FCMFieldCheck {
         }
     }
 
-    /// Four weeks at most.
+    /// Parses the TTL, at most four weeks.
     ///
-    /// - Returns: Milliseconds; nil when absent.
+    /// - Returns: Milliseconds; `nil` if absent.
     static func timeToLive(_ value: JSONValue?) throws(FCMRefusal) -> Int64? {
         guard let seconds = value?.string.flatMap(FCMShape.seconds) else { return nil }
         guard (0...2_419_200).contains(seconds) else {

@@ -1,4 +1,4 @@
-/// An access token that the token endpoint gave out.
+/// An issued access token.
 struct FCMGrant: Sendable {
     /// Milliseconds since 1970.
     var expiresAt: Int64

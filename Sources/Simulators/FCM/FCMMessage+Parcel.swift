@@ -1,15 +1,15 @@
 extension FCMMessage {
-    /// How many messages without a collapse key wait for one app before all of them are thrown away.
+    /// Maximum number of messages without a collapse key stored per app; one more discards all of them.
     private static let waitingLimit = 100
-    /// How many collapse keys may wait for one app (Google, "About FCM messages").
+    /// Maximum number of collapse keys stored per app (Google, "About FCM messages").
     private static let collapseKeyLimit = 4
 
-    /// The accepted message in the phone's terms.
+    /// Converts the accepted message to a parcel for the phone.
     ///
     /// - Parameter now: Milliseconds since 1970.
-    func parcel(id: String, for phone: PhoneDescription, now: Int64) -> Parcel {
+    func parcel(id: String, for phone: PhoneDescription, now: Int64) -> AcceptedPush {
         let keeping = keeping(package: phone.app, now: now)
-        var parcel = Parcel(
+        var parcel = AcceptedPush(
             id: id, data: json.bytes, keeping: keeping, lowPower: isUrgent ? .comes : .waits(keeping), topic: collapseKey)
         parcel.needsApp = true
         if let notification {
@@ -24,15 +24,15 @@ extension FCMMessage {
         return parcel
     }
 
-    /// Notification messages are collapsible by nature: without a key of their own they share the app's.
-    private func keeping(package: String, now: Int64) -> Parcel.Keeping? {
+    /// How FCM stores it. Notification messages are always collapsible: those without a key share the app's.
+    private func keeping(package: String, now: Int64) -> AcceptedPush.Keeping? {
         guard timeToLive > 0 else { return nil }
         let until = now + timeToLive
         guard let key = collapseKey ?? (notification == nil ? nil : package) else {
-            return Parcel.Keeping(
+            return AcceptedPush.Keeping(
                 slot: "message", capacity: Self.waitingLimit, clearsWhenFull: true, until: until)
         }
-        return Parcel.Keeping(
+        return AcceptedPush.Keeping(
             slot: "key:\(key)", capacity: 1, family: "key", slots: Self.collapseKeyLimit, until: until)
     }
 

@@ -1,21 +1,21 @@
-/// A message whose fields were all checked (Google, "REST Resource: projects.messages").
+/// A message with checked fields (Google, "REST Resource: projects.messages").
 struct FCMMessage {
     let target: FCMTarget
     let json: JSONValue
-    /// Data of the message, with that of `android` laid over it.
+    /// `data` of the message, overridden by that of `android`.
     let data: [String: String]
-    /// Fields of the notification, with those of `android` laid over them; nil for a data message.
+    /// Fields of the notification, overridden by those of `android`; `nil` for a data message.
     let notification: JSONValue?
     let collapseKey: String?
-    /// Milliseconds; four weeks unless the message says less.
+    /// Milliseconds; the default is four weeks.
     let timeToLive: Int64
     let restrictedPackage: String?
-    /// Of high priority, as notifications are and data messages are not unless they say so.
+    /// Whether the priority is high: by default for notifications, not for data messages.
     let isUrgent: Bool
 
     private static let longestStorage: Int64 = 2_419_200_000
 
-    /// - Parameter message: Of the shape of one.
+    /// - Parameter message: A message with a checked shape.
     init(_ message: JSONValue) throws(FCMRefusal) {
         target = try FCMTarget(message: message)
         let android = message["android"]
@@ -36,7 +36,7 @@ struct FCMMessage {
         }
     }
 
-    /// UTF-8 bytes of all names and values that travel to the device.
+    /// The size of all names and values sent to the device, in UTF-8 bytes.
     private var size: Int {
         data.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
             + (notification?.members ?? []).reduce(0) {

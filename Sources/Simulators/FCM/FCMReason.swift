@@ -21,7 +21,7 @@ package enum FCMReason: String, RefusalReason {
         }
     }
 
-    /// The canonical code that the status stands for (google.rpc.Code).
+    /// The canonical code of the status (google.rpc.Code).
     var canonical: String {
         switch self {
         case .invalidArgument: "INVALID_ARGUMENT"

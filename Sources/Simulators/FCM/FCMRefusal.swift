@@ -1,16 +1,16 @@
 import HTTPTypes
 
-/// A request that FCM turns down, in Google's error model (AIP-193; Google, "ErrorCode" of the FCM v1 reference).
+/// An error response of FCM, in Google's error model (AIP-193; Google, "ErrorCode" of the FCM v1 reference).
 struct FCMRefusal: Error {
     var status: Int
-    /// google.rpc.Code, such as `NOT_FOUND`.
+    /// The google.rpc.Code, such as `NOT_FOUND`.
     var canonical: String
     var message: String
     var details: [JSONValue] = []
     /// Seconds.
     var retryAfter: Int?
 
-    /// A refusal without an `FcmError`: it says nothing about a device.
+    /// Creates an error without `FcmError`, which says nothing about a device.
     init(status: Int, canonical: String, message: String, details: [JSONValue] = []) {
         self.status = status
         self.canonical = canonical
@@ -18,9 +18,9 @@ struct FCMRefusal: Error {
         self.details = details
     }
 
-    /// A refusal with an `FcmError`, as documented for each error code.
+    /// Creates an error with `FcmError`, as documented for each error code.
     ///
-    /// - Parameter retryAfter: Seconds, in place of those that go with the code.
+    /// - Parameter retryAfter: Seconds, instead of the code's default.
     init(_ reason: FCMReason, _ message: String? = nil, retryAfter pause: Int? = nil) {
         status = reason.status
         canonical = reason.canonical
@@ -39,7 +39,7 @@ struct FCMRefusal: Error {
         if let pause { retryAfter = pause }
     }
 
-    /// A fault of the message itself: `BadRequest` names the field, the registration token is not to blame.
+    /// An invalid field of the message. `BadRequest` names the field, so that the registration token is not blamed.
     static func badField(_ field: String, _ description: String) -> FCMRefusal {
         let violation = JSONValue(members: ["field": .string(field), "description": .string(description)])
         var refusal = FCMRefusal(.invalidArgument, description)
@@ -47,7 +47,7 @@ struct FCMRefusal: Error {
         return refusal
     }
 
-    /// A body that does not fit the schema: refused before FCM sees it, so without an `FcmError`.
+    /// A body that does not match the schema. The API frontend rejects it before FCM, so without `FcmError`.
     static func badSchema(_ field: String, _ description: String) -> FCMRefusal {
         let violation = JSONValue(members: ["field": .string(field), "description": .string(description)])
         return FCMRefusal(
@@ -57,18 +57,18 @@ struct FCMRefusal: Error {
 
     static var labFull: FCMRefusal { FCMRefusal(status: LabFull.status, canonical: LabFull.reason, message: LabFull.message) }
 
-    /// 401 with no `FcmError`: the access token is missing, unknown or expired.
+    /// 401 without `FcmError`: the access token is missing, unknown or expired.
     static let unauthenticated = FCMRefusal(
         status: 401, canonical: "UNAUTHENTICATED",
         message: "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or "
             + "other valid authentication credential.")
 
-    /// 403 with no `FcmError`: the access token does not cover messaging.
+    /// 403 without `FcmError`: the access token has no scope for messaging.
     static let scopeInsufficient = FCMRefusal(
         status: 403, canonical: "PERMISSION_DENIED", message: "Request had insufficient authentication scopes.",
         details: [detail("google.rpc.ErrorInfo", "reason", .string("ACCESS_TOKEN_SCOPE_INSUFFICIENT"))])
 
-    /// 404 with no `FcmError`: a path or a project that is not there.
+    /// 404 without `FcmError`: unknown path or project.
     static let notFound = FCMRefusal(status: 404, canonical: "NOT_FOUND", message: "Requested entity was not found.")
 
     var answer: Answer {
@@ -95,7 +95,7 @@ struct FCMRefusal: Error {
 }
 
 extension FCMReason {
-    /// The message that goes with the code when there is nothing more to say.
+    /// The default message of the code.
     fileprivate var message: String {
         switch self {
         case .invalidArgument: "Request contains an invalid argument."

@@ -1,4 +1,4 @@
-/// What a field of a request holds, in the JSON form of protocol buffers (protobuf.dev, "ProtoJSON Format").
+/// The type of a request field, in the JSON form of protocol buffers (protobuf.dev, "ProtoJSON Format").
 indirect enum FCMShape: Sendable {
     case text
     case flag
@@ -7,19 +7,19 @@ indirect enum FCMShape: Sendable {
     case number
     case duration
     case time
-    /// A word of an enumeration, whose numbers begin at 0.
+    /// A value of an enumeration, whose numbers begin at 0.
     case word(type: String, [String])
     case list(FCMShape)
-    /// Texts under names of the sender's own.
+    /// A map of strings with arbitrary keys.
     case texts
-    /// An object of the sender's own (google.protobuf.Struct).
+    /// An arbitrary object (google.protobuf.Struct).
     case object
     case message([String: FCMShape])
 
-    /// The value as the rest of the simulator knows it: fields have the names of the reference (`collapse_key`, also where the
-    /// request says `collapseKey`), those that are null are left out, words are in capitals. What the sender names stays.
+    /// Checks a value and normalises it: field names as in the reference (`collapse_key` for `collapseKey`), no null fields, enumeration
+    /// values in capitals. Names chosen by the sender stay unchanged.
     ///
-    /// - Parameter path: Of the field, such as `message.android`; empty for the request itself.
+    /// - Parameter path: The path of the field, such as `message.android`; empty for the request itself.
     func read(_ value: JSONValue, at path: String) throws(FCMRefusal) -> JSONValue {
         switch self {
         case .text:
@@ -48,14 +48,14 @@ indirect enum FCMShape: Sendable {
             }
             return value
         case .word(let type, let words):
-            // Google's own clients say "high" for HIGH.
+            // Google's own clients write "high" for HIGH.
             let word = value.string?.uppercased() ?? value.integer.flatMap { words.indices.contains(Int($0)) ? words[Int($0)] : nil }
             guard let word, words.contains(word) else {
                 throw Self.misfit(value, path, "type.googleapis.com/google.firebase.fcm.v1.\(type)")
             }
             return .string(word)
         case .list(let shape):
-            // Google takes one value for a list of one.
+            // Google accepts a single value for a list.
             var elements: [JSONValue] = []
             for (place, element) in (value.elements ?? [value]).enumerated() {
                 elements.append(try shape.read(element, at: "\(path)[\(place)]"))
@@ -88,9 +88,9 @@ indirect enum FCMShape: Sendable {
             if let other = spellings[name] {
                 guard other == member.name else {
                     throw .badSchema(
-                        path, "Invalid JSON payload received. The field '\(name)' is there twice, as \"\(other)\" and \"\(member.name)\".")
+                        path, "Invalid JSON payload received. The field '\(name)' is repeated, as \"\(other)\" and \"\(member.name)\".")
                 }
-                // Of two with one spelling the last counts, as with most readers.
+                // If a name is repeated with the same spelling, the last value counts, as with most parsers.
                 fields.removeAll { $0.name == name }
             }
             spellings[name] = member.name
@@ -111,7 +111,7 @@ indirect enum FCMShape: Sendable {
         .badSchema(path, "Invalid value at '\(path)' (\(type)), \(value.text)")
     }
 
-    /// `collapse_key` of `collapseKey`.
+    /// Converts `collapseKey` to `collapse_key`.
     private static func snakeCase(_ name: String) -> String {
         var output = ""
         for character in name {
@@ -120,7 +120,7 @@ indirect enum FCMShape: Sendable {
         return output
     }
 
-    /// Of `"3.5s"`: seconds with up to nine decimals, which may be negative; nil for another text.
+    /// Parses a duration such as `"3.5s"`: seconds with up to nine decimals, which may be negative; `nil` for other text.
     static func seconds(_ text: String) -> Double? {
         guard text.hasSuffix("s") else { return nil }
         let number = text.dropLast()

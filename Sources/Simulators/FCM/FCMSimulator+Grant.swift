@@ -1,8 +1,8 @@
 import HTTPTypes
 import Synchronization
 
-/// The token endpoint: a signed assertion for an access token (RFC 7523 section 2.1; Google, "Using OAuth 2.0 for
-/// server to server applications").
+/// The token endpoint: issues access tokens for signed assertions (RFC 7523 section 2.1; Google, "Using OAuth 2.0 for server to server
+/// applications").
 extension FCMSimulator {
     private struct Failure: Error {
         var error: String
@@ -17,8 +17,8 @@ extension FCMSimulator {
     private static let lifetime: Int64 = 3599
     private static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
-    /// `{"access_token","expires_in":3599,"token_type":"Bearer"}`, or 400 with `error` and `error_description`
-    /// (RFC 6749 section 5.2).
+    /// Returns `{"access_token","expires_in":3599,"token_type":"Bearer"}`, or 400 with `error` and `error_description` (RFC 6749 section
+    /// 5.2).
     func grant(_ request: HTTPRequest, body: [UInt8]) -> Answer {
         guard request.method == .post else { return (HTTPResponse(status: .methodNotAllowed), []) }
         do {
@@ -79,7 +79,7 @@ extension FCMSimulator {
         return scopes
     }
 
-    /// At most an hour long, not over, and not from the future; five minutes of skew are borne.
+    /// Checks that the assertion lasts at most an hour, has not expired and is not from the future, with five minutes of clock skew.
     private func checkTimes(of token: CompactToken) throws(Failure) {
         let now = clock.seconds
         guard let issuedAt = token.seconds("iat"), let expires = token.seconds("exp"), expires > issuedAt,

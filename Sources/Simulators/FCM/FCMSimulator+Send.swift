@@ -1,9 +1,9 @@
 import HTTPTypes
 import Synchronization
 
-/// `projects.messages.send`.
+/// The method `projects.messages.send`.
 extension FCMSimulator {
-    /// `{"name":"projects/<id>/messages/<message id>"}`, or an error in Google's model.
+    /// Returns `{"name":"projects/<id>/messages/<message id>"}`, or an error in Google's model.
     func send(_ request: HTTPRequest, body: [UInt8]) -> Answer {
         do {
             return answer(200, json: JSONValue(members: ["name": .string(try accept(request, body: body))]))
@@ -46,8 +46,7 @@ extension FCMSimulator {
         return "projects/\(settings.projectID)/messages/\(id)"
     }
 
-    /// What every one of Google's APIs takes (Google, "System Parameters"), also with a dollar sign, as its generated clients
-    /// write it.
+    /// Query parameters of all Google APIs (Google, "System Parameters"). Generated clients write them with a dollar sign.
     private static let systemParameters: Set<String> = [
         "access_token", "alt", "callback", "fields", "key", "oauth_token", "prettyPrint", "quotaUser", "upload_protocol", "uploadType",
         ".xgafv",
@@ -62,7 +61,7 @@ extension FCMSimulator {
         }
     }
 
-    /// The phones that the message is for, with the token where it is for one; a topic without subscribers is no fault.
+    /// The phones that the message is for, with the token if it is for a single one. A topic without subscribers is valid.
     private func addressees(
         of message: FCMMessage, settings: FCMSimulatorSettings
     ) throws(FCMRefusal) -> (phones: [PhoneID], handle: String?) {

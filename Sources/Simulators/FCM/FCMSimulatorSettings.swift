@@ -1,6 +1,6 @@
 import CryptoExtras
 
-/// What a Firebase project and its service account look like from Google's side.
+/// The configuration of a Firebase project and its service account at Google.
 package struct FCMSimulatorSettings: Sendable {
     /// The project id, as in `/v1/projects/<id>/messages:send`.
     package var projectID: String
@@ -8,12 +8,12 @@ package struct FCMSimulatorSettings: Sendable {
     package var clientEmail: String
     /// The service account's public keys by `private_key_id`.
     package var keys: [String: _RSA.Signing.PublicKey]
-    /// The `aud` values that the token endpoint takes for its own.
+    /// The `aud` values that the token endpoint accepts.
     package var audiences: Set<String> = [
         "https://oauth2.googleapis.com/token", "https://www.googleapis.com/oauth2/v4/token",
         "https://accounts.google.com/o/oauth2/token",
     ]
-    /// Messages per minute and project before `QUOTA_EXCEEDED`; Google's default quota.
+    /// Maximum messages per minute and project; then `QUOTA_EXCEEDED`. Google's default quota.
     package var messagesPerMinute = 600_000
 
     package init(projectID: String, clientEmail: String, keys: [String: _RSA.Signing.PublicKey] = [:]) {

@@ -1,4 +1,4 @@
-/// Whom a message is for (Google, "REST Resource: projects.messages", union field `target`).
+/// The target of a message (Google, "REST Resource: projects.messages", union field `target`).
 enum FCMTarget {
     case token(String)
     /// A Firebase installation id.
@@ -8,9 +8,9 @@ enum FCMTarget {
 
     private static let names = ["token", "fid", "topic", "condition"]
 
-    /// Exactly one of the four must be there, with a text that can be one.
+    /// Reads the target. Exactly one of the four fields must be present, with a valid text.
     ///
-    /// - Parameter message: Of the shape of one.
+    /// - Parameter message: A message with a checked shape.
     init(message: JSONValue) throws(FCMRefusal) {
         let present = (message.members ?? []).filter { Self.names.contains($0.name) }
         guard let target = present.first else {
@@ -45,7 +45,7 @@ enum FCMTarget {
         }
     }
 
-    /// Topics have half the room.
+    /// The maximum message size, in bytes. Topics have half of it.
     var sizeLimit: Int {
         switch self {
         case .token, .installation: 4096
@@ -53,7 +53,7 @@ enum FCMTarget {
         }
     }
 
-    /// An installation id of 22 characters, a colon, and at least a hundred characters of base64url.
+    /// Whether the text is an installation id of 22 characters, a colon, and at least 100 characters of base64url.
     private static func isToken(_ text: String) -> Bool {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         return parts.count == 2 && parts[0].utf8.count == 22 && parts[1].utf8.count >= 100
@@ -69,7 +69,7 @@ enum FCMTarget {
         }
     }
 
-    /// `[a-zA-Z0-9-_.~%]+`
+    /// Whether the text matches `[a-zA-Z0-9-_.~%]+`.
     static func isTopic(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { isTokenByte($0) || ".~%".utf8.contains($0) }
     }

@@ -1,4 +1,4 @@
-/// What a push puts before the user.
+/// The visible content of a push.
 struct Banner: Sendable, Equatable {
     var title = ""
     var subtitle = ""
@@ -6,11 +6,11 @@ struct Banner: Sendable, Equatable {
     var sound: String?
     var category: String?
     var image: String?
-    /// A later banner with the same key takes this one's place.
+    /// A later banner with the same key replaces this one.
     var replacementKey: String?
 
     var isEmpty: Bool { title.isEmpty && subtitle.isEmpty && body.isEmpty }
 
-    /// One line per part, without the empty ones.
+    /// The parts that are not empty, one per line.
     var text: String { [title, subtitle, body].filter { !$0.isEmpty }.joined(separator: "\n") }
 }

@@ -1,8 +1,8 @@
-/// What a change of the lab causes outside of it; carried out after the lock is released.
+/// Callbacks that a change of the lab causes; they run after the lock is released.
 struct Effects: Sendable {
     private(set) var events: [PhoneEvent] = []
     private(set) var wakes: [AppDelivery] = []
-    /// The phones that may have something new to see.
+    /// The phones that may have changed visibly.
     private(set) var touched: [PhoneID] = []
 
     mutating func record(_ kind: PhoneEvent.Kind, _ push: String, _ phone: Phone, _ now: Int64) {

@@ -1,14 +1,14 @@
-/// Everything that a push service knows about a device token, registration token, channel or endpoint.
+/// What a push service knows about a device token, registration token, channel or endpoint.
 struct HandleRecord: Sendable {
     var phone: PhoneID
     var platform: PhonePlatform
     var app: String
     var environment: APNsEnvironment
     var project: String?
-    /// Browsers only: also what the service does not know, the keys that the browser decrypts with.
+    /// Browsers only: the subscription with the browser's private keys, which the real service does not know.
     var subscription: WebPushSubscription?
-    /// When the service gave it out, milliseconds since 1970.
+    /// When the service issued it, in milliseconds since 1970.
     var issuedAt: Int64
-    /// When the service learned that it is dead, milliseconds since 1970; nil while it is alive.
+    /// When it became invalid, in milliseconds since 1970; `nil` while it is valid.
     var retiredAt: Int64?
 }

@@ -1,18 +1,18 @@
-/// All phones, all handles, and who waits for them.
+/// The state of the lab: phones, handles and waiting tasks.
 struct LabState: Sendable {
     var phones: [PhoneID: Phone] = [:]
-    /// How many of them were made of handles that nobody gave out.
+    /// Number of phones created from unknown handles.
     private(set) var adopted = 0
     var address = ServiceAddress()
     /// By `PushHandle.address`.
     var handles: [String: HandleRecord] = [:]
-    /// Registration tokens of FCM, alive and dead, by the ids of their installations.
+    /// Registration tokens of FCM, valid or not, by installation id.
     private(set) var installations: [String: String] = [:]
-    /// Adopted phones that are only counted; none of them is among `phones`.
-    var crowd = Crowd()
-    /// Pushes that wait for the code of apps.
+    /// Adopted phones that are only counted; none of them is in `phones`.
+    var crowd = CountedPhones()
+    /// Pushes waiting for the code of apps.
     private var mailboxes: [PhoneID: [AppDelivery]] = [:]
-    /// Of all phones, and of what waits for them.
+    /// Approximate size of all phones and waiting pushes, in bytes.
     var storedBytes = 0
     var deliveryWaiters = Waiters<AppDelivery>()
     var changeWaiters = Waiters<Int>()
@@ -32,7 +32,7 @@ struct LabState: Sendable {
         return id
     }
 
-    /// Adds a phone with a handle that nobody gave out; without a subscription its browser cannot decrypt anything.
+    /// Adds a phone for an unknown handle. Without a subscription, its browser cannot decrypt anything.
     mutating func adopt(_ handle: String, as description: PhoneDescription, now: Int64) -> HandleRecord {
         let id = addWithoutApp(description)
         let record = HandleRecord(
@@ -53,11 +53,11 @@ struct LabState: Sendable {
         return id
     }
 
-    /// Gives the phone's app a new handle; the old one is dead from `now` on.
+    /// Gives the phone's app a new handle; the old one is invalid from `now` on.
     mutating func issueHandle(for id: PhoneID, now: Int64, random: SimulatorRandom) {
         guard let description = phones[id]?.description else { return }
         retireHandle(of: id, now: now)
-        let (handle, subscription) = HandleMint.handle(
+        let (handle, subscription) = HandleGenerator.handle(
             for: description, at: address.authority(of: description.platform), random: random)
         let record = HandleRecord(
             phone: id, platform: description.platform, app: description.app, environment: description.environment,
@@ -77,7 +77,7 @@ struct LabState: Sendable {
         phones[id]?.handle = nil
     }
 
-    /// Forgets phones, and returns what is to be done outside of the lock.
+    /// Removes phones, and returns actions to run outside of the lock.
     mutating func remove(_ ids: [PhoneID], now: Int64) -> [@Sendable () -> Void] {
         var actions: [@Sendable () -> Void] = []
         var freed: Set<String> = []
@@ -99,7 +99,7 @@ struct LabState: Sendable {
         return actions
     }
 
-    /// Forgets the phones of a name that have no app, and returns whether none is left, and what is to be done outside of the lock.
+    /// Removes phones with this name that have no app. Returns whether the name is free, and actions to run outside of the lock.
     mutating func free(_ name: String, now: Int64) -> (isFree: Bool, actions: [@Sendable () -> Void]) {
         var actions: [@Sendable () -> Void] = []
         while let id = names[name] {
@@ -109,8 +109,8 @@ struct LabState: Sendable {
         return (true, actions)
     }
 
-    /// Takes the first push out that waits for the code of an app.
-    mutating func nextKept(of phone: PhoneID) -> AppDelivery? {
+    /// Removes and returns the first push that waits for the code of an app.
+    mutating func nextStored(of phone: PhoneID) -> AppDelivery? {
         guard mailboxes[phone]?.isEmpty == false, let first = mailboxes[phone]?.removeFirst() else { return nil }
         storedBytes -= first.storedBytes
         return first
@@ -119,12 +119,12 @@ struct LabState: Sendable {
     private mutating func keep(_ delivery: AppDelivery, limit: Int?) {
         mailboxes[delivery.phone, default: []].append(delivery)
         storedBytes += delivery.storedBytes
-        while let limit, mailboxes[delivery.phone]?.count ?? 0 > limit { _ = nextKept(of: delivery.phone) }
+        while let limit, mailboxes[delivery.phone]?.count ?? 0 > limit { _ = nextStored(of: delivery.phone) }
     }
 
-    /// Routes what a change caused to those who wait for it, and returns what is to be done outside of the lock.
+    /// Resumes the tasks that wait for the effects of a change, by returning actions to run outside of the lock.
     ///
-    /// - Parameter mailboxLimit: how many pushes may wait for the code of an app, the newest; all for nil.
+    /// - Parameter mailboxLimit: Maximum number of pushes that wait for an app's code; the oldest are dropped. `nil` for no limit.
     mutating func settle(_ effects: Effects, mailboxLimit: Int?) -> [@Sendable () -> Void] {
         var actions: [@Sendable () -> Void] = []
         for delivery in effects.wakes {

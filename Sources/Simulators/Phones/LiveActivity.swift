@@ -1,4 +1,4 @@
-/// What a push says of a live activity (Apple, "Starting and updating Live Activities with ActivityKit push notifications").
+/// The live activity content of a push (Apple, "Starting and updating Live Activities with ActivityKit push notifications").
 struct LiveActivityChange: Sendable, Equatable {
     enum Event: String, Sendable {
         case start, update, end
@@ -9,16 +9,16 @@ struct LiveActivityChange: Sendable, Equatable {
     }
 
     var event: Event
-    /// Seconds since 1970; the system ignores what is older than what it shows.
+    /// Seconds since 1970; the system ignores updates older than the one it shows.
     var timestamp: Int64
-    /// The content state as JSON text; empty where an end has none.
+    /// The content state as JSON text; empty for an end without one.
     var state: String
 
-    /// Why the system would ignore it, where it does.
+    /// Parses the content, or returns why the system would ignore it.
     static func read(_ aps: JSONValue) -> Result<LiveActivityChange, Fault> {
         guard let timestamp = aps["timestamp"]?.integer else { return .failure(Fault(reason: "aps has no timestamp in seconds")) }
         guard let event = aps["event"]?.string.flatMap(Event.init(rawValue:)) else {
-            return .failure(Fault(reason: "the event is none of start, update and end"))
+            return .failure(Fault(reason: "the event is not start, update or end"))
         }
         let state = aps["content-state"]
         guard event == .end || state?.members != nil else { return .failure(Fault(reason: "aps has no content-state")) }
@@ -31,16 +31,15 @@ struct LiveActivityChange: Sendable, Equatable {
     }
 }
 
-/// The one live activity of a phone's app.
+/// The live activity of a phone's app; at most one.
 struct LiveActivity: Sendable {
     private var timestamp: Int64?
     private var hasEnded = false
 
-    /// Where it stands on the screen: each state takes the place of the one before.
+    /// The replacement key: each state replaces the previous one on the screen.
     static let place = "live activity"
 
-    /// Takes a change; why not, where it is ignored. An update of one that nobody started is for one that the app has started
-    /// itself.
+    /// Applies a change; returns why it is ignored, or `nil`. An update without a start belongs to an activity that the app itself started.
     mutating func apply(_ change: LiveActivityChange) -> String? {
         if let timestamp, change.timestamp < timestamp { return "older than what the live activity shows" }
         if hasEnded, change.event != .start { return "the live activity has ended" }

@@ -1,9 +1,9 @@
-/// Texts that the app keeps and a push only names.
+/// Localised texts stored in the app, which a push refers to by key.
 enum LocalizedText {
-    /// The app's text with its arguments put in; the key itself when the app does not have it.
+    /// Returns the app's text with its arguments inserted, or the key itself if the app does not have it.
     ///
-    /// `%@` and `%s` take the next argument, `%1$@` and `%1$s` the one of that number (Apple, "String format
-    /// specifiers"; Android, "Formatting strings").
+    /// `%@` and `%s` stand for the next argument, `%1$@` and `%1$s` for a numbered one (Apple, "String format specifiers"; Android,
+    /// "Formatting strings").
     static func text(forKey key: String, arguments: [String], in strings: [String: String]) -> String {
         guard let format = strings[key] else { return key }
         var output = ""

@@ -1,20 +1,20 @@
-/// The state of one phone and of its app.
+/// The state of one phone and its app.
 struct Phone: Sendable {
     let id: PhoneID
     var description: PhoneDescription
-    /// Whether it was made of a handle that nobody gave out.
+    /// Whether it was created from an unknown handle.
     var isAdopted = false
-    /// Nil once the app was uninstalled.
+    /// `nil` once the app was uninstalled.
     var handle: PushHandle?
-    /// In milliseconds since 1970, as all moments here; nil while it is online.
+    /// Milliseconds since 1970, like all times here; `nil` while it is online.
     var offlineSince: Int64?
-    /// The phone saves power: what is not urgent waits.
+    /// Set in low power mode: pushes that are not urgent wait.
     var lowPowerSince: Int64?
-    /// The user closed the app for good (APNs: swiped away; FCM: force-stopped; WNS: terminated; browsers: quit).
+    /// Set when the user closed the app for good (APNs: swiped away; FCM: force-stopped; WNS: terminated; browsers: quit).
     var closedSince: Int64?
     var uninstalledSince: Int64?
     private(set) var inbox: [InboxItem] = []
-    /// Of the items of the inbox.
+    /// Approximate size of the inbox, in bytes.
     private var inboxBytes = 0
     var shelf = Shelf()
     private(set) var storage: [String: String] = [:]
@@ -22,14 +22,14 @@ struct Phone: Sendable {
     var badge: String?
     var tiles: [[String]] = []
     var topics: Set<String> = []
-    /// What became of pushes, the latest of it, in order.
+    /// The latest events of pushes, in order.
     private(set) var history: [PhoneEvent] = []
-    /// Counts the changes that the user or a script could see.
+    /// Counts the changes visible to the user or a script.
     var revision = 0
     private var activity = LiveActivity()
     private var tileTags: [String?] = []
     private var localCount = 0
-    /// When the background pushes of the last hour woke the app, milliseconds since 1970.
+    /// When background pushes woke the app in the last hour, in milliseconds since 1970.
     private var wakings: [Int64] = []
 
     init(id: PhoneID, description: PhoneDescription) {
@@ -41,45 +41,44 @@ struct Phone: Sendable {
     var isInLowPower: Bool { lowPowerSince != nil }
     var isForceQuit: Bool { closedSince != nil }
 
-    /// About as many bytes as everything takes that has come to the phone, or waits for it.
+    /// Approximate size of everything that arrived on the phone or is stored for it, in bytes.
     var storedBytes: Int { inboxBytes + storageBytes + shelf.storedBytes }
 
     private static let historyLimit = 200
 
-    /// Keeps what happened here; the oldest of it is forgotten.
+    /// Adds this phone's events to its history; the oldest ones are dropped.
     mutating func note(_ events: [PhoneEvent]) {
         history += events.filter { $0.phone == id }
         if history.count > Self.historyLimit + Self.historyLimit / 4 { history.removeFirst(history.count - Self.historyLimit) }
     }
 
-    // Why a push was lost, as the events say it.
+    // Reasons for lost pushes, as in the events.
     static let closedApp = "the user closed the app"
     static let uninstalledApp = "the app was uninstalled"
-    static let mayNotWait = " and the push may not wait"
-    // Why one that was delivered is not shown.
+    static let cannotBeStored = " and the push may not be stored"
+    // Reasons for delivered pushes that are not shown.
     static let leftToApp = "left to the app's code"
     static let backgroundPush = "a background push shows nothing"
 
-    /// Whether the service has a connection to it. A system keeps one whatever becomes of the app; a browser is itself
-    /// the app that listens.
+    /// Whether the service has a connection to it. The system keeps one even if the app is closed; a browser must be running.
     private var isReachable: Bool { isOnline && !(isForceQuit && description.platform == .browser) }
 
-    /// What keeps a push from coming now, and how it waits for the end of that.
-    private func obstacle(to parcel: Parcel) -> (words: String, event: PhoneEvent.Kind, keeping: Parcel.Keeping?)? {
+    /// Why a push cannot be delivered now, and how it is stored until then; `nil` if it can be delivered.
+    private func obstacle(to parcel: AcceptedPush) -> (words: String, event: PhoneEvent.Kind, keeping: AcceptedPush.Keeping?)? {
         guard isReachable else { return (absence, .stored, parcel.keeping) }
         guard isInLowPower, case .waits(let keeping) = parcel.lowPower else { return nil }
-        return ("the phone saves power", .deferred, keeping)
+        return ("the phone is in low power mode", .deferred, keeping)
     }
 
-    /// Takes a push from the service: delivers it, or keeps it while the phone cannot be reached or saves its power.
-    mutating func accept(_ parcel: Parcel, now: Int64, effects: inout Effects) {
+    /// Accepts a push from the service: delivers it, or stores it while the phone is unreachable or in low power mode.
+    mutating func accept(_ parcel: AcceptedPush, now: Int64, effects: inout Effects) {
         guard let obstacle = obstacle(to: parcel) else {
             for id in shelf.giveUp(topic: parcel.topic) { effects.record(.replaced(by: parcel.id), id, self, now) }
             return deliver(parcel, now: now, effects: &effects)
         }
         guard let keeping = obstacle.keeping, keeping.until > now else {
             return effects.record(
-                .dropped(reason: obstacle.words + Self.mayNotWait), parcel.id, self, now)
+                .dropped(reason: obstacle.words + Self.cannotBeStored), parcel.id, self, now)
         }
         var parcel = parcel
         parcel.keeping = keeping
@@ -95,32 +94,32 @@ struct Phone: Sendable {
 
     private var absence: String { isOnline ? "the browser is closed" : "the phone is offline" }
 
-    /// Comes online and receives what was kept and is still wanted.
+    /// Goes online and receives the stored pushes that have not expired.
     mutating func comeOnline(now: Int64, effects: inout Effects) {
         offlineSince = nil
-        receiveKept(now: now, effects: &effects)
+        receiveStored(now: now, effects: &effects)
     }
 
-    /// Has full power again, and receives what waited for that.
-    mutating func chargeUp(now: Int64, effects: inout Effects) {
+    /// Leaves low power mode and receives the pushes that waited for it.
+    mutating func endLowPower(now: Int64, effects: inout Effects) {
         lowPowerSince = nil
-        receiveKept(now: now, effects: &effects)
+        receiveStored(now: now, effects: &effects)
     }
 
-    /// The user starts the app; a browser receives now what was kept for it.
+    /// The user starts the app; a browser receives its stored pushes.
     mutating func launch(now: Int64, effects: inout Effects) {
         closedSince = nil
         wakings = []
-        receiveKept(now: now, effects: &effects)
+        receiveStored(now: now, effects: &effects)
     }
 
-    private mutating func receiveKept(now: Int64, effects: inout Effects) {
+    private mutating func receiveStored(now: Int64, effects: inout Effects) {
         guard isReachable else { return }
         for parcel in shelf.takeAll() {
             if let until = parcel.keeping?.until, until <= now {
                 effects.record(.expired, parcel.id, self, now)
             } else {
-                // What has come so far may still wait for power.
+                // The push may now have to wait for full power.
                 accept(parcel, now: now, effects: &effects)
             }
         }
@@ -129,7 +128,7 @@ struct Phone: Sendable {
     /// Changes the phone in place.
     mutating func apply<Result>(_ body: (inout Phone) -> Result) -> Result { body(&self) }
 
-    /// Forgets the oldest items beyond `limit`; some more may stay for a while.
+    /// Drops the oldest items beyond `limit`. To drop rarely, up to a quarter more may remain.
     mutating func trimInbox(to limit: Int) {
         guard inbox.count > limit + limit / 4 else { return }
         inboxBytes -= inbox.prefix(inbox.count - limit).reduce(0) { $0 + $1.storedBytes }
@@ -142,22 +141,22 @@ struct Phone: Sendable {
         revision += 1
     }
 
-    /// Keeps a text of the app; nil removes it.
+    /// Stores a text of the app; `nil` removes it.
     mutating func store(_ value: String?, forKey key: String) {
         if let old = storage[key] { storageBytes -= key.utf8.count + old.utf8.count }
         storage[key] = value
         if let value { storageBytes += key.utf8.count + value.utf8.count }
     }
 
-    /// Loses what waits for it.
-    mutating func dropKept(because reason: String, now: Int64, effects: inout Effects) {
+    /// Drops all stored pushes.
+    mutating func dropStored(because reason: String, now: Int64, effects: inout Effects) {
         for parcel in shelf.takeAll() { effects.record(.dropped(reason: reason), parcel.id, self, now) }
     }
 
-    /// Loses the app with everything that it had.
+    /// Removes the app and all its data.
     mutating func removeApp(now: Int64, effects: inout Effects) {
         uninstalledSince = now
-        dropKept(because: Self.uninstalledApp, now: now, effects: &effects)
+        dropStored(because: Self.uninstalledApp, now: now, effects: &effects)
         for place in inbox.indices where inbox[place].isShown {
             inbox[place].isShown = false
             inbox[place].reasonNotShown = Self.uninstalledApp
@@ -170,14 +169,14 @@ struct Phone: Sendable {
         revision += 1
     }
 
-    /// Shows what the app itself wants to say.
+    /// Shows an item of the app itself.
     mutating func showLocal(title: String, body: String, now: Int64, effects: inout Effects) -> InboxItem {
         localCount += 1
-        let parcel = Parcel(id: "local-\(localCount)", data: [])
+        let parcel = AcceptedPush(id: "local-\(localCount)", data: [])
         return file(parcel, Banner(title: title, body: body), source: .local, now: now, effects: &effects)
     }
 
-    private mutating func deliver(_ parcel: Parcel, now: Int64, effects: inout Effects) {
+    private mutating func deliver(_ parcel: AcceptedPush, now: Int64, effects: inout Effects) {
         if parcel.needsApp, isForceQuit {
             return lose(parcel, Self.closedApp, now: now, effects: &effects)
         }
@@ -209,14 +208,14 @@ struct Phone: Sendable {
     private static let wakingsPerPeriod = 3
     private static let wakingPeriod: Int64 = 3_600_000
 
-    private mutating func lose(_ parcel: Parcel, _ reason: String, now: Int64, effects: inout Effects) {
+    private mutating func lose(_ parcel: AcceptedPush, _ reason: String, now: Int64, effects: inout Effects) {
         effects.record(.dropped(reason: reason), parcel.id, self, now)
         var item = item(of: parcel, parcel.banner ?? Banner(), source: .push, now: now)
         item.reasonNotShown = reason
         add(item)
     }
 
-    private mutating func change(_ surface: Parcel.Surface) {
+    private mutating func change(_ surface: AcceptedPush.Surface) {
         revision += 1
         switch surface {
         case .badge(let value): badge = value == "0" || value == "none" ? nil : value
@@ -232,7 +231,7 @@ struct Phone: Sendable {
 
     @discardableResult
     private mutating func file(
-        _ parcel: Parcel, _ banner: Banner?, source: InboxItem.Source, now: Int64, effects: inout Effects
+        _ parcel: AcceptedPush, _ banner: Banner?, source: InboxItem.Source, now: Int64, effects: inout Effects
     ) -> InboxItem {
         var item = item(of: parcel, banner ?? Banner(), source: source, now: now)
         item.isShown = banner.map { !$0.isEmpty } ?? false
@@ -258,7 +257,7 @@ struct Phone: Sendable {
         }
     }
 
-    private func item(of parcel: Parcel, _ banner: Banner, source: InboxItem.Source, now: Int64) -> InboxItem {
+    private func item(of parcel: AcceptedPush, _ banner: Banner, source: InboxItem.Source, now: Int64) -> InboxItem {
         InboxItem(
             id: parcel.id, receivedAt: now, title: banner.title, subtitle: banner.subtitle, body: banner.body,
             badge: parcel.badgeCount, sound: banner.sound, category: banner.category, image: banner.image,

@@ -1,26 +1,26 @@
-/// What became of a push between the service that accepted it and the screen.
+/// An event in the delivery of an accepted push to a phone.
 package struct PhoneEvent: Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
-        /// It reached the phone.
+        /// It arrived on the phone.
         case delivered
-        /// The phone is offline; the service keeps it.
+        /// The phone is offline; the service stores the push.
         case stored
-        /// The phone saves power; the push waits until it has full power.
+        /// The phone is in low power mode; the push waits for full power.
         case deferred
-        /// A newer one took its place, in the service's store or on the screen.
+        /// A newer push replaced it, in the service's storage or on the screen.
         case replaced(by: String)
-        /// Its time ran out before it could be delivered.
+        /// It expired before it could be delivered.
         case expired
-        /// The service or the phone threw it away.
+        /// The service or the phone discarded it.
         case dropped(reason: String)
-        /// The user can read it.
+        /// It is on the screen.
         case shown(text: String)
     }
 
     /// Milliseconds since 1970.
     package var time: Int64
     package var phone: PhoneID
-    /// The id of the push, as `InboxItem.id`.
+    /// The id of the push, as in `InboxItem.id`.
     package var push: String
     package var kind: Kind
 }

@@ -1,4 +1,4 @@
-/// The handle of a simulated phone; numbered in the order in which the phones were added, from 1.
+/// Identifies a simulated phone; numbered from 1 in the order of adding.
 package struct PhoneID: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let number: Int
 

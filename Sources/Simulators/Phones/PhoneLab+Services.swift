@@ -1,13 +1,13 @@
 import Synchronization
 
-/// What the push services ask of the lab.
+/// The lab's interface to the push services.
 extension PhoneLab {
     func record(of handle: String) -> HandleRecord? { state.withLock { $0.handles[handle] } }
 
-    /// The registration token of an app of FCM, which begins with the id of its installation.
+    /// The registration token of an FCM app by its installation id, which is the first part of the token.
     func token(ofInstallation id: String) -> String? { state.withLock { $0.installations[id] } }
 
-    /// What a browser's app has subscribed with; nil for one whose keys are not known, and for any other phone.
+    /// The subscription of a browser's app; `nil` if its keys are unknown, or for another platform.
     func subscription(of phone: PhoneID) -> WebPushSubscription? {
         state.withLock { state in state.phones[phone]?.handle.flatMap { state.handles[$0.address]?.subscription } }
     }
@@ -36,7 +36,7 @@ extension PhoneLab {
         }
     }
 
-    func accept(_ parcel: Parcel, for phone: PhoneID) {
+    func accept(_ parcel: AcceptedPush, for phone: PhoneID) {
         change(phone) { phone, now, effects in phone.accept(parcel, now: now, effects: &effects) }
     }
 }

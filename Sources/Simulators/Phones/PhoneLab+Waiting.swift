@@ -1,16 +1,16 @@
 import Synchronization
 
-/// Waiting for what happens on a phone: suspended tasks, no threads, no timers.
+/// Waits for events on a phone with suspended tasks, without threads or timers.
 extension PhoneLab {
-    /// The next push that wakes the app's code; nil when the waiting task is cancelled.
+    /// Returns the next push that wakes the app's code; `nil` if the waiting task is cancelled.
     ///
-    /// On a phone with `handlesPushes`, those that came while nobody waited are kept and given first, in order.
+    /// On a phone with `handlesPushes`, pushes that arrive while no task waits are stored and returned first, in order.
     package func nextDelivery(for phone: PhoneID) async -> AppDelivery? {
         let ticket = state.withLock { $0.ticket() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let ready = state.withLock { state -> AppDelivery?? in
-                    if let kept = state.nextKept(of: phone) { return kept }
+                    if let kept = state.nextStored(of: phone) { return kept }
                     if Task.isCancelled { return .some(nil) }
                     state.deliveryWaiters.join(.init(ticket: ticket, phone: phone, continuation: continuation))
                     return .none
@@ -22,9 +22,9 @@ extension PhoneLab {
         }
     }
 
-    /// Waits until the phone has seen more than `revision` changes, and returns how many; nil when cancelled.
+    /// Waits until the phone's revision exceeds `revision`, and returns it; `nil` if cancelled.
     ///
-    /// To wait without missing anything: read `revision(of:)`, look at the phone, then wait for what comes after.
+    /// To miss no change: read `revision(of:)`, look at the phone, then wait for later changes.
     package func nextChange(of phone: PhoneID, after revision: Int) async -> Int? {
         let ticket = state.withLock { $0.ticket() }
         return await withTaskCancellationHandler {

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// All simulated phones, the handles that the push services gave them, and the scripts that watch them.
+/// All simulated phones, with the handles that the push services gave them.
 ///
-/// Nothing here runs by itself: a phone changes when a service delivers, or when one of these methods is called.
-/// A phone that the lab does not know has no handle, an empty inbox and no storage; changing it does nothing.
+/// Nothing runs by itself: a phone changes when a service delivers, or when one of these methods is called. An unknown phone has no handle,
+/// an empty inbox and no storage; changes to it have no effect.
 package final class PhoneLab: Sendable {
     let clock: SimulatorClock
     private let random: SimulatorRandom
     let adoptsHandles: Bool
-    let closeCircle: Int?
-    /// How many handles that nobody gave out may become phones: made-up handles must not use up the memory.
+    let fullPhoneLimit: Int?
+    /// Maximum number of adopted handles, so that made-up handles cannot exhaust the memory.
     package let adoptionLimit: Int
     private let inboxLimit: Int?
     private let storageLimit: Int
@@ -18,23 +18,24 @@ package final class PhoneLab: Sendable {
     let state = Mutex(LabState())
 
     /// - Parameters:
-    ///   - adoptsHandles: Whether a handle that no phone has becomes a new phone at the first push to it, named after the
-    ///     handle. The services still demand that it has the right shape.
-    ///   - closeCircle: How many phones are kept in full; iPhones beyond them that are adopted are only counted. Nil for all.
-    ///   - adoptionLimit: How many handles may be adopted, those that are only counted included.
-    ///   - inboxLimit: How many items a phone keeps, the newest, and how many pushes wait for its app's code; all for nil.
-    ///   - storageLimit: How many bytes the phones may have together: beyond them the services refuse pushes.
-    ///   - observer: Told what becomes of every push, in order, outside of any lock.
-    ///   - wakeObserver: Told in the same way of every push that wakes an app's own code.
+    ///   - adoptsHandles: Whether an unknown handle becomes a new phone at the first push to it, named after the handle. The services still
+    ///     check its format.
+    ///   - closeCircle: Maximum number of full phones; iPhones adopted beyond it are only counted. `nil` for no limit.
+    ///   - adoptionLimit: Maximum number of adopted handles, including counted ones.
+    ///   - inboxLimit: Maximum number of inbox items per phone, and of pushes waiting for its app's code; the oldest are dropped. `nil` for
+    ///     no limit.
+    ///   - storageLimit: Maximum size of all phones, in bytes; beyond it the services reject pushes.
+    ///   - observer: Called for every event of a push, in order, outside of any lock.
+    ///   - wakeObserver: Called in the same way for every push that wakes an app's own code.
     package init(
-        clock: SimulatorClock, random: SimulatorRandom, adoptsHandles: Bool = false, closeCircle: Int? = nil,
-        adoptionLimit: Int = PhoneLab.standardAdoptionLimit, inboxLimit: Int? = nil,
+        clock: SimulatorClock, random: SimulatorRandom, adoptsHandles: Bool = false, fullPhoneLimit: Int? = nil,
+        adoptionLimit: Int = PhoneLab.defaultAdoptionLimit, inboxLimit: Int? = nil,
         storageLimit: Int = .max, observer: (@Sendable (PhoneEvent) -> Void)? = nil, wakeObserver: (@Sendable (AppDelivery) -> Void)? = nil
     ) {
         self.clock = clock
         self.random = random
         self.adoptsHandles = adoptsHandles
-        self.closeCircle = closeCircle
+        self.fullPhoneLimit = fullPhoneLimit
         self.adoptionLimit = adoptionLimit
         self.inboxLimit = inboxLimit
         self.storageLimit = storageLimit
@@ -42,7 +43,7 @@ package final class PhoneLab: Sendable {
         self.wakeObserver = wakeObserver
     }
 
-    /// Where the services can be reached; handles that are given out from now on are there.
+    /// Sets the address of the services, which new handles name.
     package func publish(_ address: ServiceAddress) { state.withLock { $0.address = address } }
 
     var address: ServiceAddress { state.withLock { $0.address } }
@@ -53,7 +54,7 @@ package final class PhoneLab: Sendable {
         return state.withLock { $0.add(description, now: now, random: random) }
     }
 
-    /// The same, unless there is a phone of that name already: nil. One without the app gives its name away.
+    /// Adds a phone unless its name is taken; then returns `nil`. A phone without the app is removed to free its name.
     package func addPhone(uniquelyNamed description: PhoneDescription) -> PhoneID? {
         let now = clock.now()
         let (phone, actions) = state.withLock { state in
@@ -64,14 +65,14 @@ package final class PhoneLab: Sendable {
         return phone
     }
 
-    /// Takes phones out of the lab with all that they hold; their handles are unregistered from now on.
+    /// Removes phones with all their data; their handles are unregistered from now on.
     package func remove(_ phones: [PhoneID]) {
         let now = clock.now()
         let actions = state.withLock { $0.remove(phones, now: now) }
         for action in actions { action() }
     }
 
-    /// The phone of a name; the first, where several have it.
+    /// The phone with this name; if there are several, the first.
     package func phone(named name: String) -> PhoneID? { state.withLock { $0.names[name] } }
 
     /// All phones, in the order in which they were added.
@@ -79,59 +80,59 @@ package final class PhoneLab: Sendable {
 
     package func description(of phone: PhoneID) -> PhoneDescription? { read(phone)?.description }
 
-    /// The address of the app: 64 lower-case hexadecimal digits (APNs), a registration token (FCM), an https channel URI
-    /// (WNS), a PushSubscription as JSON (browsers); nil while the app is not installed.
+    /// The app's push handle: 64 lower-case hexadecimal digits (APNs), a registration token (FCM), an https channel URI (WNS), a
+    /// PushSubscription as JSON (browsers); `nil` while the app is not installed.
     package func pushHandle(of phone: PhoneID) -> String? { read(phone)?.handle?.text }
 
-    /// The phone that a handle belongs or belonged to; a browser's is told by its endpoint.
+    /// The phone that a handle belongs or belonged to; for browsers, the handle is the endpoint.
     package func phone(withHandle handle: String) -> PhoneID? { state.withLock { $0.handles[handle]?.phone } }
 
-    /// Everything that arrived, in order, shown or not.
+    /// All items that arrived, in order, shown or not.
     package func inbox(of phone: PhoneID) -> [InboxItem] { read(phone)?.inbox ?? [] }
 
-    /// The badge of the app's icon or tile; nil when there is none.
+    /// The badge of the app's icon or tile; `nil` if there is none.
     package func badge(of phone: PhoneID) -> String? { read(phone)?.badge }
 
-    /// The texts of the live tile's notifications, oldest first, five at most (WNS).
+    /// The texts of the live tile's notifications, oldest first, at most five (WNS).
     package func tiles(of phone: PhoneID) -> [[String]] { read(phone)?.tiles ?? [] }
 
     package func isOnline(_ phone: PhoneID) -> Bool { read(phone)?.isOnline ?? false }
 
-    /// How many changes the phone has seen; for `nextChange(of:after:)`.
+    /// The number of changes to the phone, for `nextChange(of:after:)`.
     package func revision(of phone: PhoneID) -> Int { read(phone)?.revision ?? 0 }
 
-    /// What the app keeps on the phone; gone when the app is uninstalled.
+    /// The app's data on the phone; removed with the app.
     package func storage(of phone: PhoneID) -> [String: String] { read(phone)?.storage ?? [:] }
 
-    /// Keeps a text on the phone; nil removes it.
+    /// Stores a text on the phone; `nil` removes it.
     package func store(_ value: String?, forKey key: String, on phone: PhoneID) {
         change(phone) { phone, _, _ in phone.store(value, forKey: key) }
     }
 
-    /// Cuts the phone off; the services keep what their rules allow.
+    /// Disconnects the phone; the services store pushes as their rules allow.
     package func setOffline(_ phone: PhoneID) {
         change(phone) { phone, now, _ in phone.offlineSince = phone.offlineSince ?? now }
     }
 
-    /// Connects the phone; what was kept and has not expired arrives now, in order.
+    /// Connects the phone; stored pushes that have not expired arrive now, in order.
     package func setOnline(_ phone: PhoneID) {
         change(phone) { phone, now, effects in phone.comeOnline(now: now, effects: &effects) }
     }
 
     package func isInLowPower(_ phone: PhoneID) -> Bool { read(phone)?.isInLowPower ?? false }
 
-    /// Lets the phone save power: what is not urgent waits, as the rules of its service allow.
+    /// Turns on low power mode: pushes that are not urgent wait, as the rules of their service allow.
     package func setLowPower(_ phone: PhoneID) {
         change(phone) { phone, now, _ in phone.lowPowerSince = phone.lowPowerSince ?? now }
     }
 
-    /// Ends that; what waited and has not expired arrives now, in order.
+    /// Turns off low power mode; waiting pushes that have not expired arrive now, in order.
     package func setFullPower(_ phone: PhoneID) {
-        change(phone) { phone, now, effects in phone.chargeUp(now: now, effects: &effects) }
+        change(phone) { phone, now, effects in phone.endLowPower(now: now, effects: &effects) }
     }
 
-    /// The user closes the app for good: swiped away (APNs), force-stopped (FCM), terminated (WNS); or quits the browser,
-    /// which then is as good as offline.
+    /// The user closes the app for good: swiped away (APNs), force-stopped (FCM), terminated (WNS). A browser is quit, and then
+    /// unreachable.
     package func forceQuit(_ phone: PhoneID) {
         change(phone) { phone, now, _ in phone.closedSince = phone.closedSince ?? now }
     }
@@ -141,12 +142,12 @@ package final class PhoneLab: Sendable {
         change(phone) { phone, now, effects in phone.launch(now: now, effects: &effects) }
     }
 
-    /// Whether the app's own code deals with background, data and raw pushes, so that nothing is shown by itself.
+    /// Sets whether the app's own code handles background, data and raw pushes, so that nothing is shown automatically.
     package func setHandlesPushes(_ handles: Bool, of phone: PhoneID) {
         change(phone) { phone, _, _ in phone.description.handlesPushes = handles }
     }
 
-    /// The app displays something itself.
+    /// The app shows an item itself.
     @discardableResult
     package func showLocal(title: String, body: String, on phone: PhoneID) -> InboxItem? {
         change(phone) { phone, now, effects in
@@ -154,7 +155,7 @@ package final class PhoneLab: Sendable {
         }
     }
 
-    /// Gives the app a new handle, and returns it; the old one is unregistered from now on. Nil when not installed.
+    /// Gives the app a new handle and returns it; the old one is unregistered from now on. Returns `nil` if the app is not installed.
     @discardableResult
     package func rotateToken(of phone: PhoneID) -> String? {
         let now = clock.now()
@@ -163,23 +164,23 @@ package final class PhoneLab: Sendable {
             state.issueHandle(for: phone, now: now, random: random)
             return state.phones[phone]?.handle
         }
-        // What waits for a subscription ends with it, and could not be decrypted with the keys of another.
+        // Stored pushes end with their subscription, and could not be decrypted with the new keys.
         if handle != nil, description(of: phone)?.platform == .browser {
             change(phone) { phone, now, effects in
-                phone.dropKept(because: "the subscription has ended", now: now, effects: &effects)
+                phone.dropStored(because: "the subscription has ended", now: now, effects: &effects)
             }
         }
         return handle?.text
     }
 
-    /// Removes the app with its storage, what it showed, and what waits for it; its handle is unregistered from now on.
+    /// Removes the app with its data, shown items and stored pushes; its handle is unregistered from now on.
     package func uninstall(_ phone: PhoneID) {
         let now = clock.now()
         state.withLock { $0.retireHandle(of: phone, now: now) }
         change(phone) { phone, now, effects in phone.removeApp(now: now, effects: &effects) }
     }
 
-    /// Installs the app afresh, after uninstalling it where it is still there, and returns its new handle.
+    /// Installs the app, after uninstalling it if necessary, and returns its new handle.
     @discardableResult
     package func reinstall(_ phone: PhoneID) -> String? {
         if pushHandle(of: phone) != nil { uninstall(phone) }
@@ -190,18 +191,18 @@ package final class PhoneLab: Sendable {
         return pushHandle(of: phone)
     }
 
-    /// The app subscribes itself to an FCM topic, or to a broadcast channel of APNs.
+    /// Subscribes the app to an FCM topic, or to a broadcast channel of APNs.
     package func join(topic: String, on phone: PhoneID) {
         change(phone) { phone, _, _ in _ = phone.topics.insert(topic) }
     }
 
-    /// The app leaves it.
+    /// Unsubscribes the app from a topic or channel.
     package func leave(topic: String, on phone: PhoneID) {
         change(phone) { phone, _, _ in _ = phone.topics.remove(topic) }
     }
 
-    /// What is known of a handle. One that no phone has ever had becomes a phone of this description where the lab adopts
-    /// handles and has room.
+    /// The record of a handle. An unknown handle becomes a phone with this description, if the lab adopts handles and has not reached its
+    /// limit.
     func record(of handle: String, adoptingAs description: @autoclosure () -> PhoneDescription) -> HandleRecord? {
         let now = clock.now()
         return state.withLock { state in
@@ -211,13 +212,13 @@ package final class PhoneLab: Sendable {
         }
     }
 
-    /// Bytes of everything that has come to the phones of a lab for strangers, or waits for them.
-    package static let standardStorageLimit = 4 << 30
+    /// The default storage limit of a lab that adopts handles, in bytes.
+    package static let defaultStorageLimit = 4 << 30
 
-    /// About as many bytes as everything takes that has come to phones, or waits for them.
+    /// Approximate size of everything that arrived on phones or is stored for them, in bytes.
     package var storedBytes: Int { state.withLock { $0.storedBytes } }
 
-    /// Whether the services refuse all pushes, for want of memory.
+    /// Whether the services reject all pushes because the storage limit is reached.
     package var isOutOfMemory: Bool { state.withLock { isOutOfMemory($0) } }
 
     func isOutOfMemory(_ state: LabState) -> Bool { state.storedBytes >= storageLimit }
@@ -227,15 +228,15 @@ package final class PhoneLab: Sendable {
         state.withLock { $0.phones.count + $0.crowd.count < adoptionLimit && !isOutOfMemory($0) }
     }
 
-    /// Of a lab whose phones all have an inbox.
-    package static let standardAdoptionLimit = 1_000_000
+    /// The default limit of adopted handles, in a lab whose phones all have an inbox.
+    package static let defaultAdoptionLimit = 1_000_000
 
-    /// Handles that were adopted, those that are only counted included.
+    /// Number of adopted handles, including counted ones.
     package var adoptedHandles: Int { state.withLock { $0.adopted + $0.crowd.count } }
 
-    /// Whether a push is refused for want of room alone.
+    /// Whether a push is rejected only because the lab has reached its limits.
     ///
-    /// - Parameter isKnown: whether a phone has the handle.
+    /// - Parameter isKnown: Whether a phone has the handle.
     func isFull(isKnown: Bool) -> Bool { isOutOfMemory || !isKnown && adoptsHandles && !state.withLock { hasRoom($0) } }
 
     func hasRoom(_ state: LabState) -> Bool { state.adopted + state.crowd.count < adoptionLimit }

@@ -1,7 +1,7 @@
-/// Where a push service finds an app.
+/// The handle at which a push service reaches an app.
 struct PushHandle: Sendable {
-    /// What the service gives the app, and the app its backend. A browser's is its PushSubscription as JSON.
+    /// The handle that the service issued to the app: for a browser, its PushSubscription as JSON.
     var text: String
-    /// What the service knows it by: a browser's endpoint, everybody else's text.
+    /// The service's key for it: a browser's endpoint, otherwise the text.
     var address: String
 }

@@ -1,8 +1,8 @@
-/// Where simulated services can be reached by any client, beside the names of the real ones.
+/// An address of the simulated services, besides the names of the real ones.
 package struct ServiceAddress: Sendable {
-    /// Host and port, such as `localhost:8091`; nil where there is no such place.
+    /// Host and port, such as `localhost:8091`; `nil` if there is none.
     package var authority: String?
-    /// Those that are there.
+    /// The services at this address.
     package var platforms: Set<PhonePlatform>
 
     package init(authority: String? = nil, platforms: Set<PhonePlatform> = []) {
@@ -10,9 +10,9 @@ package struct ServiceAddress: Sendable {
         self.platforms = platforms
     }
 
-    /// Nil for a service that has the names of the real one alone.
+    /// The address of a service; `nil` if it only has the names of the real one.
     func authority(of platform: PhonePlatform) -> String? { platforms.contains(platform) ? authority : nil }
 
-    /// In lower case and without its port; nil where there is none.
+    /// The host in lower case, without the port; `nil` if there is none.
     var host: String? { authority.map { String($0.lowercased().prefix { $0 != ":" }) } }
 }

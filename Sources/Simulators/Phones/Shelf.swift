@@ -1,16 +1,16 @@
-/// The pushes that a service keeps for an offline phone, oldest first.
+/// The pushes that a service stores for an unreachable phone, oldest first.
 struct Shelf: Sendable {
-    private(set) var parcels: [Parcel] = []
+    private(set) var parcels: [AcceptedPush] = []
     var storedBytes: Int { parcels.reduce(0) { $0 + $1.storedBytes } }
 
-    /// What had to go to make room.
+    /// A stored push that was removed to make room.
     enum Loss: Equatable {
         case replaced(id: String)
         case dropped(id: String, reason: String)
     }
 
-    /// Keeps a push and tells what it pushed out.
-    mutating func keep(_ parcel: Parcel, as keeping: Parcel.Keeping) -> [Loss] {
+    /// Stores a push and returns those that it displaced.
+    mutating func keep(_ parcel: AcceptedPush, as keeping: AcceptedPush.Keeping) -> [Loss] {
         var losses: [Loss] = []
         let rivals = parcels.filter { $0.keeping?.slot == keeping.slot }
         if rivals.count >= keeping.capacity {
@@ -27,7 +27,7 @@ struct Shelf: Sendable {
         return losses + overflow(of: keeping)
     }
 
-    private mutating func overflow(of keeping: Parcel.Keeping) -> [Loss] {
+    private mutating func overflow(of keeping: AcceptedPush.Keeping) -> [Loss] {
         guard let family = keeping.family else { return [] }
         var slots: [String] = []
         for case let kept? in parcels.reversed().map(\.keeping) where kept.family == family {
@@ -37,10 +37,10 @@ struct Shelf: Sendable {
         let gone = parcels.filter { $0.keeping.map { leaving.contains($0.slot) && $0.family == family } ?? false }
         let ids = Set(gone.map(\.id))
         parcels.removeAll { ids.contains($0.id) }
-        return gone.map { .dropped(id: $0.id, reason: "only \(keeping.slots) of the kind may wait") }
+        return gone.map { .dropped(id: $0.id, reason: "at most \(keeping.slots) of this kind are stored") }
     }
 
-    /// Gives up what has the same topic as one that comes at once; answers the ids.
+    /// Removes stored pushes with the topic of a push that is delivered now; returns their ids.
     mutating func giveUp(topic: String?) -> [String] {
         guard let topic else { return [] }
         let ids = parcels.filter { $0.topic == topic }.map(\.id)
@@ -48,8 +48,8 @@ struct Shelf: Sendable {
         return ids
     }
 
-    /// Hands over everything and is empty afterwards.
-    mutating func takeAll() -> [Parcel] {
+    /// Removes and returns all pushes.
+    mutating func takeAll() -> [AcceptedPush] {
         defer { parcels = [] }
         return parcels
     }

@@ -1,10 +1,10 @@
-/// Tasks that wait for something of a phone, without holding a thread; longest wait first.
+/// Suspended tasks that wait for an event on a phone; longest wait first.
 struct Waiters<Value: Sendable>: Sendable {
     struct Waiter: Sendable {
         var ticket: Int
         var phone: PhoneID
         var continuation: CheckedContinuation<Value?, Never>
-        /// What the awaited value must exceed, for those who wait for a count.
+        /// The value that must be exceeded, for tasks that wait for a count.
         var threshold = 0
     }
 
@@ -22,7 +22,7 @@ struct Waiters<Value: Sendable>: Sendable {
         waiters.firstIndex { $0.phone == phone }.map { waiters.remove(at: $0) }
     }
 
-    /// All who wait for a count of this phone that is now exceeded.
+    /// Removes and returns the waiters whose threshold is below the count.
     mutating func removeAll(of phone: PhoneID, below count: Int) -> [Waiter] {
         let ready = waiters.filter { $0.phone == phone && $0.threshold < count }
         waiters.removeAll { $0.phone == phone && $0.threshold < count }

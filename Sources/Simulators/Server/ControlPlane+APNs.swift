@@ -1,9 +1,9 @@
 import Crypto
 import HTTPTypes
 
-/// What only APNs has: push certificates and signing keys, and the faults of its connections.
+/// The control plane for APNs: push certificates, signing keys and connection faults.
 extension ControlPlane {
-    /// What clients are to trust, as a file.
+    /// The server certificate for clients to trust, as a PEM file.
     var serverCertificate: Answer { Self.file(certificate ?? "") }
 
     private static func file(_ text: String) -> Answer {
@@ -12,7 +12,7 @@ extension ControlPlane {
         return (HTTPResponse(status: .ok, headerFields: fields), Array(text.utf8))
     }
 
-    /// A new push certificate of the app for both environments and its key, as one file.
+    /// A new push certificate of the app for both environments, with its key, as one PEM file.
     var pushCertificate: Answer {
         get throws(ControlRefusal) {
             let issued = try issued([SimulatorCredentials.app], environment: nil, lifetime: nil)
@@ -20,7 +20,7 @@ extension ControlPlane {
         }
     }
 
-    /// Answers a new push certificate, as the developer's portal would, and as it would not.
+    /// Issues a push certificate, also an invalid one for tests.
     func issueCertificate(_ fields: JSONObject) throws(ControlRefusal) -> Answer {
         try fields.check(allowing: ["topics", "environment", "expires_in"])
         let issued = try issued(
@@ -30,26 +30,28 @@ extension ControlPlane {
             201, json: JSONValue(members: ["certificate": .string(issued.certificate), "private_key": .string(issued.key)]))
     }
 
-    /// - Parameter lifetime: Seconds from now, a year for nil.
+    /// - Parameter lifetime: Seconds from now; `nil` for a year.
     private func issued(
         _ topics: [String], environment: APNsEnvironment?, lifetime: Int64?
     ) throws(ControlRefusal) -> (certificate: String, key: String) {
         let now = site.clock.seconds
-        var order = APNsAuthority.Order(topics: topics, from: now - 86_400, until: now + (lifetime ?? 365 * 86_400))
+        var order = APNsCertificateAuthority.Order(topics: topics, from: now - 86_400, until: now + (lifetime ?? 365 * 86_400))
         if let environment { order.environments = [environment] }
         guard order.until >= order.from, let issued = site.credentials.apnsAuthority.issue(order) else {
-            throw .request("no certificate can say that", hint: "topics are bundle ids, with suffixes where they have some")
+            throw .request(
+                "the certificate cannot be created",
+                hint: "give bundle ids as topics, with their suffixes if any")
         }
         return issued
     }
 
-    /// Answers a new signing key: of the same team, or of another, whose own topics it may be used for.
+    /// Creates a signing key, of the app's team or of another one; `topics` restricts its use.
     func makeKey(_ fields: JSONObject) throws(ControlRefusal) -> Answer {
         try fields.check(allowing: ["team_id", "environment", "topics"])
         let team = try fields.optionalText("team_id") ?? SimulatorCredentials.teamID
         guard team.utf8.count == 10, team.utf8.allSatisfy(Self.isIdentifierByte) else {
             throw .request(
-                "\"team_id\" is \"\(team)\"", hint: "team ids have ten capital letters and digits; left out it is the app's team")
+                "invalid \"team_id\" \"\(team)\"", hint: "use ten capital letters and digits; omit it for the app's team")
         }
         let topics = try fields.optionalTexts("topics").map { Set($0) }
         let made = site.makeKey(team: team, environment: try fields.optionalEnvironment("environment"), topics: topics)
@@ -60,11 +62,11 @@ extension ControlPlane {
             ]))
     }
 
-    /// Tokens of the key are `InvalidProviderToken` from now on.
+    /// Revokes a signing key: its tokens are `InvalidProviderToken` from now on.
     func revokeKey(_ id: String) throws(ControlRefusal) -> Answer {
         guard site.revokeKey(id) else {
             throw ControlRefusal(
-                404, "simulator.path", "there is no key \"\(id)\"", hint: "GET /credentials names the first; POST /keys makes others")
+                404, "simulator.path", "unknown key \"\(id)\"", hint: "GET /credentials shows the first key; POST /keys creates others")
         }
         return answer(200, json: JSONValue(members: ["key_id": .string(id)]))
     }
@@ -73,7 +75,7 @@ extension ControlPlane {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 
-    /// Nil for a method that there is not.
+    /// Returns `nil` for an unsupported method.
     func connections(_ method: HTTPRequest.Method, body: [UInt8]) throws(ControlRefusal) -> Answer? {
         switch method {
         case .get: break
@@ -103,14 +105,14 @@ extension ControlPlane {
     private static func interval(_ name: String, in fields: JSONObject) throws(ControlRefusal) -> Int? {
         let what = name.hasPrefix("reset_connections") ? "connection" : "request"
         return try fields.optionalNumber(
-            name, hint: "every so many \(what)s one is hit; left out it stays, and DELETE /connections ends all")
+            name, hint: "every n-th \(what) is affected; omit it to keep the value, and use DELETE /connections to remove all faults")
     }
 
-    /// What is not named stays as it is.
+    /// Changes the fault plan; absent fields keep their values.
     private func plan(_ fields: JSONObject) throws(ControlRefusal) {
         try fields.check(allowing: ["service", "latency_ms", "reset_every", "reset_connections_every", "goaway_every", "stall_every"])
         let platform = try fields.optionalText("service").map { word throws(ControlRefusal) in try service(word) }
-        let latency = try fields.optionalNumber("latency_ms", from: 0, hint: "it is milliseconds; 0 is none, and left out it stays")
+        let latency = try fields.optionalNumber("latency_ms", from: 0, hint: "give milliseconds, 0 for no delay; omit it to keep the value")
         let reset = try Self.interval("reset_every", in: fields)
         let resetConnections = try Self.interval("reset_connections_every", in: fields)
         let goAway = try Self.interval("goaway_every", in: fields)

@@ -1,23 +1,23 @@
-/// Refusals to order, for notifications and for access tokens.
+/// Fault injection for notifications and access tokens.
 extension ControlPlane {
     func fail(_ platform: PhonePlatform, _ fields: JSONObject) throws(ControlRefusal) -> Answer {
         try fields.check(allowing: ["reason", "count", "handle", "share", "retry_after", "at"])
         let reason = try fields.text("reason")
-        let count = try fields.optionalNumber("count", hint: "leave it out for all until DELETE /faults")
+        let count = try fields.optionalNumber("count", hint: "omit it for all until DELETE /faults")
         let share = try fields.optionalShare("share")
         let pause = try fields.optionalNumber(
-            "retry_after", from: 0, hint: "it is how many seconds the answer names; leave it out for those of the service")
+            "retry_after", from: 0, hint: "give seconds for Retry-After; omit it for the service's default")
         var handle = try fields.optionalText("handle")
         if platform == .apns { handle = handle?.lowercased() }
         let isOfTokens = try isOfTokens(fields)
         let service = site[platform]
-        let mayPause = isOfTokens ? service.grantNamesPause(reason) : service.namesPause(reason)
+        let acceptsRetryAfter = isOfTokens ? service.grantAllowsRetryAfter(reason) : service.allowsRetryAfter(reason)
         let words = isOfTokens ? service.grantReasons : service.reasons
         guard !isOfTokens || handle == nil else {
-            throw .request("\"handle\" is of no account where tokens are asked for", hint: "leave it out")
+            throw .request("\"handle\" is not supported for token requests", hint: "omit it")
         }
-        if pause != nil, words.contains(reason), !mayPause {
-            throw .request("with \"\(reason)\" \(platform.rawValue) names no seconds to wait", hint: "leave \"retry_after\" out")
+        if pause != nil, words.contains(reason), !acceptsRetryAfter {
+            throw .request("\(platform.rawValue) sends no Retry-After with \"\(reason)\"", hint: "omit \"retry_after\"")
         }
         let isOrdered =
             isOfTokens
@@ -26,14 +26,15 @@ extension ControlPlane {
         guard isOrdered else {
             let what = isOfTokens ? "the token endpoint of \(platform.rawValue)" : platform.rawValue
             throw ControlRefusal(
-                400, "simulator.reason", "\(what) does not refuse with \"\(reason)\"",
-                hint: words.isEmpty ? "\(platform.rawValue) has none: leave \"at\" out" : "it says \(words.joined(separator: ", "))")
+                400, "simulator.reason", "unknown reason \"\(reason)\" for \(what)",
+                hint: words.isEmpty
+                    ? "\(platform.rawValue) has no token endpoint: omit \"at\"" : "use one of \(words.joined(separator: ", "))")
         }
         let order = Self.order(reason, count: count, handle: handle, share: share, pause: pause, isOfTokens: isOfTokens)
         return answer(200, json: .object([.init(name: "service", value: .string(platform.rawValue))] + order))
     }
 
-    /// In the words in which it is ordered.
+    /// A fault in the fields of the request that orders it.
     fileprivate static func order(
         _ reason: String, count: Int?, handle: String?, share: Double?, pause: Int?, isOfTokens: Bool
     ) -> [JSONValue.Member] {
@@ -44,9 +45,9 @@ extension ControlPlane {
         ]
     }
 
-    /// What still refuses, oldest first, notifications before access tokens; `count` is how many are left.
-    func standingFaults(_ platform: PhonePlatform) -> Answer {
-        let faults = site[platform].standingFaults
+    /// Lists the active faults, oldest first, notifications before access tokens; `count` is the remaining number.
+    func activeFaults(_ platform: PhonePlatform) -> Answer {
+        let faults = site[platform].activeFaults
         return answer(200, json: JSONValue(members: ["service": .string(platform.rawValue), "faults": .array(faults)]))
     }
 
@@ -55,7 +56,7 @@ extension ControlPlane {
         case nil, "send": return false
         case "token": return true
         case let word?:
-            throw .request("\"at\" is \"\(word)\"", hint: "it is send, for notifications, or token, where access tokens are given out")
+            throw .request("invalid \"at\" \"\(word)\"", hint: "use send for notifications, or token for the token endpoint")
         }
     }
 
@@ -64,22 +65,22 @@ extension ControlPlane {
         return answer(200, json: JSONValue(members: ["service": .string(platform.rawValue), "reason": .null]))
     }
 
-    /// Makes access tokens bad that were given out, as if they had expired.
+    /// Invalidates all issued access tokens, as if they had expired.
     func revokeTokens(_ platform: PhonePlatform) throws(ControlRefusal) -> Answer {
         guard site.revokeAccessTokens(platform) else {
             throw ControlRefusal(
-                404, "simulator.path", "\(platform.rawValue) gives out no access tokens", hint: "services that do are fcm and wns")
+                404, "simulator.path", "\(platform.rawValue) issues no access tokens", hint: "use fcm or wns")
         }
         return answer(200, json: JSONValue(members: ["service": .string(platform.rawValue)]))
     }
 }
 
 extension RefusingService {
-    fileprivate var standingFaults: [JSONValue] {
+    fileprivate var activeFaults: [JSONValue] {
         Self.orders(faults, isOfTokens: false) + (grantFaults.map { Self.orders($0, isOfTokens: true) } ?? [])
     }
 
-    private static func orders(_ script: FaultScript<some RefusalReason>, isOfTokens: Bool) -> [JSONValue] {
+    private static func orders(_ script: FaultInjector<some RefusalReason>, isOfTokens: Bool) -> [JSONValue] {
         script.standing.map { fault in
             .object(
                 ControlPlane.order(

@@ -1,8 +1,8 @@
 import HTTPTypes
 
-/// Phones by hand: adding them, looking at them, taking their app away.
+/// Management of phones: adds, shows and uninstalls them.
 extension ControlPlane {
-    /// Nil for a path or a method that there is not.
+    /// Returns `nil` for an unknown path or method.
     func phones(_ method: HTTPRequest.Method, _ path: [String], body: [UInt8]) throws(ControlRefusal) -> Answer? {
         switch (method, path.count) {
         case (.post, 1): try addPhone(JSONObject(body))
@@ -20,7 +20,7 @@ extension ControlPlane {
         let name = try fields.text("name")
         let word = try fields.text("platform")
         guard let platform = PhonePlatform(service: word) else {
-            throw .request("there are no phones on the platform \"\(word)\"", hint: "platforms are \(Self.platforms)")
+            throw .request("unknown platform \"\(word)\"", hint: "use one of \(Self.platforms)")
         }
         let environment = try fields.optionalEnvironment("environment") ?? .production
         let description = PhoneDescription(
@@ -32,7 +32,7 @@ extension ControlPlane {
             guard platform == .apns, handle.utf8.count % 2 == 0, (64...200).contains(handle.utf8.count), handle.utf8.allSatisfy(Hex.isDigit)
             else {
                 throw .request(
-                    "\"handle\" is no device token of APNs", hint: "give 64 hexadecimal digits or more; other platforms make theirs")
+                    "\"handle\" is not an APNs device token", hint: "give 64 to 200 hexadecimal digits; omit it for other platforms")
             }
             phone = site.phones.meet(token: handle, name: name, app: SimulatorCredentials.app, environment: environment)
         } else {
@@ -40,16 +40,16 @@ extension ControlPlane {
         }
         guard let phone else {
             throw ControlRefusal(
-                409, "device.exists", "there is a phone named \"\(name)\", or with its handle, already", hint: "choose another name")
+                409, "device.exists", "a phone named \"\(name)\", or with this handle, already exists", hint: "choose another name")
         }
         return answer(201, json: summary(of: phone))
     }
 
-    /// By its name; one of the crowd, by its token, becomes a phone in full.
+    /// Finds a phone by its name, or a counted phone by its token, which then becomes a full phone.
     private func phone(named name: String) throws(ControlRefusal) -> PhoneID {
         guard let phone = site.phones.phone(named: name) ?? site.phones.meet(member: name.lowercased()) else {
             throw ControlRefusal(
-                404, "device.not_found", "there is no phone named \"\(name)\"", hint: "GET /phones lists them; POST /phones adds one")
+                404, "device.not_found", "unknown phone \"\(name)\"", hint: "GET /phones lists them; POST /phones adds one")
         }
         return phone
     }
@@ -75,18 +75,18 @@ extension ControlPlane {
         return .object((summary.members ?? []) + subscription)
     }
 
-    /// Its handle is dead from now on.
+    /// Uninstalls the app: its handle is invalid from now on.
     private func uninstall(_ phone: PhoneID) -> Answer {
         site.phones.uninstall(phone)
         return answer(200, json: summary(of: phone))
     }
 
-    /// What befalls the phone, or what its user does.
+    /// Applies an action of the user or the network to the phone.
     private func act(_ phone: PhoneID, _ fields: JSONObject) throws(ControlRefusal) -> Answer {
         try fields.check(allowing: ["action"])
         let word = try fields.text("action")
         guard let action = Self.actions.first(where: { $0.word == word }) else {
-            throw .request("a phone cannot \"\(word)\"", hint: "it can \(Self.actions.map(\.word).joined(separator: ", "))")
+            throw .request("unknown action \"\(word)\"", hint: "use one of \(Self.actions.map(\.word).joined(separator: ", "))")
         }
         action.act(site.phones, phone)
         return answer(200, json: details(of: phone))
@@ -97,12 +97,13 @@ extension ControlPlane {
         ("full_power", { $0.setFullPower($1) }), ("force_quit", { $0.forceQuit($1) }), ("launch", { $0.launch($1) }),
     ]
 
-    /// The app subscribes to a broadcast channel, as ActivityKit does when it starts an activity with one.
+    /// Subscribes the app to a broadcast channel, as ActivityKit does when it starts an activity with one.
     private func subscribe(_ phone: PhoneID, _ fields: JSONObject) throws(ControlRefusal) -> Answer {
         try fields.check(allowing: ["channel"])
         let channel = try fields.text("channel")
         guard site.phones.description(of: phone)?.platform == .apns, APNsChannel.isID(channel) else {
-            throw .request("\"\(channel)\" is no broadcast channel of an iPhone", hint: "give the id that creating it answered")
+            throw .request(
+                "invalid broadcast channel \"\(channel)\", or the phone is not an iPhone", hint: "give the id returned at its creation")
         }
         site.phones.join(topic: channel, on: phone)
         return answer(200, json: JSONValue(members: ["channel": .string(channel)]))

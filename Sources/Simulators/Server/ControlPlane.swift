@@ -1,12 +1,11 @@
 import HTTPTypes
 
-/// What tests and people do with the simulators over HTTP: take the credentials, add phones, look at them, read the ledger,
-/// order refusals.
+/// The simulators' HTTP interface for tests and people: returns credentials, manages phones, reads the ledger, injects faults.
 struct ControlPlane: Sendable {
     /// The hosts that it answers for.
     static let hosts: Set<String> = ["127.0.0.1", "localhost"]
 
-    /// What its paths begin with; no path of a push service does.
+    /// The first segments of its paths; no push service has such a path.
     private static let places: Set<Substring> = [
         "health", "credentials", "certificate", "push-certificate", "certificates", "keys", "phones", "crowd", "ledger", "faults",
         "tokens", "connections",
@@ -15,15 +14,15 @@ struct ControlPlane: Sendable {
     let site: SimulatedSite
     let ledger: NotificationLedger
     let connections: ConnectionFaults
-    /// PEM; nil where nothing is served over TLS.
+    /// The server certificate as PEM; `nil` if nothing is served over TLS.
     var certificate: String?
 
-    /// Whether a path is one of the control plane's, or would be.
+    /// Whether a path belongs to the control plane, even if it does not exist.
     static func has(_ path: String) -> Bool {
         path.hasPrefix("/") && places.contains(path.dropFirst().prefix { $0 != "/" && $0 != "?" })
     }
 
-    /// JSON, or JSON lines for the ledger; errors are `{"code","message","hint"}`.
+    /// Answers with JSON, or JSON lines for the ledger; errors are `{"code","message","hint"}`.
     func handle(_ request: HTTPRequest, body: [UInt8]) -> Answer {
         do {
             return try route(request, body: body)
@@ -46,7 +45,7 @@ struct ControlPlane: Sendable {
         case (_, "phones", _): if let answer = try phones(request.method, path, body: body) { return answer }
         case (.get, "crowd", 1): return answer(200, json: census)
         case (.get, "ledger", 1): return try lines(query)
-        case (.get, "faults", 2): return try standingFaults(service(path[1]))
+        case (.get, "faults", 2): return try activeFaults(service(path[1]))
         case (.post, "faults", 2): return try fail(service(path[1]), JSONObject(body))
         case (.delete, "faults", 2): return try clearFaults(service(path[1]))
         case (.delete, "tokens", 2): return try revokeTokens(service(path[1]))
@@ -54,7 +53,7 @@ struct ControlPlane: Sendable {
         default: break
         }
         throw ControlRefusal(
-            404, "simulator.path", "there is no \(request.method.rawValue) \(place)",
+            404, "simulator.path", "unknown path \(request.method.rawValue) \(place)",
             hint: "GET /credentials, /push-certificate, /phones, /phones/{name}, /crowd, /ledger, /faults/{service}, /connections, "
                 + "/certificate, /health/live; POST /phones, /phones/{name}/actions, /phones/{name}/channels, /certificates, /keys, "
                 + "/faults/{service}, /connections; DELETE /phones/{name}, /keys/{key_id}, /faults/{service}, /tokens/{service}, "
@@ -67,7 +66,7 @@ struct ControlPlane: Sendable {
 
     private func lines(_ query: FormBody) throws(ControlRefusal) -> Answer {
         if let stranger = query.names.first(where: { !["after", "limit"].contains($0) }) {
-            throw .request("\"\(stranger)\" has no meaning here", hint: "the parameters are after, limit")
+            throw .request("unknown parameter \"\(stranger)\"", hint: "use after or limit")
         }
         let after = try Self.number("after", in: query, otherwise: 0, range: 0...Int(Int32.max))
         let limit = try Self.number("limit", in: query, otherwise: 100, range: 1...1000)
@@ -81,21 +80,21 @@ struct ControlPlane: Sendable {
     ) throws(ControlRefusal) -> Int {
         guard let text = query[name] else { return otherwise }
         guard let number = Int(text), range.contains(number) else {
-            throw .request("\(name) is \"\(text)\"", hint: "give a number from \(range.lowerBound) to \(range.upperBound)")
+            throw .request("invalid \(name) \"\(text)\"", hint: "give a number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }
 
     func service(_ word: String) throws(ControlRefusal) -> PhonePlatform {
         guard let platform = PhonePlatform(service: word) else {
-            throw ControlRefusal(404, "simulator.path", "there is no service \"\(word)\"", hint: "services are \(Self.platforms)")
+            throw ControlRefusal(404, "simulator.path", "unknown service \"\(word)\"", hint: "use one of \(Self.platforms)")
         }
         return platform
     }
 
     static let platforms = PhonePlatform.allCases.map(\.rawValue).joined(separator: ", ")
 
-    /// A part of a path without its percent-encoding; a plus sign is itself there.
+    /// Removes percent-encoding from a path segment, in which a plus sign is literal.
     private static func decoded(_ part: Substring) -> String {
         FormBody(Array("=\(part.replacing("+", with: "%2B").replacing("&", with: "%26"))".utf8))[""] ?? ""
     }

@@ -1,4 +1,4 @@
-/// A request to the control plane that cannot be granted.
+/// An error of the control plane.
 struct ControlRefusal: Error {
     var status: Int
     var code: String
@@ -19,20 +19,20 @@ struct ControlRefusal: Error {
             status, json: JSONValue(members: ["code": .string(code), "message": .string(message), "hint": .string(hint)]))
     }
 
-    /// A body with more bytes than are read.
+    /// The body exceeds the limit.
     static func size(_ limit: Int) -> ControlRefusal {
         ControlRefusal(
-            413, "simulator.request", "the body is larger than \(limit) bytes", hint: "push services take 5,000 bytes at most")
+            413, "simulator.request", "the body is larger than \(limit) bytes", hint: "push services accept at most 5,000 bytes")
     }
 
-    /// A request for APNs that did not come over HTTP/2.
+    /// A request to APNs that was not sent over HTTP/2.
     static let version = ControlRefusal(
-        505, "simulator.protocol", "APNs speaks HTTP/2 alone", hint: "let the client name h2 in TLS; it came with HTTP/1.1")
+        505, "simulator.protocol", "APNs supports only HTTP/2", hint: "the request came over HTTP/1.1; have the client offer h2 with ALPN")
 
-    /// A request for a host that nobody here answers for.
+    /// A request to a host of no service.
     static func host(_ host: String, hosts: [String]) -> ControlRefusal {
         ControlRefusal(
-            421, "simulator.host", "no push service answers for the host \"\(host)\"",
+            421, "simulator.host", "no push service has the host \"\(host)\"",
             hint: "send the service's own Host: \(hosts.joined(separator: ", "))")
     }
 }

@@ -1,18 +1,18 @@
 import Synchronization
 
-/// What became of every notification request, in the order of the answers. The newest are kept; all go to whoever writes
-/// them down.
+/// Records every notification request with its result, in the order of the responses. Keeps the newest entries in memory; the sink receives
+/// all of them.
 final class NotificationLedger: Sendable {
     private let sink: LedgerSink?
     private let state = Mutex(State())
 
     private struct State {
-        /// Oldest first; those before `oldest` are forgotten.
+        /// Oldest first; entries before `oldest` have been dropped.
         var entries: [Entry?] = []
         var oldest = 0
-        /// Of the entries that are kept.
+        /// Size of the stored entries.
         var bytes = 0
-        /// Of all entries that there ever were.
+        /// Number of all entries ever recorded.
         var count = 0
 
         mutating func keep(_ entry: Entry) {
@@ -30,17 +30,17 @@ final class NotificationLedger: Sendable {
         }
     }
 
-    /// How many bytes of entries are kept.
+    /// Maximum size of the stored entries, in bytes.
     private static let capacity = 32 << 20
 
     init(sink: LedgerSink?) {
         self.sink = sink
     }
 
-    /// Whether somebody writes the lines down, which takes its time.
+    /// Whether lines go to a sink, which takes time.
     var isWrittenDown: Bool { sink != nil }
 
-    /// Returns once the line has been written.
+    /// Records an entry and returns once its line has been written.
     ///
     /// - Parameter time: Milliseconds since 1970.
     func record(
@@ -51,7 +51,7 @@ final class NotificationLedger: Sendable {
         }
     }
 
-    /// Calls back once the line has been written; at once where nobody writes them down.
+    /// Records an entry and calls back once its line has been written; immediately without a sink.
     func record(
         _ summary: NotificationSummary, service: PhonePlatform, status: Int, payload: [UInt8], time: Int64,
         isWritten: @escaping @Sendable () -> Void
@@ -61,14 +61,14 @@ final class NotificationLedger: Sendable {
             let entry = Entry(
                 number: state.count, time: time, service: service, status: status, summary: summary, payload: payload)
             state.keep(entry)
-            // Within the lock, so that the lines are written in the order of their numbers.
+            // Called under the lock, so that the lines are written in the order of their numbers.
             sink?(entry.line, isWritten)
             return sink != nil
         }
         if !isAwaited { isWritten() }
     }
 
-    /// JSON lines: those after number `number`, or the oldest that are still kept, at most `limit`.
+    /// Entries after `number` as JSON lines, at most `limit`; starts with the oldest stored entry if earlier ones were dropped.
     func lines(after number: Int, limit: Int) -> [UInt8] {
         let entries = state.withLock { state in
             let kept = state.entries[state.oldest...]
@@ -79,7 +79,7 @@ final class NotificationLedger: Sendable {
     }
 }
 
-/// What became of one notification request.
+/// One notification request with its result.
 private struct Entry: Sendable {
     var number: Int
     var time: Int64
@@ -88,10 +88,10 @@ private struct Entry: Sendable {
     var summary: NotificationSummary
     var payload: [UInt8]
 
-    /// About as many bytes as it takes in memory.
+    /// Approximate size in memory, in bytes.
     var size: Int { payload.count + (summary.handle?.utf8.count ?? 0) + 256 }
 
-    /// With its end.
+    /// The entry as a JSON line, with the line end.
     var line: [UInt8] {
         let content =
             String(validating: payload, as: UTF8.self).map { JSONValue.Member(name: "payload", value: .string($0)) }
@@ -105,10 +105,10 @@ private struct Entry: Sendable {
     }
 }
 
-/// Takes a line with its end, and calls back once it has been written. It must return at once; lines come in order.
+/// Receives a line with its line end, and calls back once it has been written. It must return immediately; lines arrive in order.
 package typealias LedgerSink = @Sendable (_ line: [UInt8], _ isWritten: @escaping @Sendable () -> Void) -> Void
 
 extension JSONValue {
-    /// A string, or null for nil.
+    /// A string, or null for `nil`.
     init(_ text: String?) { self = text.map(JSONValue.string) ?? .null }
 }

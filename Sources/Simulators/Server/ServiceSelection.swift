@@ -1,15 +1,15 @@
 import HTTPTypes
 
-/// Which of the services a port of TLS serves, and how requests to it are told apart.
+/// The services on one TLS port, and how requests to it are routed.
 package struct ServiceSelection: Sendable {
     package var platforms: Set<PhonePlatform>
     package var apns = APNsHTTP2Settings()
-    /// What handles and credentials call the port, such as `localhost:9443`; `localhost` with its number for nil.
+    /// The host and port that handles and credentials name, such as `localhost:9443`; `nil` for `localhost` with the port's number.
     package var authority: String?
 
     package init(_ platforms: Set<PhonePlatform> = Set(PhonePlatform.allCases)) { self.platforms = platforms }
 
-    /// What the services speak: APNs HTTP/2 alone, WNS HTTP/1.1 alone, the others both.
+    /// The protocols of the services: APNs HTTP/2 only, WNS HTTP/1.1 only, the others both.
     var protocols: [WireProtocol] {
         switch platforms {
         case [.apns]: [.http2]
@@ -18,18 +18,18 @@ package struct ServiceSelection: Sendable {
         }
     }
 
-    /// What a request is for.
+    /// The target of a request.
     enum Destination {
         case apns(APNsEnvironment)
-        /// Never APNs.
+        /// Any service except APNs.
         case service(PhonePlatform)
         case controlPlane
-        /// None of the services has this host.
+        /// No service has this host.
         case nobody
     }
 
-    /// By the names of the real services; by path on names of this machine, where what no service has is the control plane's. A
-    /// service that is there alone has every path but those of the control plane.
+    /// Routes by the host names of the real services. On names of this machine it routes by path, and unknown paths go to the control
+    /// plane; a single service gets all paths except those of the control plane.
     func destination(of request: HTTPRequest, in site: SimulatedSite) -> Destination {
         if let (platform, environment) = site.service(answeringFor: request.host) {
             return platforms.contains(platform) ? destination(platform, environment) : .nobody
@@ -45,7 +45,7 @@ package struct ServiceSelection: Sendable {
         platform == .apns ? .apns(environment) : .service(platform)
     }
 
-    /// Whether a path is one of the service's own.
+    /// Whether a path belongs to this service.
     private static func has(_ platform: PhonePlatform, _ path: String) -> Bool {
         let beginnings =
             switch platform {

@@ -1,7 +1,7 @@
 import Crypto
 import CryptoExtras
 
-/// The four push services with the phones behind them, of one developer's app.
+/// The four push services and their phones, configured for one app.
 struct SimulatedSite: Sendable {
     let credentials: SimulatorCredentials
     let clock: SimulatorClock
@@ -13,23 +13,23 @@ struct SimulatedSite: Sendable {
     private let webPush: WebPushSimulator
     private let random: SimulatorRandom
 
-    /// How many items a phone keeps, for a site may run for long.
+    /// Maximum number of inbox items per phone, because a site may run for a long time.
     private static let inboxLimit = 1000
-    /// The same where there are many phones.
-    private static let crowdedInboxLimit = 100
+    /// Maximum number of inbox items per phone when there are many phones.
+    private static let manyPhonesInboxLimit = 100
 
     init(
         credentials: SimulatorCredentials, clock: SimulatorClock, random: SimulatorRandom, adoptsHandles: Bool,
-        closeCircle: Int? = nil, adoptionLimit: Int? = nil, storageLimit: Int = PhoneLab.standardStorageLimit,
-        chance: SimulatorRandom? = nil, watcher: PhoneWatcher? = nil
+        fullPhoneLimit: Int? = nil, adoptionLimit: Int? = nil, storageLimit: Int = PhoneLab.defaultStorageLimit,
+        chance: SimulatorRandom? = nil, watcher: PhoneObserver? = nil
     ) {
         self.credentials = credentials
         self.clock = clock
         self.random = random
         phones = PhoneLab(
-            clock: clock, random: random, adoptsHandles: adoptsHandles, closeCircle: closeCircle,
-            adoptionLimit: adoptionLimit ?? (closeCircle == nil ? PhoneLab.standardAdoptionLimit : Crowd.capacity),
-            inboxLimit: closeCircle == nil ? Self.inboxLimit : Self.crowdedInboxLimit,
+            clock: clock, random: random, adoptsHandles: adoptsHandles, fullPhoneLimit: fullPhoneLimit,
+            adoptionLimit: adoptionLimit ?? (fullPhoneLimit == nil ? PhoneLab.defaultAdoptionLimit : CountedPhones.capacity),
+            inboxLimit: fullPhoneLimit == nil ? Self.inboxLimit : Self.manyPhonesInboxLimit,
             storageLimit: storageLimit,
             observer: watcher?.event, wakeObserver: watcher?.wake)
         var team = APNsSimulatorSettings(
@@ -37,7 +37,7 @@ struct SimulatedSite: Sendable {
             keys: [SimulatorCredentials.keyID: .init(publicKey: credentials.apnsKey.publicKey)],
             topics: [SimulatorCredentials.app])
         team.certificateAuthority = credentials.apnsAuthority.publicKey
-        let refusals = FaultScript<APNsReason>(random: chance ?? random)
+        let refusals = FaultInjector<APNsReason>(random: chance ?? random)
         apns = APNsSimulator(lab: phones, clock: clock, random: random, settings: team, faults: refusals)
         team.environment = .development
         apnsDevelopment = APNsSimulator(lab: phones, clock: clock, random: random, settings: team, faults: refusals)
@@ -63,7 +63,7 @@ struct SimulatedSite: Sendable {
         }
     }
 
-    /// APNs of an environment; refusals are ordered for both.
+    /// The APNs simulator of an environment; faults apply to both.
     subscript(environment: APNsEnvironment) -> APNsSimulator {
         switch environment {
         case .production: apns
@@ -71,20 +71,20 @@ struct SimulatedSite: Sendable {
         }
     }
 
-    /// Sets what APNs asks of provider tokens in both environments.
+    /// Sets the rules for provider tokens in both environments.
     func change(_ rules: APNsTokenRules) {
         for simulator in [apns, apnsDevelopment] { simulator.update { $0.tokenRules = rules } }
     }
 
-    /// A new signing key, which both environments trust unless it is for one alone.
+    /// Creates a signing key that both environments trust, or only the given one.
     ///
-    /// - Parameter topics: Bundle ids that it may be used for; those of the team for nil, of which another team has none.
+    /// - Parameter topics: Bundle ids that it may be used for; `nil` for those of the team. Another team has none by default.
     func makeKey(
         team: String, environment: APNsEnvironment?, topics: Set<String>?
     ) -> (id: String, key: P256.Signing.PrivateKey) {
         let key = P256.Signing.PrivateKey()
         let topics = topics ?? (team == SimulatorCredentials.teamID ? nil : [])
-        // Ten characters, as Apple's.
+        // Ten characters, like Apple's key ids.
         let id = String(random.hex(5).uppercased())
         for simulator in [apns, apnsDevelopment] {
             simulator.trust(key: key.publicKey, kid: id, environment: environment, team: team, topics: topics)
@@ -92,46 +92,46 @@ struct SimulatedSite: Sendable {
         return (id, key)
     }
 
-    /// False where there is none.
+    /// Returns `false` if there is no such key.
     func revokeKey(_ id: String) -> Bool {
         let isKnown = apns.trusts(kid: id)
         for simulator in [apns, apnsDevelopment] { simulator.revoke(kid: id) }
         return isKnown
     }
 
-    /// Makes all access tokens bad that a service has given out; false for one that gives none.
+    /// Invalidates all access tokens that a service has issued; returns `false` for a service without access tokens.
     func revokeAccessTokens(_ platform: PhonePlatform) -> Bool {
         self[platform].revokeAccessTokens()
         return self[platform].grantFaults != nil
     }
 
-    /// The service that has a host among the names of the real one, and of APNs its environment; nil when none does.
+    /// The service with this host name, and for APNs its environment; `nil` if there is none.
     func service(answeringFor host: String) -> (platform: PhonePlatform, environment: APNsEnvironment)? {
         if apnsDevelopment.answers(for: host) { return (.apns, .development) }
         return PhonePlatform.allCases.first { self[$0].answers(for: host) }.map { ($0, .production) }
     }
 
-    /// Whether a host is this machine, or what the simulators' own port is called.
+    /// Whether the host is this machine, or the name of the simulators' port.
     func isOwn(_ host: String) -> Bool { Self.machine.contains(host) || host == phones.address.host }
 
     private static let machine: Set<String> = ControlPlane.hosts.union(["[::1]", ""])
 
-    /// Hands out handles and credentials of these services under an address of their own.
+    /// Sets the address that new handles and credentials name.
     func publish(_ address: ServiceAddress) {
         phones.publish(address)
         if let authority = address.authority(of: .fcm) { fcm.update { $0.audiences.insert("https://\(authority)/token") } }
     }
 
-    /// The hosts of a platform; `*.` stands for any labels.
+    /// The hosts of a platform; `*.` matches any labels.
     func hosts(of platform: PhonePlatform) -> [String] {
         (platform == .apns ? apns.hosts.union(apnsDevelopment.hosts) : self[platform].hosts).sorted()
     }
 }
 
-/// Who is told what becomes of pushes on the phones of a site, outside of any lock.
-package struct PhoneWatcher: Sendable {
+/// Callbacks for events on the phones of a site, called outside of any lock.
+package struct PhoneObserver: Sendable {
     package var event: @Sendable (PhoneEvent) -> Void
-    /// Of a push that wakes the app's own code.
+    /// Called for a push that wakes the app's own code.
     package var wake: @Sendable (AppDelivery) -> Void
 
     package init(event: @escaping @Sendable (PhoneEvent) -> Void, wake: @escaping @Sendable (AppDelivery) -> Void) {

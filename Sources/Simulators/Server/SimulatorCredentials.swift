@@ -1,8 +1,7 @@
 import Crypto
 import CryptoExtras
 
-/// What an operator would get from the developer portals, and the simulators trust: keys and secrets of one app on every
-/// platform.
+/// Keys and secrets of one app for every platform, which an operator would get from the developer portals and which the simulators trust.
 package struct SimulatorCredentials: Sendable {
     let apnsKey: P256.Signing.PrivateKey
     let fcmKey: _RSA.Signing.PrivateKey
@@ -18,7 +17,7 @@ package struct SimulatorCredentials: Sendable {
     static let packageSID = "ms-app://s-1-15-2-1001-2002-3003-4004-5005-6006-7007"
     private static let subject = "mailto:hub@pushhost-simulated.example"
 
-    /// New keys. Nil when the machine cannot make an RSA key.
+    /// Creates new keys; `nil` if RSA key generation fails.
     package init?(random: SimulatorRandom) {
         guard let fcmKey = try? _RSA.Signing.PrivateKey(keySize: .bits2048) else { return nil }
         self.fcmKey = fcmKey
@@ -27,7 +26,7 @@ package struct SimulatorCredentials: Sendable {
         windowsSecret = random.base64URL(24)
     }
 
-    /// The keys in a text that `text` gave; nil for any other.
+    /// Loads keys from a value of `text`; `nil` for other text.
     package init?(text: [UInt8]) {
         guard let json = JSONValue(text), let apns = json["apns"]?["private_key"]?.string,
             let fcm = json["fcm"]?["private_key"]?.string, let secret = json["wns"]?["client_secret"]?.string,
@@ -42,18 +41,18 @@ package struct SimulatorCredentials: Sendable {
         windowsSecret = secret
     }
 
-    /// Gives out push certificates that APNs believes.
-    var apnsAuthority: APNsAuthority { APNsAuthority(seed: apnsKey) }
+    /// Issues push certificates that the simulated APNs accepts.
+    var apnsAuthority: APNsCertificateAuthority { APNsCertificateAuthority(seed: apnsKey) }
 
-    /// JSON: `apns` (`team_id`, `key_id`, `private_key`, `topic`, `environment`), `fcm` (the file of a service account),
-    /// `wns` (`package_sid`, `client_secret`, `token_uri`, `channel_hosts`), `browser` (`subject`, `public_key`, `private_key`,
-    /// `origin`); keys are PEM, but for the public one, which is base64url of 65 bytes.
+    /// The credentials as JSON: `apns` (`team_id`, `key_id`, `private_key`, `topic`, `environment`), `fcm` (a service account file), `wns`
+    /// (`package_sid`, `client_secret`, `token_uri`, `channel_hosts`), `browser` (`subject`, `public_key`, `private_key`, `origin`). Keys
+    /// are PEM, except the public key: base64url of 65 bytes.
     package var text: String { json(at: ServiceAddress()).text }
 
-    /// 65 bytes, uncompressed.
+    /// The public key: 65 bytes, uncompressed.
     var applicationServerPublicKey: [UInt8] { Array(applicationServerKey.publicKey.x963Representation) }
 
-    /// The same with the addresses under which clients reach the services.
+    /// The credentials as JSON, with the addresses that clients reach the services at.
     func json(at address: ServiceAddress) -> JSONValue {
         let tokenHost = address.authority(of: .fcm) ?? "oauth2.googleapis.com"
         let channelHosts = ["*.notify.windows.com"] + (address.authority(of: .wns).map { [$0] } ?? [])
@@ -76,7 +75,7 @@ package struct SimulatorCredentials: Sendable {
             "browser": JSONValue(members: [
                 "subject": .string(Self.subject), "public_key": .string(Base64URL.text(applicationServerPublicKey)),
                 "private_key": .string(applicationServerKey.pemRepresentation),
-                "origin": .string("https://\(address.authority(of: .browser) ?? HandleMint.endpointHost)"),
+                "origin": .string("https://\(address.authority(of: .browser) ?? HandleGenerator.endpointHost)"),
             ]),
         ])
     }

@@ -3,31 +3,31 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// The simulated push services behind one port: HTTP/1.1, told apart by the Host that a request names. Requests to the
-/// machine itself (`127.0.0.1`, `localhost`) reach the control plane.
+/// Serves the simulated push services on one HTTP/1.1 port, routed by Host. Requests to the machine itself (`127.0.0.1`, `localhost`) go to
+/// the control plane.
 package struct SimulatorServer: Sendable {
     let responder: SimulatorResponder
     private let port: Int
-    private let onShortage: @Sendable (IOError) -> Void
+    private let onResourceShortage: @Sendable (IOError) -> Void
 
     /// - Parameters:
-    ///   - port: Of the loopback interface; 0 takes a free one.
-    ///   - adoptsHandles: Whether a handle that no phone has becomes a phone at the first push to it.
-    ///   - closeCircle: How many phones are kept in full; iPhones beyond them that are adopted are only counted. Nil for all.
-    ///   - adoptionLimit: How many handles may become phones; nil for what goes with `closeCircle`.
-    ///   - chance: What refusals of a share of all notifications are drawn with; `random` for nil.
-    ///   - certificate: What clients of TLS trust, PEM; for the control plane to hand out.
-    ///   - ledger: Takes a line for every notification request, before it is answered.
-    ///   - watcher: Told what becomes of pushes on the phones.
-    ///   - onShortage: Told, for each port, when connections have to wait for want of files or memory.
+    ///   - port: Port on the loopback interface; 0 picks a free one.
+    ///   - adoptsHandles: Whether an unknown handle becomes a phone at the first push to it.
+    ///   - closeCircle: Maximum number of full phones; iPhones adopted beyond it are only counted. `nil` for no limit.
+    ///   - adoptionLimit: Maximum number of adopted handles; `nil` for a default that depends on `fullPhoneLimit`.
+    ///   - chance: Random source for faults with a share; `nil` for `random`.
+    ///   - certificate: The server certificate as PEM, which the control plane returns.
+    ///   - ledger: Receives a line for every notification request, before the response is sent.
+    ///   - watcher: Called for events on the phones.
+    ///   - onShortage: Called, for each port, when connections must wait because file handles or memory are exhausted.
     package init(
         port: Int, credentials: SimulatorCredentials, clock: SimulatorClock, random: SimulatorRandom, adoptsHandles: Bool = false,
-        closeCircle: Int? = nil, adoptionLimit: Int? = nil, chance: SimulatorRandom? = nil, certificate: String? = nil,
+        fullPhoneLimit: Int? = nil, adoptionLimit: Int? = nil, chance: SimulatorRandom? = nil, certificate: String? = nil,
         ledger: LedgerSink? = nil,
-        watcher: PhoneWatcher? = nil, onShortage: @escaping @Sendable (IOError) -> Void = { _ in }
+        watcher: PhoneObserver? = nil, onResourceShortage: @escaping @Sendable (IOError) -> Void = { _ in }
     ) {
         let site = SimulatedSite(
-            credentials: credentials, clock: clock, random: random, adoptsHandles: adoptsHandles, closeCircle: closeCircle,
+            credentials: credentials, clock: clock, random: random, adoptsHandles: adoptsHandles, fullPhoneLimit: fullPhoneLimit,
             adoptionLimit: adoptionLimit, chance: chance, watcher: watcher)
         let ledger = NotificationLedger(sink: ledger)
         let faults = ConnectionFaults()
@@ -35,17 +35,17 @@ package struct SimulatorServer: Sendable {
             site: site, ledger: ledger,
             controlPlane: ControlPlane(site: site, ledger: ledger, connections: faults, certificate: certificate))
         self.port = port
-        self.onShortage = onShortage
+        self.onResourceShortage = onResourceShortage
     }
 
     package var phones: PhoneLab { responder.site.phones }
 
-    /// What a browser's app subscribes with: 65 bytes, uncompressed.
+    /// The public key that a web app subscribes with: 65 bytes, uncompressed.
     package var applicationServerPublicKey: [UInt8] { responder.site.credentials.applicationServerPublicKey }
 
     package subscript(platform: PhonePlatform) -> any RefusingService { responder.site[platform] }
 
-    /// The platform whose service answers for a request's host; nil when none does.
+    /// The platform whose service answers this request; `nil` if there is none.
     package func platform(of request: HTTPRequest) -> PhonePlatform? {
         switch responder.destination(of: request) {
         case .apns: .apns
@@ -54,21 +54,21 @@ package struct SimulatorServer: Sendable {
         }
     }
 
-    /// The hosts of each service; `*.` stands for any labels.
+    /// The hosts of each service; `*.` matches any labels.
     package var hosts: [(platform: PhonePlatform, hosts: [String])] {
         PhonePlatform.allCases.map { ($0, responder.site.hosts(of: $0)) }
     }
 
-    /// A service to run; `onRunning` is told the port as soon as it takes requests. Throws an `IOError` from `run` where the
-    /// port cannot be had.
+    /// A service to run. `onRunning` is called with the port once it accepts requests. `run` throws an `IOError` if the port is not
+    /// available.
     package func application(onRunning: @escaping @Sendable (Int) async -> Void) -> some ApplicationProtocol {
         Application(
             responder: responder,
             server: .http1(configuration: .init(idleTimeout: .seconds(75))),
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
-            onServerRunning: { [onShortage] channel in
-                // The library takes any error of a port for its end.
-                try? await channel.eventLoop.submit { try AcceptPause.watch(channel, tell: onShortage) }.get()
+            onServerRunning: { [onResourceShortage] channel in
+                // The server library would close the port on any accept error, so handle shortages here.
+                try? await channel.eventLoop.submit { try AcceptShortageHandler.watch(channel, tell: onResourceShortage) }.get()
                 await onRunning(channel.localAddress?.port ?? port)
             },
             logger: Logger(label: "simulators") { _ in SwiftLogNoOpLogHandler() })
@@ -76,18 +76,18 @@ package struct SimulatorServer: Sendable {
 }
 
 extension SimulatorServer {
-    /// Sets what APNs asks of provider tokens.
+    /// Sets the rules of APNs for provider tokens.
     package func change(_ rules: APNsTokenRules) { responder.site.change(rules) }
 
-    /// What goes wrong with connections of TLS.
+    /// Injects faults into TLS connections.
     package var connections: ConnectionFaults { responder.controlPlane.connections }
 
-    /// Serves some of the services as they are, over TLS, beside the port of all. Their handles and credentials name this port from
-    /// now on. Throws an `IOError` where the port cannot be had.
+    /// Serves some of the services over TLS on another port. From now on their handles and credentials name this port. Throws an `IOError`
+    /// if the port is not available.
     ///
     /// - Parameters:
-    ///   - port: Of the loopback interface; 0 takes a free one.
-    ///   - threads: Event loops that share the connections.
+    ///   - port: Port on the loopback interface; 0 picks a free one.
+    ///   - threads: Number of event loops that share the connections.
     package func listen(
         port: Int, threads: Int, identity: ServerIdentity, serving selection: ServiceSelection
     ) async throws -> TLSListener {
@@ -95,7 +95,7 @@ extension SimulatorServer {
         let protocols = selection.protocols
         let listener = try await TLSListener(
             port: port, threads: threads, tls: try identity.context(for: protocols), protocols: protocols, limits: HTTP2Limits(),
-            onShortage: onShortage
+            onResourceShortage: onResourceShortage
         ) { SiteConnection(responder, serving: selection) }
         let authority = selection.authority ?? "localhost:\(listener.port)"
         responder.site.publish(ServiceAddress(authority: authority, platforms: selection.platforms))
@@ -103,7 +103,7 @@ extension SimulatorServer {
     }
 }
 
-/// Hands a request to the service or the control plane that its Host names.
+/// Routes a request to a service or the control plane by its Host.
 struct SimulatorResponder: HTTPResponder {
     typealias Context = BasicRequestContext
 
@@ -111,7 +111,7 @@ struct SimulatorResponder: HTTPResponder {
     let ledger: NotificationLedger
     let controlPlane: ControlPlane
 
-    /// Bytes of a request's body; far more than any service takes, so that they can refuse what is too large themselves.
+    /// Maximum body size, in bytes; far above the limits of the services, so that they can reject large payloads themselves.
     private static let largestBody = 65_536
 
     func respond(to request: Request, context: Context) async throws -> Response {
@@ -140,7 +140,7 @@ struct SimulatorResponder: HTTPResponder {
         return (response, answerBody)
     }
 
-    /// What was sent to the services' own port, by a sender whose connections are led here, is told apart as there.
+    /// Routes like the TLS port if the request names its authority, because a sender may redirect its connections here.
     func destination(of request: HTTPRequest) -> ServiceSelection.Destination {
         let address = site.phones.address
         if let authority = address.authority, request.authority?.lowercased() == authority.lowercased() {

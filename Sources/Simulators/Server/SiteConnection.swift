@@ -1,23 +1,23 @@
 import HTTPTypes
 import NIOCore
 
-/// One connection to the simulators' port of TLS: whom a request is for, the limit of open requests, the faults of the wire, and the
-/// ledger around the answers.
+/// One connection to the simulators' TLS port: routes requests, limits streams, injects connection faults, and records responses in the
+/// ledger.
 final class SiteConnection: ConnectionResponder {
     private let responder: SimulatorResponder
     private let faults: ConnectionFaults
     private let selection: ServiceSelection
     private var sender = APNsSender()
     private var accounts: [APNsEnvironment: APNsSimulatorConnection] = [:]
-    /// Services that this connection has brought requests, and whether it is to break off at the next.
+    /// Services requested on this connection, and whether it is to be reset at the next request.
     private var visited: [PhonePlatform: Bool] = [:]
     private var isOpen = false
-    /// A request was taken whose answer is to be the end of the connection: those behind it never arrive.
+    /// A request was accepted whose response ends the connection; later requests are ignored.
     private var isBreaking = false
     private var goesAway = false
 
     private static let largestBody = HTTP2Limits().largestBody
-    /// How many requests FCM and Web Push let a client have open.
+    /// Maximum number of concurrent streams for FCM and Web Push.
     private static let streams: UInt32 = 100
 
     init(_ responder: SimulatorResponder, serving selection: ServiceSelection) {
@@ -26,7 +26,7 @@ final class SiteConnection: ConnectionResponder {
         faults = responder.controlPlane.connections
     }
 
-    /// Where APNs is one of several, a connection is APNs' own from its first request to it on.
+    /// If APNs is one of several services, its stream limit applies from the first request to it.
     func open(_ connection: any ServerConnection, certificate: [UInt8]?) -> UInt32 {
         isOpen = true
         faults.connect()
@@ -46,7 +46,7 @@ final class SiteConnection: ConnectionResponder {
         connection.goAway(debugData: farewell)
     }
 
-    /// The reason of GOAWAY as JSON, once.
+    /// The debug data of GOAWAY, as JSON; `nil` if it was sent before.
     private func farewell(_ reason: String) -> [UInt8]? {
         guard !goesAway else { return nil }
         goesAway = true
@@ -55,15 +55,15 @@ final class SiteConnection: ConnectionResponder {
 
     // MARK: - Requests
 
-    /// A request on its way through a service.
+    /// A request in progress.
     private struct Exchange {
         var request: HTTPRequest
         var body: [UInt8]
         var stream: Int32
         var platform: PhonePlatform
-        /// Of APNs.
+        /// Set for APNs.
         var environment: APNsEnvironment?
-        var fate: ConnectionFaults.Fate
+        var faults: ConnectionFaults.RequestFaults
     }
 
     func handle(_ request: HTTPRequest, body: [UInt8], stream: Int32, on connection: any ServerConnection) {
@@ -82,25 +82,26 @@ final class SiteConnection: ConnectionResponder {
             let answer = otherAnswer(to: request, body: body)
             return connection.respond(to: stream, answer.response, body: answer.body, farewell: nil)
         }
-        let isDoomed = visited[platform] ?? faults.firstRequest(to: platform)
-        visited[platform] = isDoomed
-        guard !isDoomed else {
+        let isToBeReset = visited[platform] ?? faults.firstRequest(to: platform)
+        visited[platform] = isToBeReset
+        guard !isToBeReset else {
             isBreaking = true
-            return connection.breakOff()
+            return connection.resetConnection()
         }
         let exchange = Exchange(
-            request: request, body: body, stream: stream, platform: platform, environment: environment, fate: faults.request(to: platform))
-        guard exchange.fate.latency > 0, let loop = connection.eventLoop else { return take(exchange, on: connection) }
-        _ = loop.assumeIsolated().scheduleTask(in: .milliseconds(Int64(exchange.fate.latency))) {
-            // What has not arrived when the connection ends never does.
+            request: request, body: body, stream: stream, platform: platform, environment: environment,
+            faults: faults.request(to: platform))
+        guard exchange.faults.latency > 0, let loop = connection.eventLoop else { return take(exchange, on: connection) }
+        _ = loop.assumeIsolated().scheduleTask(in: .milliseconds(Int64(exchange.faults.latency))) {
+            // Requests that are delayed beyond the end of the connection are dropped.
             guard self.isOpen, !self.isBreaking else { return }
             self.take(exchange, on: connection)
         }
     }
 
-    /// The control plane, on this machine's names, or a refusal.
+    /// Answers from the control plane on names of this machine, otherwise with an error.
     private func otherAnswer(to request: HTTPRequest, body: [UInt8]) -> Answer {
-        // A body of which more was to come.
+        // The body was cut off at the limit.
         if body.count > Self.largestBody { return ControlRefusal.size(Self.largestBody).answer }
         if responder.site.isOwn(request.host) { return responder.controlPlane.handle(request, body: body) }
         let hosts = PhonePlatform.allCases.filter { selection.platforms.contains($0) }.flatMap { responder.site.hosts(of: $0) }
@@ -108,32 +109,32 @@ final class SiteConnection: ConnectionResponder {
     }
 
     private func take(_ exchange: Exchange, on connection: any ServerConnection) {
-        if exchange.fate.breaksOff { isBreaking = true }
+        if exchange.faults.resetsConnection { isBreaking = true }
         let (site, ledger) = (responder.site, responder.ledger)
         let service: any RefusingService = exchange.environment.map { site[$0] } ?? site[exchange.platform]
-        var isProven = false
+        var isAuthenticated = false
         let answer: Answer
         if let environment = exchange.environment {
-            (answer, isProven) = account(environment).respond(to: exchange.request, body: exchange.body)
+            (answer, isAuthenticated) = account(environment).respond(to: exchange.request, body: exchange.body)
         } else {
             answer = service.respond(to: exchange.request, body: exchange.body)
         }
         let summary = service.summary(of: exchange.request, body: exchange.body, answer: answer.response, answerBody: answer.body)
         guard let summary, let loop = connection.eventLoop else {
-            return give(answer, to: exchange, isProven: isProven, reason: nil, on: connection)
+            return give(answer, to: exchange, isAuthenticated: isAuthenticated, reason: nil, on: connection)
         }
         let here = NIOLoopBound((self, connection, exchange), eventLoop: loop)
         let isAwaited = ledger.isWrittenDown
         ledger.record(
             summary, service: exchange.platform, status: answer.response.status.code, payload: exchange.body, time: site.clock.now()
-        ) { [isProven] in
+        ) { [isAuthenticated] in
             guard isAwaited else { return }
             loop.execute {
                 let (responder, connection, exchange) = here.value
-                responder.give(answer, to: exchange, isProven: isProven, reason: summary.reason, on: connection)
+                responder.give(answer, to: exchange, isAuthenticated: isAuthenticated, reason: summary.reason, on: connection)
             }
         }
-        if !isAwaited { give(answer, to: exchange, isProven: isProven, reason: summary.reason, on: connection) }
+        if !isAwaited { give(answer, to: exchange, isAuthenticated: isAuthenticated, reason: summary.reason, on: connection) }
     }
 
     private func account(_ environment: APNsEnvironment) -> APNsSimulatorConnection {
@@ -144,33 +145,33 @@ final class SiteConnection: ConnectionResponder {
     }
 
     /// - Parameters:
-    ///   - isProven: Whether APNs knows who sent it.
-    ///   - reason: Of a refusal.
+    ///   - isProven: Whether the sender is authenticated.
+    ///   - reason: The reason of a rejection.
     private func give(
-        _ answer: Answer, to exchange: Exchange, isProven: Bool, reason: String?, on connection: any ServerConnection
+        _ answer: Answer, to exchange: Exchange, isAuthenticated: Bool, reason: String?, on connection: any ServerConnection
     ) {
-        if exchange.fate.breaksOff { return connection.breakOff() }
-        if exchange.platform == .apns { adjustStreams(after: answer, isProven: isProven, on: connection) }
-        var farewell = exchange.fate.goesAway ? farewell("Shutdown") : nil
-        // With these APNs ends the connection as well.
+        if exchange.faults.resetsConnection { return connection.resetConnection() }
+        if exchange.platform == .apns { adjustStreams(after: answer, isAuthenticated: isAuthenticated, on: connection) }
+        var farewell = exchange.faults.goesAway ? farewell("Shutdown") : nil
+        // For these reasons APNs closes the connection as well.
         let last: [APNsReason] = [.badCertificate, .idleTimeout, .shutdown]
         if exchange.platform == .apns, farewell == nil, let reason, last.contains(where: { $0.rawValue == reason }) {
             farewell = self.farewell(reason)
         }
-        if !exchange.fate.isStalled {
+        if !exchange.faults.isStalled {
             connection.respond(to: exchange.stream, answer.response, body: answer.body, farewell: farewell)
         } else if let farewell {
             connection.goAway(debugData: farewell)
         }
     }
 
-    private func adjustStreams(after answer: Answer, isProven: Bool, on connection: any ServerConnection) {
+    private func adjustStreams(after answer: Answer, isAuthenticated: Bool, on connection: any ServerConnection) {
         let settings = selection.apns
         if answer.response.status.kind == .successful {
             connection.setStreamLimit(settings.streams)
         } else if settings.dropsAfterRejection {
             connection.setStreamLimit(settings.firstStreams)
-        } else if isProven {
+        } else if isAuthenticated {
             connection.setStreamLimit(settings.streams)
         }
     }

@@ -1,11 +1,11 @@
-/// Why WNS does not deliver a notification (Microsoft, "Push notification service request and response headers"). WNS
-/// answers with statuses alone; the words for them are this program's, except for those of `X-WNS-Status`.
+/// Why WNS does not deliver a notification (Microsoft, "Push notification service request and response headers"). WNS sends only statuses;
+/// the names are this project's own, except those of `X-WNS-Status`.
 package enum WNSReason: String, RefusalReason {
     /// 200, with `X-WNS-Status: dropped`.
     case dropped
-    /// The same, because the device is not connected.
+    /// Dropped because the device is not connected.
     case disconnected
-    /// 200: the channel gets too much.
+    /// 200: too many notifications for the channel.
     case channelThrottled = "channelthrottled"
     /// A header is missing, wrong or conflicts with another one.
     case badRequest = "BadRequest"
@@ -13,7 +13,7 @@ package enum WNSReason: String, RefusalReason {
     case unauthorized = "Unauthorized"
     /// The access token belongs to another app than the channel.
     case forbidden = "Forbidden"
-    /// Not a channel that WNS gave out.
+    /// Not a channel of WNS.
     case notFound = "ChannelNotFound"
     /// Neither POST nor, for phones, DELETE.
     case methodNotAllowed = "MethodNotAllowed"
@@ -28,8 +28,8 @@ package enum WNSReason: String, RefusalReason {
     case internalError = "InternalServerError"
     case unavailable = "ServiceUnavailable"
 
-    /// 406 is how WNS says 429.
-    package var namesPause: Bool { [406, 503].contains(status) }
+    /// WNS uses 406 instead of 429.
+    package var allowsRetryAfter: Bool { [406, 503].contains(status) }
 
     /// The HTTP status.
     package var status: Int {

@@ -1,4 +1,4 @@
-/// A notification that WNS turns down.
+/// The rejection of a notification by WNS.
 struct WNSRefusal: Error {
     var reason: WNSReason
     /// The text of `X-WNS-Error-Description`.
@@ -8,10 +8,10 @@ struct WNSRefusal: Error {
 
     private var isOfLab = false
 
-    /// - Parameter retryAfter: Seconds, in place of those that go with the reason.
+    /// - Parameter retryAfter: Seconds, instead of the reason's default.
     init(_ reason: WNSReason, retryAfter: Int? = nil) {
         self.init(reason, reason.description)
-        self.retryAfter = retryAfter ?? (reason.namesPause ? 60 : nil)
+        self.retryAfter = retryAfter ?? (reason.allowsRetryAfter ? 60 : nil)
     }
 
     private init(_ reason: WNSReason, _ description: String) {
@@ -19,7 +19,7 @@ struct WNSRefusal: Error {
         self.description = description
     }
 
-    /// The lab has no room for another phone.
+    /// The lab has reached its limit of phones or memory.
     static var labFull: WNSRefusal {
         var refusal = WNSRefusal(.unavailable, LabFull.message)
         refusal.isOfLab = true
@@ -32,7 +32,7 @@ struct WNSRefusal: Error {
 }
 
 extension WNSReason {
-    /// The reason of an answer that is not 200; nil when none has the status.
+    /// The reason of a response other than 200; `nil` if none has this status.
     init?(status: Int, description: String?) {
         let reasons = Self.allCases.filter { $0.status == status }
         guard let reason = reasons.first(where: { $0.description == description }) ?? reasons.first else { return nil }

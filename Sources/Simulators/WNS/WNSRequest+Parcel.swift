@@ -1,18 +1,18 @@
 extension WNSRequest {
-    /// Three days, after which Windows takes a tile or badge away by itself.
+    /// Three days, the default expiration of tiles and badges in Windows.
     private static let defaultStorage: Int64 = 3 * 24 * 3_600_000
     private static let glyphs: Set<String> = [
         "none", "activity", "alarm", "alert", "attention", "available", "away", "busy", "error", "newMessage",
         "paused", "playing", "unavailable",
     ]
 
-    /// The accepted notification in the device's terms; what the device cannot read is lost there.
+    /// Converts the accepted notification to a parcel for the device. A payload that the device cannot read is lost there.
     ///
     /// - Parameter now: Milliseconds since 1970.
-    func parcel(id: String, body: [UInt8], for phone: PhoneDescription, now: Int64) -> Parcel {
+    func parcel(id: String, body: [UInt8], for phone: PhoneDescription, now: Int64) -> AcceptedPush {
         let place = place(id: id, now: now)
-        // The device itself puts off what is not urgent, whatever the cache of the service is told.
-        var parcel = Parcel(
+        // In low power mode the device itself defers pushes, so the cache policy of the service does not matter.
+        var parcel = AcceptedPush(
             id: id, data: data(of: body), keeping: isCached ? place : nil, lowPower: priority <= 2 ? .comes : .waits(place),
             topic: type == .tile ? tag : nil)
         guard type != .raw else {
@@ -34,18 +34,18 @@ extension WNSRequest {
         return parcel
     }
 
-    /// One badge, one toast, one raw push and five tiles wait for an offline device; a tile with the tag of a waiting
-    /// one takes its place.
-    private func place(id: String, now: Int64) -> Parcel.Keeping? {
+    /// How it is stored for an offline device: one badge, one toast, one raw push and five tiles. A tile replaces a stored one with the
+    /// same tag.
+    private func place(id: String, now: Int64) -> AcceptedPush.Keeping? {
         guard timeToLive != 0 else { return nil }
         let until = now + (timeToLive.map { $0 * 1000 } ?? Self.defaultStorage)
-        guard type == .tile else { return Parcel.Keeping(slot: type.rawValue, capacity: 1, until: until) }
-        return Parcel.Keeping(
+        guard type == .tile else { return AcceptedPush.Keeping(slot: type.rawValue, capacity: 1, until: until) }
+        return AcceptedPush.Keeping(
             slot: tag.map { "tag:\($0)" } ?? "id:\(id)", capacity: 1, family: "tile", slots: 5, until: until)
     }
 
-    /// A raw push that is a JSON object as it is; anything else as `{"type", "text"}`, or `{"type", "base64url"}` when it
-    /// is not UTF-8.
+    /// The payload for the inbox: a raw push that is a JSON object is unchanged, anything else becomes `{"type", "text"}`, or `{"type",
+    /// "base64url"}` if it is not UTF-8.
     private func data(of body: [UInt8]) -> [UInt8] {
         if type == .raw, JSONValue(body)?.members != nil { return body }
         let content =
@@ -55,9 +55,9 @@ extension WNSRequest {
     }
 }
 
-extension Parcel {
-    /// Title from the first text, body from the others; a single text is the body
-    /// (Microsoft, "App notification content").
+extension AcceptedPush {
+    /// Reads a toast: the first text is the title, the others are the body; a single text is the body (Microsoft, "App notification
+    /// content").
     fileprivate mutating func apply(toast root: XMLNode, tag: String?, group: String?) {
         guard root.name == "toast", let binding = root.first("binding") else {
             fault = "not a toast"

@@ -1,7 +1,6 @@
 import HTTPTypes
 
-/// The header fields of a notification, once each of them is good
-/// (Microsoft, "Push notification service request and response headers").
+/// The parsed header fields of a notification (Microsoft, "Push notification service request and response headers").
 struct WNSRequest {
     let type: WNSType
     let isCached: Bool
@@ -10,7 +9,7 @@ struct WNSRequest {
     let group: String?
     /// Seconds.
     let timeToLive: Int64?
-    /// From 1, high, to 4, very low (Microsoft, "WNS Notification Priorities").
+    /// From 1 (high) to 4 (very low) (Microsoft, "WNS Notification Priorities").
     let priority: Int
 
     init(_ fields: HTTPFields, bodySize: Int) throws(WNSRefusal) {
@@ -50,7 +49,7 @@ struct WNSRequest {
         }
     }
 
-    /// The names of the numbers, which some senders write in their place.
+    /// Names of the priorities, which some senders use instead of numbers.
     private static let priorities = ["high": 1, "medium": 2, "low": 3, "verylow": 4]
 
     private static func flag(

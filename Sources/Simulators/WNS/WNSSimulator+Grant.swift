@@ -1,12 +1,12 @@
 import HTTPTypes
 import Synchronization
 
-/// The token endpoint: package SID and secret for an access token (RFC 6749 section 4.4).
+/// The token endpoint: issues access tokens for package SID and secret (RFC 6749 section 4.4).
 extension WNSSimulator {
     /// One day, in seconds.
     private static let lifetime: Int64 = 86400
 
-    /// `{"token_type":"bearer","access_token","expires_in":86400}`, or 400 with `error` and `error_description`.
+    /// Returns `{"token_type":"bearer","access_token","expires_in":86400}`, or 400 with `error` and `error_description`.
     func grant(_ request: HTTPRequest, body: [UInt8]) -> Answer {
         guard request.method == .post else { return (HTTPResponse(status: .methodNotAllowed), []) }
         let form = FormBody(body)

@@ -6,7 +6,7 @@ extension WNSSimulator {
     /// 30 days, in milliseconds.
     private static let channelLifetime: Int64 = 30 * 24 * 3_600_000
 
-    /// 200 with `X-WNS-Status`, or a refusal with `X-WNS-Error-Description`; the body is always empty.
+    /// Returns 200 with `X-WNS-Status`, or an error with `X-WNS-Error-Description`; the body is always empty.
     func push(_ request: HTTPRequest, body: [UInt8]) -> Answer {
         var fields = HTTPFields()
         fields.add("x-wns-msg-id", random.hex(8).uppercased())
@@ -28,13 +28,13 @@ extension WNSSimulator {
         }
     }
 
-    /// The channel URI that a request is for.
+    /// The channel URI of a request.
     func channel(of request: HTTPRequest) -> String {
         let own = answers(for: request.host) ? nil : lab.address.authority(of: .wns)
         return "https://\(own ?? request.host)\(request.path ?? "")"
     }
 
-    /// What is known of the channel; nil when it is none. One with a token may be adopted.
+    /// The record of a channel; `nil` for an unknown one. A channel with a token may be adopted.
     private func record(of channel: String, app: String) throws(WNSRefusal) -> HandleRecord? {
         let own = lab.address.authority(of: .wns)
         let isChannel = channel.contains(".notify.windows.com/?token=") || own.map { channel.hasPrefix("https://\($0)/?token=") } == true

@@ -5,7 +5,7 @@ enum WNSType: String {
     case badge = "wns/badge"
     case raw = "wns/raw"
 
-    /// The `Content-Type` that goes with it.
+    /// The required `Content-Type`.
     var contentType: String { self == .raw ? "application/octet-stream" : "text/xml" }
 
     /// High for toasts, medium for tiles and badges, low for raw pushes.
@@ -17,6 +17,6 @@ enum WNSType: String {
         }
     }
 
-    /// Everything but a raw push waits for an offline device unless told otherwise.
+    /// Whether it is stored for offline devices by default: all types except raw.
     var isCachedByDefault: Bool { self != .raw }
 }

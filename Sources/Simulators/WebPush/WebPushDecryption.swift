@@ -1,19 +1,19 @@
 import Crypto
 
-/// The receiving side of RFC 8291: a body in the content coding `aes128gcm` (RFC 8188) becomes the message.
+/// Decrypts messages (RFC 8291): the receiving side of the content coding `aes128gcm` (RFC 8188).
 enum WebPushDecryption {
     struct Failure: Error {
         var reason: String
     }
 
-    /// Salt, record size and length of the key id.
+    /// Salt, record size and length of the key id, in bytes.
     private static let fixedHeaderSize = 21
     private static let keySize = 65
     private static let tagSize = 16
 
     static func message(in body: [UInt8], for subscription: WebPushSubscription) throws(Failure) -> [UInt8] {
         guard body.count >= fixedHeaderSize, body.count >= fixedHeaderSize + Int(body[20]) else {
-            throw Failure(reason: "it has no header of aes128gcm")
+            throw Failure(reason: "it has no aes128gcm header")
         }
         let salt = Array(body[..<16])
         let recordSize = body[16..<20].reduce(0) { $0 << 8 | Int($1) }
@@ -39,14 +39,14 @@ enum WebPushDecryption {
             let box = try? AES.GCM.SealedBox(
                 nonce: nonce, ciphertext: record.dropLast(tagSize), tag: record.suffix(tagSize)),
             let padded = try? AES.GCM.open(box, using: SymmetricKey(data: key))
-        else { throw Failure(reason: "it was encrypted with other keys, or changed on the way") }
+        else { throw Failure(reason: "it was encrypted with other keys, or modified in transit") }
         return Array(padded)
     }
 
-    /// The last record ends with a 2 and any number of zeros (RFC 8188 section 2).
+    /// Removes the padding: the last record ends with a 2 and any number of zeros (RFC 8188 section 2).
     private static func unpadded(_ padded: [UInt8]) throws(Failure) -> [UInt8] {
         guard let delimiter = padded.lastIndex(where: { $0 != 0 }), padded[delimiter] == 2 else {
-            throw Failure(reason: "its padding does not end as that of a last record")
+            throw Failure(reason: "its padding is not that of a last record")
         }
         return Array(padded[..<delimiter])
     }

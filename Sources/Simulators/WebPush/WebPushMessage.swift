@@ -1,8 +1,8 @@
-/// What a browser, or the service worker of a usual web app, makes of a decrypted message.
+/// A decrypted message as a browser, or the service worker of a typical web app, would show it.
 struct WebPushMessage {
     /// Shown by the browser itself (W3C, "Push API", section "Declarative push message").
     var declarative: Banner?
-    /// The service worker may have its say all the same.
+    /// Whether the service worker may change a declarative notification.
     var isMutable = false
     var badgeCount: Int?
     /// Shown by the service worker.
@@ -25,7 +25,7 @@ struct WebPushMessage {
             badgeCount = Self.count(json["app_badge"] ?? notification["app_badge"])
             return
         }
-        // Flat, or below "notification" as the libraries of Angular and Firebase have it.
+        // The fields are at the top level, or under "notification" as in the libraries of Angular and Firebase.
         let banner = Self.banner(json["notification"].flatMap { $0.members == nil ? nil : $0 } ?? json)
         byApp = banner.isEmpty ? nil : banner
     }
@@ -36,7 +36,7 @@ struct WebPushMessage {
             image: (notification["image"] ?? notification["icon"])?.string, replacementKey: notification["tag"]?.string)
     }
 
-    /// A number, or one in quotes as WebKit's own examples have it.
+    /// A number, or one as a string as in WebKit's examples.
     private static func count(_ value: JSONValue?) -> Int? {
         (value?.integer ?? value?.string.flatMap { Int64($0) }).flatMap { $0 >= 0 ? Int(exactly: $0) : nil }
     }

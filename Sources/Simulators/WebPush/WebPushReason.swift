@@ -1,12 +1,12 @@
-/// Why the service refuses a message (RFC 8030, RFC 8292; Mozilla, autopush's "Error Codes"). Services agree on statuses
-/// alone; the words for them are this program's.
+/// Why the service rejects a message (RFC 8030, RFC 8292; Mozilla, autopush's "Error Codes"). The services share only the statuses; the
+/// names are this project's own.
 package enum WebPushReason: String, RefusalReason {
     case badRequest = "BadRequest"
-    /// The VAPID token is missing or bad.
+    /// The VAPID token is missing or invalid.
     case unauthorized = "Unauthorized"
     /// The VAPID key is not the one that the web app subscribed with.
     case forbidden = "Forbidden"
-    /// Not an endpoint that the service gave out.
+    /// Not an endpoint of this service.
     case notFound = "NotFound"
     case methodNotAllowed = "MethodNotAllowed"
     /// The subscription has ended.
@@ -35,7 +35,7 @@ package enum WebPushReason: String, RefusalReason {
         }
     }
 
-    /// The words, then the statuses, which is how the service itself puts it.
+    /// The names, then the statuses, which are the service's own words.
     package static var words: [String] { allCases.map(\.rawValue) + allCases.map { String($0.status) } }
 
     package init?(word: String) {

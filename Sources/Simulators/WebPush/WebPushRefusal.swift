@@ -1,16 +1,16 @@
 import HTTPTypes
 
-/// A message that the service turns down, in the error model of Mozilla's autopush.
+/// A rejected message, in the error model of Mozilla's autopush.
 struct WebPushRefusal: Error {
     var reason: WebPushReason
-    /// Tells what the status leaves open; nil where autopush has no number.
+    /// Autopush's error number, more specific than the status; `nil` if it has none.
     var errno: Int?
     var message: String
     /// Seconds.
     var retryAfter: Int?
     private var isOfLab = false
 
-    /// - Parameter retryAfter: Seconds, in place of those that go with the reason.
+    /// - Parameter retryAfter: Seconds, instead of the reason's default.
     init(_ reason: WebPushReason, retryAfter: Int? = nil) {
         self.init(reason, errno: reason.errno, reason.message)
         self.retryAfter = retryAfter ?? reason.pause
@@ -22,7 +22,7 @@ struct WebPushRefusal: Error {
         self.message = message
     }
 
-    /// The lab has no room for another phone.
+    /// The lab has reached its limit of phones or memory.
     static var labFull: WebPushRefusal {
         var refusal = WebPushRefusal(.serviceUnavailable, errno: nil, LabFull.message)
         refusal.isOfLab = true
@@ -59,7 +59,7 @@ struct WebPushRefusal: Error {
 }
 
 extension WebPushReason {
-    /// Seconds that the service asks for.
+    /// Default seconds for `Retry-After`.
     fileprivate var pause: Int? {
         switch self {
         case .tooManyRequests: 60
@@ -82,7 +82,7 @@ extension WebPushReason {
         }
     }
 
-    /// The status in words (RFC 9110 section 15).
+    /// The reason phrase of the status (RFC 9110 section 15).
     fileprivate var phrase: String {
         switch self {
         case .badRequest: "Bad Request"

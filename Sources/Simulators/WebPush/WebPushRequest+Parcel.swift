@@ -1,17 +1,17 @@
 extension WebPushRequest {
-    /// The accepted message in the browser's terms; what the browser cannot decrypt is lost there.
+    /// Converts the accepted message to a parcel for the browser. A message that it cannot decrypt is lost there.
     ///
     /// - Parameters:
-    ///   - subscription: Nil when the browser's keys are not known.
+    ///   - subscription: `nil` if the browser's keys are unknown.
     ///   - now: Milliseconds since 1970.
-    func parcel(id: String, body: [UInt8], for subscription: WebPushSubscription?, now: Int64) -> Parcel {
+    func parcel(id: String, body: [UInt8], for subscription: WebPushSubscription?, now: Int64) -> AcceptedPush {
         let keeping = keeping(id: id, now: now)
-        var parcel = Parcel(id: id, data: [], keeping: keeping, lowPower: isUrgent ? .comes : .waits(keeping), topic: topic)
+        var parcel = AcceptedPush(id: id, data: [], keeping: keeping, lowPower: isUrgent ? .comes : .waits(keeping), topic: topic)
         parcel.isBackground = true
         parcel.wakesApp = true
         guard !body.isEmpty else { return parcel }
         guard let subscription else {
-            parcel.fault = "the browser's keys are not known, for its endpoint was adopted"
+            parcel.fault = "the browser's keys are unknown, because its endpoint was adopted"
             return parcel
         }
         do {
@@ -29,10 +29,10 @@ extension WebPushRequest {
         return parcel
     }
 
-    /// Every message waits by itself, but a topic has one place only (RFC 8030 section 5.4); with a TTL of 0 none waits.
-    private func keeping(id: String, now: Int64) -> Parcel.Keeping? {
+    /// How the service stores it: each message separately, but only one per topic (RFC 8030 section 5.4); none with a TTL of 0.
+    private func keeping(id: String, now: Int64) -> AcceptedPush.Keeping? {
         guard timeToLive > 0 else { return nil }
-        return Parcel.Keeping(
+        return AcceptedPush.Keeping(
             slot: topic.map { "topic:\($0)" } ?? "id:\(id)", capacity: 1, until: now + timeToLive * 1000)
     }
 }

@@ -1,25 +1,25 @@
 import HTTPTypes
 
-/// The header fields of a message, once each of them is good (RFC 8030 section 5).
+/// The parsed header fields of a message (RFC 8030 section 5).
 struct WebPushRequest {
-    /// What the service keeps a message for at most: 30 days, in seconds.
+    /// The longest time that the service stores a message: 30 days, in seconds.
     static let longestLife: Int64 = 30 * 86_400
     private static let urgencies: Set<String> = ["very-low", "low", "normal", "high"]
 
-    /// Seconds, shortened to what the service offers.
+    /// Seconds, reduced to the service's maximum.
     let timeToLive: Int64
     let topic: String?
-    /// `high`: what a browser takes even when its battery is low.
+    /// Whether the urgency is `high`, which browsers receive even on low battery.
     let isUrgent: Bool
 
-    /// Checks in the order of autopush, with its numbers: a TTL that cannot be read is 111, as a missing one is, and a negative one 114.
+    /// Checks in the order of autopush, with its error numbers: 111 for a missing or malformed TTL, 114 for a negative one.
     init(_ fields: HTTPFields, bodySize: Int) throws(WebPushRefusal) {
         guard let text = try Self.single("TTL", in: fields, errno: 111) else { throw .badHeader(111, "Missing TTL value") }
         guard let seconds = Self.seconds(text) else {
             throw .badHeader(111, "The TTL \"\(text.prefix(32))\" is not a number of seconds")
         }
         if bodySize > 0 {
-            // Content codings are compared without case (RFC 9110 section 8.4.1).
+            // Content codings are case-insensitive (RFC 9110 section 8.4.1).
             guard let coding = fields.first("content-encoding") else { throw .badHeader(110, "Missing Content-Encoding header") }
             guard coding.lowercased() == "aes128gcm" else { throw .badHeader(110, "Unknown Content-Encoding header") }
         }
@@ -29,13 +29,13 @@ struct WebPushRequest {
         if let topic, !(1...32).contains(topic.utf8.count) || !topic.utf8.allSatisfy(Base64URL.isDigit) {
             throw .badHeader(113, "Topic must be at most 32 characters of the URL and filename safe base64 alphabet")
         }
-        // Literals of the grammar in RFC 8030 section 5.3 are compared without case (RFC 5234 section 2.3).
+        // Literals of the grammar in RFC 8030 section 5.3 are case-insensitive (RFC 5234 section 2.3).
         let urgency = try Self.single("Urgency", in: fields, errno: 111)?.lowercased() ?? "normal"
         guard Self.urgencies.contains(urgency) else { throw .badHeader(111, "Urgency must be very-low, low, normal or high") }
         isUrgent = urgency == "high"
     }
 
-    /// Digits, with a sign before a negative number; nil for anything else, and for a number of more than 64 bits.
+    /// Digits, optionally after a minus sign; `nil` for other text, and for a number of more than 64 bits.
     private static func seconds(_ text: String) -> Int64? {
         let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }

@@ -1,14 +1,14 @@
 import HTTPTypes
 import Synchronization
 
-/// A stand-in for a browser's push service, and for what the browser does with a message.
+/// Simulates a browser's push service, and how the browser processes a message.
 ///
-/// It answers `POST https://updates.push.services.mozilla.com/wpush/…` as RFC 8030 and RFC 8292 demand, with the errors of
-/// Mozilla's autopush. The service sees ciphertext only; the browser decrypts it (RFC 8291).
+/// It answers `POST https://updates.push.services.mozilla.com/wpush/…` as RFC 8030 and RFC 8292 require, with the errors of Mozilla's
+/// autopush. The service sees only ciphertext; the browser decrypts it (RFC 8291).
 package final class WebPushSimulator: RefusingService {
     struct State: Sendable {
         var settings = WebPushSimulatorSettings()
-        var messages = RateMeter(window: 60_000)
+        var messages = RateLimiter(window: 60_000)
     }
 
     private static let largestBody = 4096
@@ -18,24 +18,24 @@ package final class WebPushSimulator: RefusingService {
     private let clock: SimulatorClock
     private let random: SimulatorRandom
     let state = Mutex(State())
-    package let faults: FaultScript<WebPushReason>
+    package let faults: FaultInjector<WebPushReason>
 
-    /// - Parameter chance: What refusals of a share of all messages are drawn with; `random` for nil.
+    /// - Parameter chance: Random source for faults with a share; `nil` for `random`.
     package init(lab: PhoneLab, clock: SimulatorClock, random: SimulatorRandom, chance: SimulatorRandom? = nil) {
         self.lab = lab
         self.clock = clock
         self.random = random
-        faults = FaultScript(random: chance ?? random)
+        faults = FaultInjector(random: chance ?? random)
     }
 
-    package var hosts: Set<String> { [HandleMint.endpointHost] }
+    package var hosts: Set<String> { [HandleGenerator.endpointHost] }
 
-    /// Changes any of the settings.
+    /// Changes the settings.
     package func update(_ change: @Sendable (inout WebPushSimulatorSettings) -> Void) {
         state.withLock { change(&$0.settings) }
     }
 
-    /// 201 with `Location` and the `TTL` that was granted, or a refusal.
+    /// Returns 201 with `Location` and the granted `TTL`, or an error.
     package func respond(to request: HTTPRequest, body: [UInt8]) -> (response: HTTPResponse, body: [UInt8]) {
         do {
             let (id, timeToLive) = try accept(request, body: body)
@@ -69,16 +69,16 @@ package final class WebPushSimulator: RefusingService {
         return (id, message.timeToLive)
     }
 
-    /// Of the service as the sender has addressed it, which tokens must be meant for.
+    /// The origin that the sender used; the audience of its token must match it.
     private func origin(of request: HTTPRequest) -> String {
         let own = answers(for: request.host) ? nil : lab.address.authority(of: .browser)
-        return "https://\(own ?? HandleMint.endpointHost)"
+        return "https://\(own ?? HandleGenerator.endpointHost)"
     }
 
-    /// The subscription that a request is for.
+    /// The subscription's endpoint.
     func endpoint(of request: HTTPRequest) -> String { origin(of: request) + (request.path ?? "") }
 
-    /// What is known of the endpoint; nil when it is none. One of the right path may be adopted.
+    /// The record of an endpoint; `nil` for an unknown one. An endpoint with a valid path may be adopted.
     private func record(of endpoint: String, origin: String) throws(WebPushRefusal) -> HandleRecord? {
         let isEndpoint = endpoint.hasPrefix("\(origin)/wpush/")
         let record =
@@ -90,8 +90,8 @@ package final class WebPushSimulator: RefusingService {
         return record?.platform == .browser ? record : nil
     }
 
-    /// A subscription that was made with a key takes messages of its owner alone (RFC 8292 section 4.2); any other needs no
-    /// token, but a bad one is refused all the same.
+    /// Checks the VAPID token. A subscription with a key requires a token signed with it (RFC 8292 section 4.2). Others require none, but
+    /// an invalid one is rejected.
     private func authenticate(
         _ request: HTTPRequest, origin: String, for subscription: WebPushSubscription?
     ) throws(WebPushRefusal) {

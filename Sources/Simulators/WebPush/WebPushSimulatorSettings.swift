@@ -1,6 +1,6 @@
-/// What the service bears.
+/// The limits of the simulated push service.
 package struct WebPushSimulatorSettings: Sendable {
-    /// Messages per minute and subscription before 429.
+    /// Maximum messages per minute and subscription; then 429.
     package var messagesPerMinutePerSubscription = 600
 
     package init() {}

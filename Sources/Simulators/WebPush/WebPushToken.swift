@@ -1,9 +1,9 @@
 import Crypto
 import HTTPTypes
 
-/// A sender's identification, `Authorization: vapid t=<token>, k=<key>` (RFC 8292 section 3).
+/// A sender's VAPID token, `Authorization: vapid t=<token>, k=<key>` (RFC 8292 section 3).
 struct WebPushToken: Sendable {
-    /// Of the request, in seconds (RFC 8292 section 2).
+    /// Maximum lifetime, in seconds (RFC 8292 section 2).
     private static let longestLife: Int64 = 24 * 3600
 
     /// 65 bytes, uncompressed.
@@ -11,7 +11,7 @@ struct WebPushToken: Sendable {
     private let token: CompactToken
     private let key: P256.Signing.PublicKey
 
-    /// Nil when the request does not identify its sender at all.
+    /// Returns `nil` if the request has no `Authorization`.
     init?(_ fields: HTTPFields) throws(WebPushRefusal) {
         guard let header = fields.first("authorization") else { return nil }
         let parts = header.split(separator: " ", maxSplits: 1)
@@ -30,7 +30,7 @@ struct WebPushToken: Sendable {
         self.token = token
     }
 
-    /// The parameters by their names in lower case: names are compared without case, and a value may be quoted (RFC 9110 section 11.2).
+    /// The parameters by name in lower case: names are case-insensitive, and values may be quoted (RFC 9110 section 11.2).
     private static func parameters(_ text: Substring) -> [String: Substring] {
         var parameters: [String: Substring] = [:]
         for parameter in text.split(separator: ",") {
@@ -42,20 +42,20 @@ struct WebPushToken: Sendable {
         return parameters
     }
 
-    /// A key in base64url, or in standard base64 or with padding, which RFC 8292 forbids and autopush accepts.
+    /// Decodes a key from base64url. Also accepts standard base64 and padding, which RFC 8292 forbids and autopush accepts.
     private static func keyBytes(_ text: Substring) -> [UInt8]? {
         var digits = text.replacing("+", with: "-").replacing("/", with: "_")[...]
         while digits.last == "=" { digits.removeLast() }
         return Base64URL.bytes(digits)
     }
 
-    /// Signature, audience, expiry and contact (RFC 8292 section 2).
+    /// Checks signature, audience, expiry and contact (RFC 8292 section 2).
     ///
     /// - Parameters:
-    ///   - origin: The service's own, which the token must be meant for.
-    ///   - seconds: Since 1970.
+    ///   - origin: The service's origin, which must be the token's audience.
+    ///   - seconds: The current time, in seconds since 1970.
     func check(origin: String, seconds: Int64) throws(WebPushRefusal) {
-        guard token.isSigned(by: key) else { throw .badToken("The signature of the VAPID token is not that of the key") }
+        guard token.isSigned(by: key) else { throw .badToken("The signature of the VAPID token does not match the key") }
         guard token.claims["aud"]?.string == origin else { throw .badToken("Invalid VAPID audience, not \(origin)") }
         guard let expires = token.claims["exp"]?.integer, expires > seconds else {
             throw .badToken("The VAPID token has expired, or has no exp")

@@ -1,4 +1,4 @@
-/// Base64 with the URL and filename safe alphabet, without padding (RFC 4648 section 5, RFC 7515 section 2).
+/// Base64 with the URL-safe alphabet, without padding (RFC 4648 section 5, RFC 7515 section 2).
 enum Base64URL {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
@@ -19,7 +19,7 @@ enum Base64URL {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// The bytes of `text`; nil for a character outside the alphabet, padding, or left-over bits that are not zero.
+    /// Decodes `text`; returns `nil` for a character outside the alphabet, padding, or trailing bits that are not zero.
     static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         var output: [UInt8] = []
         var bits = 0
@@ -37,7 +37,7 @@ enum Base64URL {
         return count < 6 && bits == 0 ? output : nil
     }
 
-    /// Whether the alphabet has the character.
+    /// Whether the character is in the alphabet.
     static func isDigit(_ character: UInt8) -> Bool { value(of: character) != nil }
 
     private static func value(of character: UInt8) -> Int? {

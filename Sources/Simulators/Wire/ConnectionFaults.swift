@@ -1,19 +1,19 @@
 import Synchronization
 
-/// What goes wrong with connections on demand, for each service, and how many there were. Each service's requests, and the
-/// connections that have brought it any, are counted from the start.
+/// Injects connection faults by service, and counts connections and requests. The requests of each service, and the connections that it had
+/// requests on, are counted from the start.
 package final class ConnectionFaults: Sendable {
-    /// Nil, and a latency of 0, for what does not happen.
+    /// The faults to inject; `nil`, or a latency of 0, for none.
     package struct Plan: Sendable, Equatable {
-        /// Milliseconds that every request takes longer to arrive.
+        /// Delay of every request, in milliseconds.
         package var latency = 0
-        /// Every so many requests one is taken, and its connection breaks off instead of an answer.
+        /// Every n-th request is processed, and its connection reset instead of a response.
         package var resetEvery: Int?
-        /// Every so many connections one breaks off at its first request, which is not taken.
+        /// Every n-th connection is reset at its first request, which is not processed.
         package var resetConnectionsEvery: Int?
-        /// Every so many requests the connection of one says GOAWAY.
+        /// Every n-th request makes its connection send GOAWAY.
         package var goAwayEvery: Int?
-        /// Every so many requests one is taken and never answered.
+        /// Every n-th request is processed and never answered.
         package var stallEvery: Int?
 
         package init() {}
@@ -25,16 +25,16 @@ package final class ConnectionFaults: Sendable {
         var requests = 0
     }
 
-    /// What happens to one request.
-    struct Fate {
+    /// The faults of one request.
+    struct RequestFaults {
         var latency = 0
         var isStalled = false
-        var breaksOff = false
+        var resetsConnection = false
         var goesAway = false
     }
 
     private struct State {
-        /// Of services without their own.
+        /// For services without their own plan.
         var plan = Plan()
         var own: [PhonePlatform: Plan] = [:]
         var counts = Counts()
@@ -46,13 +46,13 @@ package final class ConnectionFaults: Sendable {
 
     init() {}
 
-    /// What was ordered for all services.
+    /// The plan for services without their own.
     var plan: Plan { state.withLock { $0.plan } }
-    /// What was ordered for single ones.
+    /// The plans of single services.
     var own: [PhonePlatform: Plan] { state.withLock { $0.own } }
     var counts: Counts { state.withLock { $0.counts } }
 
-    /// - Parameter platform: Nil for all services.
+    /// - Parameter platform: `nil` for all services.
     package func change(_ platform: PhonePlatform? = nil, _ change: @Sendable (inout Plan) -> Void) {
         state.withLock { state in
             if let platform { return change(&state.own[platform, default: state.plan]) }
@@ -61,7 +61,7 @@ package final class ConnectionFaults: Sendable {
         }
     }
 
-    /// Nothing goes wrong any more.
+    /// Removes all faults.
     func clear() { state.withLock { ($0.plan, $0.own) = (Plan(), [:]) } }
 
     func connect() {
@@ -73,7 +73,7 @@ package final class ConnectionFaults: Sendable {
 
     func disconnect() { state.withLock { $0.counts.open -= 1 } }
 
-    /// A connection's first request to a service: whether the connection is to break off.
+    /// Counts a connection at its first request to a service; returns whether to reset it.
     func firstRequest(to platform: PhonePlatform) -> Bool {
         state.withLock { state in
             state.connections[platform, default: 0] += 1
@@ -82,14 +82,14 @@ package final class ConnectionFaults: Sendable {
         }
     }
 
-    func request(to platform: PhonePlatform) -> Fate {
+    func request(to platform: PhonePlatform) -> RequestFaults {
         state.withLock { state in
             state.counts.requests += 1
             state.requests[platform, default: 0] += 1
             let (plan, number) = (state.own[platform] ?? state.plan, state.requests[platform, default: 0])
-            return Fate(
+            return RequestFaults(
                 latency: plan.latency, isStalled: Self.isDue(number, every: plan.stallEvery),
-                breaksOff: Self.isDue(number, every: plan.resetEvery), goesAway: Self.isDue(number, every: plan.goAwayEvery))
+                resetsConnection: Self.isDue(number, every: plan.resetEvery), goesAway: Self.isDue(number, every: plan.goAwayEvery))
         }
     }
 

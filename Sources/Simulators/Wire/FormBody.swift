@@ -11,7 +11,7 @@ struct FormBody {
         }
     }
 
-    /// Whether a `Content-Type` names a form: media types are compared without case, and parameters mean nothing (RFC 9110 section 8.3.1).
+    /// Whether a `Content-Type` is a form. Media types are case-insensitive, and parameters are ignored (RFC 9110 section 8.3.1).
     static func isContentType(_ value: String?) -> Bool {
         value?.split(separator: ";").first?.trimmedOfBlanks.lowercased() == "application/x-www-form-urlencoded"
     }
@@ -40,7 +40,7 @@ struct FormBody {
 }
 
 extension HTTPRequest {
-    /// The path without its query, and the fields of that (RFC 3986 section 3.4).
+    /// The path without the query, and the fields of the query (RFC 3986 section 3.4).
     var target: (path: Substring, query: FormBody) {
         let parts = (path ?? "").split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         return (parts.first ?? "", FormBody(Array((parts.count > 1 ? parts[1] : "").utf8)))

@@ -1,8 +1,8 @@
 import HTTPTypes
 
-/// Reading and writing of header fields by their lower-case names.
+/// Accesses header fields by lower-case names.
 extension HTTPFields {
-    /// All values of a field, in order of the wire.
+    /// All values of a field, in the order received.
     func all(_ name: String) -> [String] {
         compactMap { $0.name.canonicalName == name ? $0.value : nil }
     }
@@ -12,13 +12,13 @@ extension HTTPFields {
         first { $0.name.canonicalName == name }?.value
     }
 
-    /// Appends a field; a name that HTTP does not allow (RFC 9110 section 5.1) is left out.
+    /// Appends a field; ignores an invalid name (RFC 9110 section 5.1).
     mutating func add(_ name: String, _ value: String) {
         guard let name = HTTPField.Name(name) else { return }
         append(HTTPField(name: name, value: value))
     }
 
-    /// The token of `Authorization: Bearer …` (RFC 6750 section 2.1); the scheme in any case.
+    /// The token of `Authorization: Bearer …` (RFC 6750 section 2.1); the scheme is case-insensitive.
     var bearer: String? {
         guard let value = first("authorization") else { return nil }
         let parts = value.split(separator: " ", maxSplits: 1)
@@ -28,7 +28,7 @@ extension HTTPFields {
 }
 
 extension StringProtocol {
-    /// Without the blanks and tabs around it: optional whitespace (RFC 9110 section 5.6.3).
+    /// The text without leading and trailing spaces and tabs: optional whitespace (RFC 9110 section 5.6.3).
     var trimmedOfBlanks: SubSequence {
         let start = firstIndex { $0 != " " && $0 != "\t" } ?? endIndex
         let end = self[start...].lastIndex { $0 != " " && $0 != "\t" }.map { index(after: $0) } ?? start
@@ -36,10 +36,10 @@ extension StringProtocol {
     }
 }
 
-/// A status, its header fields and its body.
+/// A response with its body.
 typealias Answer = (response: HTTPResponse, body: [UInt8])
 
-/// An answer of JSON text.
+/// Creates a JSON response.
 func answer(_ status: Int, json: JSONValue, fields: HTTPFields = [:]) -> Answer {
     var fields = fields
     fields.add("content-type", "application/json; charset=UTF-8")

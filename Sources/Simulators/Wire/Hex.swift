@@ -13,7 +13,7 @@ enum Hex {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Whether `byte` is a digit, in either case.
+    /// Whether `byte` is a hexadecimal digit, in either case.
     static func isDigit(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),

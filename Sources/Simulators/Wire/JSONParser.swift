@@ -1,4 +1,4 @@
-/// A reader of JSON texts (RFC 8259), strict: no comments, no trailing commas, no leading zeros.
+/// A strict JSON parser (RFC 8259): no comments, no trailing commas, no leading zeros.
 struct JSONParser {
     private let bytes: [UInt8]
     private var position = 0
@@ -9,7 +9,7 @@ struct JSONParser {
         self.bytes = bytes
     }
 
-    /// The only value of the text; nil when the text is anything else.
+    /// Parses the text; returns `nil` unless it is exactly one value.
     mutating func document() -> JSONValue? {
         guard String(validating: bytes, as: UTF8.self) != nil, let value = value() else { return nil }
         skipBlanks()

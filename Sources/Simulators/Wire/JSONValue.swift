@@ -1,4 +1,4 @@
-/// A JSON text as read from the wire (RFC 8259): members keep their order, numbers keep their spelling.
+/// A JSON value as received (RFC 8259): members keep their order, numbers keep their spelling.
 enum JSONValue: Equatable, Sendable {
     struct Member: Equatable, Sendable {
         var name: String
@@ -12,7 +12,7 @@ enum JSONValue: Equatable, Sendable {
     case array([JSONValue])
     case object([Member])
 
-    /// Reads one JSON text; nil when `bytes` are not UTF-8 or not exactly one JSON value.
+    /// Parses JSON; returns `nil` unless `bytes` are UTF-8 and exactly one value.
     init?(_ bytes: [UInt8]) {
         var parser = JSONParser(bytes)
         guard let value = parser.document() else { return nil }
@@ -23,7 +23,7 @@ enum JSONValue: Equatable, Sendable {
         self = .object(members.map { Member(name: $0.key, value: $0.value) })
     }
 
-    /// The member of an object; the last one when a name is repeated, as most readers do.
+    /// The member of an object; if a name is repeated, the last one, as in most parsers.
     subscript(name: String) -> JSONValue? {
         members?.last { $0.name == name }?.value
     }
@@ -44,7 +44,7 @@ enum JSONValue: Equatable, Sendable {
         if case .bool(let flag) = self { flag } else { nil }
     }
 
-    /// The number as an integer; nil for a fraction or for anything that is not a number.
+    /// The number as an integer; `nil` for a fraction and for other values.
     var integer: Int64? {
         guard case .number(let text) = self else { return nil }
         if let whole = Int64(text) { return whole }

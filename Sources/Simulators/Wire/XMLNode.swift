@@ -1,12 +1,12 @@
-/// An element of a small XML document (XML 1.0), without namespaces; document types are refused.
+/// An element of a small XML document (XML 1.0), without namespaces; documents with a document type are rejected.
 struct XMLNode: Sendable {
     var name: String
     var attributes: [String: String] = [:]
     var children: [XMLNode] = []
-    /// All character data of the element and of its descendants, in order.
+    /// The character data of the element and its descendants.
     var text = ""
 
-    /// Reads one document; nil when it is not well-formed.
+    /// Parses a document; returns `nil` if it is not well-formed.
     init?(_ bytes: [UInt8]) {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         var parser = XMLParser(text)
@@ -18,7 +18,7 @@ struct XMLNode: Sendable {
         self.name = name
     }
 
-    /// The descendants of a name, in order of the document.
+    /// The descendants with this name, in document order.
     func all(_ name: String) -> [XMLNode] {
         children.flatMap { ($0.name == name ? [$0] : []) + $0.all(name) }
     }

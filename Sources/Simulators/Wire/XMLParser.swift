@@ -1,4 +1,4 @@
-/// A reader of the XML that tiles, toasts and badges are written in: elements, attributes, character data, comments.
+/// A parser for the XML of tiles, toasts and badges: elements, attributes, character data, comments.
 struct XMLParser {
     private var rest: Substring.UnicodeScalarView
     private var depth = 0
@@ -8,7 +8,7 @@ struct XMLParser {
         if rest.first == "\u{feff}" { rest.removeFirst() }
     }
 
-    /// The root element; nil when the text is not one well-formed document.
+    /// Parses the root element; returns `nil` unless the text is one well-formed document.
     mutating func document() -> XMLNode? {
         guard skipMisc(), take("<"), let root = element(), skipMisc(), rest.isEmpty else { return nil }
         return root
@@ -24,7 +24,7 @@ struct XMLParser {
         rest = rest.drop { $0 == " " || $0 == "\t" || $0 == "\n" || $0 == "\r" }
     }
 
-    /// Everything before `end`, which is taken too.
+    /// Consumes everything up to and including `end`; returns the text before it.
     private mutating func content(until end: String) -> String? {
         var content = String.UnicodeScalarView()
         while !rest.isEmpty {
@@ -57,7 +57,7 @@ struct XMLParser {
         return String(String.UnicodeScalarView(scalars))
     }
 
-    /// What follows the `<` of a start tag, up to the end tag.
+    /// Parses an element after the `<` of its start tag, up to its end tag.
     private mutating func element() -> XMLNode? {
         depth += 1
         defer { depth -= 1 }
@@ -111,7 +111,7 @@ struct XMLParser {
         return false
     }
 
-    /// Character data with its references resolved (XML 1.0 section 4.1); nil for an unknown one.
+    /// Resolves references in character data (XML 1.0 section 4.1); returns `nil` for an unknown one.
     private static func resolved(_ text: String) -> String? {
         var parts = text.split(separator: "&", omittingEmptySubsequences: false)[...]
         var output = String(parts.removeFirst())

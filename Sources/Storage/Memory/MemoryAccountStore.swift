@@ -1,13 +1,13 @@
-import PushCore
+import PushModel
 
-/// Accounts and sessions as long as the process lives.
+/// Accounts and sessions in memory.
 package actor MemoryAccountStore: AccountStore {
     private var accounts: [Tag: Account] = [:]
     private var sessions: [[UInt8]: (session: StoredSession, user: Tag)] = [:]
-    /// The digests of the sessions of each user.
+    /// Digests of each user's sessions.
     private var digests: [Tag: Set<[UInt8]>] = [:]
 
-    /// Those that go with their users; nil for none.
+    /// The payloads to remove together with their users.
     private let securePayloads: MemorySecurePayloadStore?
 
     package init(securePayloads: MemorySecurePayloadStore? = nil) {
@@ -71,6 +71,6 @@ package actor MemoryAccountStore: AccountStore {
 }
 
 extension Tag {
-    /// In the order of the texts, without regard to case.
+    /// Orders by text, ignoring case.
     func precedes(_ other: Tag) -> Bool { text.lowercased() < other.text.lowercased() }
 }

@@ -1,12 +1,12 @@
-import PushCore
+import PushModel
 
-/// Sends that wait for leave, as long as the process lives.
+/// Sends awaiting approval, in memory.
 package actor MemoryApprovalStore: ApprovalStore {
     private var approvals: [Approval] = []
 
     package init() {}
 
-    package func add(_ approval: Approval, most: Int, each: Int) -> AddedApproval {
+    package func add(_ approval: Approval, most: Int, each: Int) -> ApprovalAddition {
         let known = approvals.last { known in
             known.state == .pending && known.hub.number == approval.hub.number && known.requester == approval.requester
                 && known.expiresAt > approval.createdAt && known.isSame(as: approval)

@@ -1,16 +1,16 @@
-import PushCore
+import PushModel
 
-/// An audit trail as long as the process lives.
+/// An audit trail in memory.
 package actor MemoryAuditTrail: AuditTrail {
     private var entries: [AuditEntry] = []
-    private var end = AuditEnd.start
+    private var end = AuditHead.start
 
     package init() {}
 
     package func append(_ record: AuditRecord) throws(PushError) -> AuditEntry {
         let entry = try AuditEntry(record, after: end)
         entries.append(entry)
-        end = AuditEnd(sequence: entry.sequence, hash: entry.hash)
+        end = AuditHead(sequence: entry.sequence, hash: entry.hash)
         return entry
     }
 
@@ -23,7 +23,7 @@ package actor MemoryAuditTrail: AuditTrail {
     }
 
     package func verify() -> AuditVerification {
-        var place = AuditEnd.start
+        var place = AuditHead.start
         for entry in entries {
             if let flaw = place.advance(to: entry) { return .broken(flaw) }
         }

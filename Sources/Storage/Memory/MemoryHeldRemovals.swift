@@ -1,11 +1,11 @@
-import PushCore
+import PushModel
 
-/// The held removals of a hub, by their numbers.
+/// The held removals of a hub, by handle.
 struct MemoryHeldRemovals {
     private var removals: [DeviceHandle: HeldRemoval] = [:]
     private var last: Int64 = 0
 
-    /// The newest first.
+    /// All removals, newest first.
     var newestFirst: [HeldRemoval] { removals.values.sorted { $0.number > $1.number } }
 
     mutating func hold(_ removal: HeldRemoval) {

@@ -1,4 +1,4 @@
-import PushCore
+import PushModel
 
 extension MemoryHubStore: JobStore {
     package func putJob(_ job: NotificationHubJob) { jobs[job.id] = job }

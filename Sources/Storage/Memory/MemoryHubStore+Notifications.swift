@@ -1,7 +1,7 @@
-import PushCore
+import PushModel
 
 extension MemoryHubStore: NotificationStore {
-    package func accept(_ notification: KeptNotification) throws(PushError) -> Acceptance {
+    package func accept(_ notification: StoredNotification) throws(PushError) -> AcceptanceResult {
         if let plan = notification.request.plan {
             if let known = notification.idempotency.flatMap({ notifications.acceptance(under: $0) }) { return known }
             guard notification.request.planNumber.map(plans.contains) ?? false else { throw PushError.planExpired(plan.id) }
@@ -9,13 +9,13 @@ extension MemoryHubStore: NotificationStore {
         return try notifications.accept(notification)
     }
 
-    package func acceptance(under key: IdempotencyKey) -> Acceptance? { notifications.acceptance(under: key) }
+    package func acceptance(under key: IdempotencyKey) -> AcceptanceResult? { notifications.acceptance(under: key) }
 
-    package func unfinished(after sequence: Int64, limit: Int) -> [KeptNotification] {
+    package func unfinished(after sequence: Int64, limit: Int) -> [StoredNotification] {
         notifications.unfinished(after: sequence, limit: limit)
     }
 
-    package func unfinished(_ sequences: [Int64]) -> [KeptNotification] { notifications.unfinished(sequences) }
+    package func unfinished(_ sequences: [Int64]) -> [StoredNotification] { notifications.unfinished(sequences) }
 
     package func record(_ progress: NotificationProgress) async {
         notifications.record(progress)
@@ -23,9 +23,9 @@ extension MemoryHubStore: NotificationStore {
         if !progress.events.isEmpty { await runs.keep(progress.events) }
     }
 
-    package func notification(_ sequence: Int64) -> KeptNotification? { notifications[sequence] }
+    package func notification(_ sequence: Int64) -> StoredNotification? { notifications[sequence] }
 
-    package func notifications(before sequence: Int64?, limit: Int) -> [KeptNotification] {
+    package func notifications(before sequence: Int64?, limit: Int) -> [StoredNotification] {
         notifications.notifications(before: sequence, limit: limit)
     }
 
@@ -47,8 +47,8 @@ extension MemoryHubStore: NotificationStore {
         return tally
     }
 
-    package func deadDevices(after position: DeadDevice.Position?, limit: Int) -> [DeadDevice] {
-        notifications.deadDevices(after: position, limit: limit)
+    package func removedDevices(after position: RemovedDevice.Position?, limit: Int) -> [RemovedDevice] {
+        notifications.removedDevices(after: position, limit: limit)
     }
 
     package func removeEnded(before moment: Timestamp, limit: Int) -> Int {
@@ -56,11 +56,11 @@ extension MemoryHubStore: NotificationStore {
     }
 }
 
-/// The notifications of a hub, in the order of their sequences.
+/// The notifications of a hub, ordered by sequence.
 struct MemoryNotifications {
     private struct Row {
-        var notification: KeptNotification
-        /// In order, with how many devices come before each.
+        var notification: StoredNotification
+        /// Batches in order, each with the number of devices before it.
         var batches: [(first: Int, devices: OutcomeBatch)] = []
 
         mutating func append(_ devices: OutcomeBatch) {
@@ -73,12 +73,12 @@ struct MemoryNotifications {
     private var keys: [String: Int64] = [:]
     private(set) var lastSequence: Int64 = 0
 
-    subscript(sequence: Int64) -> KeptNotification? { place(of: sequence).map { rows[$0].notification } }
+    subscript(sequence: Int64) -> StoredNotification? { place(of: sequence).map { rows[$0].notification } }
 
-    mutating func accept(_ notification: KeptNotification) throws(PushError) -> Acceptance {
+    mutating func accept(_ notification: StoredNotification) throws(PushError) -> AcceptanceResult {
         if let known = notification.idempotency.flatMap({ acceptance(under: $0) }) { return known }
         guard place(of: notification.sequence) == nil else {
-            throw StorageError.conflict("the notification \(notification.sequence) is kept already")
+            throw StorageError.conflict("the notification \(notification.sequence) is already stored")
         }
         var kept = notification
         kept.outcome.devices = []
@@ -88,11 +88,11 @@ struct MemoryNotifications {
         return .accepted
     }
 
-    func acceptance(under key: IdempotencyKey) -> Acceptance? {
-        keys[key.key].flatMap { self[$0] }.map { Acceptance(key, of: $0) }
+    func acceptance(under key: IdempotencyKey) -> AcceptanceResult? {
+        keys[key.key].flatMap { self[$0] }.map { AcceptanceResult(key, of: $0) }
     }
 
-    /// The numbers of plans that are to stay for a notification that has not ended.
+    /// Numbers of the plans that unfinished notifications need.
     var boundPlans: Set<Int64> {
         Set(rows.lazy.map(\.notification).filter { !$0.outcome.state.isFinal }.compactMap(\.request.planNumber))
     }
@@ -101,16 +101,16 @@ struct MemoryNotifications {
         rows.lazy.map(\.notification).filter { $0.request.planNumber == number }.map(\.outcome.id)
     }
 
-    func unfinished(after sequence: Int64, limit: Int) -> [KeptNotification] {
+    func unfinished(after sequence: Int64, limit: Int) -> [StoredNotification] {
         let behind = sequence == .max ? rows.count : firstPlace(from: sequence + 1)
         return Array(rows[behind...].lazy.map(\.notification).filter { !$0.outcome.state.isFinal }.prefix(limit))
     }
 
-    func unfinished(_ sequences: [Int64]) -> [KeptNotification] {
+    func unfinished(_ sequences: [Int64]) -> [StoredNotification] {
         sequences.sorted().compactMap { place(of: $0) }.map { rows[$0].notification }.filter { !$0.outcome.state.isFinal }
     }
 
-    /// News of a notification that has been forgotten meanwhile is no news.
+    /// Ignores progress of a notification that has been deleted in the meantime.
     mutating func record(_ progress: NotificationProgress) {
         guard let place = place(of: progress.sequence) else { return }
         let id = rows[place].notification.outcome.id
@@ -118,11 +118,11 @@ struct MemoryNotifications {
         rows[place].notification.outcome.id = id
         rows[place].notification.outcome.devices = []
         if let holds = progress.holds { rows[place].notification.holds = holds }
-        if progress.outcome.state.isFinal { rows[place].notification.holds = Holds() }
+        if progress.outcome.state.isFinal { rows[place].notification.holds = DeferredDevices() }
         rows[place].append(progress.devices)
     }
 
-    func notifications(before sequence: Int64?, limit: Int) -> [KeptNotification] {
+    func notifications(before sequence: Int64?, limit: Int) -> [StoredNotification] {
         let end = sequence.map { firstPlace(from: $0) } ?? rows.count
         return rows[..<end].suffix(limit).reversed().map(\.notification)
     }
@@ -136,17 +136,17 @@ struct MemoryNotifications {
         return found
     }
 
-    /// Its devices, in order.
+    /// The device batches of a notification, in order.
     func batches(of sequence: Int64) -> [OutcomeBatch] { place(of: sequence).map { rows[$0].batches.map(\.devices) } ?? [] }
 
-    func deadDevices(after position: DeadDevice.Position?, limit: Int) -> [DeadDevice] {
+    func removedDevices(after position: RemovedDevice.Position?, limit: Int) -> [RemovedDevice] {
         let dead = rows.reversed().lazy.flatMap { row in
             row.batches.reversed().lazy.flatMap { first, devices in
                 devices.removed.reversed().lazy.map { ($0 + first, devices[$0]) }
             }.map { ordinal, device in
                 let outcome = row.notification.outcome
-                return DeadDevice(
-                    position: DeadDevice.Position(sequence: row.notification.sequence, ordinal: Int64(ordinal)),
+                return RemovedDevice(
+                    position: RemovedDevice.Position(sequence: row.notification.sequence, ordinal: Int64(ordinal)),
                     notificationID: outcome.id, time: outcome.endedAt ?? outcome.startedAt ?? outcome.enqueuedAt, device: device)
             }
         }
@@ -173,7 +173,7 @@ struct MemoryNotifications {
         return place < rows.count && rows[place].notification.sequence == sequence ? place : nil
     }
 
-    /// Where the first row with this sequence or a larger one stands.
+    /// The index of the first row with this or a larger sequence.
     private func firstPlace(from sequence: Int64) -> Int {
         var low = 0
         var high = rows.count

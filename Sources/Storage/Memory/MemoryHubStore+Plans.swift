@@ -1,15 +1,15 @@
-import PushCore
+import PushModel
 
-/// Plans of one hub, with the parts of their devices.
+/// The plans of a hub, with the parts that contain their devices.
 struct MemoryPlans {
     fileprivate(set) var last: Int64 = 0
-    fileprivate var plans: [Int64: (plan: KeptPlan, parts: [[UInt8]])] = [:]
+    fileprivate var plans: [Int64: (plan: StoredPlan, parts: [[UInt8]])] = [:]
 
     func contains(_ number: Int64) -> Bool { plans[number] != nil }
 }
 
 extension MemoryHubStore: PlanStore {
-    package func addPlan(_ plan: KeptPlan, parts: [[UInt8]]) -> Int64 {
+    package func addPlan(_ plan: StoredPlan, parts: [[UInt8]]) -> Int64 {
         self.plans.last += 1
         var kept = plan
         kept.number = self.plans.last
@@ -20,13 +20,13 @@ extension MemoryHubStore: PlanStore {
 
     package func lastPlan() -> Int64 { plans.last }
 
-    package func plan(_ number: Int64) -> KeptPlan? { plans.plans[number]?.plan }
+    package func plan(_ number: Int64) -> StoredPlan? { plans.plans[number]?.plan }
 
-    package func plans(before number: Int64?, limit: Int) -> [KeptPlan] {
+    package func plans(before number: Int64?, limit: Int) -> [StoredPlan] {
         Array(newestFirst.filter { $0.number < number ?? .max }.prefix(limit))
     }
 
-    package func latestPlan(of subject: String) -> KeptPlan? { newestFirst.first { $0.subject == subject } }
+    package func latestPlan(of subject: String) -> StoredPlan? { newestFirst.first { $0.subject == subject } }
 
     package func planPart(_ number: Int64, part: Int) -> [UInt8]? {
         guard let parts = plans.plans[number]?.parts, parts.indices.contains(part) else { return nil }
@@ -47,5 +47,5 @@ extension MemoryHubStore: PlanStore {
         return removed.count
     }
 
-    private var newestFirst: [KeptPlan] { plans.plans.values.map(\.plan).sorted { $0.number > $1.number } }
+    private var newestFirst: [StoredPlan] { plans.plans.values.map(\.plan).sorted { $0.number > $1.number } }
 }

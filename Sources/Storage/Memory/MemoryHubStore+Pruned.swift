@@ -1,25 +1,25 @@
-import PushCore
+import PushModel
 
 extension MemoryHubStore: PrunedStore {
     package func pruned(_ filter: PrunedFilter, below number: Int64?, limit: Int) -> [PrunedDevice] {
         Array(prunings.devices.reversed().lazy.filter { $0.number < number ?? .max && filter.matches($0) }.prefix(limit))
     }
 
-    package func forgetPruned(before moment: Timestamp, limit: Int, keepsUntold: Bool) -> Int {
-        prunings.forget(before: moment, limit: limit, upTo: keepsUntold ? prunings.acknowledged : .max)
+    package func forgetPruned(before moment: Timestamp, limit: Int, keepsUnreported: Bool) -> Int {
+        prunings.forget(before: moment, limit: limit, upTo: keepsUnreported ? prunings.acknowledged : .max)
     }
 
-    package func untoldPruned(limit: Int) -> [PrunedDevice] { prunings.offer(limit) }
+    package func unreportedPruned(limit: Int) -> [PrunedDevice] { prunings.offer(limit) }
 
-    package func countUntoldPruned() -> Int { prunings.untold.count }
+    package func countUnreportedPruned() -> Int { prunings.untold.count }
 
     package func acknowledgePruned(upTo number: Int64) { prunings.acknowledge(upTo: number) }
 
-    package func dropUntoldPruned(beyond most: Int) -> Int { prunings.dropUntold(beyond: most) }
+    package func dropUnreportedPruned(beyond most: Int) -> Int { prunings.dropUnreported(beyond: most) }
 }
 
-/// The pruned devices of a hub, by their numbers.
-struct MemoryPrunings {
+/// The pruned devices of a hub, ordered by number.
+struct MemoryPrunedDevices {
     private(set) var devices: [PrunedDevice] = []
     private var last: Int64 = 0
     private var offered: Int64 = 0
@@ -64,7 +64,7 @@ struct MemoryPrunings {
         devices.removeAll { $0.isRestored && $0.number <= number }
     }
 
-    mutating func dropUntold(beyond most: Int) -> Int {
+    mutating func dropUnreported(beyond most: Int) -> Int {
         let untold = untold
         guard untold.count > most else { return 0 }
         let dropped = untold.dropLast(most)

@@ -1,29 +1,29 @@
-import PushCore
+import PushModel
 
-/// What one hub keeps as long as the process lives.
+/// The data of one hub in memory.
 package actor MemoryHubStore: RegistrationStore {
     private var registrations: [UInt32: Registration] = [:]
     private var places: [RegistrationID: UInt32] = [:]
-    private var installations: [UInt32: PlacedInstallation] = [:]
+    private var installations: [UInt32: InstallationRow] = [:]
     private var departures: [RegistrationID: RegistrationDeparture] = [:]
-    /// Of those, what is known of the registrations.
+    /// Details of removed registrations, where known.
     private var departed: [RegistrationID: DepartedRegistration] = [:]
     private var lastOutcomes: [UInt32: OutcomeName] = [:]
     var notifications = MemoryNotifications()
-    var prunings = MemoryPrunings()
+    var prunings = MemoryPrunedDevices()
     var heldRemovals = MemoryHeldRemovals()
     var plans = MemoryPlans()
-    /// By id.
+    /// Jobs by id.
     var jobs: [String: NotificationHubJob] = [:]
 
-    /// Where what happens is kept.
+    /// Stores the events of the hub.
     let runs: MemoryRunStore
 
     package init(runs: MemoryRunStore = MemoryRunStore()) { self.runs = runs }
 
     package func load<Reader: StoredHubReader>(into reader: Reader) -> Reader {
         let stored = StoredHub(
-            registrations: registrations.map { PlacedRegistration(place: $0.key, registration: $0.value) }
+            registrations: registrations.map { RegistrationRow(place: $0.key, registration: $0.value) }
                 .sorted { $0.place < $1.place },
             installations: installations.values.sorted { $0.place < $1.place }, departures: departures,
             lastOutcomes: lastOutcomes, lastSequence: notifications.lastSequence)
@@ -32,15 +32,15 @@ package actor MemoryHubStore: RegistrationStore {
         return reader
     }
 
-    package func registrations(at places: [UInt32]) -> [PlacedRegistration] {
-        places.compactMap { place in registrations[place].map { PlacedRegistration(place: place, registration: $0) } }
+    package func registrations(at places: [UInt32]) -> [RegistrationRow] {
+        places.compactMap { place in registrations[place].map { RegistrationRow(place: place, registration: $0) } }
     }
 
-    package func installations(at places: [UInt32]) -> [PlacedInstallation] { places.compactMap { installations[$0] } }
+    package func installations(at places: [UInt32]) -> [InstallationRow] { places.compactMap { installations[$0] } }
 
-    package func tags(behind place: UInt32?, limit: Int) -> [PlacedTags] {
+    package func tags(behind place: UInt32?, limit: Int) -> [TagsRow] {
         registrations.keys.filter { key in place.map { key > $0 } ?? true }.sorted().prefix(limit)
-            .map { PlacedTags(place: $0, tags: registrations[$0]?.tags ?? []) }
+            .map { TagsRow(place: $0, tags: registrations[$0]?.tags ?? []) }
     }
 
     package func commit(_ change: RegistrationChange) async {
@@ -65,7 +65,7 @@ package actor MemoryHubStore: RegistrationStore {
         if !change.events.isEmpty { await runs.keep(change.events) }
     }
 
-    /// Takes whatever stands at a place off it.
+    /// Removes the registration in a row.
     private func clear(_ place: UInt32) {
         if let old = registrations.removeValue(forKey: place) { places[old.id] = nil }
         lastOutcomes[place] = nil
@@ -93,7 +93,7 @@ package actor MemoryHubStore: RegistrationStore {
         departed = [:]
         lastOutcomes = [:]
         notifications = MemoryNotifications()
-        prunings = MemoryPrunings()
+        prunings = MemoryPrunedDevices()
         heldRemovals = MemoryHeldRemovals()
         plans = MemoryPlans()
         jobs = [:]
@@ -115,7 +115,7 @@ extension DepartedRegistration {
         }
     }
 
-    /// The latest first, and of those of one moment by their ids.
+    /// Latest first; at the same time, by id.
     fileprivate func isListedBefore(_ other: DepartedRegistration) -> Bool {
         departure.time == other.departure.time ? id.text < other.id.text : departure.time > other.departure.time
     }

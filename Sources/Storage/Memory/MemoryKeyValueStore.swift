@@ -1,10 +1,10 @@
-import PushCore
+import PushModel
 import Synchronization
 
-/// Spaces as long as the process lives.
+/// Key-value spaces in memory.
 package final class MemoryKeyValueSpaces: KeyValueSpaces {
     private let quota: KeyValueQuota
-    /// By the bytes of their names.
+    /// Stores by the UTF-8 bytes of their names.
     private let stores = Mutex<[[UInt8]: MemoryKeyValueStore]>([:])
 
     package init(quota: KeyValueQuota = .standard) { self.quota = quota }
@@ -36,10 +36,10 @@ package final class MemoryKeyValueSpaces: KeyValueSpaces {
     }
 }
 
-/// A space as long as the process lives.
+/// A key-value space in memory.
 actor MemoryKeyValueStore: KeyValueStore {
     private enum Content {
-        /// As JSON.
+        /// Serialized JSON.
         case value([UInt8], version: Int64)
         case slots(SlotWindow)
 
@@ -80,12 +80,12 @@ actor MemoryKeyValueStore: KeyValueStore {
     // MARK: - Values
 
     func value(_ key: String, now: Timestamp) throws(PushError) -> KeyValueEntry? {
-        try KeyValueRules.check(key: key)
+        try KeyValueLimits.check(key: key)
         return try entry(key, now: now)
     }
 
     func values(_ keys: [String], now: Timestamp) throws(PushError) -> [KeyValueEntry?] {
-        try KeyValueRules.check(keys: keys)
+        try KeyValueLimits.check(keys: keys)
         return try keys.map { key throws(PushError) in try entry(key, now: now) }
     }
 
@@ -106,16 +106,16 @@ actor MemoryKeyValueStore: KeyValueStore {
     func put(
         _ value: JSON, for key: String, expires: Timestamp?, if condition: KeyValueCondition, now: Timestamp
     ) throws(PushError) -> KeyValuePut {
-        try KeyValueRules.check(key: key)
-        try KeyValueRules.check(expires: expires, now: now)
-        let content = try KeyValueRules.content(of: value, for: key)
+        try KeyValueLimits.check(key: key)
+        try KeyValueLimits.check(expires: expires, now: now)
+        let content = try KeyValueLimits.content(of: value, for: key)
         let present = version(of: key, now: now)
         guard condition.holds(for: present) else { return .conflict(version: present) }
         return .stored(version: try keep(content, for: key, expires: expires, now: now))
     }
 
     func remove(_ key: String, if condition: KeyValueCondition, now: Timestamp) throws(PushError) -> KeyValueRemoval {
-        try KeyValueRules.check(key: key)
+        try KeyValueLimits.check(key: key)
         let present = version(of: key, now: now)
         guard condition.holds(for: present) else { return .conflict(version: present) }
         guard present != nil else { return .missing }
@@ -124,10 +124,10 @@ actor MemoryKeyValueStore: KeyValueStore {
     }
 
     func add(_ amount: Int64, to key: String, expiresIfNew: Timestamp?, now: Timestamp) throws(PushError) -> Int64 {
-        try KeyValueRules.check(key: key)
-        try KeyValueRules.check(expires: expiresIfNew, now: now)
+        try KeyValueLimits.check(key: key)
+        try KeyValueLimits.check(expires: expiresIfNew, now: now)
         let entry = try entry(key, now: now)
-        let sum = try KeyValueRules.sum(entry?.value ?? 0, amount, for: key)
+        let sum = try KeyValueLimits.sum(entry?.value ?? 0, amount, for: key)
         let content = JSON.integer(sum).serialized()
         _ = try keep(content, for: key, expires: entry.map(\.expires) ?? expiresIfNew, now: now)
         return sum
@@ -135,14 +135,14 @@ actor MemoryKeyValueStore: KeyValueStore {
 
     /// - Returns: the version.
     private func keep(_ content: [UInt8], for key: String, expires: Timestamp?, now: Timestamp) throws(PushError) -> Int64 {
-        let version = KeyValueRules.version(after: lastVersion, now: now)
+        let version = KeyValueLimits.version(after: lastVersion, now: now)
         try set([.value(key): Entry(content: .value(content, version: version), expires: expires)], now: now)
         lastVersion = version
         return version
     }
 
     func keys(prefix: String, after: String?, limit: Int, now: Timestamp) throws(PushError) -> [String] {
-        try KeyValueRules.check(page: limit)
+        try KeyValueLimits.check(page: limit)
         let (prefix, after) = (Array(prefix.utf8), after.map { Array($0.utf8) })
         let found = entries.filter { key, entry in
             !key.isSlots && key.bytes.starts(with: prefix) && (after?.lexicographicallyPrecedes(key.bytes) ?? true) && entry.isLive(now)
@@ -155,8 +155,8 @@ actor MemoryKeyValueStore: KeyValueStore {
     func take(
         _ keys: [String], token: String, limit: Int, within period: Duration, now: Timestamp
     ) throws(PushError) -> [Bool] {
-        try KeyValueRules.check(keys: keys)
-        try KeyValueRules.check(token: token, limit: limit, period: period)
+        try KeyValueLimits.check(keys: keys)
+        try KeyValueLimits.check(token: token, limit: limit, period: period)
         let token = SlotWindow.Token(token)
         var changes: [Key: Entry] = [:]
         let answers = keys.map { text in
@@ -172,7 +172,7 @@ actor MemoryKeyValueStore: KeyValueStore {
         return answers
     }
 
-    // MARK: - Room
+    // MARK: - Usage
 
     func usage() -> KeyValueUsage { used }
 
@@ -187,7 +187,7 @@ actor MemoryKeyValueStore: KeyValueStore {
         return expired.count
     }
 
-    /// All of them or, where there is no room, none.
+    /// Stores all changes, or none if they exceed the quota.
     private func set(_ changes: [Key: Entry], now: Timestamp) throws(PushError) {
         var new = KeyValueUsage()
         for (key, entry) in changes {
@@ -195,12 +195,12 @@ actor MemoryKeyValueStore: KeyValueStore {
             new.bytes += entry.content.size + (entries[key].map { -$0.content.size } ?? key.bytes.count)
         }
         if !quota.fits(used, adding: new) {
-            // What has expired need not be there any more; what is about to change is counted above as it is.
+            // Expired entries may be removed. Entries about to change are included in `new`.
             let expired = entries.filter { !$0.value.isLive(now) && changes[$0.key] == nil }
             let left = KeyValueUsage(
                 entries: used.entries - expired.count,
                 bytes: used.bytes - expired.reduce(0) { $0 + $1.key.bytes.count + $1.value.content.size })
-            guard quota.fits(left, adding: new) else { throw KeyValueRules.full(space, used, quota) }
+            guard quota.fits(left, adding: new) else { throw KeyValueLimits.full(space, used, quota) }
             for key in expired.keys { forget(key) }
         }
         entries.merge(changes) { $1 }

@@ -1,7 +1,7 @@
-import PushCore
+import PushModel
 import Synchronization
 
-/// The hubs of a server as long as the process lives.
+/// The hubs of a server in memory.
 package final class MemoryNamespaceStore: NamespaceStore {
     private struct State {
         var rules: [AuthorizationRule] = []
@@ -11,7 +11,7 @@ package final class MemoryNamespaceStore: NamespaceStore {
     }
 
     private let state = Mutex(State())
-    /// Where hubs keep what happens in them.
+    /// Stores the events of all hubs.
     private let runs: MemoryRunStore
 
     package init(runs: MemoryRunStore = MemoryRunStore()) { self.runs = runs }
@@ -31,7 +31,7 @@ package final class MemoryNamespaceStore: NamespaceStore {
         let name = hub.name.lowercased()
         try state.withLock { state throws(PushError) in
             guard !state.hubs.values.contains(where: { $0.number != hub.number && $0.name.lowercased() == name }) else {
-                throw StorageError.conflict("there is a hub named \(hub.name) already")
+                throw StorageError.conflict("a hub named \(hub.name) already exists")
             }
             state.hubs[hub.number] = hub
             state.lastNumber = max(state.lastNumber, hub.number)

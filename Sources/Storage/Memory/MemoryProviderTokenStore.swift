@@ -1,7 +1,7 @@
-import PushCore
+import PushModel
 import Synchronization
 
-/// Tokens as long as the process lives.
+/// Provider tokens in memory.
 package final class MemoryProviderTokenStore: ProviderTokenStore {
     private let tokens = Mutex<[String: ProviderToken]>([:])
 

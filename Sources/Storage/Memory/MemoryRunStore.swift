@@ -1,10 +1,10 @@
-import PushCore
+import PushModel
 
-/// Runs, schedules and events as long as the process lives.
+/// Runs, schedules and events in memory.
 package actor MemoryRunStore: RunStore {
     private var runs: [Int64: RunRecord] = [:]
     private var lastRun: Int64 = 0
-    private var kept: [String: KeptSchedule] = [:]
+    private var kept: [String: StoredSchedule] = [:]
     private var untold: [HubEvent] = []
     private var lastEvent: Int64 = 0
 
@@ -54,15 +54,15 @@ package actor MemoryRunStore: RunStore {
         return ended.count
     }
 
-    package func schedules(hearingFrom now: Timestamp) -> [KeptSchedule] { kept.values.sorted { $0.rule.name < $1.rule.name } }
+    package func schedules(startingFrom now: Timestamp) -> [StoredSchedule] { kept.values.sorted { $0.rule.name < $1.rule.name } }
 
-    package func keep(_ schedule: KeptSchedule) { kept[schedule.rule.name] = schedule }
+    package func keep(_ schedule: StoredSchedule) { kept[schedule.rule.name] = schedule }
 
     package func removeSchedule(_ name: String) { kept[name] = nil }
 
     package func events(limit: Int) -> [HubEvent] { Array(untold.prefix(limit)) }
 
-    /// In the step of what happened.
+    /// Stores events that a change reports.
     func keep(_ events: [HubEvent]) {
         for event in events {
             lastEvent += 1

@@ -1,11 +1,11 @@
-import PushCore
+import PushModel
 
-/// Secure payloads that live as long as the process.
+/// Secure payloads in memory.
 package actor MemorySecurePayloadStore: SecurePayloadStore {
     private var payloads: [String: SealedPayload] = [:]
-    /// The ids of those that can still be read, by addressee.
+    /// Ids of readable payloads, by addressee.
     private var live: [Tag: Set<String>] = [:]
-    /// When each payload expires, and after that when it is forgotten. A payload that was removed leaves its moment behind.
+    /// When each payload expires and, after that, when it is deleted. Entries of removed payloads remain until they are due.
     private var moments = TimeQueue<String>()
 
     package init() {}
@@ -13,7 +13,7 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
     package func insert(_ payload: SealedPayload, limit: SecurePayloadLimit, now: Timestamp) -> SecurePayloadInsertion {
         guard payloads[payload.id] == nil else { return .idInUse }
         let held = readable(by: payload.addressee).map {
-            SecurePayloadLimit.Held(id: $0.id, isOfSender: $0.sender == payload.sender, wasRead: $0.grantedReads > 0)
+            SecurePayloadLimit.Held(id: $0.id, isFromSender: $0.sender == payload.sender, wasRead: $0.grantedReads > 0)
         }
         var insertion = SecurePayloadInsertion.inserted
         switch limit.place(among: held) {
@@ -21,8 +21,8 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
         case .none(let refusal): return refusal
         case .held(let id):
             guard var other = payloads[id] else { break }
-            insertion = .insertedInstead(of: other)
-            other.giveWay(at: now)
+            insertion = .displacedOther(of: other)
+            other.expireEarly(at: now)
             set(id, to: other)
             moments.insert(id, at: other.expiration)
         }
@@ -58,7 +58,7 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
 
     package func remove(_ id: String) { set(id, to: nil) }
 
-    /// From and to a user.
+    /// Removes all payloads from and to a user.
     func removeAll(of user: Tag) {
         for payload in payloads.values where payload.sender == user || payload.addressee == user { set(payload.id, to: nil) }
     }

@@ -1,6 +1,6 @@
-import PushCore
+import PushModel
 
-/// Keeps everything as long as the process lives.
+/// Stores everything in memory, for the lifetime of the process.
 package struct MemoryStorage: StorageEngine {
     package let namespace: any NamespaceStore
     package let accounts: any AccountStore

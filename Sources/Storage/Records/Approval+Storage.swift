@@ -1,4 +1,4 @@
-import PushCore
+import PushModel
 
 /// `{"hub": "news", "created": 1, "sendKey": "…", "audience": "everyone", "content": "…", "ceiling": [1000, "key:ops"],
 ///  "reach": {"apns": 12}, "isReachUnknown": true, "note": "…", "moment": 1, "decision": {"by": "owner", "at": 1, "reason": "…"}, "notification": "…"}`

@@ -1,8 +1,8 @@
-import PushCore
+import PushModel
 
 extension DeviceHandle {
-    /// The handle without its platform, as one text. The parts of a browser's subscription and of a Baidu handle are lines: none
-    /// of them can hold a line's end.
+    /// The handle without its platform, as one text. The parts of a browser subscription or Baidu handle are separated by line feeds, which
+    /// no part can contain.
     var storedText: String {
         switch self {
         case .browser(let endpoint, let p256dh, let auth): "\(endpoint)\n\(p256dh)\n\(auth)"

@@ -1,9 +1,9 @@
-import PushCore
+import PushModel
 
 /// `{"ttl": [seconds, attoseconds], "rules": […], "platforms": ["Apns"], "metadata": "…", "quotas": {"DailyOperations": 1}}`, and
-/// apart from it what is sealed: `{"rules": [["name", "primary", "secondary"]], "credentials": {"Apns": [["Token", "…"]]}}`
+/// separately, sealed: `{"rules": [["name", "primary", "secondary"]], "credentials": {"Apns": [["Token", "…"]]}}`
 extension HubDescription {
-    /// Without anything secret.
+    /// Everything except secrets.
     var storedJSON: JSON {
         var object: JSONObject = ["rules": JSON(rules)]
         if let ttl = registrationTTL?.components { object.append("ttl", [.integer(ttl.seconds), .integer(ttl.attoseconds)]) }
@@ -15,7 +15,7 @@ extension HubDescription {
         return .object(object)
     }
 
-    /// What is stored sealed alone.
+    /// The secrets, which are sealed before they are stored.
     var storedSecrets: JSON {
         var object: JSONObject = ["rules": JSON(keysOf: rules)]
         if !credentials.isEmpty {
@@ -41,7 +41,7 @@ extension HubDescription {
             quotas[try Quota(stored: quota)] = try number.storedInteger()
         }
         let ttl = try json["ttl"]?.storedArray().map { try $0.storedInteger() }
-        guard ttl == nil || ttl?.count == 2 else { throw UnreadableValue(reason: "ttl is no pair of integers") }
+        guard ttl == nil || ttl?.count == 2 else { throw UnreadableValue(reason: "ttl is not a pair of integers") }
         self.init(
             registrationTTL: ttl.map { Duration(secondsComponent: $0[0], attosecondsComponent: $0[1]) },
             rules: try json.required("rules").storedRules(keys: secrets["rules"]), credentials: credentials,
@@ -50,7 +50,7 @@ extension HubDescription {
 }
 
 extension JSON {
-    /// Without their keys.
+    /// The rules without their keys.
     init(_ rules: [AuthorizationRule]) {
         self = .array(
             rules.map { rule in
@@ -63,17 +63,17 @@ extension JSON {
             })
     }
 
-    /// The keys of rules, by their names: they go with no other rule, whatever is done to these.
+    /// The keys of rules, by rule name, so that a key cannot be attached to another rule by editing the unsealed part.
     init(keysOf rules: [AuthorizationRule]) {
         self = .array(rules.map { [.string($0.name), .string($0.primaryKey.reveal()), .string($0.secondaryKey.reveal())] })
     }
 
-    /// - Parameter keys: nil where there are no rules.
+    /// - Parameter keys: nil if there are no rules.
     func storedRules(keys: JSON?) throws -> [AuthorizationRule] {
         var keyPairs: [String: (primary: String, secondary: String)] = [:]
         for entry in try keys?.storedArray() ?? [] {
             let parts = try entry.storedArray().map { try $0.storedText() }
-            guard parts.count == 3 else { throw UnreadableValue(reason: "the keys of a rule are not two") }
+            guard parts.count == 3 else { throw UnreadableValue(reason: "a rule does not have two keys") }
             keyPairs[parts[0]] = (parts[1], parts[2])
         }
         return try storedArray().map { rule in

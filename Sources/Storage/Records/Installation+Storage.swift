@@ -1,6 +1,6 @@
-import PushCore
+import PushModel
 
-/// An object of what is set; lists and maps that are empty are left out.
+/// An object with the properties that are set. Empty lists and maps are omitted.
 extension Installation {
     var storedJSON: JSON {
         var object: JSONObject = ["id": .string(id), "handle": handle.storedJSON]

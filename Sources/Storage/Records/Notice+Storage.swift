@@ -1,6 +1,6 @@
-import PushCore
+import PushModel
 
-/// `{"kind": "deferred", "devices": 2, "until": 1767607200000, "reason": "quiet: asleep"}`; text as it is.
+/// `{"kind": "deferred", "devices": 2, "until": 1767607200000, "reason": "quiet: asleep"}`; free text as a string.
 extension Notice {
     private var kind: Kind? {
         switch self {
@@ -63,7 +63,7 @@ extension Notice {
     }
 }
 
-/// `{"devices": 17, "approval": "a-1"}`, `{"devices": 1000, "ceilingOf": "key:ops"}`, `{"devices": 1000}` for the ceiling of the server.
+/// `{"devices": 17, "approval": "a-1"}`, `{"devices": 1000, "ceilingOf": "key:ops"}`, or `{"devices": 1000}` for the server's ceiling.
 extension ApprovedReach {
     var storedJSON: JSON {
         var object = JSONObject()

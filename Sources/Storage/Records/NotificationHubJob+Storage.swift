@@ -1,7 +1,7 @@
-import PushCore
+import PushModel
 
-/// `{"output": "file:///jobs", "import": "file:///jobs/in", "properties": {…}, "failure": "…", "results": {…}}`: what stands in no
-/// column of its own.
+/// `{"output": "file:///jobs", "import": "file:///jobs/in", "properties": {…}, "failure": "…", "results": {…}}`: the properties without
+/// columns of their own.
 extension NotificationHubJob {
     var storedJSON: JSON {
         var object: JSONObject = ["output": .string(outputContainerURI)]

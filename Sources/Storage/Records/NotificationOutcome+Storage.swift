@@ -1,8 +1,8 @@
-import PushCore
+import PushModel
 
-// What is remarkable about a notification: `{"notices": [{"kind": "plan_lost", …}, "…"], "pruned": {"apns": {"Unregistered": 3}}}`.
+// Remarks on a notification: `{"notices": [{"kind": "plan_lost", …}, "…"], "pruned": {"apns": {"Unregistered": 3}}}`.
 extension NotificationOutcome {
-    /// Nil where there is nothing.
+    /// Nil if there are none.
     var storedRemarks: JSON? {
         guard !notices.isEmpty || !pruned.isEmpty else { return nil }
         var object = JSONObject()

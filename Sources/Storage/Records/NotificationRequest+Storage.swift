@@ -1,9 +1,9 @@
 import FoundationEssentials
-import PushCore
+import PushModel
 
 /// `{"tags": "a && b", "native": {"apns": {"text": "{…}", "headers": [["apns-priority", "5"]]}}, "priority": "high"}`
 ///
-/// One of `tags`, `device`, `devices` and `everyone`; one of `native` and `template`; a body that is no UTF-8 is `bytes` in base64.
+/// One of `tags`, `device`, `devices` and `everyone`; one of `native` and `template`. A body that is not UTF-8 is `bytes` in base64.
 extension NotificationRequest {
     var storedJSON: JSON {
         var object = JSONObject()
@@ -34,7 +34,7 @@ extension NotificationRequest {
         approvedReach = try json["approvedReach"].map { try ApprovedReach(stored: $0) }
     }
 
-    /// The number of the plan that it is bound to.
+    /// The number of the plan that the request is bound to.
     var planNumber: Int64? { plan.flatMap { PlanID.number(of: $0.id) } }
 }
 
@@ -76,7 +76,7 @@ extension Audience {
         if let tags = json["tags"] {
             let text = try tags.storedText()
             guard let expression = try? TagExpression(parsing: text) else {
-                throw UnreadableValue(reason: "\"\(text)\" is no tag expression")
+                throw UnreadableValue(reason: "invalid tag expression \"\(text)\"")
             }
             self = .expression(expression)
         } else if let device = json["device"] {
@@ -86,7 +86,7 @@ extension Audience {
         } else if json["everyone"] == true {
             self = .everyone
         } else {
-            throw UnreadableValue(reason: "it is for nobody")
+            throw UnreadableValue(reason: "it has no audience")
         }
     }
 }
@@ -131,7 +131,7 @@ extension NativePayload {
             self.init(body: Array(try text.storedText().utf8), headers: headers)
         } else {
             guard let bytes = Data(base64Encoded: try json.required("bytes").storedText()) else {
-                throw UnreadableValue(reason: "a body is no base64")
+                throw UnreadableValue(reason: "a body is not base64")
             }
             self.init(body: Array(bytes), headers: headers)
         }
@@ -139,7 +139,7 @@ extension NativePayload {
 }
 
 extension NotificationOutcome {
-    /// Nil where nothing has been counted.
+    /// Nil if nothing has been counted.
     var storedCounts: JSON? {
         guard !counts.isEmpty else { return nil }
         return .object(

@@ -1,18 +1,18 @@
-import PushCore
+import PushModel
 
-/// A batch of outcomes as bytes: the version; the texts that its kinds use; the kinds; how many devices; in version 2 the moments of
-/// their verdicts; their rows; a sum of all that in 8 bytes. Integers are `ByteCursor`'s numbers, a text has its length before it.
+/// Binary encoding of a batch of outcomes: version; texts used by the kinds; kinds; number of devices; in version 2, times of the
+/// outcomes; rows; checksum of all this in 8 bytes. Integers are encoded as `ByteCursor` numbers; a text is preceded by its length.
 ///
-/// A kind is the codes of its platform, of its handles' platform and of its outcome, a byte of marks (1: it has a template's name,
-/// 2: registrations were removed), the numbers of its texts, and the size. A moment is how far its first device is behind that of the
-/// moment before, and the milliseconds since 1970 in 8 bytes. A batch that has none is of version 1.
+/// A kind consists of one byte each for the platform, the handles' platform, the outcome and flags (1: has a template name, 2:
+/// registrations were removed), then the indices of its texts, and the payload size. A time consists of the distance from the previous
+/// time's first device to its own, and the milliseconds since 1970 in 8 bytes. A batch without times has version 1.
 extension OutcomeBatch {
     private static let plain: UInt8 = 1
     private static let timed: UInt8 = 2
 
     var stored: [UInt8] {
-        let moments = moments.filter { $0.first < count }
-        var bytes = [moments.isEmpty ? Self.plain : Self.timed]
+        let resultTimes = resultTimes.filter { $0.first < count }
+        var bytes = [resultTimes.isEmpty ? Self.plain : Self.timed]
         var texts: [String] = []
         var numbers: [String: Int] = [:]
         func number(of text: String) -> UInt64 {
@@ -37,20 +37,20 @@ extension OutcomeBatch {
         for text in texts { bytes.append(text: text) }
         bytes += described
         bytes.append(number: UInt64(count))
-        if !moments.isEmpty { describe(moments, in: &bytes) }
+        if !resultTimes.isEmpty { describe(resultTimes, in: &bytes) }
         bytes.reserveCapacity(bytes.count + rows.count + 8)
         bytes += rows
         bytes.append(word: bytes.withUnsafeBytes { Self.sum($0) })
         return bytes
     }
 
-    private func describe(_ moments: [Moment], in bytes: inout [UInt8]) {
-        bytes.append(number: UInt64(moments.count))
+    private func describe(_ resultTimes: [ResultTime], in bytes: inout [UInt8]) {
+        bytes.append(number: UInt64(resultTimes.count))
         var last = 0
-        for moment in moments {
-            bytes.append(number: UInt64(moment.first - last))
-            bytes.append(word: UInt64(bitPattern: moment.time.milliseconds))
-            last = moment.first
+        for resultTime in resultTimes {
+            bytes.append(number: UInt64(resultTime.first - last))
+            bytes.append(word: UInt64(bitPattern: resultTime.time.milliseconds))
+            last = resultTime.first
         }
     }
 
@@ -60,33 +60,33 @@ extension OutcomeBatch {
 
     private static func read(_ bytes: UnsafeRawBufferPointer) throws -> OutcomeBatch {
         let length = bytes.count - 8
-        guard length > 0 else { throw UnreadableValue(reason: "\(bytes.count) bytes are no batch of outcomes") }
+        guard length > 0 else { throw UnreadableValue(reason: "\(bytes.count) bytes are not a batch of outcomes") }
         let content = UnsafeRawBufferPointer(rebasing: bytes[..<length])
         guard UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: length, as: UInt64.self)) == sum(content) else {
-            throw UnreadableValue(reason: "its bytes are not those that were kept")
+            throw UnreadableValue(reason: "its checksum does not match")
         }
         var cursor = ByteCursor(content)
         let version = cursor.byte()
         guard version == Self.plain || version == Self.timed else {
-            throw UnreadableValue(reason: "version \(version) of batches is not known")
+            throw UnreadableValue(reason: "unknown batch version \(version)")
         }
         let texts = (0..<cursor.count()).map { _ in cursor.text() }
         let kinds = try (0..<cursor.count()).map { _ in try kind(&cursor, texts) }
         let count = Int(clamping: cursor.number())
-        let moments = version == Self.timed ? moments(&cursor) : []
+        let resultTimes = version == Self.timed ? resultTimes(&cursor) : []
         guard !cursor.isBeyond,
-            let batch = OutcomeBatch(kinds: kinds, rows: Array(content[cursor.offset...]), count: count, moments: moments)
+            let batch = OutcomeBatch(kinds: kinds, rows: Array(content[cursor.offset...]), count: count, resultTimes: resultTimes)
         else {
-            throw UnreadableValue(reason: "its \(count) devices are not whole")
+            throw UnreadableValue(reason: "its \(count) devices are incomplete")
         }
         return batch
     }
 
-    private static func moments(_ cursor: inout ByteCursor) -> [Moment] {
+    private static func resultTimes(_ cursor: inout ByteCursor) -> [ResultTime] {
         var last = 0
         return (0..<cursor.count()).map { _ in
             last = Int(clamping: UInt64(last) &+ cursor.number())
-            return Moment(first: last, time: Timestamp(milliseconds: Int64(bitPattern: cursor.word())))
+            return ResultTime(first: last, time: Timestamp(milliseconds: Int64(bitPattern: cursor.word())))
         }
     }
 
@@ -105,7 +105,7 @@ extension OutcomeBatch {
             isRegistrationRemoved: marks & 2 != 0)
     }
 
-    /// Tells damage, not intent. Each step can be undone, so that a change within eight bytes never goes unseen.
+    /// Detects damage, not tampering. Every step is invertible, so any change within one 8-byte word is detected.
     static func sum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var sum = UInt64(bytes.count)
         func add(_ word: UInt64) {
@@ -124,30 +124,30 @@ extension OutcomeBatch {
 // MARK: - Codes
 
 extension Platform {
-    /// These never change; a new platform comes last. The first has code 1.
+    /// Never change these codes; append new platforms at the end. The first has code 1.
     private static let storedCodes: [Platform] = [.apns, .fcmV1, .gcm, .wns, .browser, .mpns, .adm, .baidu, .xiaomi]
 
     var storedCode: UInt8 { UInt8((Self.storedCodes.firstIndex(of: self) ?? -1) + 1) }
 
     init(storedCode code: UInt8) throws {
-        guard (1...Self.storedCodes.count).contains(Int(code)) else { throw UnreadableValue(reason: "platform \(code) is not known") }
+        guard (1...Self.storedCodes.count).contains(Int(code)) else { throw UnreadableValue(reason: "unknown platform \(code)") }
         self = Self.storedCodes[Int(code) - 1]
     }
 }
 
 extension OutcomeName {
-    /// These never change; a new outcome comes last. The first has code 1.
+    /// Never change these codes; append new outcomes at the end. The first has code 1.
     private static let storedCodes: [OutcomeName] = [
         .success, .abandoned, .badChannel, .channelDisconnected, .channelThrottled, .dropped, .expiredChannel, .invalidCredentials,
         .invalidNotificationSize, .noTargets, .pnsInterfaceError, .pnsServerError, .pnsUnavailable, .pnsUnreachable, .skipped, .throttled,
         .unknownError, .wrongToken,
     ]
 
-    /// From 1 on.
+    /// Starts at 1.
     var storedCode: UInt8 { UInt8((Self.storedCodes.firstIndex(of: self) ?? -1) + 1) }
 
     init(storedCode code: UInt8) throws {
-        guard (1...Self.storedCodes.count).contains(Int(code)) else { throw UnreadableValue(reason: "outcome \(code) is not known") }
+        guard (1...Self.storedCodes.count).contains(Int(code)) else { throw UnreadableValue(reason: "unknown outcome \(code)") }
         self = Self.storedCodes[Int(code) - 1]
     }
 }

@@ -1,4 +1,4 @@
-import PushCore
+import PushModel
 
 /// `{"registration": {…}}` or `{"installation": {"id": "…", "user": "…", "tags": […]}}`
 extension PrunedDevice {
@@ -27,7 +27,7 @@ extension PrunedDevice.Subject {
     }
 }
 
-/// A registration that stands for itself, all of it.
+/// A complete standalone registration.
 extension Registration {
     fileprivate var storedJSON: JSON {
         var object: JSONObject = [

@@ -1,4 +1,4 @@
-import PushCore
+import PushModel
 
 /// `{"platform": "wns", "name": "toast", "body": "<toast/>", "headers": [["X-WNS-Type", "wns/toast"]]}`
 extension RegistrationTemplate {
@@ -11,7 +11,7 @@ extension RegistrationTemplate {
         return .object(object)
     }
 
-    /// Compiles it.
+    /// Also compiles the template.
     init(stored json: JSON) throws {
         try self.init(
             name: try json["name"]?.storedText(), body: try json.required("body").storedText(),

@@ -1,6 +1,6 @@
-import PushCore
+import PushModel
 
-/// What a run is beside its state, its times of waiting and ending, and its report, which are kept apart.
+/// The properties of a run without state, queue and end times, and report, which have columns of their own.
 extension RunRecord {
     var storedContent: JSON {
         var object: JSONObject = [
@@ -19,7 +19,7 @@ extension RunRecord {
         report: RunReport
     ) throws {
         guard let trigger = RunTrigger(json: try json.required("trigger")) else {
-            throw UnreadableValue(reason: "its trigger means nothing")
+            throw UnreadableValue(reason: "its trigger is invalid")
         }
         self.init(
             number: number, flow: flow, script: try json.required("script").storedText(), version: try json["version"]?.storedText(),
@@ -33,7 +33,7 @@ extension RunRecord {
 }
 
 extension RunReport {
-    /// Nil where it says nothing.
+    /// Nil for an empty report.
     var storedJSON: JSON? {
         guard self != RunReport() else { return nil }
         var object = JSONObject()
@@ -55,7 +55,7 @@ extension RunReport {
         for step in try json["steps"]?.storedArray() ?? [] { add(try Step(stored: step)) }
         for line in try json["log"]?.storedArray() ?? [] {
             let parts = try line.storedArray()
-            guard parts.count == 3 else { throw UnreadableValue(reason: "a line of its log is none") }
+            guard parts.count == 3 else { throw UnreadableValue(reason: "a line of its log is invalid") }
             add(
                 Line(
                     time: Timestamp(milliseconds: try parts[0].storedInteger()), level: try parts[1].storedText(),
@@ -120,7 +120,7 @@ extension ScheduleRule {
     }
 }
 
-/// What a flow is told of an event, and on whose behalf it was.
+/// The details and the origin of an event.
 extension HubEvent {
     var storedContent: JSON {
         var object: JSONObject = ["facts": .object(facts)]

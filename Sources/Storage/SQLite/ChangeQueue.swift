@@ -1,30 +1,30 @@
 import GRDB
-import PushCore
+import PushModel
 import Synchronization
 
-/// Group commit: changes that arrive while one transaction is written share the next one.
+/// Group commit: changes that arrive while a transaction is being written share the next one.
 ///
-/// Nobody waits for company: a change that comes alone is committed alone. Each caller is resumed when its own change is safe.
+/// A change is never delayed to wait for others. Each caller is resumed once its own change is committed.
 ///
-/// Large changes let the others go first and come a few at a time, so that whoever has little to write never waits for more than these:
-/// the outcomes of a million devices come as fast as they are written, and sends are to be accepted meanwhile.
+/// Large changes yield to small ones and share transactions of limited size. Small changes therefore wait only briefly while, for example,
+/// the outcomes of a million devices are written.
 final class ChangeQueue: Sendable {
     private struct Change: Sendable {
-        /// Makes the change; answers what to do when it is safe. May be called again after a transaction that failed.
+        /// Makes the change; returns what to do after the commit. Called again if the transaction failed because of another change.
         let perform: @Sendable (Database) throws -> @Sendable () -> Void
         let fail: @Sendable (any Error) -> Void
-        /// In bytes.
+        /// Approximate number of bytes written.
         let size: Int
     }
 
     private struct State {
         var pending: [Change] = []
-        /// In order, behind those that are pending.
+        /// Large changes in order of arrival; written after `pending`.
         var large: [Change] = []
         var isDraining = false
         var isClosed = false
 
-        /// Those of the next transaction.
+        /// Removes and returns the changes for the next transaction.
         mutating func next() -> [Change] {
             var room = ChangeQueue.largeInTransaction
             let fitting = large.prefix { change in
@@ -37,13 +37,13 @@ final class ChangeQueue: Sendable {
         }
     }
 
-    /// A change of so many bytes is a large one.
+    /// Number of bytes from which a change is large.
     private static let largeSize = 16_384
-    /// Of large changes, in bytes: a millisecond or two. One that has more is alone.
+    /// Maximum number of bytes of large changes per transaction, about 1 to 2 ms. A larger change gets a transaction of its own.
     private static let largeInTransaction = 524_288
 
     private let pool: DatabasePool
-    /// Called on the writer when a transaction was taken back.
+    /// Called on the writer after a rollback.
     private let onRollback: @Sendable () -> Void
     private let state = Mutex(State())
 
@@ -52,12 +52,12 @@ final class ChangeQueue: Sendable {
         self.onRollback = onRollback
     }
 
-    /// Answers when the change is committed. One that throws a `PushError` before it has written fails alone; after any other
-    /// error each change of its transaction gets a transaction of its own, so that its neighbours do not fail with it.
+    /// Performs a change and returns after the commit. A change that throws a `PushError` before writing fails alone. After any other
+    /// error, each change of the transaction is retried in one of its own, so that valid changes do not fail with it.
     ///
     /// - Parameters:
-    ///   - size: about how much is written, in bytes.
-    ///   - isLast: whatever comes later is refused.
+    ///   - size: approximate number of bytes written.
+    ///   - isLast: whether to close the queue; later changes are rejected.
     func perform<Value: Sendable>(
         size: Int = 0, isLast: Bool = false, _ change: @escaping @Sendable (Database) throws -> Value
     ) async -> Result<Value, any Error> {
@@ -80,10 +80,10 @@ final class ChangeQueue: Sendable {
         }
     }
 
-    /// How many changes wait for a transaction.
+    /// Number of changes that wait for a transaction.
     var waiting: Int { state.withLock { $0.pending.count + $0.large.count } }
 
-    /// Writes what is pending on GRDB's queue, and then what has come meanwhile; lets others onto the queue in between.
+    /// Commits the pending changes on GRDB's queue, then those that arrived meanwhile. Other work may run in between.
     private func drain() {
         pool.asyncWriteWithoutTransaction { database in
             let batch = self.state.withLock { $0.next() }
@@ -100,7 +100,7 @@ final class ChangeQueue: Sendable {
         do {
             try database.beginTransaction(.immediate)
         } catch {
-            // None of them is to blame: alone, each would wait as long for the same answer.
+            // No change caused the error. Retrying each by itself would only repeat the wait for the lock.
             for change in batch { change.fail(error) }
             return
         }
@@ -117,7 +117,7 @@ final class ChangeQueue: Sendable {
             }
             try database.commit()
         } catch {
-            // SQLite takes some transactions back by itself.
+            // SQLite rolls back by itself after some errors.
             if database.isInsideTransaction { try? database.rollback() }
             onRollback()
             if batch.count == 1 {

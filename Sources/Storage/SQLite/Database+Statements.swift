@@ -1,10 +1,10 @@
 import GRDB
 import GRDBSQLite
 
-/// Statements in SQLite's own interface, on those that the connection keeps prepared: quicker than through dictionaries of values,
-/// and texts keep their NUL characters.
+/// Direct use of SQLite's C interface with the connection's cached statements. This is faster than GRDB's row dictionaries and preserves
+/// NUL characters in text.
 extension Database {
-    /// Runs a statement that answers no rows.
+    /// Runs a statement that returns no rows.
     func run<each Value: SQLValue>(_ sql: String, _ values: repeat each Value) throws {
         let statement = try prepared(sql, repeat each values)
         defer { sqlite3_reset(statement) }
@@ -18,7 +18,7 @@ extension Database {
         while try step(statement, sql) { try read(SQLRow(statement: statement)) }
     }
 
-    /// The first row, nil where there is none.
+    /// The first row; nil if there is none.
     func first<Result, each Value: SQLValue>(
         _ sql: String, _ values: repeat each Value, read: (SQLRow) throws -> Result
     ) throws -> Result? {
@@ -46,7 +46,7 @@ extension Database {
         return statement
     }
 
-    /// Whether there is a row.
+    /// Returns whether there is a row.
     private func step(_ statement: OpaquePointer, _ sql: String) throws -> Bool {
         let code = sqlite3_step(statement)
         if code == SQLITE_ROW { return true }

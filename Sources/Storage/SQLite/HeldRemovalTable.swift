@@ -1,5 +1,5 @@
 import GRDB
-import PushCore
+import PushModel
 
 /// The table of held removals.
 enum HeldRemovalTable {
@@ -23,7 +23,7 @@ enum HeldRemovalTable {
         }
     }
 
-    /// Without rows that cannot be read.
+    /// Leaves out unreadable rows.
     static func select(
         _ filter: HeldRemovalFilter, below number: Int64?, limit: Int, hub: Int64, in database: Database
     ) throws -> [HeldRemoval] {
@@ -35,7 +35,7 @@ enum HeldRemovalTable {
         ) { try? removal($0) }.compactMap(\.self)
     }
 
-    /// The columns that `removal` reads.
+    /// Selects the columns that `removal(_:)` reads.
     static let selection = "SELECT number, time, valid_before, notification, platform, handle, reason FROM held_removal"
 
     static func removal(_ row: SQLRow) throws -> HeldRemoval {
@@ -44,7 +44,7 @@ enum HeldRemovalTable {
             reason: row.text(6), notificationID: row.text(3), time: row.time(1), validBefore: row.time(2))
     }
 
-    /// - Returns: the numbers of those that were there as they are given.
+    /// - Returns: numbers of the rows that were unchanged and have been deleted.
     static func delete(_ removals: [HeldRemoval], hub: Int64, in database: Database) throws -> Set<Int64> {
         var deleted: Set<Int64> = []
         for removal in removals {

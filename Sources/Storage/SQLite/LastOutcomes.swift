@@ -1,26 +1,26 @@
 import GRDB
-import PushCore
+import PushModel
 
-/// How the last push to each registration of a hub ended: a row for each block of places, in it a byte for each place. A row for each
-/// registration would make the first push to a million of them a million rows.
+/// The outcome of the last push to each registration of a hub. A row holds a block of 1,024 registration rows with one byte each. With
+/// one row per registration, the first push to a million of them would write a million rows.
 ///
-/// What stands at a place without a registration means nothing, and whoever comes to a place takes away what is there.
+/// Bytes of unused registration rows are meaningless. A new registration clears the byte of its row.
 struct LastOutcomes {
     static let blockBits: Int64 = 10
-    /// Of the blocks of one hub: as many as there are places.
+    /// Number of key bits for the block number within a hub.
     static let hubBits: Int64 = 32 - blockBits
 
-    /// By the numbers of their blocks; as long as needed.
+    /// Blocks by number. Missing bytes at the end are 0.
     private var blocks: [UInt32: [UInt8]] = [:]
 
-    /// All of one hub.
+    /// Reads all blocks of a hub.
     init(of hub: Int64, in database: Database) throws {
         try database.each(
             "SELECT key, content FROM last_outcome_block WHERE key >= ? AND key < ?", hub << Self.hubBits, (hub + 1) << Self.hubBits
         ) { blocks[UInt32($0.integer(0) - hub << Self.hubBits)] = $0.bytes(1) }
     }
 
-    /// Nil where there is none. A byte that means nothing is none: better than to leave out the registration.
+    /// The outcome for a registration row; nil if there is none. An unknown code counts as none, so that the registration is still loaded.
     subscript(place: UInt32) -> OutcomeName? {
         guard let block = blocks[place >> Self.blockBits], Self.offset(of: place) < block.count else { return nil }
         return try? OutcomeName(storedCode: block[Self.offset(of: place)])
@@ -32,7 +32,7 @@ struct LastOutcomes {
 
     // MARK: - Changes
 
-    /// - Parameter outcomes: in the order of their places.
+    /// - Parameter outcomes: sorted by row.
     static func set(_ outcomes: [(place: UInt32, code: UInt8)], hub: Int64, in database: Database) throws {
         var next = 0
         while next < outcomes.count {
@@ -56,7 +56,7 @@ struct LastOutcomes {
         try put(block, at: key, in: database)
     }
 
-    /// For who comes to a place: the outcome of whoever stood there before is not this registration's.
+    /// Clears the outcome of a row that a new registration takes over.
     static func clear(_ place: UInt32, unlessOf id: RegistrationID, hub: Int64, in database: Database) throws {
         guard try isSet(place, hub: hub, in: database) else { return }
         let stays = try database.first(

@@ -1,7 +1,7 @@
 import GRDBSQLite
-import PushCore
+import PushModel
 
-/// The current row of a statement; its columns count from 0. Of the wrong type they are what SQLite makes of them.
+/// The current row of a statement. Columns are counted from 0; values of another type are converted by SQLite.
 struct SQLRow {
     let statement: OpaquePointer
 
@@ -11,14 +11,14 @@ struct SQLRow {
 
     func bool(_ column: Int32) -> Bool { integer(column) != 0 }
 
-    /// With its NUL characters, which end a text where it is read as C reads it.
+    /// Includes NUL characters, at which C functions would end the text.
     func text(_ column: Int32) -> String {
         guard let start = sqlite3_column_text(statement, column) else { return "" }
         let count = Int(sqlite3_column_bytes(statement, column))
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
-    /// A text's bytes, there until the statement goes on; of an empty text they may have no address.
+    /// The bytes of a text, valid until the statement advances. The base address may be nil for an empty text.
     func rawText(_ column: Int32) -> UnsafeRawBufferPointer {
         let start = sqlite3_column_text(statement, column)
         return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(statement, column)))
@@ -36,10 +36,10 @@ struct SQLRow {
         return try JSON(parsing: UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column))))
     }
 
-    /// A place of a registration or an installation.
+    /// The row number of a registration or an installation.
     func place(_ column: Int32) throws -> UInt32 {
         guard let place = UInt32(exactly: integer(column)) else {
-            throw UnreadableValue(reason: "\(integer(column)) is no place")
+            throw UnreadableValue(reason: "invalid row number \(integer(column))")
         }
         return place
     }

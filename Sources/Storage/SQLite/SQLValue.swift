@@ -1,9 +1,9 @@
 import GRDBSQLite
 import Glibc
 
-/// What a statement's parameter can be.
+/// A type that can be bound to a statement parameter.
 protocol SQLValue {
-    /// Binds itself to a parameter, counted from 1; answers SQLite's result code.
+    /// Binds the value to a parameter, counted from 1. Returns SQLite's result code.
     func bind(to statement: OpaquePointer, at index: Int32) -> Int32
 }
 
@@ -49,7 +49,7 @@ extension Optional: SQLValue where Wrapped: SQLValue {
     }
 }
 
-/// A copy for SQLite, which frees it; nil without memory. Never empty, because a null pointer would be bound as NULL.
+/// Allocates a copy that SQLite frees; nil if out of memory. Never empty, because a null pointer would be bound as NULL.
 private func copied(_ bytes: UnsafeRawBufferPointer) -> UnsafeMutableRawPointer? {
     guard let copy = malloc(max(bytes.count, 1)) else { return nil }
     if let base = bytes.baseAddress { memcpy(copy, base, bytes.count) }

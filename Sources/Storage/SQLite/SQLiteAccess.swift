@@ -1,8 +1,8 @@
 import GRDB
-import PushCore
+import PushModel
 
-/// The way to a database until a backup takes the place of what it holds. Whoever came before that has other rows in mind, and
-/// neither reads nor changes any of those that came instead.
+/// Access to a database until a backup is restored. Afterwards, reads and writes throw: the caller's rows may no longer be the same
+/// ones.
 struct SQLiteAccess: Sendable {
     private let database: SQLiteDatabase
     private let generation: Int
@@ -16,9 +16,9 @@ struct SQLiteAccess: Sendable {
 
     var seal: SecretSeal { database.seal }
 
-    /// Makes a change; answers when it is on the disk.
+    /// Makes a change and returns once it is on disk.
     ///
-    /// - Parameter size: about how much is written, in bytes; a large change lets others go first.
+    /// - Parameter size: approximate number of bytes written; large changes yield to others.
     func write<Value: Sendable>(
         size: Int = 0, _ change: @escaping @Sendable (Database) throws -> Value
     ) async throws(PushError) -> Value {
@@ -28,7 +28,7 @@ struct SQLiteAccess: Sendable {
         }
     }
 
-    /// Reads what is committed, all of it at one moment.
+    /// Reads one consistent snapshot of committed data.
     func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws(PushError) -> Value {
         try await database.read { [self] in
             try check()
@@ -38,7 +38,8 @@ struct SQLiteAccess: Sendable {
 
     private func check() throws(PushError) {
         guard database.generation == generation else {
-            throw StorageError.unavailable("what was meant has gone: a backup was restored", hint: "look again, then repeat it")
+            throw StorageError.unavailable(
+                "a backup was restored in the meantime: nothing was read or changed", hint: "check the restored data, then try again")
         }
     }
 }

@@ -1,5 +1,5 @@
 import GRDB
-import PushCore
+import PushModel
 
 /// Accounts and sessions in a database.
 struct SQLiteAccountStore: AccountStore {
@@ -46,7 +46,7 @@ struct SQLiteAccountStore: AccountStore {
         }
     }
 
-    /// Sessions are kept with the name as it was spelt.
+    /// Sessions store the user name as it was spelled at login.
     private static func endSessions(of user: Tag, in database: Database) throws {
         try database.run("DELETE FROM session WHERE 'username:' || username = ? COLLATE tag", user.text)
     }

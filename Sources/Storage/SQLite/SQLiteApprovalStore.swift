@@ -1,11 +1,11 @@
 import GRDB
-import PushCore
+import PushModel
 
-/// Sends that wait for leave, in a database.
+/// Sends awaiting approval, in a database.
 struct SQLiteApprovalStore: ApprovalStore {
     let database: SQLiteDatabase
 
-    func add(_ approval: Approval, most: Int, each: Int) async throws(PushError) -> AddedApproval {
+    func add(_ approval: Approval, most: Int, each: Int) async throws(PushError) -> ApprovalAddition {
         try await database.write { database in
             let known = try database.first(
                 """
@@ -51,7 +51,7 @@ struct SQLiteApprovalStore: ApprovalStore {
     }
 
     func approvals(before number: Int64?, limit: Int, state: Approval.State?) async throws(PushError) -> [Approval] {
-        // A statement of its own for what is asked for, so that its index is used.
+        // Uses a separate statement per kind of filter, so that SQLite uses the index.
         let condition = state == nil ? "?1 IS NULL" : "state = ?1"
         return try await database.read { database in
             try database.all(

@@ -1,11 +1,11 @@
 import GRDB
-import PushCore
+import PushModel
 
-/// The audit trail in a database that nobody need have open, for reading alone.
+/// Read-only audit trail of a database that need not be open.
 package struct SQLiteAuditFile: AuditTrail {
     private let path: String
 
-    /// - Parameter path: of a server's database of this version, or of a backup of one.
+    /// - Parameter path: a server's database of this version, or a backup of one.
     package init(path: String) { self.path = path }
 
     /// Throws `storage.unavailable` (503).

@@ -1,9 +1,9 @@
 import GRDB
-import PushCore
+import PushModel
 
 /// An audit trail in a database.
 struct SQLiteAuditTrail: AuditTrail {
-    private static let verifiedAtOnce = 1000
+    private static let verificationBatchSize = 1000
 
     let database: SQLiteDatabase
 
@@ -18,8 +18,8 @@ struct SQLiteAuditTrail: AuditTrail {
         }
     }
 
-    private static func end(in database: Database) throws -> AuditEnd {
-        let end = try database.first("SELECT sequence, hash FROM audit_end") { AuditEnd(sequence: $0.integer(0), hash: $0.bytes(1)) }
+    private static func end(in database: Database) throws -> AuditHead {
+        let end = try database.first("SELECT sequence, hash FROM audit_end") { AuditHead(sequence: $0.integer(0), hash: $0.bytes(1)) }
         guard let end else { throw StorageError.corrupt("the end of the audit trail", "its row is missing") }
         return end
     }
@@ -46,7 +46,7 @@ struct SQLiteAuditTrail: AuditTrail {
             limit, filter.since?.milliseconds, read: entry)
     }
 
-    /// A statement of its own for what is asked for, so that its index is used.
+    /// Uses a separate statement per kind of filter, so that SQLite uses the index.
     static func selection(_ filter: AuditFilter) -> String {
         let actor = filter.actor == nil ? "?1 IS NULL" : "actor = ?1"
         let action = filter.action == nil ? "?2 IS NULL" : "action = ?2"
@@ -71,7 +71,7 @@ struct SQLiteAuditTrail: AuditTrail {
     // MARK: - Verification
 
     func verify() async throws(PushError) -> AuditVerification {
-        var place = AuditEnd.start
+        var place = AuditHead.start
         while true {
             let (next, verification) = try await database.read { [place] in try Self.verify(from: place, in: $0) }
             if let verification { return verification }
@@ -79,9 +79,9 @@ struct SQLiteAuditTrail: AuditTrail {
         }
     }
 
-    /// The whole chain as it is at one moment.
+    /// Verifies the chain in one consistent snapshot.
     static func verify(in database: Database) throws -> AuditVerification {
-        var place = AuditEnd.start
+        var place = AuditHead.start
         while true {
             let (next, verification) = try verify(from: place, in: database)
             if let verification { return verification }
@@ -89,14 +89,14 @@ struct SQLiteAuditTrail: AuditTrail {
         }
     }
 
-    /// Goes on along the chain; answers how far, and what came of it where that is known.
-    private static func verify(from start: AuditEnd, in database: Database) throws -> (AuditEnd, AuditVerification?) {
+    /// Verifies the next entries of the chain. Returns the position reached and, once known, the result.
+    private static func verify(from start: AuditHead, in database: Database) throws -> (AuditHead, AuditVerification?) {
         var (place, count) = (start, 0)
         var flaw: AuditBreak?
-        // From below the first one on, where somebody may have added some.
+        // Starts below the first sequence number, where entries may have been inserted.
         let lowest = start == .start ? .min : start.sequence
         try database.each(
-            "SELECT \(columns) FROM audit_entry WHERE sequence > ? ORDER BY sequence LIMIT ?", lowest, verifiedAtOnce
+            "SELECT \(columns) FROM audit_entry WHERE sequence > ? ORDER BY sequence LIMIT ?", lowest, verificationBatchSize
         ) { row in
             count += 1
             guard flaw == nil else { return }
@@ -107,9 +107,9 @@ struct SQLiteAuditTrail: AuditTrail {
             }
         }
         if let flaw { return (place, .broken(flaw)) }
-        guard count < verifiedAtOnce else { return (place, nil) }
-        // Without the end nobody knows how many there were: somebody has taken it away.
-        let end = try database.first("SELECT sequence, hash FROM audit_end") { AuditEnd(sequence: $0.integer(0), hash: $0.bytes(1)) }
+        guard count < verificationBatchSize else { return (place, nil) }
+        // A missing end counts as tampering, because removed entries could not be detected.
+        let end = try database.first("SELECT sequence, hash FROM audit_end") { AuditHead(sequence: $0.integer(0), hash: $0.bytes(1)) }
         return (place, end.map(place.verification(against:)) ?? .broken(AuditBreak(sequence: place.sequence + 1, reason: .endless)))
     }
 }

@@ -1,24 +1,24 @@
 import Dispatch
 import GRDB
-import PushCore
+import PushModel
 import Synchronization
 
-/// A database that is open: one writer with group commit, some readers.
+/// An open database: one writer with group commit, and several readers.
 ///
-/// Nothing here blocks a thread of Swift's concurrency: the work is done on GRDB's queues and on Dispatch's.
+/// Never blocks a thread of Swift concurrency: work runs on GRDB's and Dispatch's queues.
 final class SQLiteDatabase: Sendable {
     let path: String
     let pool: DatabasePool
     let templates = TemplateKeys()
-    /// Of the secrets in it.
+    /// Seals and opens the secrets in the database.
     let seal: SecretSeal
-    /// Why pages or the log may still hold secrets that an older version stored in clear; nil where they do not.
+    /// Why pages or the log may still contain secrets that an older version stored in clear; nil if they do not.
     let residue: PushError?
     private let queue: ChangeQueue
     private let restorations = Atomic(0)
     private let foundDamage = Mutex<PushError?>(nil)
 
-    /// Blocks. Makes the file where there is none, and brings the tables of an older version up to date.
+    /// Opens a database, or creates it, and migrates the tables of an older version. Blocks the thread.
     ///
     /// Throws `storage.foreign_file` (400), `storage.newer_schema` (500), `storage.sealed` (409), `storage.corrupt` (500) and
     /// `storage.unavailable` (503).
@@ -38,13 +38,13 @@ final class SQLiteDatabase: Sendable {
         queue = ChangeQueue(pool: pool) { [templates] in templates.forget() }
     }
 
-    /// How often a backup has taken the place of everything.
+    /// Number of backups restored since the database was opened.
     var generation: Int { restorations.load(ordering: .acquiring) }
 
-    /// `storage.corrupt`, once a damaged page was met.
+    /// `storage.corrupt` once a damaged page was found.
     var damage: PushError? { foundDamage.withLock { $0 } }
 
-    /// Checks the structure of all pages beside what else is done, on a connection of its own. Ends early if its task is cancelled.
+    /// Checks the structure of all pages during normal use, on a separate connection. Ends early if its task is cancelled.
     ///
     /// Throws `storage.corrupt` for damage, which is also recorded, and `storage.unavailable`.
     func checkPages() async throws(PushError) {
@@ -54,7 +54,7 @@ final class SQLiteDatabase: Sendable {
         } onCancel: {
             check.cancel()
         }
-        // What it found may be what a backup has taken the place of.
+        // The flaw may be in a database that a restore has replaced in the meantime.
         guard generation == self.generation, let flaw = try unwrap(result) else { return }
         let error = StorageError.corruptPages(path, flaw)
         record(error)
@@ -63,21 +63,21 @@ final class SQLiteDatabase: Sendable {
 
     private func record(_ error: PushError) { foundDamage.withLock { $0 = $0 ?? error } }
 
-    /// Puts what another file holds in the place of everything; nobody reads or writes meanwhile.
+    /// Replaces the whole content with that of another file, with exclusive access.
     func replace(from path: String) async throws(PushError) {
         try await alone { [self] database in
             let source = try DatabaseQueue(path: path, configuration: SQLiteFile.configuration(readonly: true))
-            // Where it fails half-way SQLite takes it back; whoever waits is better refused once too often.
+            // Count first: if copying fails, SQLite rolls back and earlier stores are rejected needlessly. The reverse would be unsafe.
             restorations.add(1, ordering: .acquiringAndReleasing)
             try source.read { try $0.backup(to: database) }
             templates.forget()
             foundDamage.withLock { $0 = nil }
-            // Pages of a database that was not clean are not to stay in the log.
+            // Do not leave pages of a database with clear secrets in the log.
             if residue != nil { try? SealingState.emptyLog(of: database) }
         }
     }
 
-    /// What cannot be erased now, for example on a full disk, is tried again at the next start.
+    /// Errors, such as a full disk, are returned, and erasing is retried at the next start.
     private static func eraseResidue(_ pool: DatabasePool, _ path: String) -> PushError? {
         do {
             try SealingState.eraseResidue(pool)
@@ -95,15 +95,15 @@ final class SQLiteDatabase: Sendable {
     }
 
     private static func setUp(_ database: Database) throws {
-        // Only into a new file: on a full disk nothing could be written, and there is no need to.
+        // Only for a new file: with a full disk, an unnecessary write would fail.
         if try database.first("PRAGMA application_id", read: { $0.integer(0) }) != SQLiteSchema.applicationID {
             try database.execute(sql: "PRAGMA application_id = \(SQLiteSchema.applicationID)")
         }
         try database.execute(sql: "PRAGMA cache_size = -32768")
-        // Every 16 MB; more often, the same pages would be copied again and again.
+        // Every 16 MB. More frequent checkpoints would copy the same pages repeatedly.
         try database.execute(sql: "PRAGMA wal_autocheckpoint = 4000")
         try database.execute(sql: "PRAGMA journal_size_limit = 67108864")
-        // GRDB sets NORMAL, with which a loss of power may take back what was committed last.
+        // GRDB sets NORMAL, with which a power failure may lose the last commits.
         try database.execute(sql: "PRAGMA synchronous = FULL")
         let level = try database.first("PRAGMA synchronous") { $0.integer(0) }
         guard level == 2 else {
@@ -111,16 +111,16 @@ final class SQLiteDatabase: Sendable {
         }
     }
 
-    /// Makes a change; answers when it is on the disk.
+    /// Makes a change and returns once it is on disk.
     ///
-    /// - Parameter size: about how much is written, in bytes; a large change lets others go first.
+    /// - Parameter size: approximate number of bytes written; large changes yield to others.
     func write<Value: Sendable>(
         size: Int = 0, _ change: @escaping @Sendable (Database) throws -> Value
     ) async throws(PushError) -> Value {
         try unwrap(await queue.perform(size: size, change))
     }
 
-    /// Reads what is committed, all of it at one moment.
+    /// Reads one consistent snapshot of committed data.
     func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws(PushError) -> Value {
         try unwrap(
             await withCheckedContinuation { continuation in
@@ -130,7 +130,7 @@ final class SQLiteDatabase: Sendable {
             })
     }
 
-    /// Has the database for itself: no reader, no other change.
+    /// Runs with exclusive access: no concurrent readers or changes.
     func alone<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws(PushError) -> Value {
         try unwrap(
             await withCheckedContinuation { continuation in
@@ -145,11 +145,11 @@ final class SQLiteDatabase: Sendable {
         guard case .success = last else { return }
         try await Self.blocking { [pool, path] in
             try pool.close()
-            SQLiteFile.takeLogBack(path)
+            SQLiteFile.checkpointRemainingLog(path)
         }.mapError { PushError($0, database: path) }.get()
     }
 
-    /// Does work that blocks where it may.
+    /// Runs blocking work on a Dispatch queue.
     static func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async -> Result<Value, any Error> {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(returning: Result { try work() }) }

@@ -1,10 +1,10 @@
 import GRDB
-import PushCore
+import PushModel
 
 extension PushError {
-    /// What an error of SQLite means for whoever asked.
+    /// Converts an error of SQLite into one that tells the user what to do.
     ///
-    /// - Parameter path: of the database.
+    /// - Parameter path: path of the database.
     init(_ error: any Error, database path: String) {
         if let error = error as? PushError {
             self = error
@@ -17,19 +17,19 @@ extension PushError {
         let reason = (error.message ?? "\(error.resultCode)").asClause
         switch error.resultCode {
         case .SQLITE_FULL:
-            self = StorageError.unavailable("nothing can be kept in \(path): the disk is full", hint: "make room; then try again")
+            self = StorageError.unavailable("cannot write to \(path): the disk is full", hint: "free disk space, then try again")
         case .SQLITE_READONLY:
             self = StorageError.unavailable(
-                "nothing can be kept in \(path): the file is read-only", hint: "give the server the right to write it")
+                "cannot write to \(path): the file is read-only", hint: "give the server write permission")
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             self = StorageError.unavailable(
-                "the database \(path) is in use by another program", hint: "end the other program; then try again")
+                "the database \(path) is in use by another program", hint: "stop the other program, then try again")
         case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = StorageError.corruptPages(path, reason)
-        case .SQLITE_CONSTRAINT: self = StorageError.conflict("a row cannot be kept in \(path): \(reason)")
+        case .SQLITE_CONSTRAINT: self = StorageError.conflict("a row cannot be stored in \(path): \(reason)")
         default:
             self = StorageError.unavailable(
                 "the database \(path) cannot be used: \(reason) (\(error.extendedResultCode.rawValue))",
-                hint: "look at the disk and its permissions; then try again")
+                hint: "check the disk and its permissions, then try again")
         }
     }
 }

@@ -1,10 +1,10 @@
 import GRDB
-import PushCore
+import PushModel
 
-// What became of devices: a row for each step of a notification's progress.
+// Outcomes per device: a row for each step of a notification's progress.
 extension SQLiteHubStore {
-    /// Most devices of a row: a page of a list reads one row or two, and who removes rows lets others in between.
-    static let devicesInRow = 8192
+    /// Maximum number of devices per row. A list page reads one or two rows, and deleting rows in steps lets other changes in between.
+    static let maximumDevicesInRow = 8192
 
     func devices(
         ofNotification sequence: Int64, from start: Int, limit: Int
@@ -19,8 +19,8 @@ extension SQLiteHubStore {
         }
     }
 
-    /// Batches that are read at a time, so that a long notification keeps nobody from what he reads.
-    private static let batchesRead = 16
+    /// Number of batches per read, so that a large notification does not block other reads.
+    private static let batchesPerRead = 16
 
     func outcomes(
         ofNotification sequence: Int64, matching probe: OutcomeProbe?, limit: Int
@@ -42,7 +42,7 @@ extension SQLiteHubStore {
         return tally
     }
 
-    /// Those batches whose bytes are wanted, in order, until `body` answers false.
+    /// Calls `body` with the batches that satisfy `isWanted`, in order, until it returns false.
     private func eachBatch(
         ofNotification sequence: Int64, where isWanted: @escaping @Sendable ([UInt8]) -> Bool = { _ in true },
         _ body: (OutcomeBatch) -> Bool
@@ -54,7 +54,7 @@ extension SQLiteHubStore {
                 return try database.all(
                     """
                     SELECT first, content FROM outcome_batch WHERE notification = ?1 AND first >= ?2 ORDER BY first LIMIT ?3
-                    """, key.stored, next, Self.batchesRead
+                    """, key.stored, next, Self.batchesPerRead
                 ) { row -> (first: Int64, batch: OutcomeBatch?) in
                     let (first, content) = (row.integer(0), row.bytes(1))
                     guard isWanted(content) else { return (first, nil) }
@@ -64,12 +64,12 @@ extension SQLiteHubStore {
             for (_, batch) in part {
                 if let batch, !body(batch) { return }
             }
-            guard part.count == Self.batchesRead, let last = part.last?.first else { return }
+            guard part.count == Self.batchesPerRead, let last = part.last?.first else { return }
             next = last + 1
         }
     }
 
-    /// The batch in which a device stands, and the number of its first device; nil where there is no such device.
+    /// The batch that contains a device, and the ordinal of its first device; nil if there is no such device.
     private static func batch(
         of key: NotificationKey, at ordinal: Int, in database: Database
     ) throws -> (first: Int, batch: OutcomeBatch)? {
@@ -90,10 +90,10 @@ extension SQLiteHubStore {
         return found ?? nil
     }
 
-    func deadDevices(after position: DeadDevice.Position?, limit: Int) async throws(PushError) -> [DeadDevice] {
+    func removedDevices(after position: RemovedDevice.Position?, limit: Int) async throws(PushError) -> [RemovedDevice] {
         try await database.read { [hub] database in
-            var found: [DeadDevice] = []
-            var position = position ?? DeadDevice.Position(sequence: .max, ordinal: .max)
+            var found: [RemovedDevice] = []
+            var position = position ?? RemovedDevice.Position(sequence: .max, ordinal: .max)
             while found.count < limit, let batch = try Self.deadBatch(of: hub, before: position, in: database) {
                 found += batch.devices(before: position).prefix(limit - found.count)
                 position = batch.position
@@ -102,9 +102,9 @@ extension SQLiteHubStore {
         }
     }
 
-    /// The last batch that begins before a position.
+    /// The last batch that starts before a position.
     private static func deadBatch(
-        of hub: Int64, before position: DeadDevice.Position, in database: Database
+        of hub: Int64, before position: RemovedDevice.Position, in database: Database
     ) throws -> DeadBatch? {
         try database.first(
             """
@@ -115,19 +115,19 @@ extension SQLiteHubStore {
             """, NotificationKey(hub: hub, upTo: 0).stored, NotificationKey(hub: hub, upTo: position.sequence).stored, position.ordinal
         ) { row in
             let key = NotificationKey(stored: row.integer(0))
-            return try reading("the dead devices from \(row.integer(1)) on of \(key.name)") {
+            return try reading("the removed devices from \(row.integer(1)) on of \(key.name)") {
                 try DeadBatch(
-                    position: DeadDevice.Position(sequence: key.sequence, ordinal: row.integer(1)), ordinals: row.bytes(2),
+                    position: RemovedDevice.Position(sequence: key.sequence, ordinal: row.integer(1)), ordinals: row.bytes(2),
                     devices: OutcomeBatch(stored: row.bytes(3)), notificationID: row.text(4), time: row.time(5))
             }
         }
     }
 
-    // MARK: - Keeping
+    // MARK: - Storing
 
-    /// Rows for devices that are to stand behind those that are there; put together before it is the writer's turn.
+    /// Encodes devices as rows, before the write transaction begins.
     static func rows(for devices: OutcomeBatch) -> [OutcomeRows] {
-        devices.parts(of: devicesInRow).map { OutcomeRows($0) }
+        devices.parts(of: maximumDevicesInRow).map { OutcomeRows($0) }
     }
 
     static func append(_ rows: [OutcomeRows], to key: NotificationKey, in database: Database) throws {
@@ -142,8 +142,7 @@ extension SQLiteHubStore {
         }
     }
 
-    /// Removes some devices of a notification that has ended, so many that others need not wait long. Answers whether there may be
-    /// more.
+    /// Removes some devices of an ended notification, few enough that other changes need not wait long. Returns whether there may be more.
     func removeDevices(of key: NotificationKey) async throws(PushError) -> Bool {
         let step = 8
         return try await database.write { database in
@@ -161,11 +160,11 @@ extension SQLiteHubStore {
     }
 }
 
-/// A batch of devices as it is kept: all of them, and once more those whose registrations were removed, so that nobody need look
-/// through all to find these.
+/// The stored form of a batch: all devices, and again those whose registrations were removed, so that these can be found without
+/// reading all.
 struct OutcomeRows: Sendable {
     let count: Int
-    /// As it is kept.
+    /// The encoded batch.
     let content: [UInt8]
     private let dead: (ordinals: [Int], content: [UInt8])?
 
@@ -176,7 +175,7 @@ struct OutcomeRows: Sendable {
         dead = ordinals.isEmpty ? nil : (ordinals, OutcomeBatch(ordinals.lazy.map { devices[$0] }).stored)
     }
 
-    /// - Parameter first: the number of the first device among those of the notification.
+    /// - Parameter first: ordinal of the first device within the notification.
     func insert(from first: Int, of key: NotificationKey, in database: Database) throws {
         try database.run(
             "INSERT INTO outcome_batch (notification, first, count, content) VALUES (?, ?, ?, ?)", key.stored, first, count, content)
@@ -189,24 +188,24 @@ struct OutcomeRows: Sendable {
     }
 }
 
-/// The dead devices of one batch.
+/// The devices of one batch that were removed because their handles are invalid.
 private struct DeadBatch {
-    /// Of the first of them.
-    let position: DeadDevice.Position
+    /// Position of the first device.
+    let position: RemovedDevice.Position
     private let ordinals: [Int64]
     private let devices: OutcomeBatch
     private let notificationID: String
     private let time: Timestamp
 
     init(
-        position: DeadDevice.Position, ordinals: [UInt8], devices: OutcomeBatch, notificationID: String, time: Timestamp
+        position: RemovedDevice.Position, ordinals: [UInt8], devices: OutcomeBatch, notificationID: String, time: Timestamp
     ) throws {
         self.position = position
         self.ordinals = try ordinals.withUnsafeBytes { bytes in
             var cursor = ByteCursor(bytes)
             let ordinals = devices.indices.map { _ in Int64(clamping: cursor.number()) }
             guard cursor.isAtEnd, !cursor.isBeyond else {
-                throw UnreadableValue(reason: "its numbers are not those of \(devices.count) devices")
+                throw UnreadableValue(reason: "its ordinals do not match \(devices.count) devices")
             }
             return ordinals
         }
@@ -215,11 +214,11 @@ private struct DeadBatch {
         self.time = time
     }
 
-    /// The last one first.
-    func devices(before end: DeadDevice.Position) -> some Sequence<DeadDevice> {
+    /// Last device first.
+    func devices(before end: RemovedDevice.Position) -> some Sequence<RemovedDevice> {
         devices.indices.reversed().lazy.filter { (position.sequence, ordinals[$0]) < (end.sequence, end.ordinal) }.map { place in
-            DeadDevice(
-                position: DeadDevice.Position(sequence: position.sequence, ordinal: ordinals[place]), notificationID: notificationID,
+            RemovedDevice(
+                position: RemovedDevice.Position(sequence: position.sequence, ordinal: ordinals[place]), notificationID: notificationID,
                 time: time, device: devices[place])
         }
     }

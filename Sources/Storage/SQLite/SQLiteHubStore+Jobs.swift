@@ -1,5 +1,5 @@
 import GRDB
-import PushCore
+import PushModel
 
 extension SQLiteHubStore: JobStore {
     func putJob(_ job: NotificationHubJob) async throws(PushError) {

@@ -1,8 +1,8 @@
 import CMalloc
 import GRDB
-import PushCore
+import PushModel
 
-// The way of a hub into memory: a pass over each of its tables, a row at a time.
+// Loading a hub into memory: one pass over each of its tables, row by row.
 extension SQLiteHubStore {
     func load<Reader: StoredHubReader>(into reader: Reader) async throws(PushError) -> Reader {
         try await database.read { [hub] database in
@@ -21,20 +21,20 @@ extension SQLiteHubStore {
                     reader.add(RegistrationDeparture(reason, at: row.time(1)), of: try RegistrationID(stored: row.text(0)))
                 }
             }
-            // The hub reads them later, a page at a time, without those that cannot be read.
+            // Only reports unreadable rows. The hub reads the others later, page by page.
             try database.each("\(HeldRemovalTable.selection) WHERE hub = ?", hub) { row in
                 try Self.read(.heldRemovals, nil, "the held removal \(row.integer(0)) of hub \(hub)", into: &reader) { _ in
                     _ = try HeldRemovalTable.removal(row)
                 }
             }
             reader.end(lastSequence: try Self.lastSequence(of: hub, in: database))
-            // What is sorted on the way takes a sixth of what stays, and would lie in the heap unused.
+            // Temporary sort buffers amount to a sixth of the data that stays. Return them to the system.
             if end > Self.trimming { malloc_trim(0) }
             return reader
         }
     }
 
-    /// Places: to give memory back costs more than it brings for a hub with fewer.
+    /// Number of rows from which returning memory to the system pays off.
     private static let trimming = 50_000
 
     private static func readRegistrations(of hub: Int64, into reader: inout some StoredHubReader, from database: Database) throws {
@@ -60,13 +60,13 @@ extension SQLiteHubStore {
         }
     }
 
-    /// What a hub holds of each; a column that is not asked for is not unpacked either.
+    /// The columns that a hub holds in memory. Other columns are not decoded.
     private static let selectLoaded = """
         SELECT place, id, expiration, platform, handle, tags, template, push_variables, installation
         FROM registration WHERE hub = ? ORDER BY place
         """
 
-    /// Those that were compiled during one pass, by their rows.
+    /// Templates compiled during one pass, by row.
     private final class CompiledTemplates {
         var byKey: [Int64: RegistrationTemplate] = [:]
     }
@@ -86,13 +86,13 @@ extension SQLiteHubStore {
         } catch {
             throw StorageError.unavailable("the registration \(place) of hub \(hub) cannot be read: \(error)", hint: "try again")
         }
-        guard let found else { throw StorageError.unavailable("the registration \(place) of hub \(hub) is gone", hint: "try again") }
+        guard let found else { throw StorageError.unavailable("the registration \(place) of hub \(hub) was deleted", hint: "try again") }
         return found
     }
 
-    /// Has the reader add a row, or its name to those that cannot be read.
+    /// Adds a row to the reader, or reports it as unreadable.
     ///
-    /// - Parameter placed: the row, whose place is its first column; nil in a table without places.
+    /// - Parameter placed: the row, if its first column is a row number; nil for other tables.
     private static func read<Reader: StoredHubReader>(
         _ table: UnreadableRow.Table, _ placed: SQLRow?, _ name: @autoclosure () -> String, into reader: inout Reader,
         _ add: (inout Reader) throws -> Void

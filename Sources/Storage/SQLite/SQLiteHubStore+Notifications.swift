@@ -1,9 +1,9 @@
 import GRDB
-import PushCore
+import PushModel
 
 extension SQLiteHubStore: NotificationStore {
-    func accept(_ notification: KeptNotification) async throws(PushError) -> Acceptance {
-        // Put together before it is its turn, so that the writer has less to do.
+    func accept(_ notification: StoredNotification) async throws(PushError) -> AcceptanceResult {
+        // Encode before the write transaction begins, to keep it short.
         let key = try NotificationKey(hub: hub, sequence: notification.sequence).stored
         let request = notification.request.storedJSON.text()
         let counts = notification.outcome.storedCounts?.text()
@@ -17,7 +17,7 @@ extension SQLiteHubStore: NotificationStore {
             }
             let plan = notification.request.planNumber.map { NotificationKey(hub: hub, upTo: $0).stored }
             if let binding = notification.request.plan {
-                // From here on it stays until the notification has ended.
+                // From here on, the plan is not deleted until the notification has ended.
                 let isThere = try plan.flatMap { try database.first("SELECT 1 FROM plan WHERE key = ?", $0) { _ in true } } ?? false
                 guard isThere else { throw PushError.planExpired(binding.id) }
             }
@@ -35,17 +35,17 @@ extension SQLiteHubStore: NotificationStore {
         }
     }
 
-    func acceptance(under key: IdempotencyKey) async throws(PushError) -> Acceptance? {
+    func acceptance(under key: IdempotencyKey) async throws(PushError) -> AcceptanceResult? {
         try await database.read { [hub] database in try Self.acceptance(under: key, hub, database) }
     }
 
-    private static func acceptance(under key: IdempotencyKey, _ hub: Int64, _ database: Database) throws -> Acceptance? {
+    private static func acceptance(under key: IdempotencyKey, _ hub: Int64, _ database: Database) throws -> AcceptanceResult? {
         let first = try database.first(
             "SELECT \(columns) FROM notification WHERE hub = ? AND idempotency_key = ?", hub, key.key, read: notification)
-        return first.map { Acceptance(key, of: $0) }
+        return first.map { AcceptanceResult(key, of: $0) }
     }
 
-    func unfinished(after sequence: Int64, limit: Int) async throws(PushError) -> [KeptNotification] {
+    func unfinished(after sequence: Int64, limit: Int) async throws(PushError) -> [StoredNotification] {
         try await database.read { [hub] database in
             try database.all(
                 """
@@ -54,7 +54,7 @@ extension SQLiteHubStore: NotificationStore {
         }
     }
 
-    func unfinished(_ sequences: [Int64]) async throws(PushError) -> [KeptNotification] {
+    func unfinished(_ sequences: [Int64]) async throws(PushError) -> [StoredNotification] {
         try await database.read { [hub] database in
             try sequences.sorted().compactMap { sequence in
                 try database.first(
@@ -65,7 +65,7 @@ extension SQLiteHubStore: NotificationStore {
     }
 
     func record(_ progress: NotificationProgress) async throws(PushError) {
-        // Put together before it is its turn, so that the writer has less to do.
+        // Encode before the write transaction begins, to keep it short.
         let (key, rows) = (NotificationKey(hub: hub, upTo: progress.sequence), Self.rows(for: progress.devices))
         let counts = progress.outcome.storedCounts?.text()
         let remarks = progress.outcome.storedRemarks?.text()
@@ -84,14 +84,14 @@ extension SQLiteHubStore: NotificationStore {
                 outcome.startedAt?.milliseconds, outcome.endedAt?.milliseconds, outcome.scheduledFor?.milliseconds,
                 counts, outcome.storedNearMisses?.text(), remarks, holds != nil || outcome.state.isFinal,
                 outcome.state.isFinal || holds?.isEmpty != false ? nil : holds, key.stored)
-            // News of a notification that has been forgotten meanwhile is no news.
+            // The notification may have been deleted in the meantime.
             if database.totalChangesCount > before { try Self.append(rows, to: key, in: database) }
             try LastOutcomes.set(lastOutcomes, hub: hub, in: database)
             try SQLiteRunStore.keep(progress.events, in: database)
         }
     }
 
-    func notification(_ sequence: Int64) async throws(PushError) -> KeptNotification? {
+    func notification(_ sequence: Int64) async throws(PushError) -> StoredNotification? {
         try await database.read { [hub] database in
             try database.first(
                 "SELECT \(Self.columns) FROM notification WHERE key = ?", NotificationKey(hub: hub, upTo: sequence).stored,
@@ -99,7 +99,7 @@ extension SQLiteHubStore: NotificationStore {
         }
     }
 
-    func notifications(before sequence: Int64?, limit: Int) async throws(PushError) -> [KeptNotification] {
+    func notifications(before sequence: Int64?, limit: Int) async throws(PushError) -> [StoredNotification] {
         try await database.read { [hub] database in
             try database.all(
                 "SELECT \(Self.columns) FROM notification WHERE key > ? AND key < ? ORDER BY key DESC LIMIT ?",
@@ -116,7 +116,7 @@ extension SQLiteHubStore: NotificationStore {
                 """, hub, moment.milliseconds, limit
             ) { NotificationKey(stored: $0.integer(0)) }
         }
-        // Its devices first, so that what a crash leaves is found again.
+        // Delete devices first: after a crash, the notification is still there, and deletion is resumed.
         for key in ended {
             while !Task.isCancelled, try await removeDevices(of: key) {}
         }
@@ -146,7 +146,7 @@ extension SQLiteHubStore: NotificationStore {
         near_misses, hub, remarks, origin, holds
         """
 
-    private static func notification(_ row: SQLRow) throws -> KeptNotification {
+    private static func notification(_ row: SQLRow) throws -> StoredNotification {
         let sequence = NotificationKey(stored: row.integer(0)).sequence
         return try reading("the notification \(sequence) of hub \(row.integer(13))", details: ["sequence": .integer(sequence)]) {
             var outcome = NotificationOutcome(
@@ -156,14 +156,14 @@ extension SQLiteHubStore: NotificationStore {
             if !row.isNull(11) { try outcome.setCounts(stored: row.json(11)) }
             if !row.isNull(12) { outcome.nearMisses = try row.json(12).storedArray().map { try $0.storedText() } }
             if !row.isNull(14) { try outcome.setRemarks(stored: row.json(14)) }
-            var holds = Holds()
+            var holds = DeferredDevices()
             if !row.isNull(16) {
-                guard let stored = Holds(stored: row.bytes(16)) else {
-                    throw UnreadableValue(reason: "the devices that are held are not readable")
+                guard let stored = DeferredDevices(stored: row.bytes(16)) else {
+                    throw UnreadableValue(reason: "its deferred devices are unreadable")
                 }
                 holds = stored
             }
-            return KeptNotification(
+            return StoredNotification(
                 sequence: sequence, request: try NotificationRequest(stored: row.json(2)),
                 idempotency: row.optional(3) { IdempotencyKey(key: row.text($0), fingerprint: row.bytes(4)) }, outcome: outcome,
                 origin: row.isNull(15) ? [] : try row.json(15).storedArray().map { try $0.storedText() }, holds: holds)
@@ -172,7 +172,7 @@ extension SQLiteHubStore: NotificationStore {
 }
 
 extension NotificationOutcome {
-    /// Nil where there are none.
+    /// Nil if there are none.
     fileprivate var storedNearMisses: JSON? {
         nearMisses.isEmpty ? nil : .array(nearMisses.map { .string($0) })
     }

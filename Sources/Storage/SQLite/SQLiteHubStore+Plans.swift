@@ -1,8 +1,8 @@
 import GRDB
-import PushCore
+import PushModel
 
 extension SQLiteHubStore: PlanStore {
-    func addPlan(_ plan: KeptPlan, parts: [[UInt8]]) async throws(PushError) -> Int64 {
+    func addPlan(_ plan: StoredPlan, parts: [[UInt8]]) async throws(PushError) -> Int64 {
         let content = plan.storedJSON.text()
         return try await database.write(size: parts.reduce(content.utf8.count) { $0 + $1.count }) { [hub] database in
             let number = try Self.lastPlan(of: hub, in: database) + 1
@@ -27,14 +27,14 @@ extension SQLiteHubStore: PlanStore {
         try database.first("SELECT last FROM plan_sequence WHERE hub = ?", hub) { $0.integer(0) } ?? 0
     }
 
-    func plan(_ number: Int64) async throws(PushError) -> KeptPlan? {
+    func plan(_ number: Int64) async throws(PushError) -> StoredPlan? {
         try await database.read { [hub] database in
             try database.first(
                 "SELECT \(Self.planColumns) FROM plan WHERE key = ?", NotificationKey(hub: hub, upTo: number).stored, read: Self.plan)
         }
     }
 
-    func plans(before number: Int64?, limit: Int) async throws(PushError) -> [KeptPlan] {
+    func plans(before number: Int64?, limit: Int) async throws(PushError) -> [StoredPlan] {
         try await database.read { [hub] database in
             try database.all(
                 "SELECT \(Self.planColumns) FROM plan WHERE key > ? AND key < ? ORDER BY key DESC LIMIT ?",
@@ -42,7 +42,7 @@ extension SQLiteHubStore: PlanStore {
         }
     }
 
-    func latestPlan(of subject: String) async throws(PushError) -> KeptPlan? {
+    func latestPlan(of subject: String) async throws(PushError) -> StoredPlan? {
         try await database.read { [hub] database in
             try database.first(
                 "SELECT \(Self.planColumns) FROM plan WHERE hub = ? AND subject = ? ORDER BY key DESC LIMIT 1", hub, subject,
@@ -68,7 +68,7 @@ extension SQLiteHubStore: PlanStore {
 
     func removePlans(madeBefore moment: Timestamp, beyond newest: Int, limit: Int) async throws(PushError) -> Int {
         try await database.write { [hub] database in
-            // Of those that are too many the newest stands there.
+            // The newest plan beyond the limit.
             let last = try database.first(
                 "SELECT key FROM plan WHERE hub = ? ORDER BY key DESC LIMIT 1 OFFSET ?", hub, max(0, newest)
             ) { $0.integer(0) }
@@ -89,10 +89,10 @@ extension SQLiteHubStore: PlanStore {
 
     private static let planColumns = "key, subject, content, hub"
 
-    private static func plan(_ row: SQLRow) throws -> KeptPlan {
+    private static func plan(_ row: SQLRow) throws -> StoredPlan {
         let number = NotificationKey(stored: row.integer(0)).sequence
         return try reading("the plan \(number) of hub \(row.integer(3))") {
-            try KeptPlan(number: number, subject: row.text(1), stored: row.json(2))
+            try StoredPlan(number: number, subject: row.text(1), stored: row.json(2))
         }
     }
 }

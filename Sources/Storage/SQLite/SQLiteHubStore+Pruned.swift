@@ -1,9 +1,9 @@
 import GRDB
-import PushCore
+import PushModel
 
-// Devices that left because their handles were dead.
+// Devices removed because their handles are invalid.
 extension SQLiteHubStore: PrunedStore {
-    static func setAside(_ device: PrunedDevice, _ content: String, hub: Int64, in database: Database) throws {
+    static func insertPrunedDevice(_ device: PrunedDevice, _ content: String, hub: Int64, in database: Database) throws {
         try database.run(
             """
             INSERT INTO pruned (hub, time, is_restored, id, notification, platform, handle, reason, content)
@@ -12,8 +12,8 @@ extension SQLiteHubStore: PrunedStore {
             device.handle.storedText, device.reason, content)
     }
 
-    /// Of whom somebody may have been told becomes news.
-    static func bringBack(_ numbers: [Int64], at moment: Timestamp?, hub: Int64, in database: Database) throws {
+    /// Restores pruned devices. If the removal of a device may have been reported, its return is recorded, to be reported too.
+    static func restorePrunedDevices(_ numbers: [Int64], at moment: Timestamp?, hub: Int64, in database: Database) throws {
         guard !numbers.isEmpty else { return }
         let offered = try telling(of: hub, in: database).offered
         for number in numbers {
@@ -42,9 +42,9 @@ extension SQLiteHubStore: PrunedStore {
         }
     }
 
-    func forgetPruned(before moment: Timestamp, limit: Int, keepsUntold: Bool) async throws(PushError) -> Int {
+    func forgetPruned(before moment: Timestamp, limit: Int, keepsUnreported: Bool) async throws(PushError) -> Int {
         try await database.write { [hub] database in
-            let told = keepsUntold ? try Self.telling(of: hub, in: database).acknowledged : .max
+            let told = keepsUnreported ? try Self.telling(of: hub, in: database).acknowledged : .max
             let before = database.totalChangesCount
             try database.run(
                 """
@@ -55,9 +55,9 @@ extension SQLiteHubStore: PrunedStore {
         }
     }
 
-    // MARK: - Telling
+    // MARK: - Reporting
 
-    func untoldPruned(limit: Int) async throws(PushError) -> [PrunedDevice] {
+    func unreportedPruned(limit: Int) async throws(PushError) -> [PrunedDevice] {
         let (found, offered) = try await database.read { [hub] database in
             let telling = try Self.telling(of: hub, in: database)
             let found = try database.all(
@@ -76,7 +76,7 @@ extension SQLiteHubStore: PrunedStore {
         return found
     }
 
-    func countUntoldPruned() async throws(PushError) -> Int {
+    func countUnreportedPruned() async throws(PushError) -> Int {
         try await database.read { [hub] database in
             let acknowledged = try Self.telling(of: hub, in: database).acknowledged
             return try database.first("SELECT count(*) FROM pruned WHERE hub = ? AND number > ?", hub, acknowledged) {
@@ -89,7 +89,7 @@ extension SQLiteHubStore: PrunedStore {
         try await database.write { [hub] database in try Self.acknowledge(number, hub: hub, in: database) }
     }
 
-    func dropUntoldPruned(beyond most: Int) async throws(PushError) -> Int {
+    func dropUnreportedPruned(beyond most: Int) async throws(PushError) -> Int {
         try await database.write { [hub] database in
             let acknowledged = try Self.telling(of: hub, in: database).acknowledged
             let last = try database.first(
@@ -110,7 +110,7 @@ extension SQLiteHubStore: PrunedStore {
             INSERT INTO pruned_telling (hub, offered, acknowledged) VALUES (?1, ?2, ?2)
             ON CONFLICT (hub) DO UPDATE SET offered = max(offered, ?2), acknowledged = max(acknowledged, ?2)
             """, hub, number)
-        // That somebody is back is no news any more.
+        // Reported returns are no longer needed.
         try database.run("DELETE FROM pruned WHERE hub = ? AND number <= ? AND is_restored = 1", hub, number)
     }
 

@@ -1,15 +1,15 @@
 import GRDB
-import PushCore
+import PushModel
 
-// Single rows, by their places.
+// Reading single rows, by row number.
 extension SQLiteHubStore {
-    func registrations(at places: [UInt32]) async throws(PushError) -> [PlacedRegistration] {
+    func registrations(at places: [UInt32]) async throws(PushError) -> [RegistrationRow] {
         try await database.read { [hub] database in
             var templates: [Int64: RegistrationTemplate] = [:]
             return try places.compactMap { place in
                 try database.first("\(Self.selectRegistration) WHERE hub = ? AND place = ?", hub, place) { row in
                     try reading(Self.name(ofRegistration: row, hub)) {
-                        PlacedRegistration(
+                        RegistrationRow(
                             place: place, registration: try Self.registration(row, try Self.template(row, &templates, in: database)))
                     }
                 }
@@ -17,7 +17,7 @@ extension SQLiteHubStore {
         }
     }
 
-    func installations(at places: [UInt32]) async throws(PushError) -> [PlacedInstallation] {
+    func installations(at places: [UInt32]) async throws(PushError) -> [InstallationRow] {
         try await database.read { [hub] database in
             try places.compactMap { place in
                 try database.first("\(Self.selectInstallation) WHERE hub = ? AND place = ?", hub, place) { row in
@@ -27,13 +27,13 @@ extension SQLiteHubStore {
         }
     }
 
-    func tags(behind place: UInt32?, limit: Int) async throws(PushError) -> [PlacedTags] {
+    func tags(behind place: UInt32?, limit: Int) async throws(PushError) -> [TagsRow] {
         try await database.read { [hub] database in
             try database.all(
                 "SELECT place, tags FROM registration WHERE hub = ? AND place > ? ORDER BY place LIMIT ?", hub,
                 place.map { Int64($0) } ?? -1, limit
             ) { row in
-                PlacedTags(place: try row.place(0), tags: row.text(1).split(separator: ",").compactMap { Tag(validating: String($0)) })
+                TagsRow(place: try row.place(0), tags: row.text(1).split(separator: ",").compactMap { Tag(validating: String($0)) })
             }
         }
     }
@@ -42,8 +42,8 @@ extension SQLiteHubStore {
 
     static func name(ofInstallation row: SQLRow, _ hub: Int64) -> String { "the installation \(row.integer(0)) of hub \(hub)" }
 
-    static func installation(_ row: SQLRow) throws -> PlacedInstallation {
-        PlacedInstallation(place: try row.place(0), installation: try Installation(stored: row.json(2)), expiration: row.time(1))
+    static func installation(_ row: SQLRow) throws -> InstallationRow {
+        InstallationRow(place: try row.place(0), installation: try Installation(stored: row.json(2)), expiration: row.time(1))
     }
 
     static let selectRegistration = """
@@ -65,7 +65,7 @@ extension SQLiteHubStore {
 
     /// The template of a registration.
     ///
-    /// - Parameter templates: those that were compiled before, by their rows.
+    /// - Parameter templates: templates compiled so far, by key.
     static func template(
         _ row: SQLRow, _ templates: inout [Int64: RegistrationTemplate], in database: Database
     ) throws -> RegistrationTemplate? {

@@ -1,7 +1,7 @@
 import GRDB
-import PushCore
+import PushModel
 
-/// What one hub keeps in a database.
+/// The data of one hub in a database.
 struct SQLiteHubStore: RegistrationStore {
     let database: SQLiteAccess
     let hub: Int64
@@ -15,15 +15,15 @@ struct SQLiteHubStore: RegistrationStore {
             var left: Set<Int64> = []
             for removal in change.removals {
                 if let key = try Self.templateKey(at: removal.place, hub: hub, in: database) { left.insert(key) }
-                try Self.noteDeparture(removal, hub: hub, in: database)
+                try Self.recordDeparture(removal, hub: hub, in: database)
                 try database.run("DELETE FROM registration WHERE hub = ? AND place = ?", hub, removal.place)
                 try LastOutcomes.clear(removal.place, hub: hub, in: database)
             }
             for place in change.installationRemovals {
                 try database.run("DELETE FROM installation WHERE hub = ? AND place = ?", hub, place)
             }
-            for (device, content) in zip(change.pruned, pruned) { try Self.setAside(device, content, hub: hub, in: database) }
-            try Self.bringBack(change.restored, at: change.restoredAt, hub: hub, in: database)
+            for (device, content) in zip(change.pruned, pruned) { try Self.insertPrunedDevice(device, content, hub: hub, in: database) }
+            try Self.restorePrunedDevices(change.restored, at: change.restoredAt, hub: hub, in: database)
             try HeldRemovalTable.delete(of: change.settledRemovals, hub: hub, in: database)
             for put in change.puts {
                 let before = try Self.templateKey(at: put.place, hub: hub, in: database)
@@ -31,7 +31,7 @@ struct SQLiteHubStore: RegistrationStore {
                 if let before, before != key { left.insert(before) }
                 try Self.put(put, template: key, hub: hub, in: database)
             }
-            // After the puts: what leaves one registration may be another's.
+            // After the puts, because another registration may use the same template.
             for key in left { try templates.removeUnused(key, in: database) }
             for (put, content) in zip(change.installationPuts, installations) {
                 try database.run(
@@ -42,19 +42,19 @@ struct SQLiteHubStore: RegistrationStore {
         }
     }
 
-    /// The row of the template of the registration that stands at a place.
+    /// The template key of the registration in a row.
     private static func templateKey(at place: UInt32, hub: Int64, in database: Database) throws -> Int64? {
         try database.first(
             "SELECT template FROM registration WHERE hub = ? AND place = ? AND template IS NOT NULL", hub, place
         ) { $0.integer(0) }
     }
 
-    /// - Parameter template: the row of its template.
-    private static func put(_ put: PlacedRegistration, template: Int64?, hub: Int64, in database: Database) throws {
+    /// - Parameter template: key of its template.
+    private static func put(_ put: RegistrationRow, template: Int64?, hub: Int64, in database: Database) throws {
         let registration = put.registration
         try LastOutcomes.clear(put.place, unlessOf: registration.id, hub: hub, in: database)
         try database.run("DELETE FROM departure WHERE hub = ? AND id = ?", hub, registration.id.text)
-        // Replacing also takes an id off the place where it stood before.
+        // REPLACE also deletes a row that has the same id.
         try database.run(
             """
             INSERT OR REPLACE INTO registration (hub, place, id, etag, expiration, updated_at, platform, handle, tags, template,
@@ -66,8 +66,8 @@ struct SQLiteHubStore: RegistrationStore {
             registration.secondaryTile)
     }
 
-    /// With what is asked for later, from the row that still stands there; where there is none, without.
-    private static func noteDeparture(_ removal: RemovedRegistration, hub: Int64, in database: Database) throws {
+    /// Records a removal with details from the registration's row, if it still exists.
+    private static func recordDeparture(_ removal: RemovedRegistration, hub: Int64, in database: Database) throws {
         let (time, reason) = (removal.departure.time.milliseconds, removal.departure.reason)
         try database.run(
             """
@@ -90,7 +90,7 @@ struct SQLiteHubStore: RegistrationStore {
             case .installation(let id): return try all("installation = ?2", id)
             case .registration(let id): return try all("id = ?2", id.text)
             case .handle(let handle):
-                // Handles of two platforms may be one text.
+                // Handles of different platforms may have the same text.
                 return try all("handle = ?2", handle.storedText).filter { $0.handle == handle }
             }
         }
@@ -140,7 +140,7 @@ extension RegistrationDeparture.Reason {
         case "expired": self = .expired
         case "handleDied": self = .handleDied(detail)
         case "installationChanged": self = .installationChanged
-        default: throw UnreadableValue(reason: "the reason \"\(text)\" is not known")
+        default: throw UnreadableValue(reason: "unknown reason \"\(text)\"")
         }
     }
 }

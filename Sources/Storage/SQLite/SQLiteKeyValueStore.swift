@@ -1,7 +1,7 @@
 import GRDB
-import PushCore
+import PushModel
 
-/// Spaces in a database.
+/// Key-value spaces in a database.
 struct SQLiteKeyValueSpaces: KeyValueSpaces {
     let database: SQLiteDatabase
     var quota = KeyValueQuota.standard
@@ -26,11 +26,11 @@ struct SQLiteKeyValueSpaces: KeyValueSpaces {
     }
 }
 
-/// A space in a database.
+/// A key-value space in a database.
 struct SQLiteKeyValueStore: KeyValueStore {
-    /// So many entries leave in one transaction, so that others need not wait long.
-    private static let clearedAtOnce = 200
-    /// About what an answer for a key writes, in bytes.
+    /// Number of entries deleted per transaction, so that other changes need not wait long.
+    private static let entriesClearedPerTransaction = 200
+    /// Approximate number of bytes written per rate-limit answer.
     private static let slotSize = 100
 
     let database: SQLiteDatabase
@@ -40,12 +40,12 @@ struct SQLiteKeyValueStore: KeyValueStore {
     // MARK: - Values
 
     func value(_ key: String, now: Timestamp) async throws(PushError) -> KeyValueEntry? {
-        try KeyValueRules.check(key: key)
+        try KeyValueLimits.check(key: key)
         return try await database.read { [space, seal = database.seal] in try SQLiteSpace(space, in: $0, seal).entry(key, now: now) }
     }
 
     func values(_ keys: [String], now: Timestamp) async throws(PushError) -> [KeyValueEntry?] {
-        try KeyValueRules.check(keys: keys)
+        try KeyValueLimits.check(keys: keys)
         return try await database.read { [space, seal = database.seal] database in
             let space = try SQLiteSpace(space, in: database, seal)
             return try keys.map { try space.entry($0, now: now) }
@@ -55,9 +55,9 @@ struct SQLiteKeyValueStore: KeyValueStore {
     func put(
         _ value: JSON, for key: String, expires: Timestamp?, if condition: KeyValueCondition, now: Timestamp
     ) async throws(PushError) -> KeyValuePut {
-        try KeyValueRules.check(key: key)
-        try KeyValueRules.check(expires: expires, now: now)
-        let content = try KeyValueRules.content(of: value, for: key)
+        try KeyValueLimits.check(key: key)
+        try KeyValueLimits.check(expires: expires, now: now)
+        let content = try KeyValueLimits.content(of: value, for: key)
         return try await database.write(size: content.count) { [self, seal = database.seal] database in
             var space = try SQLiteSpace(space, in: database, seal)
             let row = try space.row(.value, key)
@@ -71,14 +71,14 @@ struct SQLiteKeyValueStore: KeyValueStore {
     private func keep(
         _ content: [UInt8], for key: String, over row: SQLiteSpace.Row?, expires: Timestamp?, now: Timestamp, in space: inout SQLiteSpace
     ) throws -> Int64 {
-        let version = KeyValueRules.version(after: space.lastVersion, now: now)
+        let version = KeyValueLimits.version(after: space.lastVersion, now: now)
         let change = SQLiteSpace.Change(row: row, key: Array(key.utf8), content: content, version: version, expires: expires)
         try space.put([change], .value, version: version, quota: quota, now: now)
         return version
     }
 
     func remove(_ key: String, if condition: KeyValueCondition, now: Timestamp) async throws(PushError) -> KeyValueRemoval {
-        try KeyValueRules.check(key: key)
+        try KeyValueLimits.check(key: key)
         return try await database.write { [space, seal = database.seal] database in
             var space = try SQLiteSpace(space, in: database, seal)
             let row = try space.row(.value, key).flatMap { $0.isLive(now) ? $0 : nil }
@@ -90,12 +90,12 @@ struct SQLiteKeyValueStore: KeyValueStore {
     }
 
     func add(_ amount: Int64, to key: String, expiresIfNew: Timestamp?, now: Timestamp) async throws(PushError) -> Int64 {
-        try KeyValueRules.check(key: key)
-        try KeyValueRules.check(expires: expiresIfNew, now: now)
+        try KeyValueLimits.check(key: key)
+        try KeyValueLimits.check(expires: expiresIfNew, now: now)
         return try await database.write { [self, seal = database.seal] database in
             var space = try SQLiteSpace(space, in: database, seal)
             let entry = try space.entry(key, now: now)
-            let sum = try KeyValueRules.sum(entry?.value ?? 0, amount, for: key)
+            let sum = try KeyValueLimits.sum(entry?.value ?? 0, amount, for: key)
             _ = try keep(
                 JSON.integer(sum).serialized(), for: key, over: try space.row(.value, key),
                 expires: entry.map(\.expires) ?? expiresIfNew, now: now, in: &space)
@@ -104,9 +104,9 @@ struct SQLiteKeyValueStore: KeyValueStore {
     }
 
     func keys(prefix: String, after: String?, limit: Int, now: Timestamp) async throws(PushError) -> [String] {
-        try KeyValueRules.check(page: limit)
+        try KeyValueLimits.check(page: limit)
         let prefix = Array(prefix.utf8)
-        // Nothing lies between a key and the same with a zero behind it.
+        // The successor of a key is the same key with a zero byte appended.
         let next: [UInt8] = after.map { Array($0.utf8) + [0] } ?? []
         let lowest = prefix.lexicographicallyPrecedes(next) ? next : prefix
         return try await database.read { [space, seal = database.seal] database in
@@ -119,8 +119,8 @@ struct SQLiteKeyValueStore: KeyValueStore {
     func take(
         _ keys: [String], token: String, limit: Int, within period: Duration, now: Timestamp
     ) async throws(PushError) -> [Bool] {
-        try KeyValueRules.check(keys: keys)
-        try KeyValueRules.check(token: token, limit: limit, period: period)
+        try KeyValueLimits.check(keys: keys)
+        try KeyValueLimits.check(token: token, limit: limit, period: period)
         let token = SlotWindow.Token(token)
         return try await database.write(size: keys.count * Self.slotSize) { [self, seal = database.seal] database in
             var space = try SQLiteSpace(space, in: database, seal)
@@ -128,7 +128,7 @@ struct SQLiteKeyValueStore: KeyValueStore {
             var changes: [SQLiteSpace.Change] = []
             let result = try keys.map { key in
                 let bytes = Array(key.utf8)
-                // The same key again is the same question.
+                // A repeated key gets the same answer.
                 if let answer = answers[bytes] { return answer }
                 let row = try space.row(.slots, key)
                 var window = try space.window(key, row, now: now)
@@ -145,7 +145,7 @@ struct SQLiteKeyValueStore: KeyValueStore {
         }
     }
 
-    // MARK: - Room
+    // MARK: - Usage
 
     func usage() async throws(PushError) -> KeyValueUsage {
         try await database.read { [space, seal = database.seal] in try SQLiteSpace(space, in: $0, seal).usage }
@@ -156,8 +156,8 @@ struct SQLiteKeyValueStore: KeyValueStore {
         repeat {
             removed = try await database.write { [space, seal = database.seal] database in
                 var space = try SQLiteSpace(space, in: database, seal)
-                return try space.removeSome(limit: Self.clearedAtOnce)
+                return try space.removeSome(limit: Self.entriesClearedPerTransaction)
             }
-        } while removed == Self.clearedAtOnce
+        } while removed == Self.entriesClearedPerTransaction
     }
 }

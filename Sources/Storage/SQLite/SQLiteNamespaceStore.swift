@@ -1,9 +1,9 @@
 import GRDB
-import PushCore
+import PushModel
 
 /// The hubs of a server in a database.
 struct SQLiteNamespaceStore: NamespaceStore {
-    /// The same for templates, which may be large.
+    /// Number of templates removed per transaction. Low, because templates may be large.
     private static let templateBatch = 100
 
     let database: SQLiteAccess
@@ -54,12 +54,12 @@ struct SQLiteNamespaceStore: NamespaceStore {
             try database.run("INSERT OR IGNORE INTO leaving_hub (number) VALUES (?)", number)
             try database.run("DELETE FROM hub WHERE number = ?", number)
         }
-        // The hub is gone from here on. Rows that cannot leave now do so at the next start.
+        // The hub is deleted from here on. Rows that cannot be deleted now are deleted at the next start.
         try? await removeRows(ofHub: number)
         try? await removeUnusedTemplates()
     }
 
-    /// Goes on with removals that a stop of the server has interrupted.
+    /// Resumes removals of hubs that a server stop interrupted.
     func finishRemovals() async throws(PushError) {
         let leaving = try await database.read { try $0.all("SELECT number FROM leaving_hub") { $0.integer(0) } }
         for number in leaving { try await removeRows(ofHub: number) }
@@ -80,7 +80,7 @@ struct SQLiteNamespaceStore: NamespaceStore {
         try await database.write { try $0.run("DELETE FROM leaving_hub WHERE number = ?", number) }
     }
 
-    /// Removes templates that lost their registrations all at once; those that lose them one by one go with the last.
+    /// Removes templates left unused by the removal of a hub. Otherwise, a template is removed with its last registration.
     func removeUnusedTemplates() async throws(PushError) {
         var last: Int64 = 0
         while true {

@@ -1,7 +1,7 @@
 import GRDB
-import PushCore
+import PushModel
 
-/// Tokens in a database.
+/// Provider tokens in a database.
 struct SQLiteProviderTokenStore: ProviderTokenStore {
     let database: SQLiteDatabase
 

@@ -1,5 +1,5 @@
 import GRDB
-import PushCore
+import PushModel
 
 /// Runs, schedules and events in a database.
 struct SQLiteRunStore: RunStore {
@@ -8,7 +8,7 @@ struct SQLiteRunStore: RunStore {
     // MARK: - Runs
 
     func add(_ runs: [RunRecord], _ cause: RunCause) async throws(PushError) -> [AddedRun] {
-        // Put together before it is the writer's turn.
+        // Encode before the write transaction begins.
         let rows = runs.map { run in (run: run, content: run.storedContent.text(), report: run.report.storedJSON?.text()) }
         return try await database.write(size: rows.reduce(0) { $0 + $1.content.utf8.count }) { database in
             var added: [AddedRun] = []
@@ -99,12 +99,12 @@ struct SQLiteRunStore: RunStore {
 
     // MARK: - Schedules
 
-    func schedules(hearingFrom now: Timestamp) async throws(PushError) -> [KeptSchedule] {
+    func schedules(startingFrom now: Timestamp) async throws(PushError) -> [StoredSchedule] {
         try await database.read { database in
             try database.all("SELECT name, is_configured, is_paused, heard, content FROM schedule ORDER BY name") { row in
                 let name = row.text(0)
                 return try reading("the schedule \(name)") {
-                    KeptSchedule(
+                    StoredSchedule(
                         rule: try ScheduleRule(stored: row.json(4), name: name), isConfigured: row.bool(1), isPaused: row.bool(2),
                         heard: row.isNull(3) ? now : row.time(3))
                 }
@@ -112,7 +112,7 @@ struct SQLiteRunStore: RunStore {
         }
     }
 
-    func keep(_ schedule: KeptSchedule) async throws(PushError) {
+    func keep(_ schedule: StoredSchedule) async throws(PushError) {
         try await database.write { database in
             try database.run(
                 "INSERT OR REPLACE INTO schedule (name, is_configured, is_paused, heard, content) VALUES (?, ?, ?, ?, ?)",
@@ -139,7 +139,7 @@ struct SQLiteRunStore: RunStore {
         }
     }
 
-    /// In the step of what happened.
+    /// Stores events in the transaction of the change that they report.
     static func keep(_ events: [HubEvent], in database: Database) throws {
         for event in events {
             try database.run(
@@ -150,7 +150,7 @@ struct SQLiteRunStore: RunStore {
 
     // MARK: - Restoring
 
-    /// In a backup that takes the place of everything: nothing of it begins by itself. What had not ended then may have ended since.
+    /// Prepares a backup for restoring: none of its runs, schedules and events starts by itself, because each may have been handled since.
     static func settle(in database: Database) throws {
         try database.run("DELETE FROM hub_event")
         try database.run("UPDATE schedule SET heard = NULL")

@@ -1,21 +1,21 @@
 import FoundationEssentials
 import GRDB
 
-/// The tables, and how those of older versions become them.
+/// The tables, and the migrations from older versions.
 enum SQLiteSchema {
-    /// "PuHo" in the file's header: the file is ours.
+    /// "PuHo" in the file header. Identifies databases of this program.
     static let applicationID: Int64 = 0x5075_486F
 
-    /// User tags in the order and with the equality of tags: without regard to case, canonically equivalent spellings alike.
+    /// Orders and compares user tags like `Tag`: case-insensitive, with canonical Unicode equivalence.
     static let tagCollation = DatabaseCollation("tag") { left, right in
         let (left, right) = (left.lowercased(), right.lowercased())
         return left == right ? .orderedSame : left < right ? .orderedAscending : .orderedDescending
     }
 
-    /// For what needs no key: which versions there are, and whether a database has been superseded.
+    /// For operations without a key: listing versions, and checking whether a database is newer.
     static let migrator = migrator(sealingWith: nil)
 
-    /// - Parameter seal: of secrets that a database of an older version has in clear. Without it the migration that seals them throws
+    /// - Parameter seal: seals secrets that an older version stored in clear. Without it, the migration that does so throws
     ///   `storage.sealed`.
     static func migrator(sealingWith seal: SecretSeal?) -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -76,8 +76,8 @@ enum SQLiteSchema {
         return migrator
     }
 
-    /// The tables that belong to a hub, with the columns of their keys, which rows are those of hub `?1`, and how many rows leave in one
-    /// transaction, so that others need not wait long.
+    /// The tables with data of a hub: name, key columns, condition for the rows of hub `?1`, and number of rows deleted per transaction, so
+    /// that other changes need not wait long.
     static let tablesOfHub = [
         ("registration", "hub, place", ofHub, 1000), ("installation", "hub, place", ofHub, 1000), ("departure", "hub, id", ofHub, 1000),
         ("last_outcome_block", "key", keyed("key", LastOutcomes.hubBits), 1000),
@@ -91,7 +91,7 @@ enum SQLiteSchema {
     ]
     private static let ofHub = "hub = ?1"
 
-    /// For a column with the number of its hub in front of so many bits.
+    /// Condition for a column that has the hub number before this many bits.
     private static func keyed(_ column: String, _ bits: Int64) -> String {
         "\(column) >= ?1 << \(bits) AND \(column) < (?1 + 1) << \(bits)"
     }
@@ -105,7 +105,7 @@ enum SQLiteSchema {
             number INTEGER PRIMARY KEY, name TEXT NOT NULL, description TEXT NOT NULL, created_at INTEGER NOT NULL,
             updated_at INTEGER NOT NULL
         ) STRICT;
-        -- Hubs that have been removed and whose rows are still leaving.
+        -- Removed hubs whose rows are still being deleted.
         CREATE TABLE leaving_hub (number INTEGER PRIMARY KEY) STRICT;
         """
 
@@ -134,7 +134,7 @@ enum SQLiteSchema {
         """
 
     private static let notifications = """
-        -- The largest sequence of the notifications that a hub has forgotten.
+        -- The largest sequence among the deleted notifications of a hub.
         CREATE TABLE sequence (hub INTEGER PRIMARY KEY, last INTEGER NOT NULL) STRICT;
         CREATE TABLE notification (
             hub INTEGER NOT NULL, sequence INTEGER NOT NULL, id TEXT NOT NULL, request TEXT NOT NULL,
@@ -142,8 +142,8 @@ enum SQLiteSchema {
             enqueued_at INTEGER NOT NULL, started_at INTEGER, ended_at INTEGER, scheduled_for INTEGER, counts TEXT,
             near_misses TEXT, PRIMARY KEY (hub, sequence)
         ) STRICT;
-        -- A hub's ids are 32 random digits and then a time and a number. In the order of the latter, notifications of one
-        -- transaction are neighbours here; by the former, each would change a page of its own.
+        -- An id consists of 32 random digits, a time and a number. Ordered by time and number, notifications of one transaction
+        -- are neighbours in the index. Ordered by the random digits, each would change a page of its own.
         CREATE UNIQUE INDEX notification_by_id ON notification (hub, substr(id, 33), id);
         CREATE UNIQUE INDEX notification_by_key ON notification (hub, idempotency_key) WHERE idempotency_key IS NOT NULL;
         CREATE INDEX notification_unfinished ON notification (hub, sequence) WHERE is_final = 0;
@@ -166,7 +166,7 @@ enum SQLiteSchema {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// Notifications under one number each, which says where they stand. Their ids hold their sequences and need no index.
+    /// Gives each notification a single integer key, in which its position is visible. Ids contain the sequence and need no index.
     private static let notificationKeys = """
         ALTER TABLE notification RENAME TO notification_before;
         DROP INDEX notification_by_id;
@@ -183,19 +183,19 @@ enum SQLiteSchema {
             tags, enqueued_at, started_at, ended_at, scheduled_for, counts, near_misses
         FROM notification_before ORDER BY hub, sequence;
         DROP TABLE notification_before;
-        -- Behind its columns each of these has the key.
+        -- SQLite appends the key to the columns of each index.
         CREATE UNIQUE INDEX notification_by_key ON notification (hub, idempotency_key) WHERE idempotency_key IS NOT NULL;
         CREATE INDEX notification_unfinished ON notification (hub) WHERE is_final = 0;
         CREATE INDEX notification_by_end ON notification (hub, ended_at) WHERE is_final = 1;
         """
 
     private static let outcomes = """
-        -- Devices of a notification, from number first on, in the form that OutcomeBatch has.
+        -- Devices of a notification from ordinal first on, encoded by OutcomeBatch.
         CREATE TABLE outcome_batch (
             id INTEGER PRIMARY KEY, notification INTEGER NOT NULL, first INTEGER NOT NULL, count INTEGER NOT NULL, content BLOB NOT NULL
         ) STRICT;
         CREATE UNIQUE INDEX outcome_batch_by_notification ON outcome_batch (notification, first);
-        -- The same once more of those alone whose registrations were removed; the first has number first.
+        -- Again, only the devices whose registrations were removed; the first one has ordinal first.
         CREATE TABLE dead_batch (
             notification INTEGER NOT NULL, first INTEGER NOT NULL, ordinals BLOB NOT NULL, content BLOB NOT NULL,
             PRIMARY KEY (notification, first)
@@ -203,7 +203,7 @@ enum SQLiteSchema {
         CREATE TABLE last_outcome_block (key INTEGER PRIMARY KEY, content BLOB NOT NULL) STRICT;
         """
 
-    /// What left because its handle was dead, with all that brings it back, and how far somebody was told of it.
+    /// Pruned devices with everything needed to restore them, and how far they were reported.
     private static let pruned = """
         CREATE TABLE pruned (
             number INTEGER PRIMARY KEY AUTOINCREMENT, hub INTEGER NOT NULL, time INTEGER NOT NULL, is_restored INTEGER NOT NULL,
@@ -218,7 +218,7 @@ enum SQLiteSchema {
         ) STRICT;
         """
 
-    /// Of which device a registration was that left; of those that left before nothing is known but their ids.
+    /// Adds the device of a removed registration. For earlier removals, only ids are known.
     private static let departedDevices = """
         ALTER TABLE departure ADD COLUMN platform TEXT;
         ALTER TABLE departure ADD COLUMN handle TEXT;
@@ -228,19 +228,19 @@ enum SQLiteSchema {
         CREATE INDEX departure_by_installation ON departure (hub, installation) WHERE installation IS NOT NULL;
         """
 
-    /// Under keys like those of notifications, which name the plan that they are bound to.
+    /// Plan keys have the form of notification keys. Notifications refer to the plan that they are bound to.
     private static let plans = """
         CREATE TABLE plan (
             key INTEGER PRIMARY KEY, hub INTEGER NOT NULL, subject TEXT NOT NULL, made_at INTEGER NOT NULL, content TEXT NOT NULL
         ) STRICT;
-        -- Behind its columns it has the key.
+        -- SQLite appends the key to the columns of the index.
         CREATE INDEX plan_by_subject ON plan (hub, subject);
-        -- Devices, in the form that PlannedAudience has.
+        -- Devices, encoded by PlannedAudience.
         CREATE TABLE plan_part (
             id INTEGER PRIMARY KEY, plan INTEGER NOT NULL, part INTEGER NOT NULL, content BLOB NOT NULL
         ) STRICT;
         CREATE UNIQUE INDEX plan_part_by_plan ON plan_part (plan, part);
-        -- The number of the last plan that a hub has made.
+        -- The number of the last plan of a hub.
         CREATE TABLE plan_sequence (hub INTEGER PRIMARY KEY, last INTEGER NOT NULL) STRICT;
         ALTER TABLE notification ADD COLUMN plan INTEGER;
         """
@@ -250,7 +250,7 @@ enum SQLiteSchema {
             number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, entries INTEGER NOT NULL, bytes INTEGER NOT NULL,
             last_version INTEGER NOT NULL
         ) STRICT;
-        -- Values as JSON, and slots as SlotWindow packs them.
+        -- Values as JSON, and rate-limit slots packed by SlotWindow.
         CREATE TABLE key_value (
             id INTEGER PRIMARY KEY, space INTEGER NOT NULL, kind INTEGER NOT NULL, key BLOB NOT NULL, version INTEGER NOT NULL,
             expiration INTEGER, content BLOB NOT NULL
@@ -264,10 +264,10 @@ enum SQLiteSchema {
             sequence INTEGER PRIMARY KEY, time INTEGER NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL, subject TEXT NOT NULL,
             details TEXT NOT NULL, outcome TEXT NOT NULL, hash BLOB NOT NULL
         ) STRICT;
-        -- Behind its column each of these has the sequence.
+        -- SQLite appends the sequence to the column of each index.
         CREATE INDEX audit_entry_by_actor ON audit_entry (actor);
         CREATE INDEX audit_entry_by_action ON audit_entry (action);
-        -- Where the last entry that was appended stands: without it, nobody would miss entries at the end.
+        -- The last entry appended. Without it, entries removed from the end could not be detected.
         CREATE TABLE audit_end (
             key INTEGER PRIMARY KEY CHECK (key = 1), sequence INTEGER NOT NULL, hash BLOB NOT NULL
         ) STRICT;
@@ -293,7 +293,7 @@ enum SQLiteSchema {
         """
 
     private static let runs = """
-        -- Runs of flows; numbers are never used again.
+        -- Runs of flows; numbers are never reused.
         CREATE TABLE run (
             number INTEGER PRIMARY KEY AUTOINCREMENT, flow TEXT NOT NULL, key TEXT, state TEXT NOT NULL, is_final INTEGER NOT NULL,
             trigger TEXT NOT NULL, queued_at INTEGER NOT NULL, ended_at INTEGER, content TEXT NOT NULL, report TEXT
@@ -302,18 +302,18 @@ enum SQLiteSchema {
         CREATE INDEX run_by_flow ON run (flow, number);
         CREATE INDEX run_unfinished ON run (number) WHERE is_final = 0;
         CREATE INDEX run_by_end ON run (ended_at) WHERE is_final = 1;
-        -- Without a moment up to which it was heard, a schedule begins with what comes.
+        -- heard: due times up to it have been handled. If it is null, a schedule starts with the next due time.
         CREATE TABLE schedule (
             name TEXT PRIMARY KEY, is_configured INTEGER NOT NULL, is_paused INTEGER NOT NULL, heard INTEGER, content TEXT NOT NULL
         ) STRICT, WITHOUT ROWID;
-        -- What happened in hubs and no flow was started for yet.
+        -- Hub events that no flow has been started for yet.
         CREATE TABLE hub_event (
             number INTEGER PRIMARY KEY AUTOINCREMENT, hub TEXT NOT NULL, kind TEXT NOT NULL, time INTEGER NOT NULL, content TEXT NOT NULL
         ) STRICT;
         """
 
     private static let hubNames = """
-        -- The last that was made is the one in use.
+        -- The hub created last keeps its name.
         UPDATE hub SET name = name || '-' || number
         WHERE EXISTS (SELECT 1 FROM hub AS other WHERE lower(other.name) = lower(hub.name) AND other.number > hub.number);
         CREATE UNIQUE INDEX hub_by_name ON hub (lower(name));
@@ -325,7 +325,7 @@ enum SQLiteSchema {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// By which key what can be read is sealed; empty where it was sealed before that was kept.
+    /// Adds the key by which readable payloads are sealed; empty for those sealed before it was recorded.
     private static let payloadKeys = """
         ALTER TABLE secure_payload ADD COLUMN key_mark BLOB NOT NULL DEFAULT x'';
         CREATE INDEX secure_payload_by_key ON secure_payload (key_mark) WHERE ending IS NULL;

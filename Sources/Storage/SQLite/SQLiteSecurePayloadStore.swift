@@ -1,5 +1,5 @@
 import GRDB
-import PushCore
+import PushModel
 
 /// Secure payloads in a database.
 struct SQLiteSecurePayloadStore: SecurePayloadStore {
@@ -17,15 +17,15 @@ struct SQLiteSecurePayloadStore: SecurePayloadStore {
                 SELECT id, sender = ? COLLATE tag, granted_reads > 0 FROM secure_payload
                 WHERE addressee = ? AND ending IS NULL ORDER BY expiration, id
                 """, payload.sender.text, payload.addressee.text
-            ) { SecurePayloadLimit.Held(id: $0.text(0), isOfSender: $0.integer(1) != 0, wasRead: $0.integer(2) != 0) }
+            ) { SecurePayloadLimit.Held(id: $0.text(0), isFromSender: $0.integer(1) != 0, wasRead: $0.integer(2) != 0) }
             var insertion = SecurePayloadInsertion.inserted
             switch limit.place(among: held) {
             case .free: break
             case .none(let refusal): return refusal
             case .held(let id):
                 guard var other = try Self.payload(id, in: database) else { break }
-                insertion = .insertedInstead(of: other)
-                other.giveWay(at: now)
+                insertion = .displacedOther(of: other)
+                other.expireEarly(at: now)
                 try Self.put(other, in: database)
             }
             try Self.put(payload, in: database)
@@ -50,7 +50,7 @@ struct SQLiteSecurePayloadStore: SecurePayloadStore {
         try await database.read { try Self.readableByKey(in: $0) }
     }
 
-    /// Also in a database from before keys had marks.
+    /// Also works with databases from before keys were recorded.
     static func readableByKey(in database: Database) throws -> [[UInt8]: Int] {
         guard try database.columns(in: "secure_payload").contains(where: { $0.name == "key_mark" }) else {
             let count = try database.first("SELECT count(*) FROM secure_payload WHERE ending IS NULL") { Int($0.integer(0)) } ?? 0

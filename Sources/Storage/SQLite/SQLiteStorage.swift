@@ -1,8 +1,8 @@
 import GRDB
 import Glibc
-import PushCore
+import PushModel
 
-/// Keeps everything in one SQLite file. What was answered is on the disk, and no crash loses it.
+/// Stores everything in one SQLite file. A change that was confirmed is on disk and survives a crash.
 package struct SQLiteStorage: StorageEngine {
     package let accounts: any AccountStore
     package let securePayloads: any SecurePayloadStore
@@ -15,11 +15,10 @@ package struct SQLiteStorage: StorageEngine {
     package var namespace: any NamespaceStore { SQLiteNamespaceStore(database: SQLiteAccess(database)) }
     package var runs: any RunStore { SQLiteRunStore(database: SQLiteAccess(database)) }
 
-    /// Why the file may still hold secrets that an older version stored in clear; nil where it does not.
+    /// Why the file may still contain secrets that an older version stored in clear; nil if it does not.
     package var residue: PushError? { database.residue }
 
-    /// Opens the database of a file, or makes one that only its owner can read. Secrets that an older version stored in clear are
-    /// sealed.
+    /// Opens a database file, or creates one that only its owner can read. Seals secrets that an older version stored in clear.
     ///
     /// Throws `storage.foreign_file` (400), `storage.newer_schema` (500), `storage.sealed` (409), `storage.corrupt` (500) and
     /// `storage.unavailable` (503).
@@ -27,7 +26,7 @@ package struct SQLiteStorage: StorageEngine {
         let database = try await SQLiteDatabase.blocking { try SQLiteDatabase(opening: path, seal: seal) }
             .mapError { PushError($0, database: path) }.get()
         let namespace = SQLiteNamespaceStore(database: SQLiteAccess(database))
-        // What nobody needs any more can wait for a start with room on the disk.
+        // Cleanup may fail, for example on a full disk; it is retried at the next start.
         try? await namespace.finishRemovals()
         try? await namespace.removeUnusedTemplates()
         return SQLiteStorage(
@@ -37,8 +36,8 @@ package struct SQLiteStorage: StorageEngine {
             auditTrail: SQLiteAuditTrail(database: database), approvals: SQLiteApprovalStore(database: database), database: database)
     }
 
-    /// Examines the files of a database that no process has open, and changes nothing. To be called before it is opened: SQLite makes
-    /// a new database of an empty file, and drops a log that it cannot use.
+    /// Examines the files of a database that no process has open, without changing them. Call this before opening it: SQLite turns an empty
+    /// file into a new database, and drops a log that it cannot use.
     ///
     /// - Parameter mark: what the folder records about its database.
     /// Throws `storage.damaged` (500), `storage.foreign_file` (400) and `storage.unavailable` (503).
@@ -47,14 +46,14 @@ package struct SQLiteStorage: StorageEngine {
             .mapError { PushError($0, database: path) }.get()
     }
 
-    /// Whether the log of a database that no process has open was deleted: SQLite removes the index of a log together with it.
+    /// Whether the log of a database that no process has open was deleted: SQLite itself removes the log and its index together.
     package static func hasLostLog(_ path: String) -> Bool {
         SQLiteFile.exists(path) && SQLiteFile.exists("\(path)-shm") && !SQLiteFile.exists("\(path)-wal")
     }
 
-    /// Gives the database an identity if it has none, and brings it into the file itself, where `examine` finds it.
+    /// Assigns an identity if the database has none, and checkpoints it into the file, where `examine` reads it.
     ///
-    /// - Returns: the identity that it has.
+    /// - Returns: the identity of the database.
     package func identify(as identity: DatabaseIdentity) async throws(PushError) -> DatabaseIdentity {
         try await database.alone { database in
             let stored = try SQLiteFile.identity(of: database)
@@ -69,10 +68,10 @@ package struct SQLiteStorage: StorageEngine {
 
     package func checkPages() async throws(PushError) { try await database.checkPages() }
 
-    /// Looks whether a database can be opened by this version, and whether its pages are whole; also while another process uses it.
+    /// Checks whether this version can open a database and whether its pages are intact. Other processes may use it meanwhile.
     ///
-    /// - Parameter mark: what its folder records about it; nil while another process uses it, for its files change then.
-    /// - Returns: false where there is no database, and need not be one.
+    /// - Parameter mark: the folder's record about it; nil while another process uses it, because its files change then.
+    /// - Returns: false if there is no database and none is expected.
     /// Throws `storage.damaged`, `storage.foreign_file`, `storage.newer_schema`, `storage.corrupt` and `storage.unavailable`.
     @discardableResult
     package static func inspect(_ path: String, _ mark: DatabaseMark? = nil) async throws(PushError) -> Bool {
@@ -86,18 +85,18 @@ package struct SQLiteStorage: StorageEngine {
         }.mapError { PushError($0, database: path) }.get()
     }
 
-    /// What is kept in a database that nobody need have open.
+    /// Summary of a database that need not be open.
     package struct Contents: Sendable {
         package let hubs: [String]
-        /// Secure payloads that can still be read, by the marks of their keys.
+        /// Number of readable secure payloads, by key id.
         package let payloadsByKey: [[UInt8]: Int]
-        /// Accounts with a hash that is cheaper than that of an account that is served.
+        /// Number of accounts whose password hash is weaker than the current cost.
         package let cheapAccounts: Int
         /// Nil for a database of a version that stored secrets in clear.
         package let sealing: SealingState?
     }
 
-    /// Of a database of this version or one before, also while another process uses it.
+    /// Reads a database of this or an older version. Other processes may use it meanwhile.
     package static func contents(of path: String) async throws(PushError) -> Contents {
         try await SQLiteDatabase.blocking {
             try SQLiteFile.check(path)
@@ -115,7 +114,7 @@ package struct SQLiteStorage: StorageEngine {
     }
 
     package func checkWriting() async throws(PushError) {
-        // A row that changes into what it is would not be written.
+        // An update that changes nothing would not be written to disk.
         try await database.write { database in
             try database.run("INSERT INTO leaving_hub VALUES (-1)")
             try database.run("DELETE FROM leaving_hub WHERE number = -1")
@@ -139,8 +138,8 @@ package struct SQLiteStorage: StorageEngine {
             } catch {
                 throw PushError(error, database: path)
             }
-            // Unlike a renaming, this does not overwrite what came in between.
-            guard link(partial, path) == 0 else { throw errno == EEXIST ? taken : SQLiteFile.failure("made", path) }
+            // Unlike a rename, this does not overwrite a file created in the meantime.
+            guard link(partial, path) == 0 else { throw errno == EEXIST ? taken : SQLiteFile.failure("created", path) }
         }
     }
 
@@ -150,19 +149,19 @@ package struct SQLiteStorage: StorageEngine {
         let staged = "\(database.path).restoring"
         defer { SQLiteFile.remove(staged) }
         let renewed = try await Self.prepare(path, as: staged, database.seal, secrets, for: .restoringInServer)
-        // The folder's mark names the identity of this database, and goes on doing so.
+        // The folder's mark contains the identity of this database, so the backup gets the same one.
         if let identity = try await database.read({ try SQLiteFile.identity(of: $0) }) { try await Self.identify(staged, as: identity) }
         await whenChecked()
         try await database.replace(from: staged)
         return renewed
     }
 
-    /// Puts a backup in the place of a database that nobody has open, whatever that one is: broken, of another program, or none.
+    /// Replaces a database that no process has open with a backup. The old one may be broken, of another program, or missing.
     ///
     /// - Parameters:
-    ///   - mark: what the folder records about the database; the backup gets the identity that it names.
-    ///   - whenChecked: called when the backup is known to be good, and before anything changes.
-    /// - Returns: what was wrong with the one before, nil for one that was whole, or none; and what was renewed.
+    ///   - mark: the folder's record about the database; the backup gets its identity.
+    ///   - whenChecked: called after the backup was checked and before anything changes.
+    /// - Returns: what was wrong with the old database (nil if nothing, or if there was none), and the renewed secrets.
     /// Throws what `restore` throws for the backup, and `storage.unavailable`; then nothing has changed.
     package static func replace(
         _ target: String, from path: String, mark: DatabaseMark = DatabaseMark(), seal: SecretSeal, _ secrets: LostSecrets = .refused,
@@ -184,10 +183,10 @@ package struct SQLiteStorage: StorageEngine {
         return (flaw, renewed)
     }
 
-    /// Puts new secrets in the place of those that do not open, in a database that no process has open. One of an older version is
-    /// brought up to date, and its secrets are sealed.
+    /// Replaces secrets that cannot be opened, in a database that no process has open. Migrates a database of an older version and seals
+    /// its secrets.
     ///
-    /// Throws `storage.not_found`, and what `open` throws but `storage.sealed`.
+    /// Throws `storage.not_found`, and what `open` throws except `storage.sealed`.
     package static func renewSecrets(of path: String, seal: SecretSeal, now: Timestamp) async throws(PushError) -> RenewedSecrets {
         try await SQLiteDatabase.blocking {
             guard SQLiteFile.exists(path) else { throw SQLiteFile.missing(path) }
@@ -206,8 +205,8 @@ package struct SQLiteStorage: StorageEngine {
             .mapError { PushError($0, database: staged) }.get()
     }
 
-    /// With which key the secrets of a database are sealed that no process has open; nil for one of a version that stored them in clear.
-    /// Changes nothing.
+    /// The key that seals the secrets of a database that no process has open; nil for a version that stored them in clear. Changes
+    /// nothing.
     ///
     /// Throws `storage.damaged`, `storage.foreign_file`, `storage.newer_schema`, `storage.corrupt` and `storage.unavailable`.
     package static func sealing(of path: String) async throws(PushError) -> SealingState? {
@@ -221,10 +220,9 @@ package struct SQLiteStorage: StorageEngine {
         }.mapError { PushError($0, database: path) }.get()
     }
 
-    /// Copies a database that may have a log beside it to a new file that needs none; looks first whether it is a backup.
+    /// Copies a database and its log to a single new file, after checking that it is valid.
     ///
-    /// - Parameter seal: for a database of an older version: its copy is brought up to date, and the secrets in it are sealed. Nil copies
-    ///   everything as it is.
+    /// - Parameter seal: migrates the copy of an older version and seals its secrets. Nil copies without changes.
     /// Throws what `restore` throws.
     package static func copy(_ path: String, to copy: String, sealing seal: SecretSeal? = nil) async throws(PushError) {
         do throws(PushError) {
@@ -242,7 +240,7 @@ package struct SQLiteStorage: StorageEngine {
         }
     }
 
-    /// Makes a copy of a backup that can be put in the place of everything.
+    /// Copies and checks a backup, ready to be restored.
     private static func prepare(
         _ path: String, as staged: String, _ seal: SecretSeal, _ secrets: LostSecrets, for use: SealedUse
     ) async throws(PushError) -> RenewedSecrets {
@@ -253,13 +251,13 @@ package struct SQLiteStorage: StorageEngine {
             return renewed
         } catch {
             var error = error
-            error.message = "the backup \(path) is of no use: \(error.message.replacing(staged, with: path))"
+            error.message = "the backup \(path) cannot be used: \(error.message.replacing(staged, with: path))"
             throw error
         }
     }
 
-    /// Refuses a backup with hubs that cannot be read, before it takes the place of one without. Single devices and held removals that
-    /// cannot be read are left out, as at any start, and reported by the hub that loads them.
+    /// Rejects a backup with unreadable hubs before it is restored. Unreadable devices and held removals are left out, as at any start, and
+    /// reported by the hub that loads them.
     private static func checkRows(of staged: String, _ seal: SecretSeal) async throws(PushError) {
         let storage = try await open(staged, seal: seal)
         let namespace = storage.namespace
@@ -272,7 +270,7 @@ package struct SQLiteStorage: StorageEngine {
         try await storage.close()
     }
 
-    /// Makes a copy that can be put in the place of everything: checked, with the tables of this version, and sealed.
+    /// Makes a copy that is checked, migrated to this version, and sealed.
     private static func stage(
         _ path: String, as staged: String, _ seal: SecretSeal, _ secrets: LostSecrets, for use: SealedUse
     ) throws -> RenewedSecrets {
@@ -290,10 +288,10 @@ package struct SQLiteStorage: StorageEngine {
         return renewed
     }
 
-    /// Makes a copy of a database, checked.
+    /// Checks a database and copies it.
     private static func duplicate(_ path: String, as staged: String) throws {
         guard SQLiteFile.exists(path) else { throw SQLiteFile.missing(path) }
-        // A log beside it belongs to it, and must be whole.
+        // A log next to it belongs to it and must be complete.
         _ = try DatabaseFiles(path: path).examine(DatabaseMark())
         try SQLiteFile.check(path)
         SQLiteFile.remove(staged)
@@ -314,10 +312,10 @@ package struct SQLiteStorage: StorageEngine {
         let copy = try DatabaseQueue(path: path, configuration: SQLiteFile.configuration(readonly: false))
         try copy.writeWithoutTransaction { copy in
             try database.backup(to: copy)
-            // One file, which can be read without others beside it.
+            // A single file that is readable without others.
             try copy.execute(sql: "PRAGMA journal_mode = DELETE")
         }
-        // Free pages of one that could not be cleaned are not to go on in its copies.
+        // Do not copy free pages that may contain clear secrets.
         try SealingState.eraseResidue(copy)
         try copy.close()
     }

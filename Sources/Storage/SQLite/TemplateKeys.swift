@@ -1,9 +1,9 @@
 import Crypto
 import GRDB
-import PushCore
+import PushModel
 import Synchronization
 
-/// Which row a template has. A million registrations share a few templates, so each is kept once.
+/// Finds the row of a template. A million registrations share a few templates, so each is stored once.
 final class TemplateKeys: Sendable {
     private struct Description: Hashable {
         let platform: Platform
@@ -14,12 +14,12 @@ final class TemplateKeys: Sendable {
         let priority: String?
     }
 
-    /// Beyond that many, looking them up in the table is no dearer than the memory.
+    /// Maximum number of cached keys. Beyond it, the memory costs more than lookups in the table.
     private static let limit = 1024
 
     private let known = Mutex<[Description: Int64]>([:])
 
-    /// The row of the template, a new one where there is none. On the writer, within a transaction.
+    /// The key of the template's row, which is inserted if there is none. Call on the writer, within a transaction.
     func key(of template: RegistrationTemplate, in database: Database) throws -> Int64 {
         let description = Description(
             platform: template.platform, name: template.name, body: template.body, headers: template.headers,
@@ -41,18 +41,18 @@ final class TemplateKeys: Sendable {
         return key
     }
 
-    /// Removes the row of a template that no registration has any more. On the writer, within a transaction.
+    /// Removes the row of a template without registrations. Call on the writer, within a transaction.
     func removeUnused(_ key: Int64, in database: Database) throws {
         let before = database.totalChangesCount
         try database.run(
             "DELETE FROM template WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM registration WHERE template = ?1)", key)
         guard database.totalChangesCount > before else { return }
-        // The number may be given to another template.
+        // SQLite may reuse the key for another template.
         known.withLock { known in
             if let place = known.firstIndex(where: { $0.value == key }) { known.remove(at: place) }
         }
     }
 
-    /// When a transaction was taken back, rows that were known may be gone.
+    /// Clears the cache after a rollback, because cached rows may not exist.
     func forget() { known.withLock { $0.removeAll() } }
 }

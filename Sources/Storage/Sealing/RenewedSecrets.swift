@@ -1,31 +1,31 @@
-import PushCore
+import PushModel
 
-/// What becomes of secrets that do not open because the key file is another.
+/// What to do with secrets that cannot be opened with the current key file.
 package enum LostSecrets: Sendable {
-    /// The database is refused with `storage.sealed`.
+    /// Reject the database with `storage.sealed`.
     case refused
-    /// Access keys get new values, what cannot be made anew is removed.
+    /// Generate new access keys, and remove secrets that cannot be regenerated.
     case renewed(at: Timestamp)
 }
 
-/// What was put in the place of secrets that did not open.
+/// The secrets that were replaced or removed because they could not be opened.
 package struct RenewedSecrets: Sendable, Equatable {
     package struct Hub: Sendable, Equatable {
         package let name: String
-        /// Names of access keys that have new values.
+        /// Names of access keys with new values.
         package let keys: [String]
-        /// Push credentials that were removed, by the names that Azure has for them.
+        /// Push credentials that were removed, by their names in Azure.
         package let credentials: [String]
     }
 
-    /// Names of access keys to the whole server that have new values.
+    /// Names of the server's access keys with new values.
     package var keys: [String] = []
     package var hubs: [Hub] = []
-    /// Tokens for push services that were removed; new ones are made when they are needed.
+    /// Number of provider tokens removed. New ones are created when needed.
     package var tokens = 0
-    /// Values of plugins that were removed, by the names of their spaces.
+    /// Number of plugin values removed, by space.
     package var values: [String: Int] = [:]
-    /// Import and export jobs that lost their addresses.
+    /// Number of import and export jobs that lost their addresses.
     package var jobs = 0
 
     package init() {}

@@ -1,13 +1,13 @@
 import Crypto
-import PushCore
+import PushModel
 
-/// Seals the secrets of a database with AES-256-GCM (NIST SP 800-38D), and opens them.
+/// Seals and opens the secrets of a database with AES-256-GCM (NIST SP 800-38D).
 ///
-/// A sealed value is a version byte, the id of the key (8 bytes), 24 random bytes, the ciphertext, and the tag (16 bytes). Of the random
-/// bytes the first 12 select a key for this value alone and the last 12 are its nonce, so that the number of values that one key file
-/// may seal has no practical limit. The field is authenticated with it: a value that was moved to another row does not open.
+/// A sealed value consists of a version byte, the key id (8 bytes), 24 random bytes, the ciphertext, and the tag (16 bytes). The first 12
+/// random bytes derive a key for this value, and the last 12 are its nonce. The number of values per key file therefore has no practical
+/// limit. The field is authenticated data: a value that is moved to another row cannot be opened.
 package struct SecretSeal: Sendable {
-    /// What a sealed value has beside its ciphertext, which is as long as the text.
+    /// Size of a sealed value without its ciphertext, which is as long as the plaintext.
     static let overhead = headLength + randomLength + tagLength
 
     private static let version: UInt8 = 1
@@ -16,16 +16,16 @@ package struct SecretSeal: Sendable {
     private static let randomLength = 24
     private static let tagLength = 16
 
-    /// Tells keys apart, and reveals nothing about them.
+    /// Distinguishes keys without revealing anything about them.
     let keyID: [UInt8]
     let random: any RandomSource
     private let key: SymmetricKey
 
-    /// Derives the key once.
+    /// Derives the key.
     ///
     /// - Parameters:
-    ///   - payloadKey: of the server's key file. Secure payloads are sealed with it too; the derived key is another.
-    ///   - random: of the values, and of access keys that replace lost ones.
+    ///   - payloadKey: the key in the server's key file. It also seals secure payloads; the key derived here is a different one.
+    ///   - random: source for sealed values, and for access keys that replace lost ones.
     package init(payloadKey: [UInt8], random: any RandomSource) {
         let material = SymmetricKey(data: payloadKey)
         key = Self.derived(from: material, for: "PushHost secrets at rest 1")
@@ -51,10 +51,10 @@ package struct SecretSeal: Sendable {
         }
     }
 
-    /// Throws `UnreadableValue` for a value of another key or another field, and for one that was changed at rest.
+    /// Throws `UnreadableValue` for a value of another key or field, and for one that was modified at rest.
     func open(_ sealed: [UInt8], of field: SealedField) throws -> [UInt8] {
-        guard sealed.count >= Self.overhead else { throw UnreadableValue(reason: "its sealed value is cut short") }
-        guard sealed[0] == Self.version else { throw UnreadableValue(reason: "the form \(sealed[0]) of its sealed value is not known") }
+        guard sealed.count >= Self.overhead else { throw UnreadableValue(reason: "its sealed value is truncated") }
+        guard sealed[0] == Self.version else { throw UnreadableValue(reason: "unknown version \(sealed[0]) of its sealed value") }
         let head = Array(sealed[..<Self.headLength])
         guard head.dropFirst().elementsEqual(keyID) else { throw UnreadableValue(reason: "it is sealed with another key") }
         let random = Array(sealed[Self.headLength..<Self.headLength + Self.randomLength])
@@ -65,7 +65,7 @@ package struct SecretSeal: Sendable {
                 tag: sealed.suffix(Self.tagLength))
             return try Array(AES.GCM.open(box, using: key(of: random), authenticating: head + field.authenticated))
         } catch {
-            throw UnreadableValue(reason: "its sealed value does not open: it was changed at rest, or is of another row")
+            throw UnreadableValue(reason: "its sealed value cannot be opened: it was modified at rest or belongs to another row")
         }
     }
 

@@ -1,8 +1,8 @@
-import PushCore
+import PushModel
 
 extension SASRight {
-    /// As rules call it.
-    var ofRules: AuthorizationRule.Right {
+    /// The corresponding right of authorization rules.
+    var ruleRight: AuthorizationRule.Right {
         switch self {
         case .listen: .listen
         case .send: .send

@@ -1,50 +1,50 @@
 import HubWire
-import PushCore
+import PushModel
 
-/// Finds out on whose behalf a request comes.
+/// Verifies a request's token and finds the rule that signed it.
 package struct SASVerifier: Sendable {
-    /// The rule of that name, of the hub that the request is for or of all hubs.
+    /// Finds a rule by name, of the request's hub or of the server.
     private let rule: @Sendable (String) -> AuthorizationRule?
-    private let proved: ProvedTokens
+    private let proved: VerifiedTokenCache
 
-    package init(proved: ProvedTokens, rule: @escaping @Sendable (String) -> AuthorizationRule?) {
+    package init(proved: VerifiedTokenCache, rule: @escaping @Sendable (String) -> AuthorizationRule?) {
         self.proved = proved
         self.rule = rule
     }
 
-    /// The member of a refusal's details with the name of the rule that lacks the right.
+    /// The key in an error's details for the name of the rule that lacks the right.
     static let rule = "rule"
 
-    /// The rule whose key signed the request.
+    /// Returns the rule whose key signed the request.
     /// - Parameters:
-    ///   - authorization: the header's value as it came.
-    ///   - host: of the request, with or without a port.
-    ///   - path: of the request, still encoded, without the query.
-    ///   - publicURL: what clients know the server by, where that is another address than the host of their requests.
-    /// Throws `sas.missing`, `sas.malformed`, `sas.expired`, `sas.signature`, `sas.audience` (401) and `sas.forbidden` (403, or 401
-    /// where the right to manage is missing, as clients know it).
+    ///   - authorization: The header's value, unchanged.
+    ///   - host: The request's host, with or without a port.
+    ///   - path: The request's path, encoded, without the query.
+    ///   - publicURL: The server's public address, if it differs from the host of requests.
+    /// Throws `sas.missing`, `sas.malformed`, `sas.expired`, `sas.signature`, `sas.audience` (401) and `sas.forbidden` (403, but 401 if
+    /// Manage is missing, as clients expect).
     package func verify(
         authorization: String?, host: String, path: String, publicURL: String? = nil, right: AuthorizationRule.Right, now: Timestamp
     ) throws(PushError) -> AuthorizationRule {
         let (rule, proof) = try prove(authorization)
         guard let expiration = proof.token.expiration, now <= expiration + SASToken.clockSkew else {
-            throw SASRefusal.expired.error("ExpiredToken: The token has expired")
+            throw SASError.expired.error("ExpiredToken: The token has expired")
         }
         guard let place = proof.place, Self.covers(place, host: host, path: path, publicURL: publicURL) else {
-            throw SASRefusal.audience.error("InvalidAudience: The token is for another resource")
+            throw SASError.audience.error("InvalidAudience: The token is for another resource")
         }
         guard rule.allows(right) else {
-            var error = SASRefusal.forbidden.error("\(right.rawValue) claim is required for this operation")
+            var error = SASError.forbidden.error("\(right.rawValue) claim is required for this operation")
             if right == .manage { error.status = 401 }
-            // Whose signature is good is known.
+            // The signature is valid, so the rule's name may be reported.
             error.details[Self.rule] = .string(rule.name)
             throw error
         }
         return rule
     }
 
-    /// The rule that a token names, and the key of it that signed the token.
-    private func prove(_ authorization: String?) throws(PushError) -> (AuthorizationRule, ProvedTokens.Proof) {
+    /// Returns the rule that a token names, with the key that signed the token.
+    private func prove(_ authorization: String?) throws(PushError) -> (AuthorizationRule, VerifiedTokenCache.Proof) {
         if let authorization, let proof = proved.proof(authorization), let rule = rule(proof.token.keyName),
             proof.key == rule.primaryKey || proof.key == rule.secondaryKey
         {
@@ -52,32 +52,32 @@ package struct SASVerifier: Sendable {
         }
         let token = try SASToken(authorization: authorization)
         let named = rule(token.keyName)
-        // An unknown name and a wrong key are one answer after the same work, so that answers do not show which names there are.
+        // An unknown name and a wrong key do the same work and give the same error, so that responses do not reveal which names exist.
         let matches = Self.candidates(of: named).filter { token.isSigned(by: $0) }
         guard let rule = named, let key = matches.first else {
-            throw SASRefusal.signature.error("InvalidSignature: The token has an invalid signature")
+            throw SASError.signature.error("InvalidSignature: The token has an invalid signature")
         }
-        let proof = ProvedTokens.Proof(token: token, place: SASPlace(PercentEncoding.decodeForm(token.resource)), key: key)
+        let proof = VerifiedTokenCache.Proof(token: token, place: SASResource(PercentEncoding.decodeForm(token.resource)), key: key)
         if let authorization { proved.add(proof, authorization) }
         return (rule, proof)
     }
 
-    /// The keys to try: both of a rule, or as many of no rule for an unknown name. A token that is signed with those is refused as well.
+    /// The keys to try: both of the rule or, for an unknown name, two dummy keys. A token signed with a dummy key is rejected too.
     static func candidates(of rule: AuthorizationRule?) -> [Secret] {
         guard let rule else { return [absent, absent] }
         return [rule.primaryKey, rule.secondaryKey]
     }
 
-    /// As long as a key that the server makes.
+    /// As long as a key generated by the server.
     private static let absent = Secret(String(repeating: "A", count: 44))
 
-    /// Whether a signed resource is the host of a request and its path or one above it, or the same below the public address. Scheme,
-    /// port, query, the slash at the end and the case do not matter.
-    static func covers(_ signed: SASPlace, host: String, path: String, publicURL: String? = nil) -> Bool {
-        let asked = SASPlace(authority: host, path: path)
+    /// Whether a signed resource covers a request's host and path, directly or below the public address. Scheme, port, query, trailing
+    /// slashes and case are ignored.
+    static func covers(_ signed: SASResource, host: String, path: String, publicURL: String? = nil) -> Bool {
+        let asked = SASResource(authority: host, path: path)
         if signed.covers(asked) { return true }
-        guard let publicURL, let base = SASPlace(publicURL) else { return false }
-        // A proxy may take the path of the public address away, or leave it.
-        return [asked.parts, base.parts + asked.parts].contains { signed.covers(SASPlace(host: base.host, parts: $0)) }
+        guard let publicURL, let base = SASResource(publicURL) else { return false }
+        // A proxy may remove the path of the public address or pass it on.
+        return [asked.parts, base.parts + asked.parts].contains { signed.covers(SASResource(host: base.host, parts: $0)) }
     }
 }

@@ -1,8 +1,8 @@
-import PushCore
+import PushModel
 
-/// What a client of the app backend sends, in JSON. Names of members are understood in any case, as the samples' library does it.
+/// The JSON body of a request to the app backend. Member names are case-insensitive, as in the library of Azure's samples.
 struct BackendBody: Sendable {
-    /// Nil for no body, which some clients write as blanks.
+    /// Nil for an empty body, for which some clients send whitespace.
     let json: JSON?
 
     /// Throws `request.body`.
@@ -11,15 +11,15 @@ struct BackendBody: Sendable {
             json = nil
             return
         }
-        json = try JSON(body: bytes, hint: "send JSON: a text in quotes, or an object")
+        json = try JSON(body: bytes, hint: "send JSON: a string or an object")
     }
 
-    /// - Parameter what: it must have.
+    /// - Parameter what: The required members, for the hint.
     func object(_ what: String) throws(PushError) -> Members {
-        guard let object = json?.object else { throw Self.refusal("the body is no JSON object", "send one with \(what)") }
+        guard let object = json?.object else { throw Self.refusal("the body is not a JSON object", "send one with \(what)") }
         let names = object.keys.map { $0.lowercased() }
         guard Set(names).count == names.count else {
-            throw Self.refusal("the body has a member twice, in another case", "send each once")
+            throw Self.refusal("the body has two members whose names differ only in case", "send each member once")
         }
         return Members(object)
     }
@@ -28,7 +28,7 @@ struct BackendBody: Sendable {
         PushError("request.body", message, hint: hint, status: 400)
     }
 
-    /// The members of an object, by their names in lower case.
+    /// The members of an object, by lower-case name.
     struct Members: Sendable {
         private let values: [String: JSON]
         private let names: [String]
@@ -38,36 +38,36 @@ struct BackendBody: Sendable {
             values = Dictionary(object.members.map { ($0.key.lowercased(), $0.value) }, uniquingKeysWith: { _, last in last })
         }
 
-        /// Nil where it is absent, or null.
+        /// The member's value; nil if absent or null.
         subscript(name: String) -> JSON? { values[name.lowercased()].flatMap { $0 == .null ? nil : $0 } }
 
-        /// Also null.
+        /// Whether the member is present, even if it is null.
         func has(_ name: String) -> Bool { values[name.lowercased()] != nil }
 
-        /// Throws where there are others than these.
+        /// Throws if there are other members than these.
         func check(_ known: [String]) throws(PushError) {
             for name in names where !known.contains(where: { $0.lowercased() == name.lowercased() }) {
                 throw refusal(
-                    "the body has a member \"\(name)\", which means nothing here",
-                    nearest(name, in: known).map { "did you mean \"\($0)\"?" } ?? "there are \(known.joined(separator: ", "))")
+                    "the body has an unknown member \"\(name)\"",
+                    nearest(name, in: known).map { "did you mean \"\($0)\"?" } ?? "known members: \(known.joined(separator: ", "))")
             }
         }
 
         func text(_ name: String) throws(PushError) -> String {
-            guard let value = self[name] else { throw refusal("the body has no \(name)", "give one, a text") }
-            guard let text = value.string else { throw refusal("\(name) is no text", "write it in quotes") }
+            guard let value = self[name] else { throw refusal("the body has no \(name)", "add it as a string") }
+            guard let text = value.string else { throw refusal("\(name) is not a string", "write it in quotes") }
             return text
         }
 
-        /// Nil where it is absent.
+        /// Nil if absent.
         func optionalText(_ name: String) throws(PushError) -> String? { self[name] == nil ? nil : try text(name) }
 
-        /// Empty where it is absent.
+        /// Empty if absent.
         func texts(_ name: String) throws(PushError) -> [String] {
             guard let value = self[name] else { return [] }
-            guard let items = value.array else { throw refusal("\(name) is no list", "write [\"one\", \"two\"]") }
+            guard let items = value.array else { throw refusal("\(name) is not a list", "write [\"one\", \"two\"]") }
             return try items.map { item throws(PushError) in
-                guard let text = item.string else { throw refusal("\(name) has an item that is no text", "write [\"one\", \"two\"]") }
+                guard let text = item.string else { throw refusal("\(name) has an item that is not a string", "write [\"one\", \"two\"]") }
                 return text
             }
         }

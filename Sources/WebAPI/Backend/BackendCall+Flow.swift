@@ -1,23 +1,24 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushBackend
+import PushModel
 
-// A flow in the place of what the app backend does by itself when it is asked to notify somebody.
+// Lets a flow handle notification requests instead of the app backend's own code.
 extension BackendCall {
-    /// Nil where no flow answers.
-    func answerOfFlow(_ body: BackendBody) async throws(PushError) -> WebAnswer? {
+    /// Runs the backend flow and returns its response; nil if none is configured.
+    func flowResponse(_ body: BackendBody) async throws(PushError) -> WebAnswer? {
         guard let flows = interface.flows, let flow = await flows.backendFlow else { return nil }
         let arguments = try arguments(body)
         let added = try await flows.start(
             RunRequest(
                 flow: flow.name, arguments: arguments, trigger: .backend(user: session.username), caller: session,
-                // Whatever the script says of it: it crosses no push service, and lies in no record.
+                // The payload is always secret, whatever the script declares: it must reach neither a push service nor a run record.
                 secrets: ["payload"]))
         await flows.finished(added.run.number)
         return try answer(try await flows.run(added.run.id))
     }
 
-    /// What the request says; a flow is given those that its script declares.
+    /// The arguments from the request. The flow receives those that its script declares.
     private func arguments(_ body: BackendBody) throws(PushError) -> JSONObject {
         var arguments: JSONObject = [
             "user": .string(session.username), "variant": .string(variant.rawValue), "kind": "greeting",
@@ -36,7 +37,7 @@ extension BackendCall {
             arguments["expires_in"] = members["expiresIn"]
             arguments["max_reads"] = members["maxReads"]
         default:
-            throw BackendBody.refusal("the body is neither a text nor an object", "send \"text\", or an object with to and payload")
+            throw BackendBody.refusal("the body is neither a string nor an object", "send \"text\", or an object with to and payload")
         }
         if let to = request.query["to_tag"]?.nonEmpty { arguments["to"] = .string(to) }
         if let platform = request.query["pns"]?.nonEmpty {
@@ -45,20 +46,21 @@ extension BackendCall {
         return arguments
     }
 
-    /// 200, or what the script says: a table with `status` and `body`, and the id of what it sent as `notification_id`.
+    /// The response: 200, or what the script returns: a table with `status` and `body`, and the sent notification's id as
+    /// `notification_id`.
     private func answer(_ run: RunRecord) throws(PushError) -> WebAnswer {
         guard run.state == .completed else {
             let failure = run.report.failure
             throw PushError(
-                "run.failed", "the flow \(run.flow) that answers this did not come to its end, run \(run.id)",
-                hint: "pushhost runs show \(run.id) tells more", status: run.state == .failed ? 500 : 503,
+                "run.failed", "the flow \(run.flow) that handles this request did not complete, run \(run.id)",
+                hint: "see pushhost runs show \(run.id)", status: run.state == .failed ? 500 : 503,
                 isRetryable: run.state != .failed, details: ["run": .string(run.id), "cause": .string(failure?.message ?? "")])
         }
         let result = run.report.result
         let status = result?["status"]?.int ?? 200
         guard (200...599).contains(status) else {
             throw PushError(
-                "run.failed", "the flow \(run.flow) answers with the status \(status), which HTTP does not have", hint: "use 200 to 599",
+                "run.failed", "the flow \(run.flow) returned \(status), which is not an HTTP status", hint: "use 200 to 599",
                 status: 500, details: ["run": .string(run.id)])
         }
         var answer = WebAnswer(HTTPResponse.Status(code: status))

@@ -1,8 +1,10 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushBackend
+import PushHub
+import PushModel
 
-/// A request to the app backend whose sender has proved who they are.
+/// A request to the app backend by an authenticated user.
 struct BackendCall: Sendable {
     let request: WebRequest
     let path: BackendPath
@@ -10,7 +12,7 @@ struct BackendCall: Sendable {
     let interface: BackendInterface
 
     var services: BackendServices { interface.services }
-    var variant: BackendVariant { path.variant ?? services.variant }
+    var variant: TutorialVariant { path.variant ?? services.variant }
 
     func answer() async throws(PushError) -> WebAnswer {
         let hub = try hub
@@ -33,16 +35,16 @@ struct BackendCall: Sendable {
 
     private var hub: ServedHub {
         get throws(PushError) {
-            guard let hub = interface.namespace.hub(path.hub ?? services.hub) else { throw HubAccess.noService }
+            guard let hub = interface.namespace.hub(path.hub ?? services.hub) else { throw HubAccess.hubNotFound }
             return hub
         }
     }
 
-    /// The body, and the backend for what it asks. It may have taken its time to come: the backend looks once more whether the
-    /// session is open, and the hub must still be the same.
+    /// Reads the body and returns the backend for it. Reading may take long, so the hub is checked again: it must not have been replaced.
+    /// The backend checks the session again.
     private func body(_ hub: ServedHub) async throws(PushError) -> (BackendBody, AppBackend) {
         let bytes = try await request.body.read(limit: BackendInterface.bodyLimit)
-        guard try self.hub.record.number == hub.record.number else { throw HubAccess.noService }
+        guard try self.hub.record.number == hub.record.number else { throw HubAccess.hubNotFound }
         return (try BackendBody(bytes), services.backend(of: hub))
     }
 
@@ -50,17 +52,17 @@ struct BackendCall: Sendable {
         WebAnswer(status, "application/json; charset=utf-8", json.serialized())
     }
 
-    /// An id of another shape was never one of the hub: whoever writes it shall ask for a new one.
+    /// Parses a registration id. A malformed id never belonged to the hub, so a client that writes one must request a new one.
     private static func registrationID(_ text: String, otherwise status: Int) throws(PushError) -> RegistrationID {
         if let id = RegistrationID(text) { return id }
         throw PushError(
-            status == 410 ? "hub.gone" : "hub.not_found", "\"\(text)\" is no registration id",
-            hint: "ask for an id with POST /api/register", status: status)
+            status == 410 ? "hub.gone" : "hub.not_found", "invalid registration id \"\(text)\"",
+            hint: "request an id with POST /api/register", status: status)
     }
 
     // MARK: - Registering
 
-    /// An id for a handle, or with a body, as in 2013, the registration of the current user.
+    /// Returns an id for a handle, or registers the current user if the request has a body, as in the tutorials of 2013.
     private func register(_ hub: ServedHub) async throws(PushError) -> WebAnswer {
         let (body, backend) = try await body(hub)
         let handle = request.query["handle"]?.nonEmpty
@@ -91,14 +93,14 @@ struct BackendCall: Sendable {
 
     private func send(_ hub: ServedHub) async throws(PushError) -> WebAnswer {
         let (body, backend) = try await body(hub)
-        if let answer = try await answerOfFlow(body) { return answer }
+        if let answer = try await flowResponse(body) { return answer }
         switch body.json {
         case .string(let text): return try await notify(text, backend)
         case .object: return try await sendSecure(try body.object("to and payload"), backend)
         case nil where request.query.has("to_tag"):
             throw BackendBody.refusal("there is no text to send", "send it as the body, in JSON: \"text\"")
         case nil: return try await sendWithoutBody(backend)
-        default: throw BackendBody.refusal("the body is neither a text nor an object", "send \"text\", or an object with to and payload")
+        default: throw BackendBody.refusal("the body is neither a string nor an object", "send \"text\", or an object with to and payload")
         }
     }
 
@@ -114,7 +116,7 @@ struct BackendCall: Sendable {
 
     private func notify(_ text: String, _ backend: AppBackend) async throws(PushError) -> WebAnswer {
         guard let username = request.query["to_tag"]?.nonEmpty else {
-            throw PushError("request.parameter", "to_tag is missing: nobody is named", hint: "write ?pns=fcm&to_tag=NAME", status: 400)
+            throw PushError("request.parameter", "no recipient: to_tag is missing", hint: "write ?pns=fcm&to_tag=NAME", status: 400)
         }
         let platform = try request.query["pns"]?.nonEmpty.map { name throws(PushError) in try Platform(pns: name) }
         return WebAnswer(.ok).notifying(try await backend.notify(session, username: username, text: text, platform: platform))
@@ -122,16 +124,16 @@ struct BackendCall: Sendable {
 
     private func sendSecure(_ members: BackendBody.Members, _ backend: AppBackend) async throws(PushError) -> WebAnswer {
         try members.check(["to", "payload", "expiresIn", "maxReads"])
-        guard members.has("payload") else { throw BackendBody.refusal("the body has no payload", "give one, any JSON") }
+        guard members.has("payload") else { throw BackendBody.refusal("the body has no payload", "add one, any JSON") }
         var secure = SecureRequest(username: try members.text("to"), payload: members["payload"] ?? .null)
         if let value = members["expiresIn"] {
             guard let seconds = value.double, abs(seconds) < 1e9 else {
-                throw BackendBody.refusal("expiresIn is no number", "give seconds, such as 3600")
+                throw BackendBody.refusal("expiresIn is not a number", "use seconds, such as 3600")
             }
             secure.lifetime = .milliseconds(Int64(seconds * 1000))
         }
         if let value = members["maxReads"] {
-            guard let count = value.int else { throw BackendBody.refusal("maxReads is no whole number", "give a number from 1 on") }
+            guard let count = value.int else { throw BackendBody.refusal("maxReads is not an integer", "use a number from 1") }
             secure.maximumReads = count
         }
         let receipt = try await backend.sendSecure(session, secure)
@@ -147,7 +149,7 @@ struct BackendCall: Sendable {
 
     private func fetch(_ id: String, _ hub: ServedHub) async throws(PushError) -> WebAnswer {
         let payload = try await services.backend(of: hub).securePayload(session, id: id)
-        // The samples' clients read a number and a text.
+        // The samples' clients expect a number and a string.
         return Self.answer(
             .ok,
             [
@@ -156,7 +158,7 @@ struct BackendCall: Sendable {
             ])
     }
 
-    /// Nothing of their content: to see that is to read them.
+    /// Lists payloads without their content, because returning the content counts as a read.
     private func list(_ hub: ServedHub) async throws(PushError) -> WebAnswer {
         let payloads = try await services.backend(of: hub).readableSecurePayloads(session)
         let items = payloads.map { payload -> JSON in
@@ -175,7 +177,7 @@ struct BackendCall: Sendable {
 }
 
 extension WebAnswer {
-    /// With the id of what was sent.
+    /// Adds the id of the sent notification.
     fileprivate func notifying(_ outcome: NotificationOutcome) -> WebAnswer {
         var answer = self
         answer.fields[.notificationID] = outcome.id
@@ -184,7 +186,7 @@ extension WebAnswer {
 }
 
 extension WebRequest {
-    /// Whether the client asks to be shown what it has made (RFC 7240, section 4.2).
+    /// Whether the client asks for the created object in the response (RFC 7240, section 4.2).
     fileprivate var prefersRepresentation: Bool {
         fields.texts("prefer").contains { value in
             value.split(separator: ",").contains {
@@ -195,7 +197,7 @@ extension WebRequest {
 }
 
 extension HTTPField.Name {
-    // Names are made from literals that are tokens, so none of these can fail.
+    // The names are valid tokens, so none of these initializers fails.
     static let notificationID = HTTPField.Name("Notification-Id") ?? .server
     static let preferenceApplied = HTTPField.Name("Preference-Applied") ?? .server
 }

@@ -1,16 +1,16 @@
 import FoundationEssentials
 import HTTPTypes
 import HubWire
-import PushCore
+import PushModel
 
-/// Who a request to the app backend says it is.
+/// The credentials of a request to the app backend.
 enum BackendCredentials: Sendable {
     case basic(username: String, password: Secret)
-    /// A session's token, or one of an issuer.
+    /// A session token or a token of the issuer.
     case bearer(String)
 
-    /// Nil where there are none, or none that can be read.
-    /// - Parameter authorization: the value of the header.
+    /// Nil if the header is missing or cannot be parsed.
+    /// - Parameter authorization: The header's value.
     init?(_ authorization: String?) {
         guard let text = authorization?.trimmed, let blank = text.firstIndex(of: " ") else { return nil }
         let value = text[blank...].trimmed
@@ -25,7 +25,7 @@ enum BackendCredentials: Sendable {
         }
     }
 
-    /// RFC 7617: everything behind the first colon is the password. Some clients break the base64 into lines.
+    /// Decodes name and password (RFC 7617): everything after the first colon is the password. Some clients break the base64 into lines.
     private static func basic(_ value: String) -> (String, String)? {
         var text = value.filter { !$0.isWhitespace }
         while !text.utf8.count.isMultiple(of: 4) { text += "=" }

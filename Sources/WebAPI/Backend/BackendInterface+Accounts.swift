@@ -1,13 +1,14 @@
 import HTTPTypes
-import PushCore
+import PushBackend
+import PushModel
 
-// Paths beside the backend's own that ask for an account of it.
+// Authentication with a backend account for other interfaces.
 extension BackendInterface {
-    /// Who is logged in, and the body. What proved it must do so still when the body has come.
+    /// Returns the authenticated session and the body. The credentials are checked again after the body has arrived.
     func account(_ request: WebRequest, limit: Int) async throws(PushError) -> (Session, [UInt8]) {
         guard let credentials = BackendCredentials(request.fields[.authorization]) else {
             throw PushError(
-                "auth.failed", "the request does not say who sends it", hint: "send a user name and password, or the token of a session",
+                "auth.failed", "the request has no credentials", hint: "send a user name and password, or the token of a session",
                 status: 401, details: ["challenge": .string("\(Self.basic), Bearer realm=\"PushHost\"")])
         }
         let session = try await proving(credentials) { () throws(PushError) in
@@ -22,7 +23,7 @@ extension BackendInterface {
 
     private static let basic = #"Basic realm="PushHost", charset="UTF-8""#
 
-    /// A refusal says how one proves who one is (RFC 9110, section 15.5.2).
+    /// Adds the authentication challenge to a 401 error (RFC 9110, section 15.5.2).
     private func proving<Answer>(
         _ credentials: BackendCredentials, _ work: () async throws(PushError) -> Answer
     ) async throws(PushError) -> Answer {

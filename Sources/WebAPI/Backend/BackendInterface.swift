@@ -1,18 +1,20 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushBackend
+import PushHub
+import PushModel
 
-/// The app backend of the tutorials: registering, notifying users, secure push, and sessions for whoever does not send a password
+/// The app backend of Azure's tutorials: registration, notifying users, secure push, and sessions for clients that do not send a password
 /// with every request.
 struct BackendInterface: Sendable {
-    /// Of a body: the largest payload, with every character written as an escape.
+    /// Maximum size of a body in bytes: the largest payload with every character escaped.
     static let bodyLimit = 448 << 10
     private static let loginLimit = 16 << 10
 
     let namespace: Namespace
     let throttle: Throttle?
     let services: BackendServices
-    /// Nil for a server that runs none.
+    /// Nil if the server runs no flows.
     var flows: FlowDispatcher?
 
     func answer(_ request: WebRequest, at path: BackendPath) async throws(PushError) -> WebAnswer {
@@ -21,7 +23,7 @@ struct BackendInterface: Sendable {
         let credentials = BackendCredentials(request.fields[.authorization])
         do throws(PushError) {
             if path.place == .login { return try await login(request, credentials) }
-            // As the tutorials' sample refuses: without a word.
+            // The tutorials' sample rejects such requests with an empty response.
             guard let credentials else { return WebAnswer(.forbidden) }
             let session = try await session(credentials, request)
             try checkThrottle(session, request)
@@ -39,13 +41,13 @@ struct BackendInterface: Sendable {
     private static func checkMethod(_ request: WebRequest, _ path: BackendPath) throws(PushError) {
         let methods = path.methods
         guard methods.split(separator: ", ").contains(where: { $0 == request.method.rawValue }) else {
-            var error = HubResponder.notAllowed(request, methods)
+            var error = PushError.notAllowed(request, methods)
             error.details["allow"] = .string(methods)
             throw error
         }
     }
 
-    /// Whether somebody has not proved who they are.
+    /// Whether the error means that authentication failed.
     static func isRefusal(_ error: PushError) -> Bool {
         ["auth.failed", "auth.session_expired", "auth.token", "auth.username"].contains(error.code)
     }
@@ -73,7 +75,7 @@ struct BackendInterface: Sendable {
 
     func checkThrottle(_ session: Session, _ request: WebRequest) throws(PushError) {
         guard let seconds = throttle?.wait("user \(session.username.lowercased())", now: request.now) else { return }
-        throw HubAccess.throttled("too many requests of this user", seconds)
+        throw HubAccess.throttled("too many requests from this user", seconds)
     }
 
     private func login(_ request: WebRequest, _ credentials: BackendCredentials?) async throws(PushError) -> WebAnswer {

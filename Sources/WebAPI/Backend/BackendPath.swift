@@ -1,6 +1,5 @@
-/// Where a path of the app backend leads: `/api/register`, `/{hub}/api/register`, and both with `/tutorials/{variant}` before `/api`.
-/// Words are understood in any case, slashes at the end are ignored, and a hub's name may have slashes inside, so a path is read from
-/// its end.
+/// A parsed path of the app backend: `/api/register`, `/{hub}/api/register`, and both with `/tutorials/{variant}` before `/api`. Fixed
+/// words are case-insensitive and trailing slashes are ignored. A hub's name may contain slashes, so a path is parsed from its end.
 struct BackendPath: Equatable, Sendable {
     enum Place: Equatable, Sendable {
         case register
@@ -14,20 +13,20 @@ struct BackendPath: Equatable, Sendable {
 
     /// Nil for the server's default hub.
     let hub: String?
-    /// Nil for the server's own.
-    let variant: BackendVariant?
+    /// Nil for the server's default variant.
+    let variant: TutorialVariant?
     let place: Place
 
-    /// - Parameter path: still encoded, without the query. Nil for any other path.
+    /// - Parameter path: The encoded path, without the query. The result is nil for any other path.
     init?(_ path: String) {
-        // Most requests are for hubs, and are not to be taken apart twice.
+        // Most requests are for hubs. A quick check avoids parsing their paths twice.
         guard Self.mentionsAPI(path), let texts = HubPath.parts(path), let (place, count) = Self.place(texts) else {
             return nil
         }
         self.place = place
         var rest = texts.dropLast(count)
         if rest.count >= 2, rest[rest.endIndex - 2].lowercased() == "tutorials",
-            let variant = BackendVariant(rawValue: rest[rest.endIndex - 1].lowercased())
+            let variant = TutorialVariant(rawValue: rest[rest.endIndex - 1].lowercased())
         {
             self.variant = variant
             rest = rest.dropLast(2)
@@ -52,7 +51,7 @@ struct BackendPath: Equatable, Sendable {
         return false
     }
 
-    /// With the number of parts that it takes at the end of the path.
+    /// Returns the place and the number of segments that it uses at the end of the path.
     private static func place(_ texts: [String]) -> (Place, Int)? {
         let words = texts.map { $0.lowercased() }
         func ends(_ end: String...) -> Bool { words.suffix(end.count).elementsEqual(end) }
@@ -67,7 +66,7 @@ struct BackendPath: Equatable, Sendable {
         return nil
     }
 
-    /// A name that is the same for all paths of one kind.
+    /// The name of the route in metrics.
     var route: String {
         switch place {
         case .register: "backend_register"
@@ -80,7 +79,7 @@ struct BackendPath: Equatable, Sendable {
         }
     }
 
-    /// What can be done there.
+    /// The allowed methods.
     var methods: String {
         switch place {
         case .register, .login, .logout: "POST"

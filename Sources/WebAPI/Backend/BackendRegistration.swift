@@ -1,15 +1,16 @@
 import HubWire
-import PushCore
+import PushBackend
+import PushModel
 
 extension Platform {
-    /// As the tutorials spell it, in any case: `apns`, `fcm`, `fcmv1`, `gcm`, `wns`, `mpns`. Throws `request.parameter`.
+    /// Parses the tutorials' platform names, case-insensitively: `apns`, `fcm`, `fcmv1`, `gcm`, `wns`, `mpns`. Throws `request.parameter`.
     init(pns name: String) throws(PushError) {
         let word = name.lowercased()
         guard let platform = word == "fcm" ? .fcmV1 : Platform(rawValue: word) else {
             let known = ["apns", "fcm", "fcmv1", "gcm", "wns", "mpns", "browser"]
             throw PushError(
-                "request.parameter", "there is no platform \"\(name)\"",
-                hint: nearest(word, in: known).map { "did you mean \"\($0)\"?" } ?? "there are \(known.joined(separator: ", "))",
+                "request.parameter", "unknown platform \"\(name)\"",
+                hint: nearest(word, in: known).map { "did you mean \"\($0)\"?" } ?? "known platforms: \(known.joined(separator: ", "))",
                 status: 400)
         }
         self = platform
@@ -17,37 +18,37 @@ extension Platform {
 }
 
 extension DeviceHandle {
-    /// What a text may be as a handle, for a client that does not say of which platform. Throws `handle.invalid` where it can be none.
+    /// The possible handles for a text, for a client that does not name the platform. Throws `handle.invalid` if there is none.
     static func candidates(_ text: String) throws(PushError) -> [DeviceHandle] {
         let found = Platform.allCases.compactMap { try? DeviceHandle(platform: $0, text: text) }
         return found.isEmpty ? [try DeviceHandle(platform: .fcmV1, text: text)] : found
     }
 
-    /// The device of 2013: its platform, and its token or the URI of its channel. Beside `ios` and `windows`, other platforms go by
-    /// their own names.
+    /// Reads a device in the form of the 2013 tutorials: its platform, and its token or channel URI. Besides `ios` and `windows`, platforms
+    /// have their own names.
     init(current members: BackendBody.Members) throws(PushError) {
         let name = try members.text("platform")
         guard let platform = Platform(name: name) else {
-            throw BackendBody.refusal("there is no platform \"\(name)\"", "write ios, windows, android, gcm or browser")
+            throw BackendBody.refusal("unknown platform \"\(name)\"", "write ios, windows, android, gcm or browser")
         }
         let names = platform == .wns ? ["channelUri", "deviceToken"] : ["deviceToken", "channelUri"]
         guard let name = names.first(where: { members[$0] != nil }) else {
-            throw BackendBody.refusal("the body has no \(names[0])", "give the handle that the push service gave the app")
+            throw BackendBody.refusal("the body has no \(names[0])", "add the handle that the app got from the push service")
         }
         try self.init(platform: platform, json: members[name], name)
     }
 
-    /// A browser's may be an object as well as its text.
+    /// Reads a handle. A browser's can be an object or a string.
     init(platform: Platform, json: JSON?, _ name: String) throws(PushError) {
         if platform == .browser, let subscription = json, subscription.object != nil {
             try self.init(subscription: subscription)
             return
         }
-        guard let text = json?.string else { throw BackendBody.refusal("\(name) is no text", "write it in quotes") }
+        guard let text = json?.string else { throw BackendBody.refusal("\(name) is not a string", "write it in quotes") }
         try self.init(platform: platform, text: text)
     }
 
-    /// As it is given at registration: for a browser the text of its subscription.
+    /// The handle as sent at registration; for a browser, the JSON text of its subscription.
     fileprivate var given: String {
         guard case .browser(let endpoint, let key, let secret) = self else { return text }
         let subscription: JSON = ["endpoint": .string(endpoint), "p256dh": .string(key), "auth": .string(secret)]
@@ -56,8 +57,8 @@ extension DeviceHandle {
 }
 
 extension RegistrationDescription {
-    /// `{"Platform", "Handle", "Tags"}`, and ours: `"Template": {"body", "name", "headers", "expiry"}`.
-    /// - Parameter isTemplate: whether a device without a template gets that of "cross-platform notify users".
+    /// Reads `{"Platform", "Handle", "Tags"}` and PushHost's extension `"Template": {"body", "name", "headers", "expiry"}`.
+    /// - Parameter isTemplate: Whether a device without a template gets the one from the tutorial "cross-platform notify users".
     init(_ members: BackendBody.Members, isTemplate: Bool) throws(PushError) {
         try members.check(["Platform", "Handle", "Tags", "Template"])
         let platform = try Platform(pns: members.text("Platform"))
@@ -65,7 +66,7 @@ extension RegistrationDescription {
         self.init(handle: handle, tags: try [Tag](members.texts("Tags")))
         if let json = members["Template"] {
             guard let object = json.object else {
-                throw BackendBody.refusal("Template is no object", "write {\"body\": \"…\"}")
+                throw BackendBody.refusal("Template is not an object", "write {\"body\": \"…\"}")
             }
             template = try RegistrationTemplate(BackendBody.Members(object), platform: platform)
         } else if isTemplate {
@@ -79,9 +80,9 @@ extension RegistrationTemplate {
         try members.check(["body", "name", "headers", "expiry"])
         var headers: [PushHeader] = []
         if let json = members["headers"] {
-            guard let object = json.object else { throw BackendBody.refusal("headers is no object", "write {\"NAME\": \"VALUE\"}") }
+            guard let object = json.object else { throw BackendBody.refusal("headers is not an object", "write {\"NAME\": \"VALUE\"}") }
             for (name, value) in object.members {
-                guard let text = value.string else { throw BackendBody.refusal("the header \(name) is no text", "write it in quotes") }
+                guard let text = value.string else { throw BackendBody.refusal("the header \(name) is not a string", "write it in quotes") }
                 headers.append(PushHeader(name, text))
             }
         }
@@ -99,7 +100,7 @@ extension RegistrationTemplate {
 }
 
 extension Registration {
-    /// With the names that the samples' library gives it, and the platform and the handle as they were given.
+    /// The registration with the member names of the samples' library, and the platform and handle as sent.
     var document: JSON {
         var members: JSONObject = [
             "RegistrationId": .string(id.text), "ETag": .string(String(etag)), "ExpirationTime": .moment(expiration),

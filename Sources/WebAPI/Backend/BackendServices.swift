@@ -1,41 +1,43 @@
-import PushCore
+import PushBackend
+import PushHub
+import PushModel
 
-/// What the app backend works with, the same for all hubs.
+/// The services that the app backend uses, shared by all hubs.
 package struct BackendServices: Sendable {
     package var environment: HubEnvironment
     package var accounts: AccountService
     package var securePayloads: SecurePayloadService
-    /// The hub of paths that name none.
+    /// The hub for paths that name none.
     package var hub: String
-    /// Of paths that name none.
-    package var variant: BackendVariant
-    /// Whose tokens are taken beside the backend's own; nil for nobody's.
+    /// The variant for paths that name none.
+    package var variant: TutorialVariant
+    /// The issuer whose tokens are accepted in addition to the backend's own; nil for none.
     package var issuer: TokenIssuer?
-    /// Keeps sends to many back; nil for none.
+    /// Requires approval for large sends; nil: no approval is required.
     package var sendGuard: SendGuard?
 
     package init(
         environment: HubEnvironment, accounts: AccountService, securePayloads: SecurePayloadService, hub: String,
-        variant: BackendVariant = .notifyUsers, issuer: TokenIssuer? = nil
+        variant: TutorialVariant = .notifyUsers, issuer: TokenIssuer? = nil
     ) {
         (self.environment, self.accounts, self.securePayloads) = (environment, accounts, securePayloads)
         (self.hub, self.variant, self.issuer) = (hub, variant, issuer)
     }
 
-    /// The same, whose sends to many are kept back.
+    /// A copy that requires approval for large sends.
     package func guarded(by sendGuard: SendGuard) -> BackendServices {
         var services = self
         services.sendGuard = sendGuard
         return services
     }
 
-    /// What users of the app send is asked for by the server.
+    /// The admission check of users' sends, for which the server is the requester.
     private func admission(to hub: ServedHub) -> SendAdmission? {
         let place = Approval.Hub(number: hub.record.number, name: hub.record.name)
         return sendGuard?.admission(SendGuard.Sender(.server, ceiling: nil, hub: place))
     }
 
-    /// The app backend over a hub.
+    /// The app backend for a hub.
     func backend(of hub: ServedHub) -> AppBackend {
         AppBackend(
             environment: environment, accounts: accounts, hub: AcceptingHub(hub.service, admission(to: hub)), securePayloads: securePayloads

@@ -1,12 +1,12 @@
-import PushCore
+import PushModel
 
-/// The keys of an issuer: fetched when they are first needed, kept for as long as the issuer says, and fetched again for a token
-/// whose key is not among them.
+/// The signing keys of an issuer. They are fetched on first use, cached for as long as the issuer allows, and fetched again for a token
+/// with an unknown key.
 package actor IssuerKeys {
-    /// A document of keys (RFC 7517, section 5).
+    /// A key set document (RFC 7517, section 5).
     package struct Document: Sendable {
         package var bytes: [UInt8]
-        /// For how long it may be kept; nil where that is not said.
+        /// Maximum age in a cache; nil if not specified.
         package var maximumAge: Duration?
 
         package init(bytes: [UInt8], maximumAge: Duration? = nil) { (self.bytes, self.maximumAge) = (bytes, maximumAge) }
@@ -14,16 +14,16 @@ package actor IssuerKeys {
         fileprivate var keys: [IssuerKey] {
             get throws(PushError) {
                 guard let items = (try? JSON(parsing: bytes))?["keys"]?.array else {
-                    throw PushError("auth.issuer", "what is there is no document of keys (JWKS)")
+                    throw PushError("auth.issuer", "the response is not a key set (JWKS)")
                 }
                 return items.compactMap(IssuerKey.init)
             }
         }
 
-        /// How many there are that tokens can be signed with. Throws `auth.issuer` for what is no document, and for none.
+        /// Number of usable signing keys. Throws `auth.issuer` for an invalid document, and if there is no key.
         package func count() throws(PushError) -> Int {
             let count = try keys.count
-            guard count > 0 else { throw PushError("auth.issuer", "there is no key (JWKS) that tokens can be signed with") }
+            guard count > 0 else { throw PushError("auth.issuer", "the key set (JWKS) has no key that can sign tokens") }
             return count
         }
     }
@@ -32,11 +32,11 @@ package actor IssuerKeys {
 
     static let ages: ClosedRange<Duration> = .seconds(60)...(.seconds(86_400))
     static let usualAge: Duration = .seconds(600)
-    /// Between two fetches for keys that are not known.
+    /// Minimum time between two fetches for unknown keys.
     static let pause: Duration = .seconds(60)
-    /// For new keys, while the ones from before hold.
+    /// Maximum wait for new keys while old ones are still valid.
     static let patience: Duration = .seconds(2)
-    /// After a fetch that failed.
+    /// Minimum time before the next attempt after a failed fetch.
     static let pauseAfterFailure: Duration = .seconds(10)
 
     private let clock: any HubClock
@@ -49,9 +49,9 @@ package actor IssuerKeys {
 
     package init(clock: any HubClock, fetch: @escaping Fetch) { (self.clock, self.fetch) = (clock, fetch) }
 
-    /// Those that a token may be signed with.
-    /// - Parameter id: that the token names; nil where it names none.
-    /// Throws `auth.issuer` where there are no keys and none can be fetched.
+    /// The keys that may have signed a token.
+    /// - Parameter id: The key id in the token; nil if it has none.
+    /// Throws `auth.issuer` if there are no keys and none can be fetched.
     func keys(for algorithm: IssuerKey.Algorithm, id: String?) async throws(PushError) -> [IssuerKey] {
         if staleAt.map({ $0 <= clock.now }) ?? true { try await refresh() }
         let found = keys.filter { $0.fits(algorithm) && (id == nil || $0.id == id) }
@@ -60,23 +60,23 @@ package actor IssuerKeys {
         return keys.filter { $0.fits(algorithm) && $0.id == id }
     }
 
-    /// Where it fails, the keys from before hold for at most a day.
-    /// - Parameter isWanted: whether the new ones are waited for in any case.
+    /// Fetches the keys. If that fails, the previous ones stay valid for at most a day.
+    /// - Parameter isWanted: Whether to wait for the new keys even if the previous ones are valid.
     private func refresh(isWanted: Bool = false) async throws(PushError) {
         let holds = fetchedAt.map { clock.now < $0 + Self.ages.upperBound } ?? false
         if let failedAt, clock.now < failedAt + Self.pauseAfterFailure {
             if holds { return }
-            throw Self.unreachable("they could not be fetched a moment ago")
+            throw Self.unreachable("an attempt to fetch them has just failed")
         }
         let isFirst = fetching == nil
         let task = fetching ?? Task { await take() }
         fetching = task
-        // An issuer that does not answer holds up whoever asks first, for a moment, where keys are known.
+        // While old keys are valid, a slow issuer delays only the first request, and only briefly.
         if holds, !isWanted { return isFirst ? await wait(for: task) : () }
         if let failure = await task.value, !holds { throw failure }
     }
 
-    /// No longer than is fine for somebody who can do without.
+    /// Waits for the fetch, but at most `patience`.
     private func wait(for task: Task<PushError?, Never>) async {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         let deadline = clock.now + Self.patience
@@ -108,10 +108,10 @@ package actor IssuerKeys {
         }
     }
 
-    /// Why is for the log alone: anybody may ask.
+    /// The cause goes only to the log, because anyone may send such a request.
     private static func unreachable(_ why: String) -> PushError {
         PushError(
-            "auth.issuer", "the keys of the issuer of tokens are not to be had", hint: "try again in a while", status: 503,
+            "auth.issuer", "the keys of the token issuer are not available", hint: "try again later", status: 503,
             isRetryable: true, details: ["retryAfter": 10, "cause": .string(why)])
     }
 }

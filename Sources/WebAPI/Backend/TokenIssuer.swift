@@ -1,10 +1,10 @@
 import FoundationEssentials
 import JWTKit
-import PushCore
+import PushModel
 
-/// Somebody whose tokens say who a user is (RFC 7519), signed with keys that the server fetches.
+/// An issuer of tokens that identify users (RFC 7519), verified with keys that the server fetches.
 package struct TokenIssuer: Sendable {
-    /// Who a token is for, and until when.
+    /// The user and the expiry of a token.
     struct Claims: Sendable, Equatable {
         let username: String
         let end: Timestamp
@@ -13,16 +13,16 @@ package struct TokenIssuer: Sendable {
     let name: String
     let audience: String
     let usernameClaim: String
-    /// By how much clocks may differ.
+    /// Maximum clock difference.
     let clockSkew: Duration
     let keys: IssuerKeys
 
-    private static let largestToken = 16 << 10
+    private static let maximumTokenSize = 16 << 10
 
     /// - Parameters:
-    ///   - name: as it stands in `iss`.
-    ///   - audience: as it stands in `aud`, alone or among others.
-    ///   - usernameClaim: the claim that is the user name.
+    ///   - name: The value of `iss`.
+    ///   - audience: The value of `aud`, or one of its values.
+    ///   - usernameClaim: The claim that contains the user name.
     package init(
         name: String, audience: String, usernameClaim: String = "sub", clockSkew: Duration = .seconds(60), keys: IssuerKeys
     ) {
@@ -30,42 +30,42 @@ package struct TokenIssuer: Sendable {
         (self.clockSkew, self.keys) = (clockSkew, keys)
     }
 
-    /// Throws `auth.token` (401) with what is wrong, and `auth.issuer` (503) where the issuer's keys cannot be had.
+    /// Throws `auth.token` (401) for an invalid token, `auth.issuer` (503) if the issuer's keys are not available.
     func verified(_ token: String, now: Timestamp) async throws(PushError) -> Claims {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, token.utf8.count <= Self.largestToken, let header = Self.object(parts[0]) else {
-            throw Self.refusal("it is no JSON Web Token")
+        guard parts.count == 3, token.utf8.count <= Self.maximumTokenSize, let header = Self.object(parts[0]) else {
+            throw Self.refusal("it is not a JSON Web Token")
         }
-        // Without this list a token could ask to be checked with the public key as if it were a password, or not at all.
+        // Without this list a token could ask for no check, or for a check with the public key as an HMAC secret.
         guard let word = header["alg"]?.string, let algorithm = IssuerKey.Algorithm(rawValue: word) else {
             throw Self.refusal("its algorithm is not one of \(IssuerKey.Algorithm.allCases.map(\.rawValue).joined(separator: ", "))")
         }
-        guard header["crit"] == nil else { throw Self.refusal("it has a header that must be understood, and is not") }
+        guard header["crit"] == nil else { throw Self.refusal("it has a critical header (crit), which is not supported") }
         let found = try await keys.keys(for: algorithm, id: header["kid"]?.string)
-        guard !found.isEmpty else { throw Self.refusal("the issuer has no such key for \(algorithm.rawValue)") }
+        guard !found.isEmpty else { throw Self.refusal("the issuer has no matching key for \(algorithm.rawValue)") }
         var isSigned = false
         for key in found where !isSigned { isSigned = await key.hasSigned(token, algorithm) }
-        guard isSigned, let claims = Self.object(parts[1]) else { throw Self.refusal("its signature is wrong") }
+        guard isSigned, let claims = Self.object(parts[1]) else { throw Self.refusal("its signature is invalid") }
         return try checked(claims, now: now)
     }
 
     private func checked(_ claims: JSON, now: Timestamp) throws(PushError) -> Claims {
-        guard claims["iss"]?.string == name else { throw Self.refusal("it is of another issuer") }
+        guard claims["iss"]?.string == name else { throw Self.refusal("it is from another issuer") }
         let audiences = claims["aud"]?.array?.compactMap(\.string) ?? [claims["aud"]?.string].compactMap { $0 }
         guard audiences.contains(audience) else { throw Self.refusal("it is for another audience") }
-        guard let expiry = claims["exp"].flatMap(Self.moment) else { throw Self.refusal("it has no time at which it expires") }
+        guard let expiry = claims["exp"].flatMap(Self.moment) else { throw Self.refusal("it has no expiry time (exp)") }
         let end = expiry + clockSkew
         guard now < end else { throw Self.refusal("it has expired") }
         if let claim = claims["nbf"] {
-            guard let start = Self.moment(claim), start <= now + clockSkew else { throw Self.refusal("its time has not come") }
+            guard let start = Self.moment(claim), start <= now + clockSkew else { throw Self.refusal("it is not valid yet") }
         }
         guard let username = claims[usernameClaim]?.string, !username.isEmpty else {
-            throw Self.refusal("it has no claim \(usernameClaim) that is a name")
+            throw Self.refusal("its claim \(usernameClaim) is not a valid user name")
         }
         return Claims(username: username, end: end)
     }
 
-    /// Seconds since 1970, perhaps with a fraction.
+    /// A number of seconds since 1970, possibly with a fraction.
     private static func moment(_ json: JSON) -> Timestamp? {
         guard let seconds = json.double, abs(seconds) < 1e12 else { return nil }
         return Timestamp(milliseconds: Int64(seconds * 1000))
@@ -79,7 +79,7 @@ package struct TokenIssuer: Sendable {
     }
 
     static func refusal(_ why: String) -> PushError {
-        PushError("auth.token", "the token is refused: \(why)", hint: "get a new one from its issuer", status: 401)
+        PushError("auth.token", "invalid token: \(why)", hint: "get a new one from its issuer", status: 401)
     }
 }
 
@@ -105,11 +105,11 @@ struct IssuerKey: Sendable {
     }
 
     let id: String?
-    /// The only one that it is for; nil for all of its kind.
+    /// The only algorithm of the key; nil: any that its type supports.
     let algorithm: Algorithm?
     let material: Material
 
-    /// Nil for a key that is not for signatures, or of a kind that is not known or too weak.
+    /// Nil for a key that is not for signatures, has an unsupported type, or is too weak.
     init?(_ json: JSON) {
         guard json["use"]?.string ?? "sig" == "sig", json["key_ops"]?.array?.contains("verify") ?? true else { return nil }
         id = json["kid"]?.string
@@ -147,10 +147,10 @@ struct IssuerKey: Sendable {
         }
     }
 
-    /// Whether a token's signature is of this key. - Parameter algorithm: one that fits.
+    /// Whether the key signed a token. - Parameter algorithm: One that fits the key.
     func hasSigned(_ token: String, _ algorithm: Algorithm) async -> Bool {
         guard let key = key(algorithm) else { return false }
-        // One key alone, so that nothing in the token chooses another.
+        // The collection contains this key only, so the token cannot select another.
         let collection = JWTKeyCollection()
         do {
             try await collection.add(jwk: key, isDefault: true)
@@ -172,7 +172,7 @@ struct IssuerKey: Sendable {
         }
     }
 
-    /// Without padding (RFC 7515, section 2).
+    /// Decodes base64url without padding (RFC 7515, section 2).
     static func base64URL(_ text: String) -> [UInt8]? {
         var text = text.replacing("-", with: "+").replacing("_", with: "/")
         while !text.utf8.count.isMultiple(of: 4) { text += "=" }
@@ -180,7 +180,7 @@ struct IssuerKey: Sendable {
     }
 }
 
-/// What a token says is read by ourselves.
+/// A payload without checks: the claims are checked by ``TokenIssuer``.
 private struct Signed: JWTPayload {
     func verify(using algorithm: some JWTAlgorithm) async throws {}
 }

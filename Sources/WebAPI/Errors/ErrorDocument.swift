@@ -1,18 +1,18 @@
 import HubWire
-import PushCore
+import PushModel
 
-/// An error as every client of the protocol reads it: XML without a namespace, also where the request was JSON.
+/// An error in the protocol's format for every client: XML without a namespace, even if the request was JSON.
 package struct ErrorDocument: Sendable, Equatable {
     package static let contentType = "application/xml; charset=utf-8"
 
-    /// Characters of a message.
+    /// Maximum length of a message in characters.
     private static let maximumLength = 1000
 
     /// The HTTP status.
     package var status: Int
-    /// What was wrong and what to do, without what follows for whoever looks it up in the log.
+    /// What was wrong and what to do, without the tracking data for the log.
     package var detail: String
-    /// Seconds, for `Retry-After`.
+    /// The value of `Retry-After` in seconds.
     package var retryAfter: Int?
 
     package init(status: Int, detail: String, retryAfter: Int? = nil) {
@@ -21,22 +21,23 @@ package struct ErrorDocument: Sendable, Equatable {
         self.retryAfter = retryAfter
     }
 
-    /// An error without a status is one of ours: 500, without its text, which may hold what a client shall not see.
+    /// Makes a document. An error without a status is internal: it becomes 500 without its text, which may contain data not meant for
+    /// clients.
     package init(_ error: PushError) {
         guard let status = error.status else {
             self.init(status: 500, detail: "The hub failed.")
             return
         }
-        // Clients look for the number in conflicts alone; the service writes it nowhere else.
+        // Clients look for the subcode only in conflicts, and Azure writes it only there.
         let subcode = status == 409 ? error.details["subcode"]?.int : nil
         var detail = subcode.map { "SubCode=\($0). " } ?? ""
-        // What a client sent may stand in it, however long.
+        // The message may contain client input of any length.
         detail += error.message.count > Self.maximumLength ? error.message.prefix(Self.maximumLength) + "…" : error.message.asSentence
         if let hint = error.hint { detail += " " + hint.asSentence }
         self.init(status: status, detail: detail, retryAfter: [429, 503].contains(status) && error.isRetryable ? 1 : nil)
     }
 
-    /// `<Error><Code>404</Code><Detail>….TrackingId:…,TimeStamp:11/7/2018 12:18:37 AM</Detail></Error>`
+    /// Writes `<Error><Code>404</Code><Detail>….TrackingId:…,TimeStamp:11/7/2018 12:18:37 AM</Detail></Error>`.
     package func document(trackingID: String, now: Timestamp) -> [UInt8] {
         var writer = XMLWriter(capacity: 256)
         writer.element("Error") { writer in
@@ -48,7 +49,7 @@ package struct ErrorDocument: Sendable, Equatable {
 }
 
 extension Timestamp {
-    /// `11/7/2018 12:18:37 AM`, in UTC.
+    /// The time in UTC as `11/7/2018 12:18:37 AM`.
     var americanText: String {
         let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
         let rest = Int(seconds - days * 86_400)
@@ -60,7 +61,7 @@ extension Timestamp {
 }
 
 extension String {
-    /// With a capital and a full stop.
+    /// The text with an initial capital and a full stop.
     fileprivate var asSentence: String {
         guard let first else { return self }
         return first.uppercased() + dropFirst() + ([".", "?", "!"].contains(last) ? "" : ".")

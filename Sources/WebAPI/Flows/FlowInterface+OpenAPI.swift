@@ -1,6 +1,6 @@
-import PushCore
+import PushModel
 
-// What starts flows is no route of the JSON interface: each flow says who may. Programs find it in the same document.
+// The OpenAPI description of starting flows. This is not a route of the JSON interface, because each flow defines who may start it.
 extension FlowInterface {
     static let documentedPath = "/flows/{flow}"
 
@@ -12,21 +12,21 @@ extension FlowInterface {
         func answer(_ note: String) -> JSON {
             [
                 "description": .string(note), "content": ["application/json": ["schema": run]],
-                "headers": ["Run-Id": ["description": "The run's id, also where it failed", "schema": ["type": "string"]]],
+                "headers": ["Run-Id": ["description": "The run's id, also after a failure", "schema": ["type": "string"]]],
             ]
         }
         var responses: JSONObject = [
-            "200": answer("It has run to its end"),
-            "202": answer("It goes on: Location says where to look"),
+            "200": answer("The run has completed"),
+            "202": answer("The run continues; Location is its address"),
         ]
         for status in [400, 401, 403, 404, 405, 408, 409, 413, 422, 429, 500, 503] {
             responses[String(status)] = ["$ref": .string("#/components/responses/Problem\(status)")]
         }
         return [
             "post": [
-                "operationId": "startFlow", "summary": "Start a flow, and wait for its end",
+                "operationId": "startFlow", "summary": "Start a flow and wait for its end",
                 "description":
-                    "The body has the arguments of the flow by name; GET /api/v1/flows/{flow} has their schema. Who may, the settings of the flow say: a key, a user of the app backend, or anybody.",
+                    "The body has the flow's arguments by name; GET /api/v1/flows/{flow} has their schema. The flow's settings define who may start it: a key, a user of the app backend, or everyone.",
                 "parameters": [
                     [
                         "name": "flow", "in": "path", "required": true,

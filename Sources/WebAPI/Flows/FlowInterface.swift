@@ -1,20 +1,22 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushBackend
+import PushHub
+import PushModel
 
-/// Requests that start flows: `POST /flows/NAME`, with the arguments of the flow as a JSON object.
+/// Requests that start flows: `POST /flows/NAME`, with the flow's arguments as a JSON object.
 struct FlowInterface: Sendable {
     let flows: FlowDispatcher
     let access: HubAccess
-    /// Whose users they are.
+    /// The app backend whose users may start flows.
     let backend: BackendInterface
 
     static let bodyLimit = 256 << 10
-    /// How long an answer waits for the end of the run where the request does not say.
+    /// Maximum wait for the end of the run, unless the request specifies one.
     private static let patience: Duration = .seconds(60)
-    private static let longestPatience: Duration = .seconds(110)
+    private static let maximumWait: Duration = .seconds(110)
 
-    /// The name in the path of a flow; nil for any other path. Still encoded: names have no characters that would have to be.
+    /// The flow's name in the path; nil for any other path.
     static func name(_ path: String) -> String? {
         let start = "/flows/"
         guard path.hasPrefix(start) else { return nil }
@@ -22,17 +24,18 @@ struct FlowInterface: Sendable {
         return name.isEmpty || name.contains("/") ? nil : PercentEncoding.decode(String(name))
     }
 
-    /// Answers when the run has ended, or with 202 where that takes longer than the client waits.
+    /// Responds when the run has ended, or with 202 if that takes longer than the client waits.
     ///
-    /// Throws `flow.not_found` (404) also for a flow that no request starts, `args.invalid` (400), `run.overlap` (409), `run.queue_full`
-    /// (429), `run.failed` (500), and what the way of proving who one is throws.
+    /// Throws `flow.not_found` (404; also for a flow that cannot be started by requests), `args.invalid` (400), `run.overlap` (409),
+    /// `run.queue_full` (429), `run.failed` (500), and authentication errors.
     func answer(_ request: WebRequest, to name: String) async throws(PushError) -> WebAnswer {
-        guard request.method == .post else { throw HubResponder.notAllowed(request, "POST") }
+        guard request.method == .post else { throw PushError.notAllowed(request, "POST") }
         guard !access.namespace.isClosed else { throw Namespace.restoring }
         let flow = try await flows.flow(name)
         guard let way = flow.access else {
             throw PushError(
-                "flow.not_found", "no request starts the flow \(name)", hint: "http: in its settings says who may", status: 404)
+                "flow.not_found", "the flow \(name) cannot be started by requests", hint: "allow requests with http: in its settings",
+                status: 404)
         }
         let (actor, caller, body) = try await authenticated(request, way)
         let wait = try Self.wait(request)
@@ -45,7 +48,7 @@ struct FlowInterface: Sendable {
         return try Self.answer(try await flows.run(run.id), added.isRepeated, request)
     }
 
-    // MARK: - Who asks, and for what
+    // MARK: - The request
 
     private func authenticated(
         _ request: WebRequest, _ way: FlowAccess
@@ -58,9 +61,10 @@ struct FlowInterface: Sendable {
             return ("user:\(session.username)", session, body)
         case .key(let right):
             let hub = access.namespace.hub(backend.services.hub)
-            let rule = try access.authorize(request, right.ofRules, hub)
+            let rule = try access.authorize(request, right.ruleRight, hub)
             return (
-                access.principal(rule, hub).description, nil, try await access.body(request, limit: Self.bodyLimit, right.ofRules, of: hub)
+                access.principal(rule, hub).description, nil,
+                try await access.body(request, limit: Self.bodyLimit, right.ruleRight, of: hub)
             )
         }
     }
@@ -69,7 +73,7 @@ struct FlowInterface: Sendable {
         guard !body.isEmpty else { return JSONObject() }
         guard let object = try JSON(body: body, hint: "send a JSON object with the arguments of the flow, or nothing").object else {
             throw PushError(
-                "request.body", "the body is no JSON object", hint: "send the arguments of the flow by their names", status: 400)
+                "request.body", "the body is not a JSON object", hint: "send the flow's arguments by name", status: 400)
         }
         return object
     }
@@ -78,12 +82,12 @@ struct FlowInterface: Sendable {
         guard let key = request.fields[.idempotencyKey] else { return nil }
         guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
             throw PushError(
-                "run.key", "the idempotency key is not 1 to 255 visible ASCII characters", hint: "a UUID will do", status: 400)
+                "run.key", "the idempotency key is not 1 to 255 visible ASCII characters", hint: "use a UUID, for example", status: 400)
         }
         return "request \(key)"
     }
 
-    /// `Prefer: respond-async` and `Prefer: wait=10` (RFC 7240, sections 4.1 and 4.3).
+    /// Parses `Prefer: respond-async` and `Prefer: wait=10` (RFC 7240, sections 4.1 and 4.3).
     private static func wait(_ request: WebRequest) throws(PushError) -> Duration {
         let words = request.fields.texts("prefer").flatMap { $0.split(separator: ",") }
             .map { $0.filter { $0 != " " && $0 != "\"" }.lowercased() }
@@ -91,12 +95,12 @@ struct FlowInterface: Sendable {
         guard let word = words.first(where: { $0.hasPrefix("wait=") }) else { return patience }
         guard let seconds = Int(word.dropFirst(5)), seconds >= 0 else {
             throw PushError(
-                "request.parameter", "Prefer has no number behind wait=", hint: "write Prefer: wait=10, in seconds", status: 400)
+                "request.parameter", "Prefer has no valid number after wait=", hint: "write Prefer: wait=10, in seconds", status: 400)
         }
-        return min(.seconds(min(seconds, 1000)), longestPatience)
+        return min(.seconds(min(seconds, 1000)), maximumWait)
     }
 
-    // MARK: - What came of it
+    // MARK: - The response
 
     private static func answer(_ run: RunRecord, _ isRepeated: Bool, _ request: WebRequest) throws(PushError) -> WebAnswer {
         let failure = run.report.failure
@@ -112,15 +116,16 @@ struct FlowInterface: Sendable {
             let code = run.state == .cancelled ? "run.cancelled" : "run.interrupted"
             let isCancelled = run.state == .cancelled
             throw PushError(
-                code, "\(run.id) did not come to its end: \(failure?.message ?? run.state.rawValue)",
-                hint: isCancelled ? "pushhost runs rerun \(run.id) begins it again" : "ask again", status: isCancelled ? 409 : 503,
+                code, "\(run.id) did not complete: \(failure?.message ?? run.state.rawValue)",
+                hint: isCancelled ? "repeat it with pushhost runs rerun \(run.id)" : "send the request again",
+                status: isCancelled ? 409 : 503,
                 isRetryable: !isCancelled, details: run.place)
         case .failed:
             let place = failure?.location.map { "\($0): " } ?? ""
             throw PushError(
                 "run.failed",
-                "\(run.flow) failed: \(place)\(failure?.message ?? "nobody knows why") (\(failure?.code ?? "")), run \(run.id)",
-                hint: "pushhost runs show \(run.id) tells more", status: 500,
+                "\(run.flow) failed: \(place)\(failure?.message ?? "unknown reason") (\(failure?.code ?? "")), run \(run.id)",
+                hint: "see pushhost runs show \(run.id)", status: 500,
                 details: run.place.merging(["cause": .string(failure?.code ?? "")]) { $1 })
         }
         answer.fields[.runID] = run.id
@@ -131,7 +136,7 @@ struct FlowInterface: Sendable {
 }
 
 extension RunRecord {
-    /// Where it failed, for programs.
+    /// Where the run failed, for programs.
     fileprivate var place: [String: JSON] {
         var place: [String: JSON] = ["run": .string(id)]
         place["version"] = version.map { .string($0) }
@@ -141,6 +146,6 @@ extension RunRecord {
 }
 
 extension HTTPField.Name {
-    // A name that is made from a literal that is a token.
+    // The name is a valid token, so the initializer does not fail.
     static let runID = HTTPField.Name("Run-Id") ?? .server
 }

@@ -1,7 +1,7 @@
-import PushCore
+import PushModel
 
 extension RunRecord {
-    /// What lists tell of a run, and whoever started it.
+    /// The summary of a run, for lists and for the client that started it.
     var summary: JSON {
         .members([
             "runId": .string(id), "flow": .string(flow), "state": .string(state.rawValue), "script": .string(script),
@@ -11,7 +11,7 @@ extension RunRecord {
         ])
     }
 
-    /// All that is known of it.
+    /// All details of a run.
     var details: JSON {
         var object = summary.object ?? JSONObject()
         object["arguments"] = .object(arguments)
@@ -25,10 +25,10 @@ extension RunRecord {
 
     private static let members: KeyValuePairs<String, JSONSchema> = [
         "runId": .text(), "flow": .text(), "state": .choice(nil, State.allCases.map(\.rawValue)),
-        "script": .text("The path of the script"), "version?": .text("The first digits of its hash; absent before it was read"),
-        "trigger": triggerSchema, "guarantee": .choice("What a crash of the server may do to it", RunGuarantee.allCases.map(\.rawValue)),
-        "attempts": .integer("How often it was begun"), "queuedAt": .moment(), "startedAt?": .moment(), "endedAt?": .moment(),
-        "result?": .any("What the script returned"), "failure?": failure,
+        "script": .text("The path of the script"), "version?": .text("The first digits of the script's hash; absent before it was read"),
+        "trigger": triggerSchema, "guarantee": .choice("What happens if the server crashes", RunGuarantee.allCases.map(\.rawValue)),
+        "attempts": .integer("Number of times it was started"), "queuedAt": .moment(), "startedAt?": .moment(), "endedAt?": .moment(),
+        "result?": .any("The script's result"), "failure?": failure,
     ]
 
     static let schema = JSONSchema.object("Run", members)
@@ -38,25 +38,25 @@ extension RunRecord {
             schema.members
                 + [
                     JSONSchema.Member(
-                        name: "arguments", schema: .map("What it was given, without what is secret", of: .any("Any JSON")),
+                        name: "arguments", schema: .map("Its arguments, without secret ones", of: .any("Any JSON")),
                         isOptional: false),
                     JSONSchema.Member(
-                        name: "secretArguments", schema: .list("The names of what is kept nowhere", of: .text()), isOptional: true),
+                        name: "secretArguments", schema: .list("Names of secret arguments, not stored", of: .text()), isOptional: true),
                     JSONSchema.Member(name: "steps", schema: .list(of: step), isOptional: false),
                     JSONSchema.Member(name: "log", schema: .list(of: line), isOptional: false),
                     JSONSchema.Member(
-                        name: "omitted", schema: .integer("Steps and lines that were left out: there were too many"), isOptional: true),
+                        name: "omitted", schema: .integer("Number of steps and lines omitted beyond the limit"), isOptional: true),
                     JSONSchema.Member(
-                        name: "notifications", schema: .list("The ids of everything that it sent", of: .text()), isOptional: false),
+                        name: "notifications", schema: .list("The ids of all notifications that it sent", of: .text()), isOptional: false),
                 ], alternatives: []), name: "RunDetails")
 
     private static let triggerSchema = JSONSchema.object(
         "RunTrigger",
         [
-            "kind": .choice(nil, RunTrigger.Kind.allCases.map(\.rawValue)), "by?": .text("Who asked for it"),
-            "user?": .text("Whose request of the app backend it answers"), "schedule?": .text("The schedule's name"),
-            "moment?": .moment("Of the schedule"), "event?": .choice(nil, HubEvent.Kind.allCases.map(\.rawValue)),
-            "hub?": .text("Where the event was"), "run?": .text("Which run it does once more"),
+            "kind": .choice(nil, RunTrigger.Kind.allCases.map(\.rawValue)), "by?": .text("Who started it"),
+            "user?": .text("The user whose request to the app backend it handles"), "schedule?": .text("The schedule's name"),
+            "moment?": .moment("The schedule's due time"), "event?": .choice(nil, HubEvent.Kind.allCases.map(\.rawValue)),
+            "hub?": .text("The hub of the event"), "run?": .text("The run that it repeats"),
         ])
 
     private static let failure = JSONSchema.object(
@@ -66,16 +66,16 @@ extension RunRecord {
     private static let step = JSONSchema.object(
         "RunStep",
         [
-            "name": .text(), "depth": .integer("How many steps are around it"), "status": .choice(nil, ["passed", "failed", "skipped"]),
-            "began": .moment(), "ended": .moment(), "reason?": .text("Why it was skipped"),
-            "notifications": .list("The ids of what it sent", of: .text()),
+            "name": .text(), "depth": .integer("Number of enclosing steps"), "status": .choice(nil, ["passed", "failed", "skipped"]),
+            "began": .moment(), "ended": .moment(), "reason?": .text("Reason for skipping it"),
+            "notifications": .list("The ids of notifications that it sent", of: .text()),
         ])
 
     private static let line = JSONSchema.object("RunLine", ["time": .moment(), "level": .text(), "text": .text()])
 }
 
 extension JSONSchema {
-    /// Of an object.
+    /// The members of an object schema.
     fileprivate var members: [Member] { if case .object(let members, _) = kind { members } else { [] } }
 }
 

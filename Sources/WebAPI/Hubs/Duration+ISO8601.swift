@@ -1,11 +1,11 @@
-import PushCore
+import PushModel
 
 extension Duration {
-    /// From here on a time to live is for ever: .NET's longest duration, a little more than 29,000 years.
+    /// .NET's longest duration, a little more than 29,000 years. A time to live of at least this length means "never expires".
     private static let forEverInDays: Int64 = 10_675_199
 
-    /// Reads an ISO 8601 duration such as `P90D` or `P1DT2H3M4.5S`, with years of 365 and months of 30 days as .NET counts them.
-    /// The outer optional is for a text that is none, the inner for a duration that stands for ever.
+    /// Parses an ISO 8601 duration such as `P90D` or `P1DT2H3M4.5S`, with years of 365 days and months of 30 days as in .NET. The outer
+    /// optional is nil for invalid text, the inner one for "never expires".
     static func timeToLive(iso8601 text: String) -> Duration?? {
         guard let match = text.wholeMatch(of: /P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)D)?(?:(T)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d+))?S)?)?/)
         else { return nil }
@@ -27,7 +27,7 @@ extension Duration {
         return .some(.milliseconds(seconds * 1000 + milliseconds))
     }
 
-    /// `P90D`, `P1DT2H3M4.5S`; .NET's longest duration for nil.
+    /// The duration as `P90D` or `P1DT2H3M4.5S`; .NET's longest duration for nil.
     static func iso8601(timeToLive: Duration?) -> String {
         guard let timeToLive else { return "P10675199DT2H48M5.4775807S" }
         let total = max(0, timeToLive.milliseconds)

@@ -1,24 +1,24 @@
 import HubWire
-import PushCore
+import PushModel
 
 extension HubDescription {
-    /// The largest body of a hub, in bytes: certificates are in it.
+    /// Maximum size of a hub description in bytes. It may contain certificates.
     package static let maximumSize = 256 << 10
 
     /// Reads the body of `PUT {hub}`: an Atom entry around a `NotificationHubDescription`.
     /// - Parameters:
-    ///   - now: when rules without a time were made.
-    ///   - random: where the keys of rules without keys come from.
+    ///   - now: The creation time of rules that do not contain one.
+    ///   - random: The source of keys for rules that do not contain any.
     /// Throws `xml.*` and `hub.description` (400).
     package init(body: [UInt8], now: Timestamp, random: some RandomSource) throws(PushError) {
         let element = try AtomEntry.description(in: body, limit: Self.maximumSize)
         guard element.name == "NotificationHubDescription" else {
-            throw Self.refusal("\"\(element.name)\" is no description of a hub", "send a NotificationHubDescription")
+            throw Self.refusal("\"\(element.name)\" is not a hub description", "send a NotificationHubDescription")
         }
         self.init()
         if let text = element.text(of: "RegistrationTtl")?.trimmed.nonEmpty {
             guard let lifetime = Duration.timeToLive(iso8601: text), (lifetime ?? .seconds(86_400)) >= .seconds(86_400) else {
-                throw Self.refusal("the RegistrationTtl \"\(text)\" is no duration of at least a day", "write P90D for 90 days")
+                throw Self.refusal("invalid RegistrationTtl \"\(text)\": not a duration of at least a day", "write P90D for 90 days")
             }
             registrationTTL = lifetime
         }
@@ -35,12 +35,12 @@ extension HubDescription {
             rules.append(try AuthorizationRule(rule, now: now, random: random))
         }
         guard Set(rules.map(\.name)).count == rules.count else {
-            throw Self.refusal("two rules have one name", "give each a name of its own")
+            throw Self.refusal("two rules have the same name", "give each rule a unique name")
         }
         for quota in Quota.allCases {
             guard let text = element.text(of: quota.rawValue)?.trimmed.nonEmpty else { continue }
             guard let number = Int64(text) else {
-                throw Self.refusal("the \(quota.rawValue) \"\(text)\" is no whole number", "leave it out, the hub makes nothing of it")
+                throw Self.refusal("invalid \(quota.rawValue) \"\(text)\": not an integer", "leave it out, the hub ignores it")
             }
             quotas[quota] = number
         }
@@ -50,7 +50,7 @@ extension HubDescription {
         }
     }
 
-    /// Appends the description, keys and credentials included: for a caller with the right to manage.
+    /// Appends the description, including keys and credentials: only for a caller with Manage.
     package func write(into writer: inout XMLWriter) {
         writer.description("NotificationHubDescription") { writer in
             writer.credential(.apns, of: self)
@@ -71,12 +71,12 @@ extension HubDescription {
 }
 
 extension HubRecord {
-    /// The entry of the hub. - Parameter author: the namespace.
+    /// The hub's entry. - Parameter author: The namespace.
     package func entry(at link: String, author: String) -> AtomEntry {
         AtomEntry(id: link, title: name, published: createdAt, updated: updatedAt, author: author)
     }
 
-    /// The whole answer.
+    /// Writes the whole response.
     package func document(at link: String, author: String) -> [UInt8] {
         entry(at: link, author: author).document { description.write(into: &$0) }
     }

@@ -1,13 +1,13 @@
 import HubWire
-import PushCore
+import PushModel
 
 extension NotificationHubJob {
-    /// The largest body of a job, in bytes.
+    /// Maximum size of a job description in bytes.
     package static let maximumSize = 64 << 10
 
     private static let arraysNamespace = "http://schemas.microsoft.com/2003/10/Serialization/Arrays"
 
-    /// Reads the body of `POST jobs`: an Atom entry around a `NotificationHubJob`. What a job has become is not looked at.
+    /// Reads the body of `POST jobs`: an Atom entry around a `NotificationHubJob`. Status and progress are ignored.
     ///
     /// Throws `xml.*` and `job.invalid` (400).
     package init(body: [UInt8], id: String, now: Timestamp) throws(PushError) {
@@ -15,15 +15,15 @@ extension NotificationHubJob {
         guard element.name == "NotificationHubJob", let text = element.text(of: "Type")?.trimmed, let kind = Kind(rawValue: text)
         else {
             throw Self.refusal(
-                "the body is no NotificationHubJob of a known Type",
+                "the body is not a NotificationHubJob of a known Type",
                 "Type is one of \(Kind.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         guard let output = element.text(of: "OutputContainerUri")?.trimmed.nonEmpty else {
-            throw Self.refusal("the job has no OutputContainerUri", "say where its result shall lie")
+            throw Self.refusal("the job has no OutputContainerUri", "add the URI for its result")
         }
         let file = element.text(of: "ImportFileUri")?.trimmed.nonEmpty
         guard kind == .exportRegistrations || file != nil else {
-            throw Self.refusal("the job has no ImportFileUri", "say what to import")
+            throw Self.refusal("the job has no ImportFileUri", "add the URI of the file to import")
         }
         self.init(
             id: id, kind: kind, outputContainerURI: output, importFileURI: file,
@@ -34,10 +34,10 @@ extension NotificationHubJob {
         AtomEntry(id: link, title: id, published: createdAt, updated: updatedAt)
     }
 
-    /// The whole answer.
+    /// Writes the whole response.
     package func document(at link: String) -> [UInt8] { entry(at: link).document { write(into: &$0) } }
 
-    /// Appends the description. A job that has just started has neither progress nor status, as the service answers it.
+    /// Appends the description. As in Azure, a job that has just started has neither progress nor status.
     package func write(into writer: inout XMLWriter) {
         writer.description("NotificationHubJob") { writer in
             writer.element("JobId", text: id)
@@ -62,7 +62,7 @@ extension NotificationHubJob {
         return properties
     }
 
-    /// Clients look for the prefix `d3p1` itself.
+    /// Clients look for the literal prefix `d3p1`.
     private static func write(_ properties: [String: String], _ name: String, into writer: inout XMLWriter) {
         guard !properties.isEmpty else { return }
         writer.element(name, ["xmlns:d3p1": arraysNamespace]) { writer in
@@ -75,7 +75,7 @@ extension NotificationHubJob {
         }
     }
 
-    /// At most two places behind the point, and none of them 0.
+    /// Formats with at most two decimals, without trailing zeros.
     private static func decimal(_ number: Double) -> String {
         let rounded = (number * 100).rounded() / 100
         return rounded == rounded.rounded() ? String(Int(rounded)) : String(rounded)

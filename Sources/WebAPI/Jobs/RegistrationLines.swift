@@ -1,7 +1,7 @@
 import HubWire
-import PushCore
+import PushModel
 
-/// The lines of import and export files: one serialised description each, as requests and answers have them.
+/// Lines of import and export files: one registration description per line, in the XML of requests and responses.
 package struct RegistrationLines: RegistrationCodec {
     package init() {}
 
@@ -26,12 +26,12 @@ package struct RegistrationLines: RegistrationCodec {
         guard let text = element.text(of: "RegistrationId")?.trimmed.nonEmpty else { return nil }
         guard let id = RegistrationID(text) else {
             throw PushError(
-                "registration.invalid", "\"\(text)\" is no id of a registration", hint: "leave it out to get a new one", status: 400)
+                "registration.invalid", "invalid registration id \"\(text)\"", hint: "leave it out to get a new one", status: 400)
         }
         return id
     }
 
-    /// Writes line ends as references. In a CDATA section, where there are none, the section ends before and begins anew behind.
+    /// Replaces line ends by character references. CDATA sections cannot contain these, so a section is closed before and reopened after.
     private static func onOneLine(_ document: [UInt8]) -> [UInt8] {
         guard document.contains(where: { $0 == 0x0A || $0 == 0x0D }) else { return document }
         let (start, end) = (Array("<![CDATA[".utf8), Array("]]>".utf8))

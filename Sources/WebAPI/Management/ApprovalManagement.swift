@@ -1,15 +1,16 @@
 import HTTPTypes
-import PushCore
+import PushHub
+import PushModel
 
-// Sends that wait for somebody else's leave.
+// Routes for sends awaiting approval.
 extension ManagementRoute {
     static let approvals: [ManagementRoute] = [
         ManagementRoute(
             .get, "/api/v1/approvals", "listApprovals",
-            "Sends that wait for somebody's leave, or have waited, the latest first; without Manage those alone that the key has asked for",
+            "Sends that await or awaited approval, latest first; a key without Manage sees only its own requests",
             .server, .send,
             [
-                Parameter(name: "state", schema: .choice("Only those", Approval.State.allCases.map(\.rawValue))), .top,
+                Parameter(name: "state", schema: .choice("Only requests in this state", Approval.State.allCases.map(\.rawValue))), .top,
                 .continuation("[0-9]{1,18}"),
             ], answer: .ok("A page of approvals", .page(of: approval))
         ) { call async throws(PushError) in
@@ -21,13 +22,13 @@ extension ManagementRoute {
                 shown.map { $0.json() }, continuation: found.count > shown.count ? shown.last.map { String($0.number) } : nil)
         },
         ManagementRoute(
-            .get, "/api/v1/approvals/{id}", "getApproval", "One of them, with what would be sent", .server, .send,
+            .get, "/api/v1/approvals/{id}", "getApproval", "One approval request, with the content to send", .server, .send,
             answer: .ok("The approval", approval)
         ) { call async throws(PushError) in
             call.answer(try await call.sendGuard.approval(call.name("id"), of: call.asker).json(withContent: true))
         },
         ManagementRoute(
-            .post, "/api/v1/approvals/{id}/approve", "approve", "Allow a send, which goes out once, and not by leave of who asked for it",
+            .post, "/api/v1/approvals/{id}/approve", "approve", "Approve a send, which goes out once; requesters cannot approve their own",
             .server, .manage, body: decision, answer: .ok("The approval, with the notification", approval), refusals: [403, 409]
         ) { call async throws(PushError) in
             let approval = try await call.sendGuard.approve(
@@ -36,7 +37,7 @@ extension ManagementRoute {
         },
         ManagementRoute(
             .post, "/api/v1/approvals/{id}/deny", "deny",
-            "Deny a send, or take back what the key has asked for; its record stays, what it says does not", .server, .send,
+            "Deny a send, or withdraw an own request; the record stays, the content is deleted", .server, .send,
             body: decision, answer: .ok("The approval", approval), refusals: [403, 409]
         ) { call async throws(PushError) in
             let approval = try await call.sendGuard.deny(
@@ -46,36 +47,36 @@ extension ManagementRoute {
     ]
 
     private static let decision = JSONSchema.object(
-        "Decision", ["reason?": .text("For the record", length: 1...SendGuard.longestNote)])
+        "Decision", ["reason?": .text("For the record", length: 1...SendGuard.maximumNoteLength)])
 
     private static let approval = JSONSchema.object(
         "Approval",
         [
             "id": .text(), "state": .choice(nil, Approval.State.allCases.map(\.rawValue)), "hub": .text(),
-            "requestedBy": .text("Who asked for it"),
-            "devices": .integer("How many it reached when it was asked for, or looked at last"),
-            "platforms": .map("The same by platform", of: .integer()), "ceiling": .integer("Most without leave"),
-            "isReachUnknown?": .boolean("Whether it goes to a broadcast channel of APNs, which counts as one device"),
-            "why": .text("Whose ceiling that is, in words"), "audience": .text("In words"),
-            "content": .text("What is sent, in words, with sizes"),
-            "note?": .text("In the sender's words"), "createdAt": .moment(), "expiresAt": .moment("When it waits no more"),
-            "at?": .moment("When it is to go out; absent: as soon as it is allowed"), "decidedBy?": .text(), "decidedAt?": .moment(),
-            "reason?": .text(), "notificationId?": .text("As which it was sent"),
-            "failure?": .text("Why the hub did not take it"),
-            "message?": .map("The properties that fill the templates; of one that waits, where it is asked for alone", of: .text()),
-            "native?": .map("What the push services would get, the same", of: .text()),
+            "requestedBy": .text("The requester"),
+            "devices": .integer("Devices it reached when requested or last counted"),
+            "platforms": .map("Devices by platform", of: .integer()), "ceiling": .integer("Maximum number of devices without approval"),
+            "isReachUnknown?": .boolean("Whether it goes to an APNs broadcast channel, which counts as one device"),
+            "why": .text("Description of the ceiling that applies"), "audience": .text("Description of the audience"),
+            "content": .text("Description of the content, with sizes"),
+            "note?": .text("In the sender's words"), "createdAt": .moment(), "expiresAt": .moment("When the request expires"),
+            "at?": .moment("Due time; absent: upon approval"), "decidedBy?": .text(), "decidedAt?": .moment(),
+            "reason?": .text(), "notificationId?": .text("The id of the notification sent"),
+            "failure?": .text("Why the hub rejected the send"),
+            "message?": .map("The properties for templates; only for a single pending request", of: .text()),
+            "native?": .map("The payloads for the push services; only for a single pending request", of: .text()),
         ])
 }
 
 extension ManagementCall {
-    /// Whose requests the call may see; nil for those of all.
+    /// The requester whose requests the caller may see; nil: all.
     fileprivate var asker: Principal? { rule.allows(.manage) ? nil : principal }
 
-    /// Throws `request.path` (404) where nothing waits for leave.
+    /// Throws `request.path` (404) if the server requires no approvals.
     fileprivate var sendGuard: SendGuard {
         get throws(PushError) {
             guard let sendGuard = access.sendGuard else {
-                throw PushError("request.path", "nothing waits for leave on this server", hint: "ask one that does", status: 404)
+                throw PushError("request.path", "this server has no approvals", hint: "use a server that has them", status: 404)
             }
             return sendGuard
         }
@@ -86,7 +87,7 @@ extension Approval {
     fileprivate func json(withContent: Bool = false) -> JSON {
         let platforms = reach.platforms.sorted { $0.key < $1.key }.map { ($0.key.shortName, JSON.count($0.value)) }
         return .members([
-            "id": .string(id), "state": .string(state.rawValue), "hub": .string(hub.name), "requestedBy": .string(requesterInWords),
+            "id": .string(id), "state": .string(state.rawValue), "hub": .string(hub.name), "requestedBy": .string(requesterDescription),
             "devices": .count(reach.devices), "platforms": .object(JSONObject(platforms)), "ceiling": .count(ceiling.devices),
             "isReachUnknown": reach.isUnknown ? .bool(true) : nil, "why": .string(why), "audience": .string(audience),
             "content": .string(content),

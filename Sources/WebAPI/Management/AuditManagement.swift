@@ -1,16 +1,16 @@
 import HTTPTypes
-import PushCore
+import PushModel
 
-// The audit log: who did what, and whether anybody has been at it.
+// Routes for the audit log and its verification.
 extension ManagementRoute {
     static let audit: [ManagementRoute] = [
         ManagementRoute(
-            .get, "/api/v1/audit", "listAudit", "Who did what, the latest first", .server, .manage,
+            .get, "/api/v1/audit", "listAudit", "Audit entries, latest first", .server, .manage,
             [
-                Parameter(name: "actor", schema: .text("Who did it, such as owner, key:ops or key:hub/ops", length: 1...600)),
-                Parameter(name: "action", schema: .text("What was done, such as key.create", length: 1...200)),
-                Parameter(name: "since", schema: .moment("Those of that moment or later")),
-                Parameter(name: "oldestFirst", schema: .boolean("Whether the order is the other way round")), .top,
+                Parameter(name: "actor", schema: .text("The principal, such as owner, key:ops or key:hub/ops", length: 1...600)),
+                Parameter(name: "action", schema: .text("The action, such as key.create", length: 1...200)),
+                Parameter(name: "since", schema: .moment("Entries from this time on")),
+                Parameter(name: "oldestFirst", schema: .boolean("Whether to list the oldest entries first")), .top,
                 .continuation("[0-9]{1,18}"),
             ], answer: .ok("A page of entries", .page(of: entry))
         ) { call async throws(PushError) in
@@ -29,14 +29,14 @@ extension ManagementRoute {
         },
         ManagementRoute(
             .get, "/api/v1/audit/verification", "verifyAudit",
-            "Whether the chain of the audit log holds from its first entry to its last, and goes through an end that was noted before",
+            "Verify the hash chain of the audit log and, optionally, that it contains an earlier chain head",
             .server, .manage,
             [
                 Parameter(
-                    name: "expect", schema: .text("SEQUENCE:HASH, as an earlier answer had it", pattern: "[0-9]{1,18}:[0-9A-Fa-f]{64}"))
-            ], answer: .ok("What came of it", verification)
+                    name: "expect", schema: .text("SEQUENCE:HASH of an earlier chain head", pattern: "[0-9]{1,18}:[0-9A-Fa-f]{64}"))
+            ], answer: .ok("The result of the verification", verification)
         ) { call async throws(PushError) in
-            let noted = try call.text("expect").map { text throws(PushError) in try AuditEnd(noted: text) }
+            let noted = try call.text("expect").map { text throws(PushError) in try AuditHead(noted: text) }
             return call.answer(try await call.trail.verify(against: noted).json)
         },
     ]
@@ -44,29 +44,29 @@ extension ManagementRoute {
     private static let entry = JSONSchema.object(
         "AuditEntry",
         [
-            "sequence": .integer("Counted from 1, without gaps", 1...Int64.max), "time": .moment(), "actor": .text("Who did it"),
-            "action": .text("What was done"), "subject": .text("To what"),
+            "sequence": .integer("Counted from 1, without gaps", 1...Int64.max), "time": .moment(), "actor": .text("The principal"),
+            "action": .text("The action"), "subject": .text("The object of the action"),
             "outcome": .choice(nil, AuditRecord.Outcome.allCases.map(\.rawValue)),
-            "details": .map("What else there is to know", of: .text()), "hash": .text("Of the entry, in hexadecimal digits"),
+            "details": .map("Further details", of: .text()), "hash": .text("The entry's hash, in hexadecimal digits"),
         ])
 
     private static let verification = JSONSchema.object(
         "AuditVerification",
         [
-            "whole": .boolean("Whether the chain holds"),
-            "end?": .text("SEQUENCE:HASH of the last entry, to be noted elsewhere; absent where the chain is broken"),
-            "entries?": .integer("How many there are"),
-            "brokenAt?": .integer("The first entry where it does not hold", Int64.min...Int64.max),
-            "reason?": .choice("Why", AuditBreak.Reason.allCases.map(\.rawValue)), "meaning?": .text("The same in words"),
+            "whole": .boolean("Whether the chain is intact"),
+            "end?": .text("SEQUENCE:HASH of the last entry, to record elsewhere; absent if the chain is broken"),
+            "entries?": .integer("Number of entries"),
+            "brokenAt?": .integer("The first entry at which the chain is broken", Int64.min...Int64.max),
+            "reason?": .choice("The reason", AuditBreak.Reason.allCases.map(\.rawValue)), "meaning?": .text("Description of the reason"),
         ])
 }
 
 extension ManagementCall {
-    /// Throws `request.path` (404) where nothing is written down.
+    /// Throws `request.path` (404) if the server has no audit log.
     fileprivate var trail: any AuditTrail {
         get throws(PushError) {
             guard let audit = access.audit else {
-                throw PushError("request.path", "this server keeps no audit log", hint: "ask one that does", status: 404)
+                throw PushError("request.path", "this server has no audit log", hint: "use a server that has one", status: 404)
             }
             return audit.trail
         }

@@ -1,22 +1,23 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 
-// Credentials: what a hub sends to the push services with.
+// Routes for credentials, with which a hub sends to push services.
 extension ManagementRoute {
     static let credentials: [ManagementRoute] =
         [
             ManagementRoute(
                 .get, "\(path)", "listHubCredentials",
-                "What a hub sends with, its own or of the server's settings; nothing of it is secret",
+                "A hub's credentials, its own or from the server's settings, without secrets",
                 .hub, .manage, answer: .ok("The credentials", .object("HubCredentials", ["items": .list(of: HubCredential.schema)]))
             ) { call async throws(PushError) in
                 call.list(call.credentials(of: try call.hub).map(\.json), continuation: nil)
             },
             ManagementRoute(
                 .post, "\(path)/check", "checkHubCredentials",
-                "Ask the push services whether they take what a hub sends with; no device gets anything", .hub, .manage,
-                answer: .ok("What was answered", .object("CredentialChecks", ["items": .list(of: CredentialCheck.schema)]))
+                "Check with the push services whether they accept the hub's credentials; nothing is sent to devices", .hub, .manage,
+                answer: .ok("The results", .object("CredentialChecks", ["items": .list(of: CredentialCheck.schema)]))
             ) { call async throws(PushError) in
                 call.list(await call.access.credentials.check(try call.hub.record).map(\.json), continuation: nil)
             },
@@ -24,7 +25,7 @@ extension ManagementRoute {
 
     private static let path = "/api/v1/hubs/{hub}/credentials"
 
-    /// What each push service wants, by platform.
+    /// The credential schema of each push service, by platform.
     private static let bodies: [(platform: Platform, noun: String, body: JSONSchema)] = [
         (
             .apns, "APNs",
@@ -32,12 +33,12 @@ extension ManagementRoute {
                 "APNsCredential",
                 [
                     "key?": .text("The signing key: the text of the .p8 file", length: 1...8192),
-                    "keyId?": .text("Of the signing key", length: 10...10), "teamId?": .text("Of the signing key", length: 10...10),
-                    "certificate?": .text("In place of a signing key: the .p12 file in base64", length: 1...131_072),
-                    "password?": .text("Of the .p12 file", length: 0...1024),
-                    "topic?": .text("The app's bundle id; by default that of the certificate", length: 1...255),
+                    "keyId?": .text("The signing key's id", length: 10...10), "teamId?": .text("The team's id", length: 10...10),
+                    "certificate?": .text("Instead of a signing key: the .p12 file in base64", length: 1...131_072),
+                    "password?": .text("The password of the .p12 file", length: 0...1024),
+                    "topic?": .text("The app's bundle id; by default from the certificate", length: 1...255),
                     "environment?": .choice(
-                        "Where the app's devices are registered; by default what the certificate says, or else production",
+                        "The APNs environment; by default from the certificate, otherwise production",
                         ["production", "development"]),
                 ], alternatives: ["key", "certificate"])
         ),
@@ -45,7 +46,7 @@ extension ManagementRoute {
             .fcmV1, "FCM",
             .object(
                 "FCMCredential",
-                ["serviceAccount": .textOrObject("The file of the service account: its text, or the object that it holds")])
+                ["serviceAccount": .textOrObject("The service account file: its text, or its JSON object")])
         ),
         (
             .wns, "WNS",
@@ -58,7 +59,7 @@ extension ManagementRoute {
             .object(
                 "WebPushCredential",
                 [
-                    "subject": .text("Whom a push service may write to: a mailto: or https: URI", length: 1...1024),
+                    "subject": .text("Contact for the push service: a mailto: or https: URI", length: 1...1024),
                     "privateKey": .text("The VAPID key: 32 bytes in base64url, or PEM", length: 1...8192),
                 ])
         ),
@@ -67,8 +68,8 @@ extension ManagementRoute {
     private static func setting(_ platform: Platform, _ noun: String, _ body: JSONSchema) -> ManagementRoute {
         ManagementRoute(
             .put, "\(path)/\(platform.shortName)", "setHub\(noun)Credential",
-            "Give a hub a credential of its own for \(platform.displayName); nothing is kept of one that cannot be used", .hub, .manage,
-            body: body, answer: .ok("The credential, without anything secret", HubCredential.schema), refusals: [409],
+            "Set a hub's own \(platform.displayName) credential; an unusable one is not stored", .hub, .manage,
+            body: body, answer: .ok("The credential, without secrets", HubCredential.schema), refusals: [409],
             noted: noted(.credentialSet, platform)
         ) { call async throws(PushError) in
             let credential = try call.access.credentials.read(platform, call.body)
@@ -81,14 +82,14 @@ extension ManagementRoute {
     private static func removing(_ platform: Platform, _ noun: String) -> ManagementRoute {
         ManagementRoute(
             .delete, "\(path)/\(platform.shortName)", "deleteHub\(noun)Credential",
-            "Take a hub's own credential for \(platform.displayName) away; that of the server's settings takes its place, where there is one",
+            "Delete a hub's own \(platform.displayName) credential; the one from the server's settings applies again, if any",
             .hub, .manage, answer: .deleted, noted: noted(.credentialDelete, platform)
         ) { call async throws(PushError) in
             _ = try await change(call, platform) { credential throws(PushError) in
                 guard credential?.isEmpty == false else {
                     throw PushError(
                         "credential.not_found", "the hub has no credential of its own for \(platform.displayName)",
-                        hint: "list its credentials: those of the server's settings are changed there", status: 404)
+                        hint: "list its credentials: those from the server's settings are changed in the settings", status: 404)
                 }
                 return nil
             }
@@ -96,8 +97,8 @@ extension ManagementRoute {
         }
     }
 
-    private static func noted(_ action: AuditAction, _ platform: Platform) -> Noted {
-        Noted(action) { call, _ throws(PushError) in ("\(platform.shortName) of the hub \(try call.hub.record.name)", [:]) }
+    private static func noted(_ action: AuditAction, _ platform: Platform) -> AuditRule {
+        AuditRule(action) { call, _ throws(PushError) in ("\(platform.shortName) of the hub \(try call.hub.record.name)", [:]) }
     }
 
     private static func change(

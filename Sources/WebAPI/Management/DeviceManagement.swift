@@ -1,11 +1,12 @@
 import HTTPTypes
-import PushCore
+import PushHub
+import PushModel
 
-// Devices: installations, and registrations that stand for themselves.
+// Routes for devices: installations and standalone registrations.
 extension ManagementRoute {
     static let devices: [ManagementRoute] = [
         ManagementRoute(
-            .get, "/api/v1/hubs/{hub}/installations", "listInstallations", "The installations that satisfy all that is given", .hub,
+            .get, "/api/v1/hubs/{hub}/installations", "listInstallations", "Installations that match all parameters", .hub,
             .manage,
             search, answer: .ok("A page of installations", .page(of: installation))
         ) { call async throws(PushError) in
@@ -22,7 +23,7 @@ extension ManagementRoute {
         },
         ManagementRoute(
             .get, "/api/v1/hubs/{hub}/registrations", "listRegistrations",
-            "The registrations that satisfy all that is given; those that stand for an installation are listed as installations", .hub,
+            "Standalone registrations that match all parameters; those of installations are listed as installations", .hub,
             .manage,
             search, answer: .ok("A page of registrations", .page(of: registration))
         ) { call async throws(PushError) in
@@ -47,11 +48,11 @@ extension ManagementRoute {
         "Registration",
         [
             "registrationId": .text(), "platform": .platform, "tags": .list(of: .text()), "handle": handle,
-            "template?": .text("Its name, empty where it has none; absent for a native registration"), "expirationTime": .moment(),
+            "template?": .text("Its name, empty if it has none; absent for a native registration"), "expirationTime": .moment(),
             "lastOutcome?": .outcome,
         ])
 
-    private static let handle = JSONSchema.text("Enough of it to recognise the device, too little to send to it")
+    private static let handle = JSONSchema.text("Abbreviated: enough to recognise the device, not to send to it")
 }
 
 extension ManagementCall {

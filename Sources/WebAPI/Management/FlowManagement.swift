@@ -1,12 +1,13 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushBackend
+import PushModel
 
-// Flows that the server runs: which there are, and starting one by hand.
+// Routes for the server's flows: listing them and starting them manually.
 extension ManagementRoute {
     static let flows: [ManagementRoute] = [
         ManagementRoute(
-            .get, "/api/v1/flows", "listFlows", "The flows of the server, by name, with what starts them", .server, .manage,
+            .get, "/api/v1/flows", "listFlows", "The server's flows by name, with their triggers", .server, .manage,
             answer: .ok("All flows", .page(of: flow))
         ) { call async throws(PushError) in
             var items: [JSON] = []
@@ -15,7 +16,7 @@ extension ManagementRoute {
             return call.list(items, continuation: nil)
         },
         ManagementRoute(
-            .get, "/api/v1/flows/{flow}", "getFlow", "One flow, with the schema of its arguments as its script declares them now", .server,
+            .get, "/api/v1/flows/{flow}", "getFlow", "One flow, with the schema of the arguments that its script declares now", .server,
             .manage, answer: .ok("The flow", flowDetails)
         ) { call async throws(PushError) in
             let dispatcher = try call.flows
@@ -29,10 +30,10 @@ extension ManagementRoute {
         },
         ManagementRoute(
             .post, "/api/v1/flows/{flow}/runs", "startRun",
-            "Start a flow; it is answered when the run is kept. The same Idempotency-Key starts it once", .server, .manage,
-            body: .object("NewRun", ["arguments?": .map("What the flow is given, by name", of: .any("Any JSON"))]),
-            answer: .created("The run as it was kept", RunRecord.schema), refusals: [409, 422],
-            noted: Noted(.runStart, isFrequent: true) { call, answer in (call.name("flow"), ["run": answer.runID]) }
+            "Start a flow; responds when the run is stored. The same Idempotency-Key starts it once", .server, .manage,
+            body: .object("NewRun", ["arguments?": .map("The flow's arguments by name", of: .any("Any JSON"))]),
+            answer: .created("The run as stored", RunRecord.schema), refusals: [409, 422],
+            noted: AuditRule(.runStart, isFrequent: true) { call, answer in (call.name("flow"), ["run": answer.runID]) }
         ) { call async throws(PushError) in
             let key = call.request.fields[.idempotencyKey].map { "request \($0)" }
             let added = try await call.flows.start(
@@ -47,16 +48,16 @@ extension ManagementRoute {
     ]
 
     private static let members: KeyValuePairs<String, JSONSchema> = [
-        "flow": .text(), "script": .text("The path of the script"), "hub?": .text("The hub that it works with, where the settings say"),
+        "flow": .text(), "script": .text("The path of the script"), "hub?": .text("Its hub, if set in the settings"),
         "http?": .choice("Who may start it with a request", FlowAccess.words),
         "schedules": .list("The names of its schedules", of: .text()),
-        "events": .list("What starts it", of: .choice(nil, HubEvent.Kind.allCases.map(\.rawValue))),
-        "answersBackend": .boolean("Whether it answers POST /api/notifications of the app backend"),
-        "arguments": .map("What the settings give it", of: .any("Any JSON")), "concurrency": .integer("Runs of it at a time"),
-        "overlap?": .choice("What becomes of a trigger while there are so many", OverlapPolicy.allCases.map(\.rawValue)),
-        "guarantee": .choice("What a crash of the server may do to a run", RunGuarantee.allCases.map(\.rawValue)),
-        "timeout?": .text("How long a run may take"), "unfinished": .integer("Runs that wait or are under way"),
-        "trouble?": .text("Why it cannot begin: what is wrong with its script, or with what the settings give it"),
+        "events": .list("Events that start it", of: .choice(nil, HubEvent.Kind.allCases.map(\.rawValue))),
+        "answersBackend": .boolean("Whether it handles POST /api/notifications of the app backend"),
+        "arguments": .map("Arguments from the settings", of: .any("Any JSON")), "concurrency": .integer("Maximum of concurrent runs"),
+        "overlap?": .choice("What happens to a trigger when the maximum is reached", OverlapPolicy.allCases.map(\.rawValue)),
+        "guarantee": .choice("What happens to a run if the server crashes", RunGuarantee.allCases.map(\.rawValue)),
+        "timeout?": .text("Maximum duration of a run"), "unfinished": .integer("Number of queued and running runs"),
+        "trouble?": .text("Why it cannot start: an error in its script or in its arguments from the settings"),
     ]
 
     private static let flow = JSONSchema.object("Flow", members)
@@ -66,7 +67,7 @@ extension ManagementRoute {
         let more = [
             JSONSchema.Member(name: "version", schema: .text("The first digits of the script's hash"), isOptional: false),
             JSONSchema.Member(name: "summary", schema: .text("The first line of the script's comment"), isOptional: false),
-            JSONSchema.Member(name: "parameters", schema: .any("Of its arguments, as JSON Schema (2020-12)"), isOptional: false),
+            JSONSchema.Member(name: "parameters", schema: .any("The JSON Schema (2020-12) of its arguments"), isOptional: false),
         ]
         return JSONSchema(kind: .object(members + more, alternatives: []), name: "FlowDetails")
     }()
@@ -74,11 +75,11 @@ extension ManagementRoute {
 
 extension ServedFlow {
     fileprivate func json(_ flows: FlowDispatcher) async -> JSON {
-        let names = await flows.keptSchedules.filter { $0.rule.flow == name }.map { JSON.string($0.rule.name) }
+        let names = await flows.sortedSchedules.filter { $0.rule.flow == name }.map { JSON.string($0.rule.name) }
         return .members([
             "flow": .string(name), "script": .string(script), "hub": hub.map { .string($0) }, "http": access.map { .string($0.word) },
             "schedules": .array(names), "events": .array(events.map(\.rawValue).sorted().map { .string($0) }),
-            "answersBackend": .bool(answersBackend), "arguments": .object(await flows.shownArguments(of: self)),
+            "answersBackend": .bool(answersBackend), "arguments": .object(await flows.maskedArguments(of: self)),
             "concurrency": .count(concurrency),
             "overlap": overlap.map { .string($0.rawValue) }, "guarantee": .string(guarantee.rawValue),
             "timeout": timeout.map { .string($0.short) }, "unfinished": .count(await flows.unfinished(of: name)),

@@ -1,7 +1,8 @@
 import HTTPTypes
-import PushCore
+import PushHub
+import PushModel
 
-// Removals that are held, because one notification had too many, and what an operator decides about them.
+// Routes for held removals: devices of notifications that would have removed too many, and the operator's decision about them.
 extension ManagementRoute {
     static let heldRemovals: [ManagementRoute] = [
         ManagementRoute(
@@ -37,7 +38,7 @@ extension ManagementRoute {
                 "HeldRemovalDecision",
                 [
                     "filter?": .object("HeldRemovalFilter", ["notificationId?": notificationID, "reason?": reason]),
-                    "all?": .choice("All of them, by the word", ["everyone"]),
+                    "all?": .choice("All of them", ["everyone"]),
                     "dryRun?": .boolean("Count only, change nothing"),
                 ], alternatives: ["filter", "all"]),
             answer: .ok(
@@ -48,7 +49,7 @@ extension ManagementRoute {
                         "devices": .integer("Removals that were applied or dropped"),
                         "outdated": .integer("Removals without effect: the device was registered again or deleted"), "isDryRun": .boolean(),
                     ])),
-            noted: Noted(action) { call, answer throws(PushError) in
+            noted: AuditRule(action) { call, answer throws(PushError) in
                 guard call.body["dryRun"]?.bool != true else { return nil }
                 let devices = (try? JSON(parsing: answer.body))?["devices"]?.int ?? 0
                 let filter = (call.body["filter"]?.object?.members ?? []).map { "\($0.key) \($0.value.string ?? "")" }
@@ -67,13 +68,13 @@ extension ManagementRoute {
     }
 
     private static let notificationID = JSONSchema.text("The notification that was refused", length: 1...200)
-    private static let reason = JSONSchema.text("The push service's own word, such as Unregistered", length: 1...200)
+    private static let reason = JSONSchema.text("The push service's reason, such as Unregistered", length: 1...200)
 
     private static let heldRemoval = JSONSchema.object(
         "HeldRemoval",
         [
-            "platform": .platform, "handle": .text("Enough of it to recognise the device, too little to send to it"),
-            "reason": .text("The push service's own word"), "notificationId": .text("The notification that was refused"),
+            "platform": .platform, "handle": .text("Abbreviated: enough to recognise the device, not to send to it"),
+            "reason": .text("The push service's reason"), "notificationId": .text("The notification that was refused"),
             "heldAt": .moment(),
         ])
 }

@@ -1,8 +1,9 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 
-// Hubs: which there are, a new one, one less.
+// Routes for hubs: list, create, delete.
 extension ManagementRoute {
     static let hubs: [ManagementRoute] = [
         ManagementRoute(
@@ -14,25 +15,25 @@ extension ManagementRoute {
             return call.list(items, continuation: nil)
         },
         ManagementRoute(
-            .post, "/api/v1/hubs", "createHub", "Make a hub", .server, .manage,
+            .post, "/api/v1/hubs", "createHub", "Create a hub", .server, .manage,
             body: .object(
                 "NewHub",
                 [
                     "name": .hubName,
                     "registrationTTL?": .text(
-                        "How long a registration lives after its last update, a day or more, such as P90D; for ever where it is not given",
+                        "Lifetime of a registration after its last update, at least a day, such as P90D; by default unlimited",
                         pattern: #"P[1-9][0-9]{0,6}D(?:T(?=[0-9])(?:[0-9]{1,4}H)?(?:[0-9]{1,4}M)?(?:[0-9]{1,4}(?:\.[0-9]{1,3})?S)?)?"#),
-                    "userMetadata?": .text("Kept, and shown with the hub", length: 0...1024),
+                    "userMetadata?": .text("Free text, shown with the hub", length: 0...1024),
                 ]),
             answer: .created("The new hub", hub), refusals: [409],
-            noted: Noted(.hubCreate) { call, _ in (call.body["name"]?.string ?? "", [:]) }
+            noted: AuditRule(.hubCreate) { call, _ in (call.body["name"]?.string ?? "", [:]) }
         ) { call async throws(PushError) in
             let name = call.body["name"]?.string ?? ""
             let lifetime = call.body["registrationTTL"]?.string.flatMap { Duration.timeToLive(iso8601: $0) } ?? nil
             let description = HubDescription(
                 registrationTTL: lifetime, userMetadata: call.body["userMetadata"]?.string?.nonEmpty)
             let record = try await call.namespace.create(name, description, while: call.permission)
-            guard let hub = call.namespace.hub(record.name) else { throw HubAccess.noService }
+            guard let hub = call.namespace.hub(record.name) else { throw HubAccess.hubNotFound }
             return call.answer(
                 await hub.json(call.credentials(of: hub)), .created, location: "/api/v1/hubs/\(PercentEncoding.encode(name))")
         },
@@ -44,7 +45,7 @@ extension ManagementRoute {
         },
         ManagementRoute(
             .delete, "/api/v1/hubs/{hub}", "deleteHub", "Delete a hub with everything in it", .hub, .manage, answer: .deleted,
-            noted: Noted(.hubDelete) { call, _ throws(PushError) in (try call.hub.record.name, [:]) }
+            noted: AuditRule(.hubDelete) { call, _ throws(PushError) in (try call.hub.record.name, [:]) }
         ) { call async throws(PushError) in
             try await call.namespace.delete(try call.hub.record.name, while: call.permission)
             return WebAnswer(.noContent)
@@ -55,22 +56,22 @@ extension ManagementRoute {
         "Hub",
         [
             "name": .text(), "createdAt": .moment(), "updatedAt": .moment(),
-            "registrationTTL?": .text("How long a registration lives after its last update, as an ISO 8601 duration; absent for ever"),
-            "userMetadata?": .text(), "registrations": .integer("How many there are, those of installations among them"),
-            "installations": .integer("How many there are"), "waiting": .integer("Notifications that were accepted and have not begun"),
-            "pushServices": .list("Those that the hub has credentials of, its own or those of the server's settings", of: .platform),
-            "credentials?": .list("What it sends to these with; nothing of it is secret", of: HubCredential.schema),
+            "registrationTTL?": .text("Lifetime of a registration after its last update, as an ISO 8601 duration; absent: unlimited"),
+            "userMetadata?": .text(), "registrations": .integer("Number of registrations, including those of installations"),
+            "installations": .integer("Number of installations"), "waiting": .integer("Accepted notifications that have not started"),
+            "pushServices": .list("Push services for which the hub has credentials, its own or from the server's settings", of: .platform),
+            "credentials?": .list("Its credentials, without secrets", of: HubCredential.schema),
             "troubles?": .list(
-                "What keeps it from delivering just now",
+                "Current delivery issues",
                 of: .object(
                     "DeliveryTrouble",
                     [
                         "platform": .platform,
-                        "nextTryAt?": .moment("When the next push is tried: the push service answers nobody, or refuses the credential"),
-                        "origin?": .text("Which of the push services of browsers"),
-                        "reason?": .text("Why the push service refuses the hub's credential for now, in its own word"),
-                        "explanation?": .text("What that means and what to do, in words"),
-                        "mixUp?": .text("Most handles are not those of the credential: in words, what is mixed up and what to do"),
+                        "nextTryAt?": .moment("Next attempt, while the push service does not respond or rejects the credential"),
+                        "origin?": .text("The browser push service"),
+                        "reason?": .text("The push service's reason for rejecting the hub's credential"),
+                        "explanation?": .text("What the reason means and what to do"),
+                        "mixUp?": .text("Most handles do not match the credential: the likely cause and what to do"),
                     ])),
         ])
 }
@@ -92,7 +93,7 @@ extension ServedHub {
     }
 }
 
-extension DeliveryTrouble {
+extension DeliveryIssue {
     fileprivate var json: JSON {
         switch kind {
         case .openCircuit(let origin, let nextTry, let block):
@@ -100,7 +101,7 @@ extension DeliveryTrouble {
                 "platform": .string(platform.shortName), "nextTryAt": .moment(nextTry), "origin": origin.map { .string($0) },
                 "reason": block.map { .string($0.reason) }, "explanation": block.map { .string($0.explanation) },
             ])
-        case .mixUp(let words, _): ["platform": .string(platform.shortName), "mixUp": .string(words)]
+        case .wrongEnvironment(let words, _): ["platform": .string(platform.shortName), "mixUp": .string(words)]
         }
     }
 }

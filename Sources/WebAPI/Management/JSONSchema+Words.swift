@@ -1,13 +1,13 @@
-import PushCore
+import PushModel
 
-// Values that come up in several routes.
+// Schemas that several routes use.
 extension JSONSchema {
-    /// Connecting punctuation one by one: its class is not known to every program that reads patterns.
+    /// Lists connector punctuation explicitly, because not every regex engine knows that class.
     static let tagCharacters = #"\p{L}\p{M}\p{Nd}_‿⁀⁔︳︴﹍﹎﹏＿@#.:\-"#
 
     static let hubName = text(
-        "Letters, digits and - . _, with slashes between parts that begin with a letter or digit; words of paths such as messages "
-            + "and api are taken",
+        "Letters, digits and - . _, with slashes between parts that begin with a letter or digit; path words such as messages "
+            + "and api are reserved",
         length: 1...260, pattern: #"[A-Za-z0-9][A-Za-z0-9._\-]*(?:/[A-Za-z0-9][A-Za-z0-9._\-]*)*"#)
     static let ruleName = text("Letters, digits and - . _", length: 1...256, pattern: #"[A-Za-z0-9._\-]+"#)
     static let user = text(
@@ -16,7 +16,7 @@ extension JSONSchema {
         "A tag: letters, digits and _ - @ # . :, or $InstallationId:{…} or $UserId:{…}", length: 1...120,
         pattern: #"[\#(tagCharacters)]+|\$(?:InstallationId|UserId):\{[\#(tagCharacters)=]+\}"#)
     static let platform = choice("A push service", Platform.allCases.map(\.shortName))
-    static let outcome = choice("How a delivery ended, in the words of Azure's telemetry", OutcomeName.allCases.map(\.rawValue))
+    static let outcome = choice("The result of a delivery, in the terms of Azure's telemetry", OutcomeName.allCases.map(\.rawValue))
     static let right = choice("Manage includes the others", AuthorizationRule.Right.allCases.map(\.rawValue))
 
     static func moment(_ note: String? = nil) -> JSONSchema { text(note, format: "date-time") }
@@ -26,7 +26,7 @@ extension JSONSchema {
         object(
             item.name.map { "\($0)Page" },
             [
-                "items": list(of: item), "continuation?": text("Where the next page begins; absent on the last one"),
+                "items": list(of: item), "continuation?": text("Token for the next page; absent on the last page"),
             ])
     }
 }

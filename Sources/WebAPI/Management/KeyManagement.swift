@@ -1,22 +1,23 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 
-// Keys: rules of the server and of a hub, with their pairs of keys.
+// Routes for keys: authorization rules of the server and of a hub.
 extension ManagementRoute {
     static let keys =
         keys(at: "/api/v1/keys", .server, "ServerKey", "of the server") + keys(at: "/api/v1/hubs/{hub}/keys", .hub, "HubKey", "of a hub")
 
     /// - Parameters:
-    ///   - noun: the end of the names of the operations.
-    ///   - whose: the end of their summaries.
+    ///   - noun: The suffix of operation names.
+    ///   - whose: The suffix of summaries.
     private static func keys(at path: String, _ scope: Scope, _ noun: String, _ whose: String) -> [ManagementRoute] {
         [
             ManagementRoute(
-                .get, path, "list\(noun)s", "The rules \(whose), in the order of their making", scope, .manage,
-                [Parameter(name: "reveal", schema: .boolean("Whether the keys are shown"))],
+                .get, path, "list\(noun)s", "The rules \(whose), in creation order", scope, .manage,
+                [Parameter(name: "reveal", schema: .boolean("Whether to show the keys"))],
                 answer: .ok("The rules", .object("Keys", ["items": .list(of: key)])),
-                noted: Noted(.keyReveal) { call, _ in
+                noted: AuditRule(.keyReveal) { call, _ in
                     guard call.values["reveal"]?.bool == true else { return nil }
                     return (call.names["hub"].map { "keys of the hub \($0)" } ?? "keys of the server", [:])
                 }
@@ -26,11 +27,11 @@ extension ManagementRoute {
                 return call.list(rules.map { $0.json(isRevealed: isRevealed) }, continuation: nil)
             },
             ManagementRoute(
-                .post, path, "create\(noun)", "Add a rule \(whose), with two new keys", scope, .manage,
+                .post, path, "create\(noun)", "Create a rule \(whose) with two new keys", scope, .manage,
                 body: .object(
                     "NewKey", ["name": .ruleName, "rights": .list(of: .right, least: 1), "ceiling?": .integer(ceiling, 1...1_000_000_000)]),
                 answer: .created("The rule with its keys", key), refusals: [409],
-                noted: Noted(.keyCreate) { call, _ in
+                noted: AuditRule(.keyCreate) { call, _ in
                     var details = ["rights": (call.body["rights"]?.array ?? []).compactMap(\.string).joined(separator: ", ")]
                     details["ceiling"] = call.body["ceiling"]?.int.map { String($0) }
                     return (call.keyName, details)
@@ -44,19 +45,19 @@ extension ManagementRoute {
                     rule.json(isRevealed: true), .created, location: "\(call.request.path)/\(PercentEncoding.encode(name))")
             },
             ManagementRoute(
-                .post, "\(path)/{name}/rotate", "rotate\(noun)", "Give a rule \(whose) a new key in place of one", scope, .manage,
+                .post, "\(path)/{name}/rotate", "rotate\(noun)", "Replace a key of a rule \(whose)", scope, .manage,
                 body: .object(
-                    "Rotation", ["key": .choice("Which key is replaced at once", Namespace.Key.allCases.map(\.rawValue))]),
+                    "Rotation", ["key": .choice("The key to replace immediately", Namespace.Key.allCases.map(\.rawValue))]),
                 answer: .ok("The rule with its keys", key),
-                noted: Noted(.keyRotate) { call, _ in (call.keyName, ["value": call.body["key"]?.string ?? ""]) }
+                noted: AuditRule(.keyRotate) { call, _ in (call.keyName, ["value": call.body["key"]?.string ?? ""]) }
             ) { call async throws(PushError) in
                 let which = call.body["key"]?.string.flatMap { Namespace.Key(rawValue: $0) } ?? .primary
                 let rule = try await call.namespace.rotate(which, of: call.name("name"), in: call.names["hub"], while: call.permission)
                 return call.answer(rule.json(isRevealed: true))
             },
             ManagementRoute(
-                .delete, "\(path)/{name}", "delete\(noun)", "Take a rule \(whose) away, with both its keys", scope, .manage,
-                answer: .deleted, refusals: [409], noted: Noted(.keyRevoke) { call, _ in (call.keyName, [:]) }
+                .delete, "\(path)/{name}", "delete\(noun)", "Delete a rule \(whose) with both its keys", scope, .manage,
+                answer: .deleted, refusals: [409], noted: AuditRule(.keyRevoke) { call, _ in (call.keyName, [:]) }
             ) { call async throws(PushError) in
                 try await call.namespace.removeRule(call.name("name"), from: call.names["hub"], while: call.permission)
                 return WebAnswer(.noContent)
@@ -64,19 +65,19 @@ extension ManagementRoute {
         ]
     }
 
-    private static let ceiling = "Most devices that one send may reach without somebody else's leave; never with Manage"
+    private static let ceiling = "Maximum number of devices per send without approval; not allowed with Manage"
 
     private static let key = JSONSchema.object(
         "Key",
         [
             "name": .text(), "rights": .list(of: .right), "createdAt": .moment(), "modifiedAt": .moment(),
-            "ceiling?": .integer(ceiling, 1...Int64.max), "primaryKey?": .text("Where keys are shown"),
-            "secondaryKey?": .text("Where keys are shown"),
+            "ceiling?": .integer(ceiling, 1...Int64.max), "primaryKey?": .text("If keys are shown"),
+            "secondaryKey?": .text("If keys are shown"),
         ])
 }
 
 extension ManagementCall {
-    /// As principals are written.
+    /// The key's principal as text.
     fileprivate var keyName: String {
         Principal.key(names["name"] ?? body["name"]?.string ?? "", hub: names["hub"].map { namespace.hub($0)?.record.name ?? $0 })
             .description

@@ -1,25 +1,27 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushBackend
+import PushHub
+import PushModel
 
-/// A request to a route of the JSON interface: its sender may do it, and what it carries fits.
+/// An authorized request to a route of the JSON interface, with validated parameters and body.
 struct ManagementCall: Sendable {
-    /// Most bytes of a body.
+    /// Maximum size of a body in bytes.
     static let bodyLimit = 256 << 10
 
     let request: WebRequest
     let namespace: Namespace
     let accounts: AccountService
     private let dispatcher: FlowDispatcher?
-    /// What the names in the route's path stand for.
+    /// The values of the path's placeholders.
     let names: [String: String]
-    /// The parameters of the query that the route knows and the request has.
+    /// The query parameters that the route knows and the request contains.
     let values: [String: JSON]
-    /// Empty where the route takes no body.
+    /// Empty if the route has no body.
     let body: JSONObject
-    /// Who asks.
+    /// The caller.
     let principal: Principal
-    /// What allows it.
+    /// The rule that authorizes the call.
     let rule: AuthorizationRule
     private let served: ServedHub?
     let access: HubAccess
@@ -48,12 +50,12 @@ struct ManagementCall: Sendable {
         body = try Self.body(bytes, schema)
     }
 
-    /// What allowed the request, asked once more when a change has its turn.
+    /// Checks the authorization again when a queued change is about to be executed.
     var permission: Namespace.Permission {
         { [route, served, request, access] () throws(PushError) in try Self.recheck(route, served, request, access) }
     }
 
-    /// The hub that the path names.
+    /// The hub named in the path.
     var hub: ServedHub {
         get throws(PushError) {
             guard let served else { throw Self.noHub(name("hub")) }
@@ -64,7 +66,7 @@ struct ManagementCall: Sendable {
     var flows: FlowDispatcher {
         get throws(PushError) {
             if let dispatcher { return dispatcher }
-            throw PushError("request.path", "this server runs no flows", hint: "pushhost serve does", status: 404)
+            throw PushError("request.path", "this server runs no flows", hint: "use a server started with pushhost serve", status: 404)
         }
     }
 
@@ -72,10 +74,10 @@ struct ManagementCall: Sendable {
         PushError("hub.not_found", "there is no hub \"\(name)\"", hint: "check its name", status: 404)
     }
 
-    /// Who asks, in words.
+    /// The caller's name.
     var actor: String { principal.description }
 
-    /// What a name in the route's path stands for.
+    /// The value of a placeholder in the path.
     func name(_ name: String) -> String { names[name] ?? "" }
 
     func text(_ parameter: String) -> String? { values[parameter]?.string }
@@ -83,7 +85,7 @@ struct ManagementCall: Sendable {
     var top: Int { values["top"]?.int ?? 100 }
     var page: Page { Page(top: top, continuation: text("continuation")) }
 
-    /// What the hub asks before it takes a send of this call.
+    /// The admission check for a send by this call.
     func admission(note: String?) throws(PushError) -> SendAdmission? {
         access.admission(of: principal, rule, to: try hub, request, note: note)
     }
@@ -104,7 +106,7 @@ struct ManagementCall: Sendable {
 
     // MARK: - Checks
 
-    /// A token for the hub's own address is good for the same hub here.
+    /// Authorizes a request. A token for the hub's own address is valid for the same hub here.
     private static func authorize<Allowance>(
         _ route: ManagementRoute, _ hub: ServedHub?, _ request: WebRequest,
         _ check: (WebRequest, ServedHub?) throws(PushError) -> Allowance
@@ -124,7 +126,7 @@ struct ManagementCall: Sendable {
         _ route: ManagementRoute, _ hub: ServedHub?, _ request: WebRequest, _ access: HubAccess
     ) throws(PushError) {
         try authorize(route, hub, request) { request, rules throws(PushError) in try access.recheck(request, route.right, rules) }
-        // Keys of the server open every hub, but this request was for this one.
+        // The server's keys grant access to every hub, but this request was for the hub that existed then.
         guard hub.map({ access.namespace.hub($0.record.name)?.record.number == $0.record.number }) ?? true else {
             throw noHub(hub?.record.name ?? "")
         }
@@ -134,9 +136,9 @@ struct ManagementCall: Sendable {
         let known = route.parameters.map(\.name)
         for (name, _) in query.items where !known.contains(where: { $0.lowercased() == name.lowercased() }) && !isCommon(name) {
             throw PushError(
-                "request.parameter", "there is no parameter \"\(name)\" here",
+                "request.parameter", "unknown parameter \"\(name)\"",
                 hint: nearest(name, in: known).map { "did you mean \"\($0)\"?" }
-                    ?? (known.isEmpty ? "leave it out" : "there are \(known.joined(separator: ", "))"), status: 400)
+                    ?? (known.isEmpty ? "leave it out" : "known parameters: \(known.joined(separator: ", "))"), status: 400)
         }
         try query.checkUnique()
         var values: [String: JSON] = [:]
@@ -157,7 +159,7 @@ struct ManagementCall: Sendable {
         return values
     }
 
-    /// Clients of Azure put their version into every address.
+    /// Azure's clients add their version to every address.
     private static func isCommon(_ name: String) -> Bool { name.lowercased() == "api-version" }
 
     private static func body(_ bytes: [UInt8], _ schema: JSONSchema) throws(PushError) -> JSONObject {
@@ -172,7 +174,7 @@ struct ManagementCall: Sendable {
 }
 
 extension JSONSchema {
-    /// The value that a text of a query stands for; the text itself where it is none of the kind.
+    /// The JSON value of a query parameter; a string if it does not match the schema's type.
     fileprivate func value(of text: String) -> JSON {
         switch kind {
         case .integer where text.utf8.allSatisfy { (0x30...0x39).contains($0) }: Int64(text).map { .integer($0) } ?? .string(text)

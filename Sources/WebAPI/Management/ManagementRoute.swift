@@ -1,14 +1,14 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushModel
 
-/// A route of the JSON interface: how it is found, who may, what it takes and answers, and what does it. Requests are answered and
-/// the document is written from the same table.
+/// A route of the JSON interface: its path, required right, parameters, responses and handler. Requests are dispatched and the OpenAPI
+/// document is written from the same table.
 struct ManagementRoute: Sendable {
-    /// Whose keys open it.
+    /// The keys that grant access.
     enum Scope: Sendable {
         case server
-        /// The server's, or those of the hub that the path names.
+        /// The server's keys, or those of the hub named in the path.
         case hub
     }
 
@@ -21,17 +21,17 @@ struct ManagementRoute: Sendable {
     struct Answer: Sendable {
         let status: HTTPResponse.Status
         let note: String
-        /// Nil for no body.
+        /// Nil for an empty body.
         let schema: JSONSchema?
     }
 
-    /// How the audit log tells what the route has done.
-    struct Noted: Sendable {
-        /// To what, and what else there is to know; no secrets. Nil where nothing was changed after all.
+    /// The audit entries of a route.
+    struct AuditRule: Sendable {
+        /// Returns the object and further details, without secrets; nil if nothing was changed.
         typealias Words = @Sendable (ManagementCall, WebAnswer) throws(PushError) -> (subject: String, details: [String: String])?
 
         let action: AuditAction
-        /// Whether it may come by thousands.
+        /// Whether it can occur thousands of times.
         var isFrequent = false
         let words: Words
 
@@ -43,7 +43,7 @@ struct ManagementRoute: Sendable {
     typealias Handler = @Sendable (ManagementCall) async throws(PushError) -> WebAnswer
 
     let method: HTTPRequest.Method
-    /// Names in braces stand for one part of the path, such as `/api/v1/hubs/{hub}`.
+    /// The path with placeholders in braces, each for one segment, such as `/api/v1/hubs/{hub}`.
     let path: String
     /// The name of the operation.
     let name: String
@@ -53,15 +53,15 @@ struct ManagementRoute: Sendable {
     let parameters: [Parameter]
     let body: JSONSchema?
     let answer: Answer
-    /// Errors beyond those of every route, by status.
+    /// Error statuses in addition to those of every route.
     let refusals: [Int]
-    /// Nil for one that changes nothing.
-    let noted: Noted?
+    /// Nil for a route that changes nothing.
+    let noted: AuditRule?
     let handle: Handler
 
     init(
         _ method: HTTPRequest.Method, _ path: String, _ name: String, _ summary: String, _ scope: Scope, _ right: AuthorizationRule.Right,
-        _ parameters: [Parameter] = [], body: JSONSchema? = nil, answer: Answer, refusals: [Int] = [], noted: Noted? = nil,
+        _ parameters: [Parameter] = [], body: JSONSchema? = nil, answer: Answer, refusals: [Int] = [], noted: AuditRule? = nil,
         handle: @escaping Handler
     ) {
         self.method = method
@@ -78,14 +78,14 @@ struct ManagementRoute: Sendable {
         self.handle = handle
     }
 
-    /// The parts of the path between slashes.
+    /// The segments of the path.
     var parts: [Substring] { path.split(separator: "/") }
 
-    /// The names in braces.
+    /// The names of the placeholders.
     var pathNames: [String] { parts.filter { $0.hasPrefix("{") }.map { String($0.dropFirst().dropLast()) } }
 
-    /// What the names in braces stand for in a path; nil where it is the path of another route.
-    /// - Parameter path: between slashes, decoded.
+    /// The values of the placeholders for a request path; nil if the path does not match.
+    /// - Parameter path: The decoded segments.
     func match(_ path: [String]) -> [String: String]? {
         let parts = parts
         guard parts.count == path.count else { return nil }
@@ -105,18 +105,18 @@ struct ManagementRoute: Sendable {
 extension ManagementRoute.Answer {
     static func ok(_ note: String, _ schema: JSONSchema) -> Self { Self(status: .ok, note: note, schema: schema) }
     static func created(_ note: String, _ schema: JSONSchema) -> Self { Self(status: .created, note: note, schema: schema) }
-    static let deleted = Self(status: .noContent, note: "It is gone", schema: nil)
+    static let deleted = Self(status: .noContent, note: "Deleted", schema: nil)
 }
 
 extension ManagementRoute.Parameter {
-    static let top = Self(name: "top", schema: .integer("Most items of the page; 100 where it is not given", 1...100))
+    static let top = Self(name: "top", schema: .integer("Maximum number of items per page; 100 by default", 1...100))
     static let platform = Self(name: "platform", schema: .platform)
     static let tag = Self(name: "tag", schema: .tag)
     static let user = Self(name: "user", schema: .user)
     static func outcome(_ name: String) -> Self { Self(name: name, schema: .outcome) }
 
-    /// - Parameter pattern: of a continuation of this list.
+    /// - Parameter pattern: Matches the continuation tokens of this list.
     static func continuation(_ pattern: String, length: ClosedRange<Int> = 1...200) -> Self {
-        Self(name: "continuation", schema: .text("The continuation of the page before", length: length, pattern: pattern))
+        Self(name: "continuation", schema: .text("The continuation token of the previous page", length: length, pattern: pattern))
     }
 }

@@ -1,15 +1,16 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 
-// Notifications: what was sent, and what became of it.
+// Routes for notifications and their results.
 extension ManagementRoute {
     static let notifications: [ManagementRoute] = [
         sendNotification,
         ManagementRoute(
             .get, "/api/v1/hubs/{hub}/notifications", "listNotifications", "The notifications, newest first", .hub, .send,
             [
-                Parameter(name: "scheduled", schema: .boolean("Whether only those are listed that wait for their moment")), .top,
+                Parameter(name: "scheduled", schema: .boolean("Whether to list only scheduled ones")), .top,
                 .continuation(number),
             ], answer: .ok("A page of notifications", .page(of: notification)), refusals: [403]
         ) { call async throws(PushError) in
@@ -28,9 +29,9 @@ extension ManagementRoute {
         },
         ManagementRoute(
             .delete, "/api/v1/hubs/{hub}/notifications/{id}", "cancelNotification",
-            "Cancel a notification that waits for its moment, or stop one that is under way; its record stays", .hub, .send,
+            "Cancel a scheduled notification, or stop one in progress; its record stays", .hub, .send,
             answer: .deleted, refusals: [403],
-            noted: Noted(.notificationCancel, isFrequent: true) { call, _ throws(PushError) in
+            noted: AuditRule(.notificationCancel, isFrequent: true) { call, _ throws(PushError) in
                 (call.name("id"), ["hub": try call.hub.record.name])
             }
         ) { call async throws(PushError) in
@@ -39,7 +40,7 @@ extension ManagementRoute {
         },
         ManagementRoute(
             .get, "/api/v1/hubs/{hub}/notifications/{id}/devices", "listNotificationDevices",
-            "What became of a notification device by device, in the order of their verdicts; a page may be shorter than what was asked for",
+            "Results of a notification per device, in the order in which they arrived; a page may be shorter than requested",
             .hub, .send, [.outcome("outcome"), .top, .continuation(number)],
             answer: .ok("A page of devices", .page(of: device)), refusals: [403]
         ) { call async throws(PushError) in
@@ -56,36 +57,36 @@ extension ManagementRoute {
         "Notification",
         [
             "notificationId": .text(), "state": .choice(nil, NotificationOutcome.State.allCases.map(\.rawValue)),
-            "tagExpression?": .text("Absent for a broadcast and for a send straight to devices"), "enqueuedAt": .moment(),
+            "tagExpression?": .text("Absent for a broadcast and for a direct send"), "enqueuedAt": .moment(),
             "startedAt?": .moment(), "endedAt?": .moment(), "scheduledFor?": .moment(),
-            "targetPlatforms": .list("Those that it has outcomes of", of: .platform),
-            "outcomes": .map("By platform and outcome, how many devices", of: .map(of: .integer())),
-            "nearMisses?": .list("Where nobody matched, what comes close, in words", of: .text()),
-            "notices?": .list("What somebody should know and do, such as tokens of another environment, in words", of: .text()),
-            "deferredUntil?": .moment("When the hub goes on with the first of the devices that a plugin has deferred"),
+            "targetPlatforms": .list("Platforms with outcomes", of: .platform),
+            "outcomes": .map("Number of devices by platform and outcome", of: .map(of: .integer())),
+            "nearMisses?": .list("Near misses, if no device matched", of: .text()),
+            "notices?": .list("Notices for operators, such as tokens of another environment", of: .text()),
+            "deferredUntil?": .moment("When the hub sends to the first of the devices that a plugin has deferred"),
             "pruned?": .map(
-                "By platform and the push service's reason, how many of its devices left because their handles are dead",
+                "Number of devices removed because of invalid handles, by platform and the push service's reason",
                 of: .map(of: .integer())),
         ])
 
     private static let device = JSONSchema.object(
         "DeviceOutcome",
         [
-            "number": .integer("From 1, in the order of the verdicts", 1...Int64.max), "platform": .platform,
-            "registrationId?": .text("Absent for a send straight to a device"),
-            "handle": .text("Enough of it to recognise the device, too little to send to it"),
-            "installationId?": .text("What the registration stood for"), "template?": .text("Its name"),
-            "outcome": .outcome, "reason?": .text("The push service's own word"), "explanation?": .text("What it means and what to do"),
-            "pushId?": .text("The push service's id of the push"), "bytes": .integer("Of the rendered body"),
-            "isRegistrationRemoved": .boolean("Whether the registration left because its handle is dead"),
+            "number": .integer("From 1, in the order of results", 1...Int64.max), "platform": .platform,
+            "registrationId?": .text("Absent for a direct send"),
+            "handle": .text("Abbreviated: enough to recognise the device, not to send to it"),
+            "installationId?": .text("The registration's installation"), "template?": .text("Its name"),
+            "outcome": .outcome, "reason?": .text("The push service's reason"), "explanation?": .text("What it means and what to do"),
+            "pushId?": .text("The push service's id of the push"), "bytes": .integer("Size of the rendered body"),
+            "isRegistrationRemoved": .boolean("Whether the registration was removed because its handle is invalid"),
         ])
 }
 
 extension ManagementCall {
-    /// Most devices that are looked through for one page.
-    private static let lookedThrough = 10_000
+    /// Maximum number of devices examined for one page.
+    private static let maximumExaminedDevices = 10_000
 
-    /// Devices with their numbers, and behind how many the next page begins.
+    /// Returns matching devices with their numbers, and the number after which the next page begins.
     fileprivate func devices(
         of sequence: Int64, _ service: NotificationHub
     ) async throws(PushError) -> (found: [(number: Int, device: DeviceOutcome)], next: Int?) {
@@ -94,7 +95,7 @@ extension ManagementCall {
         let step = wanted == nil ? top + 1 : 1000
         var found: [(number: Int, device: DeviceOutcome)] = []
         var start = first
-        while start < first + Self.lookedThrough {
+        while start < first + Self.maximumExaminedDevices {
             let part = try await service.devices(ofNotification: sequence, from: start, limit: step)
             for (place, device) in part.enumerated() where wanted == nil || device.outcome == wanted {
                 if found.count == top { return (found, start + place) }

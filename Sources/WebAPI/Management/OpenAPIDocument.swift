@@ -1,21 +1,21 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushModel
 
-/// The description of the JSON interface for programs (OpenAPI 3.1), written from the table of its routes.
+/// The OpenAPI 3.1 description of the JSON interface, generated from its routes.
 struct OpenAPIDocument {
     let json: JSON
 
-    /// What any route may answer, by status.
+    /// Error responses of any route, by status.
     private static let refusals: KeyValuePairs<Int, String> = [
-        400: "A parameter or the body is not what it must be", 401: "The token is missing, wrong, expired, or lacks the right to manage",
-        403: "The token lacks the right to send", 404: "There is no such thing", 405: "The path does not take this method",
-        408: "The body took too long", 409: "It clashes with what there is", 413: "The body is too large",
-        422: "It cannot be done as it is asked", 429: "Too many requests with this key; Retry-After says when to come back",
+        400: "A parameter or the body is invalid", 401: "The token is missing, invalid or expired, or lacks the right Manage",
+        403: "The token lacks the right Send", 404: "The object does not exist", 405: "The path does not support this method",
+        408: "The body did not arrive in time", 409: "The request conflicts with the current state", 413: "The body is too large",
+        422: "The request cannot be executed as given", 429: "Too many requests with this key; Retry-After gives the wait",
         500: "The server failed",
-        503: "Nothing can be kept just now; Retry-After says when to come back",
+        503: "Storage or capacity is not available now; Retry-After gives the wait",
     ]
-    /// Of these each route has those that it lists itself.
+    /// Statuses that only routes that list them can have.
     private static let special: Set<Int> = [403, 409, 422]
 
     private static let about =
@@ -65,7 +65,7 @@ struct OpenAPIDocument {
         }
         parameters += route.parameters.map { parameter in
             var schema = parameter.schema.document(&components)
-            // A head that has as much as a body may have is refused before its parameters are read (431).
+            // A longer header section is rejected with 431 before parameters are read, so the limit need not be documented.
             if var members = schema.object, members["maxLength"] == .integer(Int64(JSONSchema.longest)) {
                 members["maxLength"] = nil
                 schema = .object(members)
@@ -77,7 +77,7 @@ struct OpenAPIDocument {
         var operation: JSONObject = [
             "operationId": .string(route.name), "summary": .string(route.summary),
             "description": .string(
-                "Needs the right \(route.right.rawValue), by a key of the server\(route.scope == .hub ? " or of the hub" : "")."),
+                "Requires the right \(route.right.rawValue) of a key of the server\(route.scope == .hub ? " or of the hub" : "")."),
         ]
         if !parameters.isEmpty { operation["parameters"] = .array(parameters) }
         if let body = route.body {
@@ -91,7 +91,7 @@ struct OpenAPIDocument {
         var success: JSONObject = ["description": .string(route.answer.note)]
         if let schema = route.answer.schema { success["content"] = ["application/json": ["schema": schema.document(&components)]] }
         if route.answer.status == .created {
-            success["headers"] = ["Location": ["description": "Where it is", "schema": ["type": "string"]]]
+            success["headers"] = ["Location": ["description": "The address of the new object", "schema": ["type": "string"]]]
         }
         var responses: JSONObject = [String(route.answer.status.code): .object(success)]
         for (status, _) in refusals where !special.contains(status) || route.refusals.contains(status) {

@@ -1,26 +1,27 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 
-// Who would get what: plans, and the devices of each.
+// Routes for plans, which list the devices that a send would reach.
 extension ManagementRoute {
     static let plans: [ManagementRoute] = [
         ManagementRoute(
             .post, "/api/v1/hubs/{hub}/plans", "makePlan",
-            "Say exactly who would get a notification, and what; nothing is sent. A send can be bound to the plan", .hub, .send,
+            "Plan a send: list its exact recipients and content; nothing is sent. A send can be bound to the plan", .hub, .send,
             body: .object(
                 "NewPlan",
                 [
                     "audience": .object(
                         "PlanAudience",
                         [
-                            "tagExpression?": .text("Whoever satisfies it", length: 1...JSONSchema.longest),
-                            "broadcast?": .choice("Every device of the hub, by the word", ["everyone"]),
+                            "tagExpression?": .text("Devices whose tags match", length: 1...JSONSchema.longest),
+                            "broadcast?": .choice("Every device of the hub", ["everyone"]),
                         ], alternatives: ["tagExpression", "broadcast"]),
                     "message?": NotificationContent.message, "native?": NotificationContent.native,
                     "devices?": .integer(
-                        "How many of its devices are told in the answer; none where it is not given", 0...Int64(PlanRequest.mostTold)),
-                    "keep?": .boolean("Whether it is kept, so that a send can be bound to it; it is where this is not given"),
+                        "Number of its devices to list in the response; none by default", 0...Int64(PlanRequest.mostTold)),
+                    "keep?": .boolean("Whether to store it, so that a send can be bound to it; true by default"),
                 ], alternatives: ["message", "native", JSONSchema.none]),
             answer: .created("The plan", plan), refusals: [403, 413]
         ) { call async throws(PushError) in
@@ -31,7 +32,7 @@ extension ManagementRoute {
             return call.answer(report.document, .created, location: report.id.map { "\(call.request.path)/\($0)" })
         },
         ManagementRoute(
-            .get, "/api/v1/hubs/{hub}/plans", "listPlans", "The plans that are kept, newest first", .hub, .send,
+            .get, "/api/v1/hubs/{hub}/plans", "listPlans", "The stored plans, newest first", .hub, .send,
             [.top, .continuation(number)],
             answer: .ok("A page of plans", .page(of: summary)), refusals: [403]
         ) { call async throws(PushError) in
@@ -42,16 +43,16 @@ extension ManagementRoute {
                 shown.map(\.report.summary), continuation: found.count > shown.count ? shown.last.map { String($0.number) } : nil)
         },
         ManagementRoute(
-            .get, "/api/v1/hubs/{hub}/plans/{id}", "getPlan", "One plan, as it was made", .hub, .send,
+            .get, "/api/v1/hubs/{hub}/plans/{id}", "getPlan", "One plan, as created", .hub, .send,
             answer: .ok("The plan", plan), refusals: [403, 410]
         ) { call async throws(PushError) in
             call.answer(try await call.hub.service.plan(call.name("id")).document)
         },
         ManagementRoute(
             .get, "/api/v1/hubs/{hub}/plans/{id}/devices", "listPlanDevices",
-            "The devices of a plan one by one, in the order of the hub, each as it is now", .hub, .send,
+            "The devices of a plan in the hub's order, each in its current state", .hub, .send,
             [
-                Parameter(name: "top", schema: .integer("Most devices of the page; 100 where it is not given", 1...1000)),
+                Parameter(name: "top", schema: .integer("Maximum number of devices per page; 100 by default", 1...1000)),
                 .continuation(number),
             ],
             answer: .ok("A page of devices", .page(of: device)), refusals: [403, 410]
@@ -66,12 +67,12 @@ extension ManagementRoute {
 
     private static let number = "[0-9]{1,18}"
 
-    private static let count = JSONSchema.object("PlanCount", ["name": .text(), "devices": .integer("How many")])
+    private static let count = JSONSchema.object("PlanCount", ["name": .text(), "devices": .integer("Number of devices")])
     private static let kind = JSONSchema.choice("Whether its registration has a template", ["template", "native"])
     private static let audience = JSONSchema.object(
         "PlannedAudience",
         [
-            "tagExpression?": .text("Whoever satisfies it"), "broadcast?": .choice("Every device", ["everyone"]),
+            "tagExpression?": .text("Devices whose tags match"), "broadcast?": .choice("Every device", ["everyone"]),
             "devices?": .integer("Handles without registrations"),
         ])
 
@@ -79,11 +80,11 @@ extension ManagementRoute {
     private static let device = JSONSchema.object(
         "PlannedDevice",
         [
-            "registrationId?": .text(), "installationId?": .text("What the registration stands for"), "user?": .text("Whose it is"),
-            "platform": .platform, "handle?": .text("Enough of it to recognise the device; absent where it has left"), "kind": kind,
-            "template?": .text("Its name"), "bytes?": .integer("Of what it would get; absent where the plan has no content"),
-            "isDuplicate": .boolean("Whether another registration with its handle stands for it"),
-            "isRefused": .boolean("Whether no push service would be asked for it"),
+            "registrationId?": .text(), "installationId?": .text("The registration's installation"), "user?": .text("The device's user"),
+            "platform": .platform, "handle?": .text("Abbreviated; absent if the device has left the hub"), "kind": kind,
+            "template?": .text("Its name"), "bytes?": .integer("Size of its payload; absent if the plan has no content"),
+            "isDuplicate": .boolean("Whether another registration has the same handle and is used instead"),
+            "isRefused": .boolean("Whether it would be rejected before it reaches a push service"),
             "hasLeft": .boolean("Whether it has left the hub since the plan was made"),
         ])
 
@@ -97,14 +98,14 @@ extension ManagementRoute {
     private static let group = JSONSchema.object(
         "PlanGroup",
         [
-            "platform": .platform, "kind": kind, "template?": .text("Its name"), "devices": .integer("How many"),
-            "payload": .text("The body that the push service gets"), "headers?": .map("Those of the platform", of: .text()),
-            "bytes": .integer("Of the payload"), "limit": .integer("The most that the platform takes"),
-            "tooLarge": .boolean("Whether it is beyond the limit"),
-            "missing?": .list("Properties that its template shows, that nobody gives and that have no default", of: .text()),
-            "textless?": .boolean("Whether it has no text that a phone would show"),
+            "platform": .platform, "kind": kind, "template?": .text("Its name"), "devices": .integer("Number of devices"),
+            "payload": .text("The body for the push service"), "headers?": .map("Headers for the push service", of: .text()),
+            "bytes": .integer("Size of the payload"), "limit": .integer("The platform's maximum size"),
+            "tooLarge": .boolean("Whether it exceeds the limit"),
+            "missing?": .list("Properties that its template uses, but that are missing and have no default", of: .text()),
+            "textless?": .boolean("Whether it has no text for a phone to show"),
             "unreplaced?": .list(
-                "Expressions inside text, which phones would show as they are written, with what to write instead", of: .text()),
+                "Expressions inside text, which phones would show literally, with a correction", of: .text()),
             "refused?": .object(
                 "Refusal",
                 [
@@ -115,53 +116,53 @@ extension ManagementRoute {
     private static let plan = JSONSchema.object(
         "Plan",
         [
-            "planId?": .text("Absent where it is not kept"), "plannedAt": .moment(), "expiresAt?": .moment("When it is forgotten"),
+            "planId?": .text("Absent if it is not stored"), "plannedAt": .moment(), "expiresAt?": .moment("When it expires"),
             "plannedBy?": .text("The name of the key"), "audience": audience,
             "content?": .object(
                 "PlannedContent",
                 [
-                    "message?": .map("The properties that fill the templates", of: .text()),
+                    "message?": .map("The properties for templates", of: .text()),
                     "native?": .map(
-                        "What the push services get, by platform",
+                        "Payloads for the push services, by platform",
                         of: .object("PlannedPayload", ["payload": .text(), "headers?": .map(of: .text())])),
                 ]),
-            "matched": .integer("Registrations that the audience names, whatever they can receive"),
-            "total": .integer("Devices that would be sent to, each handle once; registrations, in a plan without a content"),
-            "duplicates": .integer("Registrations that another one with their handle stands for"),
-            "refused": .integer("Of the devices, those whose push service would not be asked"),
+            "matched": .integer("Registrations that match the audience, whatever they can receive"),
+            "total": .integer("Devices that would be sent to, each handle once; in a plan without content, registrations"),
+            "duplicates": .integer("Registrations that share a handle with another one, which is used instead"),
+            "refused": .integer("Devices that would be rejected before they reach a push service"),
             "platforms": .map("Devices by platform", of: .integer()),
-            "tags": .list("Devices by tag, most first; tags of users and of single devices are left out", of: count),
-            "furtherTags": .integer("How many tags there are beyond these"),
-            "locales": .list("Devices by locale, as far as one is known", of: count),
+            "tags": .list("Devices by tag, most frequent first; tags of users and single devices are omitted", of: count),
+            "furtherTags": .integer("Number of further tags"),
+            "locales": .list("Devices by locale, if known", of: count),
             "templates": .list(
                 "Devices by the name of their template",
                 of: .object(
                     "PlanTemplate",
                     [
-                        "platform": .platform, "kind": kind, "template?": .text("Its name"), "devices": .integer("How many"),
-                        "smallestBytes?": .integer("Of the rendered bodies"), "largestBytes?": .integer("Of the rendered bodies"),
-                        "refused": .integer("Of these, those that would get nothing"),
+                        "platform": .platform, "kind": kind, "template?": .text("Its name"), "devices": .integer("Number of devices"),
+                        "smallestBytes?": .integer("Smallest rendered body"), "largestBytes?": .integer("Largest rendered body"),
+                        "refused": .integer("Number of these that would be rejected"),
                     ])),
-            "furtherTemplates": .integer("How many there are beyond these"),
+            "furtherTemplates": .integer("Number of further templates"),
             "groups": .list("Devices that would get the same bytes; at most 100 groups", of: group),
-            "furtherGroups": .integer("How many groups there are beyond these"),
-            "sentAs?": .list("As which notifications it was sent already, at most ten", of: .text()),
-            "nearMisses?": .list("Where nobody would get anything, what comes close, in words", of: .text()),
+            "furtherGroups": .integer("Number of further groups"),
+            "sentAs?": .list("Notifications already sent from it, at most ten", of: .text()),
+            "nearMisses?": .list("Near misses, if no device would receive anything", of: .text()),
             "failedTerms?": .list(
-                "Where nobody or few would get it: the parts of the expression that keep devices out",
+                "If no or few devices match: the parts of the expression that exclude devices",
                 of: .object(
                     "FailedTerm",
                     [
                         "term": .text(), "matches": .integer("Registrations that satisfy it"),
-                        "without?": .integer("Registrations that the expression around it would name without it"),
+                        "without?": .integer("Registrations that the enclosing expression would match without it"),
                     ])),
-            "devices?": .list("The first of its devices, where they were asked for", of: device),
+            "devices?": .list("The first of its devices, if requested", of: device),
             "difference?": .object(
                 "PlanDifference",
                 [
-                    "planId": .text("The plan of the same audience before"), "plannedAt": .moment(), "joined": .integer(),
+                    "planId": .text("The previous plan for the same audience"), "plannedAt": .moment(), "joined": .integer(),
                     "left": .integer(),
-                    "changed": .integer("Those that would get other bytes now"), "firstJoined": .list("The first few", of: device),
+                    "changed": .integer("Devices whose payload is different now"), "firstJoined": .list("The first few", of: device),
                     "firstLeft": .list("The first few", of: device),
                 ]),
         ])

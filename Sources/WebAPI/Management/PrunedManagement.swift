@@ -1,12 +1,13 @@
 import HTTPTypes
-import PushCore
+import PushHub
+import PushModel
 
-// Devices that left because their handles are dead, and how they come back.
+// Routes for devices that were removed because their handles are invalid, and for restoring them.
 extension ManagementRoute {
     static let pruned: [ManagementRoute] = [
         ManagementRoute(
             .get, "/api/v1/hubs/{hub}/pruned", "listPruned",
-            "The devices that left because a push service called their handles dead and that can be brought back, the latest first", .hub,
+            "Devices removed because their handles are invalid, which can be restored, latest first", .hub,
             .manage,
             [
                 Parameter(name: "id", schema: id), Parameter(name: "notificationId", schema: notificationID),
@@ -22,25 +23,25 @@ extension ManagementRoute {
         },
         ManagementRoute(
             .post, "/api/v1/hubs/{hub}/pruned/restore", "restorePruned",
-            "Bring back those that satisfy all that is given; who registered again meanwhile stays as he is", .hub, .manage,
+            "Restore the devices that match all parameters; devices that registered again are left unchanged", .hub, .manage,
             body: .object(
                 "NewRestoration",
                 [
                     "filter?": .object(
                         "PrunedFilter", ["id?": id, "notificationId?": notificationID, "reason?": reason, "since?": since]),
-                    "all?": .choice("All of them, by the word", ["everyone"]),
-                    "dryRun?": .boolean("Whether it is only said how many would come back"),
+                    "all?": .choice("All of them", ["everyone"]),
+                    "dryRun?": .boolean("Count only, change nothing"),
                 ], alternatives: ["filter", "all"]),
             answer: .ok(
-                "How many came back, or would",
+                "Number of devices restored, or that would be restored",
                 .object(
                     "Restoration",
                     [
-                        "restored": .integer(), "registeredAgain": .integer("How many registered again, and stay as they are"),
-                        "gone": .integer("How many were deleted or would have expired since"),
-                        "unfit": .integer("How many cannot come back as they are kept; the log says why"), "isDryRun": .boolean(),
+                        "restored": .integer(), "registeredAgain": .integer("Devices that registered again and were left unchanged"),
+                        "gone": .integer("Devices that were deleted or would have expired since"),
+                        "unfit": .integer("Devices whose stored data is no longer valid; see the server's log"), "isDryRun": .boolean(),
                     ])),
-            noted: Noted(.prunedRestore) { call, answer throws(PushError) in
+            noted: AuditRule(.prunedRestore) { call, answer throws(PushError) in
                 guard call.body["dryRun"]?.bool != true else { return nil }
                 let restored = (try? JSON(parsing: answer.body))?["restored"]?.int ?? 0
                 let filter = (call.body["filter"]?.object?.members ?? []).map { "\($0.key) \($0.value.string ?? "")" }
@@ -61,17 +62,17 @@ extension ManagementRoute {
         },
     ]
 
-    private static let id = JSONSchema.text("Of a registration or an installation", length: 1...JSONSchema.longest)
-    private static let notificationID = JSONSchema.text("Those that it made leave", length: 1...200)
-    private static let reason = JSONSchema.text("The push service's own word, such as Unregistered", length: 1...200)
-    private static let since = JSONSchema.moment("Those that left at that moment or later")
+    private static let id = JSONSchema.text("Id of a registration or an installation", length: 1...JSONSchema.longest)
+    private static let notificationID = JSONSchema.text("Devices removed by this notification", length: 1...200)
+    private static let reason = JSONSchema.text("The push service's reason, such as Unregistered", length: 1...200)
+    private static let since = JSONSchema.moment("Devices removed from this time on")
 
     private static let prunedDevice = JSONSchema.object(
         "PrunedDevice",
         [
             "registrationId?": .text(), "installationId?": .text(), "userId?": .text(), "platform": .platform,
-            "handle": .text("Enough of it to recognise the device, too little to send to it"), "tags": .list(of: .text()),
-            "reason": .text("The push service's own word"), "notificationId": .text("Which notification it was"), "leftAt": .moment(),
+            "handle": .text("Abbreviated: enough to recognise the device, not to send to it"), "tags": .list(of: .text()),
+            "reason": .text("The push service's reason"), "notificationId": .text("The notification"), "leftAt": .moment(),
         ])
 }
 

@@ -1,22 +1,23 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 
-// What a send would give to whom, without sending it.
+// Route that renders what a send would deliver, without sending.
 extension ManagementRoute {
     static let render = ManagementRoute(
-        .post, "/api/v1/hubs/{hub}/render", "render", "What each group of devices would get; nothing is sent", .hub, .send,
+        .post, "/api/v1/hubs/{hub}/render", "render", "Render what each group of devices would receive; nothing is sent", .hub, .send,
         body: .object(
             "RenderRequest",
             [
-                "tagExpression?": .text("Whom it is for; everybody where it is not given", length: 1...JSONSchema.longest),
+                "tagExpression?": .text("The audience; by default everyone", length: 1...JSONSchema.longest),
                 "message?": .map(
-                    "The properties that fill the templates; names are letters, digits and _, at most 120", names: "[A-Za-z0-9_]{1,120}",
+                    "The properties for templates; names have at most 120 letters, digits and _", names: "[A-Za-z0-9_]{1,120}",
                     of: .text()),
                 "native?": .object(
                     "NativePayload",
                     [
-                        "platform": .platform, "payload": .textOrObject("The body that the push service gets: a text, or an object"),
+                        "platform": .platform, "payload": .textOrObject("The body for the push service: a string or an object"),
                     ]),
             ], alternatives: ["message", "native"]),
         answer: .ok("What would be sent", preview), refusals: [403]
@@ -28,28 +29,28 @@ extension ManagementRoute {
     private static let preview = JSONSchema.object(
         "Preview",
         [
-            "matched": .integer("Registrations that the tag expression names, whatever they can receive"),
+            "matched": .integer("Registrations that match the tag expression, whatever they can receive"),
             "groups": .list(
                 "Devices that would get the same bytes; at most 100 groups",
                 of: .object(
                     "PreviewGroup",
                     [
-                        "platform": .platform, "template?": .text("Its name"), "payload": .text("The body that the push service gets"),
-                        "headers?": .map("Those of the platform", of: .text()), "bytes": .integer("Of the payload"),
-                        "devices": .integer("How many"),
+                        "platform": .platform, "template?": .text("Its name"), "payload": .text("The body for the push service"),
+                        "headers?": .map("Headers for the push service", of: .text()), "bytes": .integer("Size of the payload"),
+                        "devices": .integer("Number of devices"),
                         "refused?": .object(
                             "Refusal",
                             [
                                 "outcome": .outcome, "reason": .text(), "explanation": .text("What it means and what to do"),
                             ]),
                     ])),
-            "furtherGroups": .integer("How many groups there are beyond these"),
-            "nearMisses?": .list("Where nobody would get anything, what comes close, in words", of: .text()),
+            "furtherGroups": .integer("Number of further groups"),
+            "nearMisses?": .list("Near misses, if no device would receive anything", of: .text()),
         ])
 }
 
 extension NotificationRequest {
-    /// - Parameter body: of a request to `render`, checked.
+    /// - Parameter body: The validated body of a `render` request.
     fileprivate init(rendering body: JSONObject) throws(PushError) {
         var audience = Audience.everyone
         if let text = body["tagExpression"]?.string {

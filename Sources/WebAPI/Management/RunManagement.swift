@@ -1,8 +1,9 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushBackend
+import PushModel
 
-// Runs of flows: what was done, and ending and repeating them.
+// Routes for runs of flows: list, cancel, repeat.
 extension ManagementRoute {
     static let runs: [ManagementRoute] = [
         ManagementRoute(
@@ -10,7 +11,7 @@ extension ManagementRoute {
             [
                 Parameter(name: "flow", schema: .text("Runs of this flow", length: 1...60)),
                 Parameter(name: "state", schema: .choice("Runs in this state", RunRecord.State.allCases.map(\.rawValue))),
-                Parameter(name: "trigger", schema: .choice("Runs that began so", RunTrigger.Kind.allCases.map(\.rawValue))), .top,
+                Parameter(name: "trigger", schema: .choice("Runs started by this trigger", RunTrigger.Kind.allCases.map(\.rawValue))), .top,
                 .continuation("[0-9]{1,18}"),
             ], answer: .ok("A page of runs", .page(of: RunRecord.schema))
         ) { call async throws(PushError) in
@@ -28,14 +29,14 @@ extension ManagementRoute {
             answer: .ok("The run", RunRecord.detailsSchema)
         ) { call async throws(PushError) in call.answer(try await call.flows.run(call.name("run")).details) },
         ManagementRoute(
-            .post, "/api/v1/runs/{run}/cancel", "cancelRun", "End a run that has not ended; it is answered when it has", .server, .manage,
+            .post, "/api/v1/runs/{run}/cancel", "cancelRun", "Cancel a run; responds when it has ended", .server, .manage,
             answer: .ok("The run", RunRecord.detailsSchema), refusals: [409],
-            noted: Noted(.runCancel) { call, _ in (call.name("run"), [:]) }
+            noted: AuditRule(.runCancel) { call, _ in (call.name("run"), [:]) }
         ) { call async throws(PushError) in call.answer(try await call.flows.cancel(call.name("run"), by: call.actor).details) },
         ManagementRoute(
-            .post, "/api/v1/runs/{run}/rerun", "rerun", "Begin a run once more, with the script as it is now and what it was given then",
+            .post, "/api/v1/runs/{run}/rerun", "rerun", "Repeat a run with the current script and the same arguments",
             .server, .manage, answer: .created("The new run", RunRecord.schema), refusals: [409],
-            noted: Noted(.runRerun) { call, answer in (call.name("run"), ["run": answer.runID]) }
+            noted: AuditRule(.runRerun) { call, answer in (call.name("run"), ["run": answer.runID]) }
         ) { call async throws(PushError) in
             let run = try await call.flows.rerun(call.name("run"), by: call.actor)
             var answer = call.answer(run.summary, .created, location: "/api/v1/runs/\(run.id)")
@@ -46,6 +47,6 @@ extension ManagementRoute {
 }
 
 extension WebAnswer {
-    /// The run that it is about.
+    /// The id of the run in the response.
     var runID: String { fields[.runID] ?? "" }
 }

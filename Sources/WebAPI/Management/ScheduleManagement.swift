@@ -1,8 +1,9 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushBackend
+import PushModel
 
-// What starts flows by the clock.
+// Routes for cron schedules of flows.
 extension ManagementRoute {
     static let schedules: [ManagementRoute] = [
         ManagementRoute(
@@ -11,23 +12,23 @@ extension ManagementRoute {
         ) { call async throws(PushError) in
             var items: [JSON] = []
             let flows = try call.flows
-            for kept in await flows.keptSchedules { items.append(try await kept.json(flows)) }
+            for kept in await flows.sortedSchedules { items.append(try await kept.json(flows)) }
             return call.list(items, continuation: nil)
         },
         ManagementRoute(
-            .post, "/api/v1/schedules", "addSchedule", "Have the clock start a flow, from what comes next on", .server, .manage,
+            .post, "/api/v1/schedules", "addSchedule", "Create a cron schedule for a flow", .server, .manage,
             body: .object(
                 "NewSchedule",
                 [
                     "name": .text("Letters, digits, - and _", length: 1...60).documented(named),
                     "flow": .text("One of the server's", length: 1...60).documented(named),
                     "cron": .text("Minute, hour, day of the month, month, day of the week", length: 1...CronSchedule.maximumLength),
-                    "timeZone?": .text("By its IANA name; UTC where it is not given", length: 1...100),
-                    "missed?": .choice("What becomes of moments that no server could hear", MissedPolicy.allCases.map(\.rawValue)),
-                    "arguments?": .map("What the flow is given beside what the settings give it", of: .any("Any JSON")),
+                    "timeZone?": .text("IANA name; UTC by default", length: 1...100),
+                    "missed?": .choice("What to do about runs missed while the server was down", MissedPolicy.allCases.map(\.rawValue)),
+                    "arguments?": .map("Arguments in addition to those from the settings", of: .any("Any JSON")),
                 ]),
             answer: .created("The schedule", schedule), refusals: [409],
-            noted: Noted(.scheduleAdd) { call, _ in
+            noted: AuditRule(.scheduleAdd) { call, _ in
                 func text(_ name: String) -> String { call.body[name]?.string ?? "" }
                 return (
                     text("name"), ["flow": text("flow"), "cron": text("cron"), "timeZone": text("timeZone")].filter { !$0.value.isEmpty }
@@ -50,20 +51,20 @@ extension ManagementRoute {
             return call.answer(try await flows.schedule(call.name("schedule")).json(flows))
         },
         ManagementRoute(
-            .delete, "/api/v1/schedules/{schedule}", "removeSchedule", "Take a schedule away that stands in no settings file", .server,
-            .manage, answer: .deleted, refusals: [409], noted: Noted(.scheduleRemove) { call, _ in (call.name("schedule"), [:]) }
+            .delete, "/api/v1/schedules/{schedule}", "removeSchedule", "Delete a schedule that is not in the settings file", .server,
+            .manage, answer: .deleted, refusals: [409], noted: AuditRule(.scheduleRemove) { call, _ in (call.name("schedule"), [:]) }
         ) { call async throws(PushError) in
             try await call.flows.remove(schedule: call.name("schedule"))
             return WebAnswer(.noContent)
         },
         ManagementRoute(
-            .post, "/api/v1/schedules/{schedule}/pause", "pauseSchedule", "Let a schedule start nothing until it is resumed", .server,
-            .manage, answer: .ok("The schedule", schedule), noted: Noted(.schedulePause) { call, _ in (call.name("schedule"), [:]) }
+            .post, "/api/v1/schedules/{schedule}/pause", "pauseSchedule", "Pause a schedule until it is resumed", .server,
+            .manage, answer: .ok("The schedule", schedule), noted: AuditRule(.schedulePause) { call, _ in (call.name("schedule"), [:]) }
         ) { call async throws(PushError) in try await paused(call, true) },
         ManagementRoute(
             .post, "/api/v1/schedules/{schedule}/resume", "resumeSchedule",
-            "Let a schedule start its flow again; what came while it was paused is passed over", .server, .manage,
-            answer: .ok("The schedule", schedule), noted: Noted(.scheduleResume) { call, _ in (call.name("schedule"), [:]) }
+            "Resume a schedule; runs due while it was paused are skipped", .server, .manage,
+            answer: .ok("The schedule", schedule), noted: AuditRule(.scheduleResume) { call, _ in (call.name("schedule"), [:]) }
         ) { call async throws(PushError) in try await paused(call, false) },
     ]
 
@@ -79,13 +80,13 @@ extension ManagementRoute {
         "Schedule",
         [
             "name": .text(), "flow": .text(), "cron": .text(), "timeZone": .text(),
-            "missed": .choice("What becomes of moments that no server could hear", MissedPolicy.allCases.map(\.rawValue)),
-            "arguments": .map(of: .any("Any JSON")), "isConfigured": .boolean("Whether it stands in the settings file"),
-            "isPaused": .boolean(), "next": .list("The next five moments, as if it were not paused", of: .moment()),
+            "missed": .choice("What to do about runs missed while the server was down", MissedPolicy.allCases.map(\.rawValue)),
+            "arguments": .map(of: .any("Any JSON")), "isConfigured": .boolean("Whether it is in the settings file"),
+            "isPaused": .boolean(), "next": .list("The next five due times, as if it were not paused", of: .moment()),
         ])
 }
 
-extension KeptSchedule {
+extension StoredSchedule {
     private static let shown = 5
 
     fileprivate func json(_ flows: FlowDispatcher) async throws(PushError) -> JSON {

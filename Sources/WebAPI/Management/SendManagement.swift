@@ -1,48 +1,49 @@
 import HTTPTypes
-import PushCore
+import PushHub
+import PushModel
 
-// A send to every platform at once, which the hub's own interface cannot say in one request.
+// Route that sends to all platforms at once, which the hub's own interface cannot do in one request.
 extension ManagementRoute {
     static let sendNotification = ManagementRoute(
         .post, "/api/v1/hubs/{hub}/notifications", "sendNotification",
-        "Send a notification, at once or later; it is answered when it is kept. The same Idempotency-Key sends it once", .hub, .send,
+        "Send a notification, at once or later; responds when it is stored. The same Idempotency-Key sends it once", .hub, .send,
         body: .object(
             "NewNotification",
             [
                 "audience": .object(
                     "Audience",
                     [
-                        "tagExpression?": .text("Whoever satisfies it", length: 1...JSONSchema.longest),
-                        "broadcast?": .choice("Every device of the hub, by the word", ["everyone"]),
-                        "plan?": .text("The id of a plan: its devices that are there still, and nobody else", length: 1...40),
+                        "tagExpression?": .text("Devices whose tags match", length: 1...JSONSchema.longest),
+                        "broadcast?": .choice("Every device of the hub", ["everyone"]),
+                        "plan?": .text("The id of a plan: those of its devices that still exist", length: 1...40),
                     ], alternatives: ["tagExpression", "broadcast", "plan"]),
                 "tolerance?": .text(
-                    "With a plan, how many devices may have joined, left or changed since: 250, or 2% of the plan; none where it is not given",
+                    "With a plan, how many devices may have joined, left or changed since: 250, or 2% of the plan; none by default",
                     length: 1...20
                 ).documented(["pattern": #"^(?:[0-9]{1,9}|(?:[0-9]{1,2}(?:\.[0-9]{1,2})?|100(?:\.00?)?)%)$"#]),
                 "message?": NotificationContent.message, "native?": NotificationContent.native,
-                "expiresAt?": .moment("When it is worthless"),
-                "priority?": .choice("How urgent it is", ["high", "normal", "low"]),
-                "collapseId?": .text("A later notification with the same one replaces this one", length: 1...64)
+                "expiresAt?": .moment("When it expires"),
+                "priority?": .choice("The priority", ["high", "normal", "low"]),
+                "collapseId?": .text("A later notification with the same id replaces this one", length: 1...64)
                     .documented(["pattern": "^[ -~]+$"]),
-                "at?": .moment("When it is sent, at most seven days ahead; at once where it is not given"),
-                "test?": .boolean("Whether it goes to at most ten devices, each tried once"),
+                "at?": .moment("Due time, at most seven days ahead; by default at once"),
+                "test?": .boolean("Whether it is a test send to at most ten devices, each tried once"),
                 "note?": .text(
-                    "What it is for, to be shown to who may have to allow it, and in the audit log", length: 1...SendGuard.longestNote),
-                "pace?": .text("How fast it goes out at most: 200/s, 1000/m or 5000/h devices", length: 3...12)
+                    "Its purpose, shown to the approver and in the audit log", length: 1...SendGuard.maximumNoteLength),
+                "pace?": .text("Maximum send rate in devices: 200/s, 1000/m or 5000/h", length: 3...12)
                     .documented(["pattern": "^[1-9][0-9]{0,8}/[smh]$"]),
             ], alternatives: ["message", "native", JSONSchema.none]
         ).documented(planned),
-        answer: .created("The notification as it was kept", notification), refusals: [403, 409, 410, 413, 422],
-        noted: Noted(.notificationSend, isFrequent: true) { call, answer throws(PushError) in
+        answer: .created("The notification as stored", notification), refusals: [403, 409, 410, 413, 422],
+        noted: AuditRule(.notificationSend, isFrequent: true) { call, answer throws(PushError) in
             let body = call.body
             let sketch = NotificationRequest(
                 audience: try Audience(sending: body), content: try NotificationContent(sending: body) ?? .template([:]),
                 isTest: body["test"]?.bool ?? false)
-            var details = SentWords.details(sketch, try call.hub.record.name, at: body["at"]?.string, "management")
+            var details = SendAuditDetails.details(sketch, try call.hub.record.name, at: body["at"]?.string, "management")
             if let plan = body["audience"]?["plan"]?.string {
                 details["audience"] = "the devices of plan \(plan)"
-                if (body["message"] ?? body["native"]) == nil { details["content"] = "that of the plan" }
+                if (body["message"] ?? body["native"]) == nil { details["content"] = "the content of the plan" }
             }
             details["note"] = body["note"]?.string
             return ((try? JSON(parsing: answer.body))?["notificationId"]?.string ?? "", details)
@@ -52,7 +53,7 @@ extension ManagementRoute {
         let moment = try call.body["at"]?.string.map { text throws(PushError) in try Timestamp(given: text, "at") }
         if request.isTest {
             guard moment == nil else {
-                throw PushError("request.body", "a test send cannot be sent later", hint: "leave out at, or test", status: 400)
+                throw PushError("request.body", "a test send cannot be scheduled", hint: "leave out at, or test", status: 400)
             }
             try call.access.checkTests(try call.hub, call.request)
         }
@@ -67,7 +68,7 @@ extension ManagementRoute {
 }
 
 extension ManagementRoute {
-    /// What members of a send depend on each other.
+    /// Dependencies between the members of a send.
     private static let planned: JSONObject = {
         let withPlan: JSON = ["properties": ["audience": ["required": ["plan"]]]]
         return [
@@ -81,7 +82,7 @@ extension ManagementRoute {
 }
 
 extension ManagementCall {
-    /// The notification that the body is about. Throws `request.body`, and `plan.*` for one that is bound to a plan.
+    /// The notification described by the body. Throws `request.body`, and `plan.*` if it is bound to a plan.
     fileprivate func notificationRequest() async throws(PushError) -> NotificationRequest {
         var options = PushOptions()
         options.expiration = try body["expiresAt"]?.string.map { text throws(PushError) in try Timestamp(given: text, "expiresAt") }
@@ -94,11 +95,11 @@ extension ManagementCall {
         guard let plan = body["audience"]?["plan"]?.string else {
             guard tolerance == nil else {
                 throw PushError(
-                    "request.body", "tolerance goes with the audience of a plan", hint: "leave it out, or name a plan", status: 400)
+                    "request.body", "tolerance requires a plan as audience", hint: "leave it out, or use a plan", status: 400)
             }
             guard let content else {
                 throw PushError(
-                    "request.body", "the body has neither message nor native", hint: "give one of the two", status: 400)
+                    "request.body", "the body has neither message nor native", hint: "add one of the two", status: 400)
             }
             return NotificationRequest(
                 audience: try Audience(sending: body), content: content, options: options, isTest: isTest, pace: pace)
@@ -111,7 +112,7 @@ extension ManagementCall {
 }
 
 extension Audience {
-    /// - Parameter body: of a request, which fits its schema and names no plan.
+    /// - Parameter body: A validated body without a plan.
     init(sending body: JSONObject) throws(PushError) {
         guard let text = body["audience"]?["tagExpression"]?.string else {
             self = .everyone
@@ -127,19 +128,19 @@ extension Audience {
 
 extension NotificationContent {
     static let message = JSONSchema.map(
-        "The properties that fill the templates; names are letters, digits and _, at most 120", names: "[A-Za-z0-9_]{1,120}", of: .text())
+        "The properties for templates; names have at most 120 letters, digits and _", names: "[A-Za-z0-9_]{1,120}", of: .text())
 
     static let native = JSONSchema.map(
-        "What the push services get, by platform",
+        "Payloads for the push services, by platform",
         of: .object(
             "PlatformPayload",
             [
-                "payload": .textOrObject("The body that the push service gets: a text, or an object"),
-                "headers?": .map("Those of the platform", of: .text()),
+                "payload": .textOrObject("The body for the push service: a string or an object"),
+                "headers?": .map("Headers for the push service", of: .text()),
             ])
     ).documented(["propertyNames": ["enum": .array(Platform.allCases.map { .string($0.shortName) })]])
 
-    /// - Parameter body: of a request, which fits its schema. Nil where it has none.
+    /// - Parameter body: A validated body. The result is nil if it has no content.
     init?(sending body: JSONObject) throws(PushError) {
         if let native = body["native"]?.object {
             var payloads: [Platform: NativePayload] = [:]
@@ -168,18 +169,19 @@ extension Platform {
         guard let platform = Platform(shortName: name) else {
             let names = Platform.allCases.map(\.shortName)
             throw PushError(
-                "request.body", "native has a member \"\(name.prefix(40))\", which is no platform",
-                hint: nearest(name, in: names).map { "did you mean \($0)?" } ?? "there are \(names.joined(separator: ", "))", status: 400)
+                "request.body", "native has an unknown platform \"\(name.prefix(40))\"",
+                hint: nearest(name, in: names).map { "did you mean \($0)?" } ?? "known platforms: \(names.joined(separator: ", "))",
+                status: 400)
         }
         self = platform
     }
 }
 
 extension Timestamp {
-    /// Throws `request.body` (400) for a text that is no moment.
+    /// Throws `request.body` (400) if the text is not a time.
     init(given text: String, _ name: String) throws(PushError) {
         guard let moment = Timestamp(iso8601: text) else {
-            throw PushError("request.body", "\(name) is no moment", hint: "write 2026-01-31T12:00:00Z", status: 400)
+            throw PushError("request.body", "invalid time for \(name)", hint: "write 2026-01-31T12:00:00Z", status: 400)
         }
         self = moment
     }

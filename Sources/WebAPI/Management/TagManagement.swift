@@ -1,14 +1,15 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 
-// Tags: which there are, how many registrations have each, and what expressions of them mean.
+// Routes for tags: the tags in use, registrations per tag, and the meaning of tag expressions.
 extension ManagementRoute {
     static let tags: [ManagementRoute] = [
         ManagementRoute(
-            .get, "/api/v1/hubs/{hub}/tags", "listTags", "The tags in use, those of most registrations first", .hub, .manage,
+            .get, "/api/v1/hubs/{hub}/tags", "listTags", "The tags in use, most frequent first", .hub, .manage,
             [
-                Parameter(name: "prefix", schema: .text("What the tags begin with, in any case", length: 0...120)), .top,
+                Parameter(name: "prefix", schema: .text("Prefix of the tags, case-insensitive", length: 0...120)), .top,
                 .continuation(#"[0-9]{1,9}\.[\#(JSONSchema.tagCharacters)]{1,120}"#),
             ],
             answer: .ok(
@@ -19,27 +20,27 @@ extension ManagementRoute {
         },
         ManagementRoute(
             .get, "/api/v1/hubs/{hub}/tags/explain", "explainTags",
-            "The parts of a tag expression, each with how many registrations satisfy it at this moment", .hub, .manage,
+            "The parts of a tag expression, each with the number of registrations that match now", .hub, .manage,
             [Parameter(name: "expression", schema: expression, isRequired: true)],
             answer: .ok(
                 "The parts",
                 .object(
                     "TagExplanation",
                     [
-                        "expression": .text("As it is understood"), "registrations": .integer("All there are in the hub"),
-                        "matched": .integer("How many satisfy the whole expression"),
+                        "expression": .text("The expression as parsed"), "registrations": .integer("All registrations in the hub"),
+                        "matched": .integer("Registrations that match the whole expression"),
                         "parts": .list(
-                            "Each before its own parts; the first is the whole expression",
+                            "Each followed by its own parts; the first is the whole expression",
                             of: .object(
                                 "TagPart",
                                 [
                                     "depth": .integer("0 for the whole expression, 1 for its terms, and so on"), "text": .text(),
-                                    "registrations": .integer("How many satisfy it"),
+                                    "registrations": .integer("Registrations that match it"),
                                     "nearest?": .object(
                                         "NearestTag",
-                                        ["tag": .text("The one in use that was likely meant"), "registrations": .integer()]),
+                                        ["tag": .text("The tag in use that was probably meant"), "registrations": .integer()]),
                                 ])),
-                        "azure?": .list("What Azure Notification Hubs would refuse, in words", of: .text()),
+                        "azure?": .list("What Azure Notification Hubs would reject", of: .text()),
                     ]))
         ) { call async throws(PushError) in
             let expression = try TagExpression(given: call.text("expression") ?? "")
@@ -48,19 +49,19 @@ extension ManagementRoute {
         },
         ManagementRoute(
             .post, "/api/v1/tags/prove", "proveTags",
-            "Whether two tag expressions name the same registrations, whatever these may be; else the smallest one that tells them apart",
+            "Compare two tag expressions for all possible registrations; if they differ, return the smallest counterexample",
             .server, .send, body: .object("TagComparison", ["first": expression, "second": expression]),
             answer: .ok(
-                "What came of it",
+                "The result",
                 .object(
                     "TagProof",
                     [
-                        "equal": .boolean("Whether they name the same, whatever is registered"),
+                        "equal": .boolean("Whether they match the same registrations, whatever these are"),
                         "example?": .object(
                             "TagExample",
                             [
-                                "tags": .list("Of a registration with as few as any that the two differ on", of: .text()),
-                                "takenBy": .choice("Which of the two names it", ["first", "second"]),
+                                "tags": .list("Tags of a smallest registration on which the two differ", of: .text()),
+                                "takenBy": .choice("Which of the two matches it", ["first", "second"]),
                             ]),
                     ])), refusals: [403, 422]
         ) { call async throws(PushError) in

@@ -1,19 +1,20 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 
-// Why a device shows a notification, or does not.
+// Route that explains why a device did or did not show a notification.
 extension ManagementRoute {
     static let trace = ManagementRoute(
         .get, "/api/v1/hubs/{hub}/notifications/{id}/trace", "traceNotification",
-        "Why a device shows a notification, or does not; without a device, how many ended how", .hub, .send,
+        "Explain why a device did or did not show a notification; without a device, counts by cause", .hub, .send,
         [
             Parameter(
                 name: "device",
                 schema: .text(
                     "An installation, a registration, a handle or its beginning, a user, a simulated phone", length: 1...JSONSchema.longest)
             )
-        ], answer: .ok("The way to each device that was meant, and why it ended as it did", answer), refusals: [403]
+        ], answer: .ok("The delivery steps for each matching device, with the cause of the result", answer), refusals: [403]
     ) { call async throws(PushError) in
         let question = TraceQuestion(notification: call.name("id"), device: call.text("device"))
         return call.answer(try await call.hub.service.trace(question).json)
@@ -23,17 +24,17 @@ extension ManagementRoute {
         "Trace",
         [
             "notificationId": .text(), "state": .choice(nil, NotificationOutcome.State.allCases.map(\.rawValue)),
-            "tagExpression?": .text("Absent for a broadcast and for a send straight to devices"), "enqueuedAt": .moment(),
-            "traces": .list("One for each device that was meant; none where none was named", of: device),
-            "furtherDevices?": .integer("Devices that were meant beyond these"),
-            "causes": .list("Where no device was named: of all devices, those of most devices first", of: count),
-            "nearMisses?": .list("Where it reached nobody, what comes close, in words", of: .text()),
+            "tagExpression?": .text("Absent for a broadcast and for a direct send"), "enqueuedAt": .moment(),
+            "traces": .list("One for each matching device; none if no device was given", of: device),
+            "furtherDevices?": .integer("Number of further matching devices"),
+            "causes": .list("If no device was given: the causes for all devices, most frequent first", of: count),
+            "nearMisses?": .list("Near misses, if it reached no device", of: .text()),
         ])
 
     private static let cause = JSONSchema.choice("A code for programs", TraceCause.allCases.map(\.rawValue))
     private static let result = JSONSchema.choice(
-        "Whether the user has seen it, may still, or nobody but the phone knows", TraceCause.Result.allCases.map(\.rawValue))
-    private static let sentence = JSONSchema.text("Why, for people who do not know the system")
+        "Whether the user has seen it, may still see it, or only the phone knows", TraceCause.Result.allCases.map(\.rawValue))
+    private static let sentence = JSONSchema.text("The explanation, for people who do not know the system")
     private static let advice = JSONSchema.text("What to do")
 
     private static let device = JSONSchema.object(
@@ -41,22 +42,22 @@ extension ManagementRoute {
         [
             "device": .text(), "platform?": .platform, "result": result, "cause": cause, "sentence": sentence, "advice": advice,
             "lines": .list(
-                "The way, in the order of time",
+                "The steps, in chronological order",
                 of: .object(
                     "TraceLine",
                     [
-                        "time?": .moment("Absent where it was not kept"),
+                        "time?": .moment("Absent if it was not recorded"),
                         "step": .choice(nil, DeliveryTrace.Step.allCases.map(\.rawValue)), "text": .text(),
-                        "isGood?": .boolean("Whether it went on from there; absent where nothing was decided"),
-                        "isCause": .boolean("Whether this is why"),
+                        "isGood?": .boolean("Whether delivery continued; absent if nothing was decided"),
+                        "isCause": .boolean("Whether this is the cause"),
                     ])),
         ])
 
     private static let count = JSONSchema.object(
         "TraceCount",
         [
-            "cause": cause, "result": result, "devices": .integer("How many"),
-            "example": .text("One of them, to trace; empty where none is known"),
-            "sentence": .text("Of the example"), "advice": advice,
+            "cause": cause, "result": result, "devices": .integer("Number of devices"),
+            "example": .text("One of the devices, for tracing; empty if none is known"),
+            "sentence": .text("The explanation of the example"), "advice": advice,
         ])
 }

@@ -1,12 +1,13 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushBackend
+import PushModel
 
-// Users: accounts of the app backend. No answer has a password, nor what was made of one.
+// Routes for users, the accounts of the app backend. Responses contain neither passwords nor their hashes.
 extension ManagementRoute {
     static let users: [ManagementRoute] = [
         ManagementRoute(
-            .get, "/api/v1/users", "listUsers", "The users who have an account with the app backend, by name", .server, .manage,
+            .get, "/api/v1/users", "listUsers", "Users with an account in the app backend, by name", .server, .manage,
             [.top, .continuation("(?:[0-9a-f]{2})+", length: 2...1000)],
             answer: .ok("A page of users", .page(of: user))
         ) { call async throws(PushError) in
@@ -14,28 +15,28 @@ extension ManagementRoute {
             return call.list(names.map(json), continuation: names.count == call.top ? names.last?.hexadecimal : nil)
         },
         ManagementRoute(
-            .post, "/api/v1/users", "createUser", "Make an account", .server, .manage,
+            .post, "/api/v1/users", "createUser", "Create an account", .server, .manage,
             body: .object("NewUser", ["username": .username, "password": .password]),
             answer: .created("The user", user), refusals: [409],
-            noted: Noted(.userCreate) { call, _ in (call.body["username"]?.string ?? "", [:]) }
+            noted: AuditRule(.userCreate) { call, _ in (call.body["username"]?.string ?? "", [:]) }
         ) { call async throws(PushError) in
             let name = call.body["username"]?.string ?? ""
             try await call.accounts.add(username: name, password: Secret(call.body["password"]?.string ?? ""), while: call.permission)
             return call.answer(json(name), .created, location: "\(call.request.path)/\(PercentEncoding.encode(name))")
         },
         ManagementRoute(
-            .put, "/api/v1/users/{user}/password", "changePassword", "Give a user a new password, and end the user's sessions", .server,
+            .put, "/api/v1/users/{user}/password", "changePassword", "Change a user's password and end the user's sessions", .server,
             .manage, body: .object("NewPassword", ["password": .password]),
-            answer: ManagementRoute.Answer(status: .noContent, note: "The old one opens nothing any more", schema: nil),
-            noted: Noted(.userPassword) { call, _ in (call.name("user"), [:]) }
+            answer: ManagementRoute.Answer(status: .noContent, note: "The password was changed", schema: nil),
+            noted: AuditRule(.userPassword) { call, _ in (call.name("user"), [:]) }
         ) { call async throws(PushError) in
             try await call.accounts.changePassword(
                 of: call.name("user"), to: Secret(call.body["password"]?.string ?? ""), while: call.permission)
             return WebAnswer(.noContent)
         },
         ManagementRoute(
-            .delete, "/api/v1/users/{user}", "deleteUser", "Take an account away, with the user's sessions and secure payloads", .server,
-            .manage, answer: .deleted, noted: Noted(.userDelete) { call, _ in (call.name("user"), [:]) }
+            .delete, "/api/v1/users/{user}", "deleteUser", "Delete an account with the user's sessions and secure payloads", .server,
+            .manage, answer: .deleted, noted: AuditRule(.userDelete) { call, _ in (call.name("user"), [:]) }
         ) { call async throws(PushError) in
             try await call.accounts.remove(username: call.name("user"))
             return WebAnswer(.noContent)
@@ -49,13 +50,13 @@ extension ManagementRoute {
 
 extension JSONSchema {
     fileprivate static let username = text(
-        "Letters, digits and _ - @ # .; names that differ only in case are one", length: 1...111,
+        "Letters, digits and _ - @ # .; names are case-insensitive", length: 1...111,
         pattern: "[\(tagCharacters.replacing(":", with: ""))]+")
-    fileprivate static let password = text("Any text that is not empty", length: 1...1024)
+    fileprivate static let password = text("Any non-empty text", length: 1...1024)
 }
 
 extension String {
-    /// Of its UTF-8: a continuation that is a name would need all the signs of names in its pattern.
+    /// The UTF-8 bytes in hexadecimal: a simple alphabet for continuation tokens that are names.
     fileprivate var hexadecimal: String { utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 
     fileprivate init(hexadecimal text: String) {

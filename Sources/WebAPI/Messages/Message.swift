@@ -1,26 +1,26 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushModel
 
-/// What a client asks to be sent.
+/// A send request in the hub's interface.
 package struct Message: Sendable, Equatable {
-    /// Most bytes of a notification.
+    /// Maximum size of a notification in bytes.
     package static let maximumSize = 64 << 10
-    /// Most bytes of a batch: a notification and a thousand handles.
+    /// Maximum size of a batch in bytes: a notification and 1000 handles.
     package static let maximumBatchSize = 6 << 20
-    /// Most handles of a batch.
+    /// Maximum number of handles in a batch.
     package static let maximumDevices = 1000
 
-    /// For a batch, what its first device gets.
+    /// The request; for a batch, the one for its first device.
     package var request: NotificationRequest
-    /// All devices of a batch, in order; empty for any other message.
+    /// The devices of a batch, in order; otherwise empty.
     package var devices: [DeviceHandle] = []
     /// Nil for a template.
     package var platform: Platform?
-    /// Nil is at once.
+    /// The due time; nil: at once.
     package var scheduledFor: Timestamp?
 
-    /// One request per device of a batch, or the one request.
+    /// One request per device of a batch, or the single request.
     package var requests: [NotificationRequest] {
         guard !devices.isEmpty else { return [request] }
         return devices.map { device in
@@ -30,14 +30,14 @@ package struct Message: Sendable, Equatable {
         }
     }
 
-    /// Reads `POST messages` and `POST schedulednotifications`, direct and test sends among them.
+    /// Reads `POST messages` and `POST schedulednotifications`, including direct and test sends.
     ///
-    /// Throws, all of them 400 but for `payload.too_large` (413): `notification.format`, `notification.schedule`,
-    /// `tag_expression.*`, `tags.empty`, `handle.invalid`, `payload.invalid`, `payload.template_direct`.
+    /// Throws the following, all 400 except `payload.too_large` (413): `notification.format`, `notification.schedule`, `tag_expression.*`,
+    /// `tags.empty`, `handle.invalid`, `payload.invalid`, `payload.template_direct`.
     ///
     /// - Parameters:
-    ///   - needsTime: whether there must be a moment, as for a scheduled notification.
-    ///   - emptyTags: what a header with tags that is empty stands for.
+    ///   - needsTime: Whether a due time is required, as for a scheduled notification.
+    ///   - emptyTags: What an empty tags header means.
     package init(
         headers fields: HTTPFields, query: RequestQuery, body: [UInt8], needsTime: Bool = false,
         emptyTags: ClientPolicy.EmptyTags = .refuse
@@ -48,7 +48,7 @@ package struct Message: Sendable, Equatable {
         guard !needsTime || scheduledFor != nil else {
             throw PushError(
                 "notification.schedule", "the request has no header ServiceBusNotification-ScheduleTime",
-                hint: "say when, such as 2026-01-31T12:00:00Z", status: 400)
+                hint: "set it to the due time, such as 2026-01-31T12:00:00Z", status: 400)
         }
         let audience: Audience
         if headers.isDirect(platform) || query.has("direct") {
@@ -62,9 +62,9 @@ package struct Message: Sendable, Equatable {
         guard scheduledFor == nil || !request.isTest || needsTime else { throw Self.notLater("a test send") }
     }
 
-    /// Reads `POST messages/$batch`: a multipart body of the parts `notification` and `devices`.
+    /// Reads `POST messages/$batch`: a multipart body with the parts `notification` and `devices`.
     ///
-    /// Throws what a single message does, and `notification.batch` (400).
+    /// Throws the errors of a single message, and `notification.batch` (400).
     package init(batch fields: HTTPFields, query: RequestQuery, body: [UInt8]) throws(PushError) {
         guard body.count <= Self.maximumBatchSize else { throw Self.tooLarge(body.count, limit: Self.maximumBatchSize) }
         let headers = MessageHeaders(fields)
@@ -82,18 +82,18 @@ package struct Message: Sendable, Equatable {
             options: headers.options(platform), isTest: query.has("test") || headers.isTest, pace: try headers.pace())
     }
 
-    /// Sent at once it could not be taken back.
+    /// Rejects a due time where a scheduled send could not be cancelled. Sending at once instead could not be undone.
     private static func notLater(_ what: String) -> PushError {
         PushError(
-            "notification.schedule", "\(what) cannot be sent later",
+            "notification.schedule", "\(what) cannot be scheduled",
             hint: "leave ServiceBusNotification-ScheduleTime out, or send to schedulednotifications", status: 400)
     }
 
-    /// What a device can be sent without a registration.
+    /// The platform of a direct send, which cannot be a template.
     private static func direct(_ platform: Platform?) throws(PushError) -> Platform {
         guard let platform else {
             throw PushError(
-                "payload.template_direct", "a template cannot be sent straight to a device, which has none",
+                "payload.template_direct", "a template notification cannot be sent directly to a device, which has no template",
                 hint: "send it in the format of the device's platform", status: 400)
         }
         return platform
@@ -104,11 +104,11 @@ package struct Message: Sendable, Equatable {
     ) throws(PushError) -> NotificationContent {
         guard body.count <= maximumSize else { throw tooLarge(body.count, limit: maximumSize) }
         if let platform {
-            // The XML of Windows may begin with a byte order mark, and its raw bytes with anything; JSON may not.
+            // XML for Windows may begin with a byte order mark, and raw bytes with anything; JSON must not.
             let isJSON = platform != .wns && platform != .mpns
             return .native([
                 platform: NativePayload(
-                    body: Array(isJSON ? body.withoutByteOrderMark : body), headers: headers.passedOn(to: platform))
+                    body: Array(isJSON ? body.withoutByteOrderMark : body), headers: headers.platformHeaders(to: platform))
             ])
         }
         guard let object = (try? JSON(parsing: body, numbers: .asWritten))?.object else {
@@ -120,14 +120,14 @@ package struct Message: Sendable, Equatable {
         return .template(Dictionary(uniqueKeysWithValues: properties))
     }
 
-    /// A JSON array of handles; the texts may stand in single quotes, as in Azure's documentation.
+    /// Parses a JSON array of handles. Strings in single quotes are accepted, as in Azure's documentation.
     private static func devices(_ part: ArraySlice<UInt8>, _ platform: Platform) throws(PushError) -> [DeviceHandle] {
         var list = try? JSON(parsing: part)
         if list == nil, !part.contains(UInt8(ascii: "\"")) {
             list = try? JSON(parsing: part.map { $0 == UInt8(ascii: "'") ? UInt8(ascii: "\"") : $0 })
         }
         guard let items = list?.array, !items.isEmpty, items.count <= maximumDevices else {
-            throw refusal("the part devices is no JSON array of 1 to \(maximumDevices) handles")
+            throw refusal("the part devices is not a JSON array of 1 to \(maximumDevices) handles")
         }
         var devices: [DeviceHandle] = []
         devices.reserveCapacity(items.count)
@@ -144,7 +144,7 @@ package struct Message: Sendable, Equatable {
 
     private static func device(_ item: JSON, _ platform: Platform) throws(PushError) -> DeviceHandle {
         if let text = item.string { return try DeviceHandle(platform: platform, text: text) }
-        guard platform == .browser else { throw refusal("the handle is no text") }
+        guard platform == .browser else { throw refusal("the handle is not a string") }
         return try DeviceHandle(subscription: item)
     }
 

@@ -1,8 +1,8 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushModel
 
-/// What the headers of a send say.
+/// Typed access to the headers of a send.
 struct MessageHeaders {
     private let fields: HTTPFields
 
@@ -15,19 +15,19 @@ struct MessageHeaders {
         let names = "apple, gcm, fcmV1, windows, windowsphone, adm, baidu, browser, xiaomi or template"
         guard let text = try only("format", "notification.format")?.nonEmpty else {
             throw PushError(
-                "notification.format", "the request has no header ServiceBusNotification-Format", hint: "say \(names)", status: 400)
+                "notification.format", "the request has no header ServiceBusNotification-Format", hint: "use \(names)", status: 400)
         }
         let name = text.lowercased()
         if name == "template" { return nil }
         if name == "fcm" { return .fcmV1 }
         guard let platform = Platform.allCases.first(where: { $0.format.lowercased() == name }) else {
             throw PushError(
-                "notification.format", "\"\(text)\" is no format of a notification", hint: "say \(names)", status: 400)
+                "notification.format", "unknown notification format \"\(text)\"", hint: "use \(names)", status: 400)
         }
         return platform
     }
 
-    /// Of two, one would be dropped without a word.
+    /// The value of a header that must not occur twice, because one of the two would be ignored silently.
     private func only(_ name: String, _ code: String) throws(PushError) -> String? {
         let texts = fields.texts(Self.prefix + name)
         guard texts.count > 1 else { return texts.first }
@@ -35,10 +35,10 @@ struct MessageHeaders {
             code, "the request has \(texts.count) headers \(Self.prefix)\(name)", hint: "send one", status: 400)
     }
 
-    /// Everyone where there is no header with tags. Tags that cannot be read are an error and never everyone.
+    /// The audience; everyone if there is no tags header. Invalid tags are always an error, never everyone.
     /// Throws `tag_expression.invalid`, `tag_expression.too_long` and `tags.empty` (400).
     ///
-    /// - Parameter emptyTags: what a header without a tag in it stands for.
+    /// - Parameter emptyTags: What a header without tags means.
     func audience(_ emptyTags: ClientPolicy.EmptyTags) throws(PushError) -> Audience {
         let name = Self.prefix + "tags"
         let texts = fields.texts(name)
@@ -51,7 +51,7 @@ struct MessageHeaders {
                 "tag_expression.invalid", "the request has \(texts.count) headers ServiceBusNotification-Tags",
                 hint: "write one expression", status: 400)
         }
-        // Other blanks than those of HTTP, such as a no-break space, were never everyone.
+        // Other whitespace than HTTP's, such as a no-break space, never meant everyone.
         if emptyTags == .refuse, text.allSatisfy(\.isWhitespace) { throw Self.emptyTags }
         do {
             let expression = try TagExpression(parsing: text)
@@ -70,21 +70,21 @@ struct MessageHeaders {
         "tags.empty", "ServiceBusNotification-Tags is empty; nothing was sent",
         hint: "name tags, or leave the header out to send to everyone; hub.empty_tags: everyone accepts an empty header", status: 400)
 
-    /// The header alone makes a direct send, so that a request that lost its `direct` is no broadcast. The same holds for a
-    /// channel of APNs: it goes there and to no device.
+    /// Whether it is a direct send. The device handle header is sufficient, so that a request without its `direct` flag does not become a
+    /// broadcast. The same applies to an APNs channel.
     func isDirect(_ platform: Platform?) -> Bool {
         fields.contains { $0.name.canonicalName == Self.prefix + "devicehandle" } || platform == .apns && channel != nil
     }
 
     private var channel: String? { fields.text("apns-channel-id") ?? fields.text("x-apns-channel-id") }
 
-    /// Throws `handle.invalid` (400), also where there is none.
+    /// The handle of a direct send. Throws `handle.invalid` (400), also if it is missing.
     func device(_ platform: Platform) throws(PushError) -> DeviceHandle {
         let text = try only("devicehandle", "handle.invalid") ?? ""
         if platform == .apns, text.isEmpty, let channel {
             guard let handle = DeviceHandle.apns(channel: channel) else {
                 throw PushError(
-                    "handle.invalid", "apns-channel-id is not the id of a channel", hint: "use the id that its creation answered",
+                    "handle.invalid", "the apns-channel-id is not a channel id", hint: "use the id returned by its creation",
                     status: 400)
             }
             return handle
@@ -95,12 +95,12 @@ struct MessageHeaders {
         return try DeviceHandle(platform: platform, text: text)
     }
 
-    /// Nil where there is no such header. Throws `notification.schedule` (400).
+    /// Nil if there is no such header. Throws `notification.schedule` (400).
     func scheduleTime() throws(PushError) -> Timestamp? {
         guard let text = try only("scheduletime", "notification.schedule") else { return nil }
         guard let moment = Timestamp(date: text) else {
             throw PushError(
-                "notification.schedule", "\"\(text)\" is no moment", hint: "write it in UTC, such as 2026-01-31T12:00:00Z",
+                "notification.schedule", "invalid time \"\(text)\"", hint: "write it in UTC, such as 2026-01-31T12:00:00Z",
                 status: 400)
         }
         return moment
@@ -108,7 +108,7 @@ struct MessageHeaders {
 
     var isTest: Bool { fields.text(Self.prefix + "testsend")?.lowercased() == "true" }
 
-    /// When APNs shall give up. Clients send it in forms that differ and always, so that what cannot be read is no error.
+    /// The time when APNs should give up. Clients always send this header, in various formats, so an invalid value is not an error.
     var expiration: Timestamp? {
         for name in ["apns-expiry", "apnsexpiry"] {
             if let moment = fields.text(Self.prefix + name).flatMap({ Timestamp(date: $0) }) { return moment }
@@ -116,7 +116,7 @@ struct MessageHeaders {
         return nil
     }
 
-    /// How the push service shall treat it, whatever the format. Azure has no such headers; clients that know them mean what they say.
+    /// The push options, whatever the format. Azure does not have all of these headers; clients that send them mean them.
     func options(_ platform: Platform?) -> PushOptions {
         let own = fields.text(Self.prefix + "expiration").flatMap { Timestamp(date: $0) }
         return PushOptions(
@@ -125,13 +125,13 @@ struct MessageHeaders {
             collapseID: fields.text(Self.prefix + "collapseid")?.nonEmpty)
     }
 
-    /// How fast the notification goes out at most: a header of this program, as Azure has none. Throws `send.pace` (400).
+    /// The maximum send rate: a header of PushHost that Azure does not have. Throws `send.pace` (400).
     func pace() throws(PushError) -> Pace? {
         try only("pace", "send.pace")?.nonEmpty.map { text throws(PushError) in try Pace(text) }
     }
 
-    /// The headers that the platform itself knows, in their order. `X-Apns-Priority` is `apns-priority` where that is not there.
-    func passedOn(to platform: Platform) -> [PushHeader] {
+    /// The headers for the push service, in order. `X-Apns-Priority` is used if `apns-priority` is missing.
+    func platformHeaders(to platform: Platform) -> [PushHeader] {
         var headers: [PushHeader] = []
         for field in fields {
             let name = field.name.canonicalName
@@ -143,7 +143,7 @@ struct MessageHeaders {
                 if fields.text(own)?.nonEmpty == nil { headers.append(PushHeader(own, value)) }
             case .wns where name.hasPrefix("x-wns-"), .baidu where name.hasPrefix("x-baidu-"):
                 headers.append(PushHeader(field.name.rawName, value))
-            case .mpns where name.hasPrefix("x-") && !Self.isOfTransport(name):
+            case .mpns where name.hasPrefix("x-") && !Self.isTransportHeader(name):
                 headers.append(PushHeader(field.name.rawName, value))
             default: continue
             }
@@ -151,21 +151,21 @@ struct MessageHeaders {
         return headers
     }
 
-    /// What clients of Azure and proxies add to any request.
-    private static func isOfTransport(_ name: String) -> Bool {
+    /// Whether Azure's clients or proxies add the header to any request.
+    private static func isTransportHeader(_ name: String) -> Bool {
         ["x-ms-", "x-forwarded-", "x-real-", "x-request-", "x-apns-", "x-wns-"].contains { name.hasPrefix($0) }
     }
 }
 
 extension TagExpression {
-    /// Azure's limits: 20 tags where they are joined by `||` alone, 6 otherwise. Throws `tag_expression.too_long` (400).
+    /// Checks Azure's limits: 20 tags if joined by `||` only, otherwise 6. Throws `tag_expression.too_long` (400).
     func checkLength() throws(PushError) {
         let shape = shape
         let limit = shape.isAlternative ? 20 : 6
         guard shape.tags > limit else { return }
         throw PushError(
             "tag_expression.too_long", "the tag expression has \(shape.tags) tags; the limit is \(limit)",
-            hint: "20 are allowed where they are joined by || alone, 6 otherwise; send more than once", status: 400)
+            hint: "20 are allowed if joined by || only, otherwise 6; split the send", status: 400)
     }
 
     private var shape: (tags: Int, isAlternative: Bool) {

@@ -1,7 +1,7 @@
 import HubWire
-import PushCore
+import PushModel
 
-/// The parts of a multipart body (RFC 2046, section 5.1), by their names.
+/// The parts of a multipart body (RFC 2046, section 5.1), by name.
 struct Multipart {
     struct Part {
         let name: String
@@ -13,15 +13,14 @@ struct Multipart {
     private static let maximumParts = 8
     private static let maximumHeaderLines = 32
 
-    /// Lines end with CR LF or LF; what stands before the first delimiter and behind the last is skipped. The closing delimiter may be
-    /// missing, as some clients leave it out: then the last part ends with the body. Whether the body is whole is known before, from
-    /// its Content-Length, its last chunk or the end of its stream.
+    /// Lines may end with CR LF or LF. Text before the first and after the last delimiter is skipped. The closing delimiter may be missing,
+    /// because some clients omit it; then the last part ends with the body. HTTP framing has already ensured that the body is complete.
     ///
     /// Throws `notification.batch` (400).
     init(body: [UInt8], contentType: String?) throws(PushError) {
         let type = HeaderParameters(contentType ?? "")
         guard type.value.hasPrefix("multipart/"), let boundary = type["boundary"], (1...70).contains(boundary.utf8.count) else {
-            throw Self.refusal("the Content-Type is no multipart type with a boundary")
+            throw Self.refusal("the Content-Type is not a multipart type with a boundary")
         }
         var reader = LineReader(body)
         let delimiter = Array("--\(boundary)".utf8)
@@ -44,7 +43,7 @@ struct Multipart {
 
     subscript(name: String) -> ArraySlice<UInt8>? { parts.first { $0.name == name }?.body }
 
-    /// Reads lines up to and with a delimiter. Answers where the text before it ends; the line end there belongs to the delimiter.
+    /// Reads up to and including a delimiter line. Returns where the text before it ends; the preceding line end belongs to the delimiter.
     private static func skip(
         to delimiter: [UInt8], _ reader: inout LineReader
     ) throws(PushError) -> (end: Int, isLast: Bool)? {
@@ -60,13 +59,13 @@ struct Multipart {
         return nil
     }
 
-    /// Whether the last line is the beginning of a delimiter.
+    /// Whether the last line is a truncated delimiter.
     private static func isCut(_ part: ArraySlice<UInt8>, in delimiter: [UInt8]) -> Bool {
         let line = part.suffix(from: (part.lastIndex(of: 0x0A) ?? part.startIndex - 1) + 1)
         return line.count > 1 && (delimiter + Array("--".utf8)).starts(with: line)
     }
 
-    /// Reads the lines of headers, and the empty line behind them.
+    /// Reads the header lines of a part and the empty line after them. Returns the part's name.
     private static func name(_ reader: inout LineReader) throws(PushError) -> String {
         var name = ""
         for _ in 0..<maximumHeaderLines {
@@ -84,7 +83,7 @@ struct Multipart {
     private static func refusal(_ why: String) -> PushError {
         PushError(
             "notification.batch", "the multipart body cannot be read: \(why)",
-            hint: "send the parts notification and devices, each behind the boundary of the Content-Type", status: 400)
+            hint: "send the parts notification and devices, each after the boundary given in the Content-Type", status: 400)
     }
 }
 
@@ -94,7 +93,7 @@ private struct LineReader {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The next line without its end.
+    /// The next line, without its line end.
     mutating func next() -> ArraySlice<UInt8>? {
         guard at < bytes.count else { return nil }
         let end = bytes[at...].firstIndex(of: 0x0A) ?? bytes.count

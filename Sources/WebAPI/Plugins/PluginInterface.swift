@@ -1,13 +1,14 @@
 import HTTPTypes
 import HubWire
 import Logging
-import PushCore
+import PushHub
+import PushModel
 
-/// What plugins answer: everything under `/plugins/`.
+/// The routes of plugins: everything below `/plugins/`.
 struct PluginInterface: Sendable {
     private let services: PluginRouteServices
     private let access: HubAccess
-    /// Whose users they are.
+    /// The app backend that authenticates users.
     private let backend: BackendInterface
     private let log: Logger
     private let meter = PluginMeter()
@@ -18,15 +19,14 @@ struct PluginInterface: Sendable {
         receipts = WebhookReceipts(services.spaces)
     }
 
-    func place(_ path: String, _ method: HTTPRequest.Method) -> PluginPlace? { PluginPlace(path, method, services.routing) }
+    func place(_ path: String, _ method: HTTPRequest.Method) -> PluginPath? { PluginPath(path, method, services.routing) }
 
-    func count(_ place: PluginPlace, status: Int) {
-        if let plugin = place.knownPlugin { meter.answered(plugin, status: status) }
+    func count(_ place: PluginPath, status: Int) {
+        if let plugin = place.existingPlugin { meter.answered(plugin, status: status) }
     }
 
-    /// Throws `route.not_found` (404), `route.method` (405), `request.too_large` (413), what the way of proving who one is throws, and
-    /// what the route throws.
-    func answer(_ request: WebRequest, at place: PluginPlace) async throws(PushError) -> WebAnswer {
+    /// Throws `route.not_found` (404), `route.method` (405), `request.too_large` (413), authentication errors, and the route's errors.
+    func answer(_ request: WebRequest, at place: PluginPath) async throws(PushError) -> WebAnswer {
         let route = try Self.route(place, request)
         guard !access.namespace.isClosed else { throw Namespace.restoring }
         var asked = PluginRequest(
@@ -34,7 +34,7 @@ struct PluginInterface: Sendable {
         switch route.authentication {
         case .open: asked.body = try await request.body.read(limit: route.bodyLimit)
         case .account:
-            // What proves it is the server's affair, and a password no plugin's.
+            // The server authenticates the user. Plugins must not see passwords.
             asked.headers["authorization"] = nil
             let (session, body) = try await backend.account(request, limit: route.bodyLimit)
             asked.username = session.username
@@ -42,30 +42,30 @@ struct PluginInterface: Sendable {
         case .sas(let right):
             asked.headers["authorization"] = nil
             let hub = access.namespace.hub(backend.services.hub)
-            try access.authorize(request, right.ofRules, hub)
-            asked.body = try await access.body(request, limit: route.bodyLimit, right.ofRules, of: hub)
+            try access.authorize(request, right.ruleRight, hub)
+            asked.body = try await access.body(request, limit: route.bodyLimit, right.ruleRight, of: hub)
         case .webhook(let secret, let scheme):
             return try await webhook(request, asked, place.plugin, route, secret: secret, scheme)
         }
         return try await run(route, asked, request)
     }
 
-    private static func route(_ place: PluginPlace, _ request: WebRequest) throws(PushError) -> any PluginRoute {
+    private static func route(_ place: PluginPath, _ request: WebRequest) throws(PushError) -> any PluginRoute {
         switch place.match {
         case .found(let route): return route
         case .notFound:
             throw PushError(
-                "route.not_found", "no plugin answers at this path", hint: "check the name of the plugin and what stands behind it",
+                "route.not_found", "no plugin has a route for this path", hint: "check the name of the plugin and the rest of the path",
                 status: 404)
         case .otherMethods(let methods):
             let methods = methods.flatMap { $0 == "GET" ? ["GET", "HEAD"] : [$0] }.joined(separator: ", ")
             throw PushError(
-                "route.method", "\(request.method.rawValue) is nothing that can be done here", hint: "use \(methods)", status: 405,
+                "route.method", "the method \(request.method.rawValue) is not allowed here", hint: "use \(methods)", status: 405,
                 details: ["allow": .string(methods)])
         }
     }
 
-    /// By their names in small letters.
+    /// The header fields by lower-case name.
     private static func headers(_ request: WebRequest) -> [String: String] {
         var headers = ["host": request.authority]
         for name in Set(request.fields.map(\.name)) { headers[name.canonicalName] = request.fields[name] }
@@ -73,7 +73,7 @@ struct PluginInterface: Sendable {
     }
 
     private func run(_ route: any PluginRoute, _ asked: PluginRequest, _ request: WebRequest) async throws(PushError) -> WebAnswer {
-        // The body may have taken its time to come.
+        // Reading the body may have taken long.
         guard !access.namespace.isClosed else { throw Namespace.restoring }
         let answer = try await request.client.during { () throws(PushError) in try await route.answer(asked) }
         return try WebAnswer(answer)
@@ -81,12 +81,12 @@ struct PluginInterface: Sendable {
 
     // MARK: - Webhooks
 
-    /// The same, and what is refused is in the log with its reason: the sender may be somebody who tries.
+    /// Runs a webhook and logs rejected requests with the reason, because the sender may be an attacker.
     private func webhook(
         _ request: WebRequest, _ asked: PluginRequest, _ plugin: String, _ route: any PluginRoute, secret: String, _ scheme: WebhookScheme
     ) async throws(PushError) -> WebAnswer {
         do throws(PushError) {
-            return try await checkedWebhook(request, asked, plugin, route, secret: secret, scheme)
+            return try await runWebhook(request, asked, plugin, route, secret: secret, scheme)
         } catch {
             if error.code.hasPrefix("webhook."), (error.status ?? 500) < 500 {
                 log.warning(
@@ -97,8 +97,8 @@ struct PluginInterface: Sendable {
         }
     }
 
-    /// Runs a webhook once, or again where the run before has failed.
-    private func checkedWebhook(
+    /// Runs a webhook once, or again if the previous run failed.
+    private func runWebhook(
         _ request: WebRequest, _ asked: PluginRequest, _ plugin: String, _ route: any PluginRoute, secret: String, _ scheme: WebhookScheme
     ) async throws(PushError) -> WebAnswer {
         let claim = try WebhookClaim(request.fields, scheme)
@@ -107,7 +107,7 @@ struct PluginInterface: Sendable {
         guard let key = route.webhookSecret().flatMap({ scheme.key($0) }) else {
             throw PushError(
                 "webhook.secret", "the secret that this webhook is signed with is not set, or not granted to the plugin",
-                hint: "set it on the server, as whoever sends the webhook knows it, and grant it; the log tells which", status: 503,
+                hint: "set it on the server to the sender's value, and grant it; the log names it", status: 503,
                 details: ["cause": .string("\(route.name) needs the secret \(secret)")])
         }
         try claim.check(asked.body, key, now: request.now)
@@ -120,11 +120,11 @@ struct PluginInterface: Sendable {
         } catch {
             result = .failure(error)
         }
-        await end(receipt, isTaken: !result.asksToRepeat, request)
+        await end(receipt, isTaken: !result.shouldBeRepeated, request)
         return try result.get()
     }
 
-    /// Also where the request was cancelled, so in a task of its own.
+    /// Ends a receipt in a separate task, so that this happens even if the request was cancelled.
     private func end(_ receipt: WebhookReceipts.Receipt, isTaken: Bool, _ request: WebRequest) async {
         let ending = Task {
             if isTaken {
@@ -135,15 +135,14 @@ struct PluginInterface: Sendable {
         }
         guard case .failure(let error) = await ending.result else { return }
         log.warning(
-            "\(isTaken ? "a webhook that was taken would be taken again after a restart: " : "")\(error)",
+            "\(isTaken ? "an accepted webhook would be accepted again after a restart: " : "")\(error)",
             metadata: ["tracking_id": "\(request.trackingID)"])
     }
 }
 
 extension Result where Success == WebAnswer, Failure == PushError {
-    /// Whether the same request may succeed later, or where it should have gone. Failures are the host's: the plugin had none of it, or
-    /// did not come to its end.
-    fileprivate var asksToRepeat: Bool {
+    /// Whether the sender should repeat the request. A failure means that the plugin was not executed or did not finish.
+    fileprivate var shouldBeRepeated: Bool {
         switch self {
         case .success(let answer): answer.status.code >= 500 || [408, 425, 429].contains(answer.status.code)
         case .failure: true
@@ -152,24 +151,24 @@ extension Result where Success == WebAnswer, Failure == PushError {
 }
 
 extension WebAnswer {
-    /// What is the server's own to say (RFC 9110 and RFC 9112): two programs could read an answer differently that says it otherwise.
+    /// Header fields that only the server may set (RFC 9110 and RFC 9112). Otherwise two programs could interpret a response differently.
     private static let ownFields: Set<String> = [
         "connection", "content-length", "date", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
     ]
 
-    /// Throws `route.failed` (500) for an answer that HTTP does not have.
-    fileprivate init(_ answer: PluginAnswer) throws(PushError) {
+    /// Throws `route.failed` (500) for a response that is invalid in HTTP.
+    fileprivate init(_ answer: PluginResponse) throws(PushError) {
         guard (200...599).contains(answer.status) else {
             throw PushError(
-                "route.failed", "the plugin's function failed", hint: "the log of the server has more", status: 500,
-                details: ["cause": .string("it answered with the status \(answer.status)")])
+                "route.failed", "the plugin's function failed", hint: "see the server's log", status: 500,
+                details: ["cause": .string("it returned the status \(answer.status)")])
         }
         var fields = HTTPFields()
         for header in answer.headers {
             guard let name = HTTPField.Name(header.name), !Self.ownFields.contains(name.canonicalName) else { continue }
             fields.append(HTTPField(name: name, value: header.value))
         }
-        // These have no body (RFC 9110, sections 15.3.5, 15.3.6 and 15.4.5): it would be read as the next answer.
+        // These statuses have no body (RFC 9110, sections 15.3.5, 15.3.6 and 15.4.5). A body would be read as the next response.
         let isEmpty = [204, 205, 304].contains(answer.status)
         self.init(HTTPResponse.Status(code: answer.status), fields, body: isEmpty ? [] : answer.body)
     }

@@ -1,7 +1,7 @@
 import Metrics
 import Synchronization
 
-/// Counts requests to plugins, by plugin and kind of status: plugins may answer with any status.
+/// Counts requests to plugins, by plugin and class of status.
 final class PluginMeter: Sendable {
     private struct Key: Hashable {
         let plugin: String

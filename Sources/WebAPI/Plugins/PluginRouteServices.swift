@@ -1,9 +1,9 @@
-import PushCore
+import PushModel
 
-/// What the interface knows of plugins.
+/// The services that plugin routes need.
 package struct PluginRouteServices: Sendable {
     package var routing: any PluginRouting
-    /// Where it is remembered which webhooks have come, in the space `webhook:PLUGIN` of each plugin.
+    /// The stores that record received webhooks, in the space `webhook:PLUGIN` of each plugin.
     package var spaces: any KeyValueSpaces
 
     package init(routing: any PluginRouting, spaces: any KeyValueSpaces) {

@@ -2,26 +2,26 @@ import Crypto
 import FoundationEssentials
 import HTTPTypes
 import HubWire
-import PushCore
+import PushModel
 
-/// What the headers of a webhook say of its body: when it was signed, what it is called, and by which signatures the sender proves it.
-/// Several are those of several keys, while one takes the place of another.
+/// The claim in a webhook's headers: the time of signing, the message id and the signatures. There are several signatures while keys are
+/// rotated.
 struct WebhookClaim: Sendable {
-    /// Seconds that a clock may be behind or ahead; as Standard Webhooks, and as the most lenient of senders expect.
+    /// Maximum clock difference in seconds, as in Standard Webhooks and the most lenient senders.
     static let tolerance: Int64 = 300
-    /// How long messages without a time are known again: as long as GitHub lets one send them again.
+    /// How long messages without a time are remembered: as long as GitHub permits redelivery.
     private static let memory = Duration.seconds(3 * 86_400)
-    /// Bytes.
+    /// Maximum length of an id in bytes.
     private static let longestID = 256
 
     private let scheme: WebhookScheme
-    /// What the sender calls the message; nil where it has no name. GitHub's is not signed: it tells repetitions of honest senders alone.
+    /// The sender's id of the message; nil if it has none. GitHub's id is not signed: it only detects repetitions by honest senders.
     let id: String?
-    /// Seconds since 1970, and as they were written; nil where the scheme has none.
+    /// Seconds since 1970, and the text as sent; nil if the scheme has no time.
     private let time: (seconds: Int64, text: String)?
     private let signatures: [[UInt8]]
 
-    /// Throws `webhook.signature` (401) where anything is missing or has another form.
+    /// Throws `webhook.signature` (401) if a field is missing or malformed.
     init(_ fields: HTTPFields, _ scheme: WebhookScheme) throws(PushError) {
         self.scheme = scheme
         switch scheme {
@@ -34,7 +34,7 @@ struct WebhookClaim: Sendable {
         case .standard:
             guard let id = Self.id("webhook-id", fields), let text = Self.value("webhook-timestamp", fields),
                 let seconds = Self.seconds(text),
-                // Else it were not clear where it ends and the time begins.
+                // A dot would make the boundary between id and time ambiguous.
                 !id.utf8.contains(UInt8(ascii: "."))
             else { throw Self.refusal }
             (self.id, time) = (id, (seconds, text))
@@ -50,30 +50,30 @@ struct WebhookClaim: Sendable {
         guard !signatures.isEmpty else { throw Self.refusal }
     }
 
-    /// One for everything, so that nobody learns by trying how far they have come.
+    /// A single error for every reason, so that attackers do not learn how far they have come.
     private static let refusal = PushError(
         "webhook.signature", "the signature of the webhook is missing or wrong",
-        hint: "sign the bytes of the body as they are sent, with the secret of this webhook", status: 401)
+        hint: "sign the bytes of the body, exactly as sent, with the secret of this webhook", status: 401)
 
     // MARK: - Checks
 
-    /// Throws `webhook.signature` where no signature is right, and `webhook.stale` (401) where one is, but not of now.
+    /// Throws `webhook.signature` if no signature is valid, `webhook.stale` (401) if one is valid but too old or too new.
     func check(_ body: [UInt8], _ key: SymmetricKey, now: Timestamp) throws(PushError) {
         var code = HMAC<SHA256>(key: key)
         code.update(data: head)
         code.update(data: body)
         let right = code.finalize()
-        // Each comparison takes as long for a wrong signature as for the right one.
+        // The comparison takes constant time.
         guard signatures.contains(where: { right == $0 }) else { throw Self.refusal }
         guard let time else { return }
         guard abs(now.seconds - time.seconds) <= Self.tolerance else {
             throw PushError(
-                "webhook.stale", "the webhook was signed more than \(Self.tolerance / 60) minutes from now",
+                "webhook.stale", "the signing time of the webhook differs from now by more than \(Self.tolerance / 60) minutes",
                 hint: "send it again with a new signature; check the clocks of both sides", status: 401)
         }
     }
 
-    /// What is signed before the body.
+    /// The signed text before the body.
     private var head: [UInt8] {
         switch scheme {
         case .pushhost: Array("\(time?.text ?? "").".utf8)
@@ -84,13 +84,13 @@ struct WebhookClaim: Sendable {
 
     // MARK: - Repetitions
 
-    /// What the message is known by when it comes again, whatever key it is signed with then: its id where that is signed, else all that
-    /// is signed. Short, whatever the sender writes.
-    /// - Parameter route: what takes it; the same message may be meant for several.
+    /// The name under which the message is remembered, whichever key signed it: a hash of its id if that is signed, otherwise of everything
+    /// signed.
+    /// - Parameter route: The receiving route. The same message may be sent to several routes.
     func name(_ body: [UInt8], at route: String) -> String {
         var hash = SHA256()
         hash.update(data: Array("\(scheme.rawValue)\n\(route)\n".utf8))
-        // That of GitHub is not signed: with another one the same message would be taken again.
+        // GitHub's id is not signed: with a different id the same message would be accepted again.
         if let id, scheme != .github {
             hash.update(data: Array(id.utf8))
         } else {
@@ -101,16 +101,16 @@ struct WebhookClaim: Sendable {
         return String(decoding: hash.finalize().flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
-    /// When it need not be known any more: what has a time is refused then in any case.
+    /// When the message may be forgotten: from then on its time is rejected as stale.
     func end(now: Timestamp) -> Timestamp {
         guard let time else { return now + Self.memory }
-        // A little later than that; what is remembered has to last a second at least.
+        // Two seconds more, because a stored value must live at least one second.
         return Timestamp(seconds: time.seconds + Self.tolerance + 2)
     }
 
     // MARK: - Reading
 
-    /// Several of one name are joined, as for any header; nothing is skipped that another program could have read.
+    /// The header's values, joined if there are several, so that no value is ignored that another program might use.
     private static func value(_ name: String, _ fields: HTTPFields) -> String? {
         let values = fields.texts(name)
         return values.isEmpty ? nil : values.joined(separator: ",")
@@ -121,7 +121,7 @@ struct WebhookClaim: Sendable {
         return id
     }
 
-    /// Digits alone: another way to write the same time would be another signature.
+    /// Accepts digits only: another spelling of the same time would be a different signed text.
     private static func seconds(_ text: String) -> Int64? {
         guard (1...12).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return Int64(text)
@@ -135,7 +135,7 @@ struct WebhookClaim: Sendable {
 }
 
 extension WebhookScheme {
-    /// What a secret signs with. Nil for none: whoever knows of no secret could sign with it.
+    /// The signing key of a secret; nil for an empty one, with which anyone could sign.
     func key(_ secret: Secret) -> SymmetricKey? {
         let text = secret.reveal()
         guard self == .standard, text.hasPrefix("whsec_") else {

@@ -1,15 +1,15 @@
-import PushCore
+import PushModel
 import Synchronization
 
-/// Which webhooks have come. What was taken is kept, so that no restart lets one in twice; what is under way is known to the process that
-/// runs it, so that one that was killed meanwhile lets it in again.
+/// Records received webhooks. Accepted ones are stored, so that they are rejected after a restart too. Webhooks in progress are known only
+/// to this process, so that one interrupted by a crash can be sent again.
 final class WebhookReceipts: Sendable {
     private let spaces: any KeyValueSpaces
     private let known = Mutex<[Message: Standing]>([:])
 
     private enum Standing {
         case underWay
-        /// That it was taken could not be kept.
+        /// Accepted, but this could not be stored.
         case taken(until: Timestamp)
     }
 
@@ -18,7 +18,7 @@ final class WebhookReceipts: Sendable {
         let name: String
     }
 
-    /// A message that its webhook has now, and nobody else.
+    /// The exclusive right to process a message.
     struct Receipt: Sendable {
         fileprivate let message: Message
         fileprivate let version: Int64
@@ -29,21 +29,21 @@ final class WebhookReceipts: Sendable {
 
     init(_ spaces: any KeyValueSpaces) { self.spaces = spaces }
 
-    /// Keeps that a webhook has begun. Throws `webhook.under_way` (503) while the same one runs, and `webhook.replayed` (409) where it was
-    /// taken before.
+    /// Records that a webhook has begun. Throws `webhook.under_way` (503) while the same one is running, `webhook.replayed` (409) if it was
+    /// accepted before.
     ///
     /// - Parameters:
-    ///   - name: what the message is known by.
-    ///   - end: when it need not be known any more.
+    ///   - name: The name under which the message is remembered.
+    ///   - end: When the message may be forgotten.
     func begin(_ name: String, of plugin: String, until end: Timestamp, now: Timestamp) async throws(PushError) -> Receipt {
         let message = Message(space: "webhook:\(plugin)", name: name)
         switch begin(message, now: now) {
         case nil: break
         case .taken: throw Self.replayed
         case .underWay:
-            // The first one may fail yet, and then somebody has to send it again.
+            // The first attempt may still fail, and then the sender has to repeat it.
             throw PushError(
-                "webhook.under_way", "this webhook has come before, and is still being answered", hint: "send it again a little later",
+                "webhook.under_way", "this webhook was received before and is still being processed", hint: "send it again later",
                 status: 503, isRetryable: true, details: ["retryAfter": 5])
         }
         do throws(PushError) {
@@ -61,9 +61,9 @@ final class WebhookReceipts: Sendable {
     }
 
     private static let replayed = PushError(
-        "webhook.replayed", "this webhook has come before, and was taken", hint: "nothing is to be done; do not send it again", status: 409)
+        "webhook.replayed", "this webhook was received before and accepted", hint: "do not send it again", status: 409)
 
-    /// How it stands with a message that has come before; nil of a new one, which is under way from now on.
+    /// The state of a known message; nil for a new one, which is then marked as under way.
     private func begin(_ message: Message, now: Timestamp) -> Standing? {
         known.withLock { known in
             let standing = known[message]
@@ -74,7 +74,7 @@ final class WebhookReceipts: Sendable {
         }
     }
 
-    /// It was answered, and is not taken again. Where that cannot be kept, this process knows it all the same.
+    /// Records that the message was accepted. If that cannot be stored, this process still remembers it.
     func take(_ receipt: Receipt, now: Timestamp) async throws(PushError) {
         let space = spaces.space(receipt.message.space)
         do throws(PushError) {
@@ -90,7 +90,7 @@ final class WebhookReceipts: Sendable {
         }
     }
 
-    /// It failed, and may come once more.
+    /// Records that the message failed, so that it can be sent again.
     func giveBack(_ receipt: Receipt, now: Timestamp) async throws(PushError) {
         defer { forget(receipt.message) }
         _ = try await spaces.space(receipt.message.space).remove(receipt.message.name, if: .version(receipt.version), now: now)

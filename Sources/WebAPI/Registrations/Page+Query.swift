@@ -1,12 +1,12 @@
 import HubWire
-import PushCore
+import PushModel
 
 extension Page {
-    /// The header of an answer that has a continuation; its value has only characters that are safe in a URL, since some clients
-    /// paste it as it is and others encode it.
+    /// The response header for a continuation token. Its value contains only characters that are safe in URLs, because some clients do not
+    /// encode it.
     package static let continuationHeader = "x-ms-continuationtoken"
 
-    /// `$top`, from 1 to 100, and `continuationtoken`, both in any case. What is no such number means 100.
+    /// Reads `$top`, from 1 to 100, and `continuationtoken`, both case-insensitive. An invalid number means 100.
     package init(_ query: RequestQuery) {
         let top = query["$top"].flatMap { Int($0) } ?? 0
         self.init(

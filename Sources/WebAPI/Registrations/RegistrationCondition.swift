@@ -1,16 +1,16 @@
 import HubWire
-import PushCore
+import PushModel
 
-/// `If-Match` of a request that writes a registration.
+/// The `If-Match` condition of a request that writes a registration.
 package enum RegistrationCondition: Sendable, Equatable {
-    /// No header: writes in any case.
+    /// No header: write unconditionally.
     case none
-    /// `*`: there must be one, whatever its version.
+    /// `*`: the registration must exist, in any version.
     case exists
     case version(Int)
 
-    /// Reads `"1"`, `W/"1"`, `1` and `*`, with blanks around it. Throws `hub.precondition_failed` (412) for anything else, because
-    /// no version is called so.
+    /// Parses `"1"`, `W/"1"`, `1` and `*`, with surrounding whitespace. Throws `hub.precondition_failed` (412) for other text, which
+    /// matches no version.
     package init(ifMatch: String?) throws(PushError) {
         guard var text = ifMatch?.trimmed, !text.isEmpty else {
             self = .none
@@ -24,8 +24,8 @@ package enum RegistrationCondition: Sendable, Equatable {
             self = .version(version)
         } else {
             throw PushError(
-                "hub.precondition_failed", "If-Match is \"\(text)\", which is no version of a registration",
-                hint: "send the ETag that the hub answered, or *", status: 412)
+                "hub.precondition_failed", "invalid If-Match \"\(text)\": not a version of a registration",
+                hint: "send the ETag that the hub returned, or *", status: 412)
         }
     }
 }

@@ -1,21 +1,21 @@
 import HubWire
-import PushCore
+import PushModel
 
 extension RegistrationFilter {
-    /// Reads `$filter` of `GET registrations`: the filters by a handle that it may mean, at least one.
+    /// Parses `$filter` of `GET registrations`. Returns the possible filters by handle, at least one.
     ///
-    /// `ChannelUri eq '…'` is what .NET and Java write for every platform, so a filter by one text finds any kind of registration
-    /// with that handle.
-    /// - Parameter text: decoded once; a value that is still encoded is decoded again.
-    /// Throws `registration.filter` (400) for a field that is unknown or a value that is no handle.
+    /// .NET and Java write `ChannelUri eq '…'` for every platform, so a filter with one text finds registrations of any platform with that
+    /// handle.
+    /// - Parameter text: Decoded once; a value that is still encoded is decoded again.
+    /// Throws `registration.filter` (400) for an unknown field or an invalid handle.
     package static func filters(parsing text: String) throws(PushError) -> [RegistrationFilter] {
         var values: [String: String] = [:]
         for clause in clauses(text) {
             guard let (name, value) = comparison(clause) else {
-                throw refusal("\"\(clause)\" is no comparison", "write $filter=ChannelUri eq 'HANDLE'")
+                throw refusal("invalid comparison \"\(clause)\"", "write $filter=ChannelUri eq 'HANDLE'")
             }
             guard let field = fields[name.lowercased()] else {
-                throw refusal("\"\(name)\" is no handle of a registration", "filter by ChannelUri, whatever the platform")
+                throw refusal("unknown field \"\(name)\"", "filter by ChannelUri, whatever the platform")
             }
             values[field] = value
         }
@@ -32,19 +32,19 @@ extension RegistrationFilter {
             if text.lowercased().hasPrefix("https://") { found.append(.endpoint(text)) }
         }
         guard !found.isEmpty else {
-            throw refusal("\"\(text)\" compares with nothing that is a handle", "write $filter=ChannelUri eq 'HANDLE'")
+            throw refusal("\"\(text)\" does not compare with a valid handle", "write $filter=ChannelUri eq 'HANDLE'")
         }
         return found
     }
 
-    /// What a field means, by its name in lower case.
+    /// The meaning of fields, by lower-case name.
     private static let fields = [
         "channeluri": "handle", "devicetoken": "handle", "gcmregistrationid": "handle", "fcmregistrationid": "handle",
         "fcmv1registrationid": "handle", "admregistrationid": "handle", "xiaomiregistrationid": "handle", "baiduuserid": "user",
         "baiduchannelid": "channel", "endpoint": "endpoint", "p256dh": "p256dh", "auth": "auth",
     ]
 
-    /// Handles have no blanks, so that ` and ` is between two of them even where a client has lost a quote.
+    /// Splits at ` and `. Handles contain no spaces, so this is safe even if a client omits a quote.
     private static func clauses(_ text: String) -> [String] {
         var clauses: [[Substring]] = [[]]
         for word in text.split(whereSeparator: \.isWhitespace) {
@@ -60,7 +60,7 @@ extension RegistrationFilter {
         if value.hasPrefix("'") { value.removeFirst() }
         if value.hasSuffix("'") { value.removeLast() }
         let text = String(value).replacing("''", with: "'")
-        // An address keeps its own escapes; any other handle has no percent sign.
+        // A URL keeps its own escapes. Other handles contain no percent sign.
         let isAddress = text.prefix(8).lowercased().hasPrefix("http") && text.contains("://")
         return (String(words[0]), isAddress ? text : PercentEncoding.decode(text))
     }

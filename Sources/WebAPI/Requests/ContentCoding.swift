@@ -7,9 +7,9 @@ enum ContentCoding {
         "aes128gcm", "br", "compress", "dcb", "dcz", "deflate", "exi", "gzip", "pack200-gzip", "x-compress", "x-gzip", "zstd",
     ]
 
-    /// The first coding in a header that changes the bytes of the body, in small letters; nil where there is none.
+    /// The first coding in a header that changes the body's bytes, in lower case; nil if there is none.
     ///
-    /// Client libraries name a character set there, such as `utf-8` or `"us-ascii"`: what is no registered coding says nothing of the bytes.
+    /// Some client libraries put a character set there, such as `utf-8` or `"us-ascii"`. Unregistered codings are ignored.
     static func firstEncoded(in header: String) -> String? {
         header.split(separator: ",").lazy
             .map { item in item.prefix { $0 != ";" }.filter { $0 != "\"" && $0 != "'" }.trimmed.lowercased() }

@@ -1,9 +1,9 @@
 import HubWire
 
-/// The parameters of a header's value such as `multipart/mixed; boundary="x"` (RFC 9110, section 5.6.6), and also with blanks round
-/// the `=`, as some clients write them.
+/// A header value with parameters, such as `multipart/mixed; boundary="x"` (RFC 9110, section 5.6.6). Whitespace around `=` is accepted,
+/// because some clients write it.
 struct HeaderParameters {
-    /// What stands before the first semicolon, in lower case.
+    /// The text before the first semicolon, in lower case.
     let value: String
     private var parameters: [String: String] = [:]
 
@@ -28,7 +28,7 @@ struct HeaderParameters {
         }
     }
 
-    /// - Parameter name: in lower case.
+    /// - Parameter name: In lower case.
     subscript(name: String) -> String? { parameters[name] }
 
     private static func unquoted(_ text: String) -> String {

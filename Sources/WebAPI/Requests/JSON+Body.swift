@@ -1,8 +1,8 @@
 import HubWire
-import PushCore
+import PushModel
 
 extension JSON {
-    /// What the body of a request holds, no member twice. Throws `request.body` (400).
+    /// Parses the body of a request. Duplicate members are rejected. Throws `request.body` (400).
     init(body bytes: [UInt8], hint: String) throws(PushError) {
         do {
             self = try JSON(parsing: bytes, duplicateKeys: .refused)

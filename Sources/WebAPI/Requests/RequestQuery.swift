@@ -1,14 +1,13 @@
 import HubWire
-import PushCore
+import PushModel
 
-/// The query of a request, taken apart as its clients write it: a blank as `+` or `%20`, names in any case, flags with or without
-/// a value.
+/// The parsed query of a request. A space is `+` or `%20`, names are case-insensitive, and flags need no value.
 package struct RequestQuery: Sendable, Equatable {
     package var items: [(name: String, value: String)]
-    /// As it was written, still encoded.
+    /// The encoded query as sent.
     package let text: String
 
-    /// - Parameter text: what stands behind the `?`, still encoded; nil or empty for none.
+    /// - Parameter text: The encoded text after `?`; empty if there is none.
     package init(parsing text: some StringProtocol) {
         self.text = String(text)
         items = text.split(separator: "&").map { item in
@@ -17,7 +16,7 @@ package struct RequestQuery: Sendable, Equatable {
         }
     }
 
-    /// The first value of that name.
+    /// The first value with this name.
     package subscript(name: String) -> String? {
         let name = name.lowercased()
         return items.first { $0.name.lowercased() == name }?.value
@@ -26,7 +25,7 @@ package struct RequestQuery: Sendable, Equatable {
     /// Whether the name occurs, whatever its value: `&direct`, `direct=`, `direct=true`.
     package func has(_ flag: String) -> Bool { self[flag] != nil }
 
-    /// Throws `request.parameter` where a name occurs twice: which of the values was meant, nobody can know.
+    /// Throws `request.parameter` if a name occurs twice, because the intended value is unknown.
     func checkUnique() throws(PushError) {
         var names: Set<String> = []
         for (name, _) in items where !names.insert(name.lowercased()).inserted {

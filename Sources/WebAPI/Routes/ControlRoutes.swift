@@ -1,17 +1,17 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushModel
 
-/// What only the owner of the server may ask: where it listens and what it sends with, to copy everything to a file of its data
-/// folder, to take everything from one, and the broadcast channels of its apps.
+/// Routes for the server's owner only: the server's addresses and credentials, backup to a file in the data folder, restore from such a
+/// file, and the apps' broadcast channels.
 package struct ControlRoutes: Sendable {
-    /// Gets the name of a file in the data folder.
+    /// Receives the name of a file in the data folder.
     package typealias Work = @Sendable (String) async throws(PushError) -> Void
 
-    /// Gets the name of a file in the data folder, and whether secrets that do not open are renewed; answers what was renewed.
+    /// Receives the name of a file in the data folder and whether to renew secrets that cannot be decrypted. Returns what was renewed.
     package typealias Restoring = @Sendable (_ file: String, _ renewsSecrets: Bool) async throws(PushError) -> JSON
 
-    /// Gets a JSON object that says what is to be done, and answers what came of it.
+    /// Receives a JSON object that describes the operation and returns its result.
     package typealias Task = @Sendable (JSON) async throws(PushError) -> JSON
 
     private let backup: Work
@@ -22,9 +22,9 @@ package struct ControlRoutes: Sendable {
     private static let largestBody = 4096
 
     /// - Parameters:
-    ///   - channels: what `POST /api/v1/apns/channels` does.
-    ///   - server: what `GET /api/v1/server` answers.
-    ///   - plugins: what `GET /api/v1/plugins` answers.
+    ///   - channels: Handles `POST /api/v1/apns/channels`.
+    ///   - server: Handles `GET /api/v1/server`.
+    ///   - plugins: Handles `GET /api/v1/plugins`.
     package init(
         backup: @escaping Work, restore: @escaping Restoring, channels: @escaping Task, server: @escaping @Sendable () async -> JSON,
         plugins: @escaping @Sendable () async -> JSON = { .array([]) }
@@ -36,27 +36,27 @@ package struct ControlRoutes: Sendable {
         self.plugins = plugins
     }
 
-    /// Nil where the path is none of these. Throws `control.forbidden` (403) where the request came over a port.
+    /// Nil if the path is not one of these. Throws `control.forbidden` (403) if the request came over a network port.
     func answer(_ request: WebRequest, isTrusted: Bool) async throws(PushError) -> WebAnswer? {
-        let isAboutChannels = request.path == "/api/v1/apns/channels"
-        let isAboutFiles = ["/api/v1/backup", "/api/v1/restore"].contains(request.path)
-        guard isAboutChannels || isAboutFiles || ["/api/v1/server", "/api/v1/plugins"].contains(request.path) else { return nil }
+        let concernsChannels = request.path == "/api/v1/apns/channels"
+        let concernsFiles = ["/api/v1/backup", "/api/v1/restore"].contains(request.path)
+        guard concernsChannels || concernsFiles || ["/api/v1/server", "/api/v1/plugins"].contains(request.path) else { return nil }
         guard isTrusted else {
             throw PushError(
-                "control.forbidden", "this can be asked only on the machine of the server, over the socket in its data folder",
+                "control.forbidden", "this request is allowed only on the server's machine, over the socket in its data folder",
                 hint: "use pushhost hub backup, pushhost hub restore or pushhost apns there", status: 403)
         }
-        if isAboutChannels {
-            guard request.method == .post else { throw HubResponder.notAllowed(request, "POST") }
+        if concernsChannels {
+            guard request.method == .post else { throw PushError.notAllowed(request, "POST") }
             let order = try JSON(body: try await request.body.read(limit: Self.largestBody), hint: "send a JSON object")
             return WebAnswer(.ok, "application/json", try await channels(order).serialized())
         }
-        guard isAboutFiles else {
-            guard request.method == .get else { throw HubResponder.notAllowed(request, "GET") }
+        guard concernsFiles else {
+            guard request.method == .get else { throw PushError.notAllowed(request, "GET") }
             let answer = request.path == "/api/v1/plugins" ? await plugins() : await server()
             return WebAnswer(.ok, "application/json", answer.serialized())
         }
-        guard request.method == .post else { throw HubResponder.notAllowed(request, "POST") }
+        guard request.method == .post else { throw PushError.notAllowed(request, "POST") }
         let isRestoring = request.path == "/api/v1/restore"
         let order = try Self.order(try await request.body.read(limit: Self.largestBody), allowsRenewal: isRestoring)
         guard isRestoring else {
@@ -67,8 +67,8 @@ package struct ControlRoutes: Sendable {
         return order.renewsSecrets ? WebAnswer(.ok, "application/json", renewed.serialized()) : WebAnswer(.noContent)
     }
 
-    /// `{"file": "backup-….sqlite"}`: by its name the file can be none of the server's own. To restore, `"renewSecrets": true` may stand
-    /// beside it.
+    /// Parses `{"file": "backup-….sqlite"}`. The prefix ensures that the file is not one of the server's own. For a restore,
+    /// `"renewSecrets": true` is allowed too.
     private static func order(_ body: [UInt8], allowsRenewal: Bool) throws(PushError) -> (file: String, renewsSecrets: Bool) {
         let members = (try? JSON(parsing: body))?.object
         let renewal = members?["renewSecrets"]
@@ -76,7 +76,7 @@ package struct ControlRoutes: Sendable {
             name.utf8.count <= 100, name.utf8.allSatisfy(\.isFileNameCharacter), renewal == nil || allowsRenewal && renewal?.bool != nil
         else {
             throw PushError(
-                "control.file", "the body does not name a file of the data folder",
+                "control.file", "the body does not name a valid file in the data folder",
                 hint: #"write {"file": "backup-1.sqlite"}: backup- and letters, digits, dots and hyphens"#, status: 400)
         }
         return (name, renewal?.bool == true)

@@ -1,38 +1,39 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 
-/// Which devices the push services called dead (hub interface: "Feedback").
+/// Routes for devices whose handles the push services reported as invalid (hub interface: "Feedback").
 struct FeedbackRoutes: Sendable {
-    /// Records in one answer.
+    /// Number of records per page.
     static let pageSize = 1000
 
     let access: HubAccess
 
-    /// An address of this server, good for a day, as plain text: where Azure's clients expect a storage container.
+    /// Returns an address of this server as plain text, valid for a day, where Azure's clients expect a storage container.
     func container(of hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
         let name = hub
         let hub = access.namespace.hub(name)
         let rule = try access.authorize(request, .manage, hub)
-        guard let hub else { throw HubAccess.noService }
+        guard let hub else { throw HubAccess.hubNotFound }
         let query = FeedbackLink.query(hub: hub.record.name, rule: rule, expiration: request.now + FeedbackLink.lifetime)
         let address = "\(request.base)/feedback/\(hub.record.name)?\(query)"
         return WebAnswer(.ok, "text/plain; charset=utf-8", Array(address.utf8))
     }
 
-    /// One `PnsFeedback` a line, of the latest notification first. Where more follow, the header `Link` names the next page.
+    /// Returns one `PnsFeedback` per line, latest notification first. The header `Link` names the next page, if any.
     func records(of name: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
-        // Whoever has no address that a hub gave learns nothing of which hubs there are.
+        // Without a signed address, the response does not reveal whether the hub exists.
         let hub = access.namespace.hub(name)
         let rules = access.namespace.rules + (hub?.record.description.rules ?? [])
         try FeedbackLink.verify(request.query, hub: name, rules: rules, now: request.now)
-        guard let hub else { throw HubAccess.noService }
-        var position: DeadDevice.Position?
+        guard let hub else { throw HubAccess.hubNotFound }
+        var position: RemovedDevice.Position?
         if let token = request.query["after"] {
-            position = DeadDevice.Position(token: token)
+            position = RemovedDevice.Position(token: token)
             guard position != nil else {
                 throw PushError(
-                    "feedback.after", "\"\(token)\" is no place in the feedback", hint: "follow the Link of the page before",
+                    "feedback.after", "invalid feedback position \"\(token)\"", hint: "use the Link of the previous page",
                     status: 400)
             }
         }

@@ -1,14 +1,15 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 
-/// Hubs themselves (hub interface: "Hub management").
+/// Routes for hubs (hub interface: "Hub management").
 struct HubRoutes: Sendable {
     let access: HubAccess
     let random: any RandomSource
 
-    /// Creates, 201; with `If-Match` updates, 200. A hub's own rule may change it, and is told that it exists already; to create
-    /// one takes a rule of the server.
+    /// Creates a hub (201), or updates it if there is `If-Match` (200). A hub's own rule may update it; creating one requires a rule of the
+    /// server.
     func put(_ name: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
         let isUpdate = request.fields[.ifMatch] != nil
         let hub = access.namespace.hub(name)
@@ -17,9 +18,9 @@ struct HubRoutes: Sendable {
             rule = try access.authorize(request, .manage, hub)
         } catch {
             guard error.code == "sas.signature" else { throw error }
-            // The same whether there is such a hub or not: that is not for strangers to know.
+            // The same error whether or not the hub exists, so that strangers do not learn which hubs exist.
             var refusal = error
-            refusal.hint = "sign with a key of the hub, or, to make a new one, of the server, such as \(Namespace.rootRule)"
+            refusal.hint = "sign with a key of the hub or, to create one, with a key of the server, such as \(Namespace.rootRule)"
             throw refusal
         }
         let body = try await access.body(request, limit: HubDescription.maximumSize, .manage, of: hub)
@@ -31,7 +32,7 @@ struct HubRoutes: Sendable {
             await access.audit?.note(access.principal(rule, hub), .hubUpdate, record.name)
             return entry(record, request, .ok)
         }
-        // What a hub's own rule may do ends with the hub.
+        // A hub's own rule ends with the hub, so check it again with the hub.
         let isOwn = hub?.record.description.rules.contains { $0.name == rule.name } ?? false
         do throws(PushError) {
             let record = try await access.namespace.create(name, description) { () throws(PushError) in
@@ -48,12 +49,12 @@ struct HubRoutes: Sendable {
         }
     }
 
-    /// For a hub that is not there a list without entries, as Azure does; clients take it for "not found".
+    /// For a missing hub it returns an empty list like Azure, which clients treat as "not found".
     func get(_ name: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
         let hub = access.namespace.hub(name)
         try access.authorize(request, .manage, hub)
         guard let hub else {
-            guard !access.namespace.hasDeleted(name) else { throw HubAccess.noService }
+            guard !access.namespace.hasDeleted(name) else { throw HubAccess.hubNotFound }
             let feed = AtomFeed(title: "Publicly Listed Services", id: request.ownAddress, updated: request.now)
             return WebAnswer(.ok, AtomFeed.contentType, feed.emptyListing())
         }
@@ -63,7 +64,7 @@ struct HubRoutes: Sendable {
     func delete(_ name: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
         let hub = access.namespace.hub(name)
         let rule = try access.authorize(request, .manage, hub)
-        guard let hub else { throw HubAccess.noService }
+        guard let hub else { throw HubAccess.hubNotFound }
         try await access.namespace.delete(name) { () throws(PushError) in try access.recheck(request, .manage, hub) }
         await access.audit?.note(access.principal(rule, hub), .hubDelete, hub.record.name)
         return WebAnswer(.ok)

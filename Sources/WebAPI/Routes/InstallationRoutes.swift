@@ -1,6 +1,7 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 
 /// Installations (hub interface: "Installations").
 struct InstallationRoutes: Sendable {
@@ -36,15 +37,16 @@ struct InstallationRoutes: Sendable {
         return WebAnswer(.ok, [.contentLocation: request.address(request.trimmedPath)])
     }
 
-    /// 204 also where there is none.
+    /// Responds with 204 even if there is no such installation.
     func delete(_ id: String, of hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
         let hub = try access.hub(hub, .listen, request)
         try await hub.service.deleteInstallation(id)
         return WebAnswer(.noContent)
     }
 
-    /// A device with a user gets what is sent to the user. With `hub.listen_user_id: refuse` a key with Listen alone may not bring that to
-    /// a channel that did not receive it before: `installation.user_id` (403).
+    /// A check for changes of an installation's user. A device with a user receives what is sent to that user. With
+    /// `hub.listen_user_id: refuse`, a key that has only Listen must not add a user to a channel that did not have it before:
+    /// `installation.user_id` (403).
     private func refusal(of caller: HubCaller) -> @Sendable (InstallationChange) -> PushError? {
         guard access.policy.listenUserID == .refuse, !access.isTrusted, !caller.rule.allows(.send) else { return { _ in nil } }
         let key = caller.rule.name
@@ -53,13 +55,13 @@ struct InstallationRoutes: Sendable {
             case nil: nil
             case .user:
                 PushError(
-                    "installation.user_id", "the key \"\(key)\" has the right Listen alone and cannot set a userId; nothing was changed",
+                    "installation.user_id", "the key \"\(key)\" has only the right Listen and cannot set a userId; nothing was changed",
                     hint: "have your own server write the installation with a key that has Send, or leave userId out; "
                         + "the setting is hub.listen_user_id", status: 403)
             case .channel:
                 PushError(
                     "installation.user_id",
-                    "the key \"\(key)\" has the right Listen alone and cannot give an installation with a userId another pushChannel; "
+                    "the key \"\(key)\" has only the right Listen and cannot give an installation with a userId another pushChannel; "
                         + "nothing was changed",
                     hint: "remove the userId in the same request and have your own server set it again with a key that has Send; "
                         + "the setting is hub.listen_user_id", status: 403)
@@ -67,7 +69,7 @@ struct InstallationRoutes: Sendable {
         }
     }
 
-    /// The sentence that clients know.
+    /// The error with the message that clients expect.
     private static func renamed(_ error: PushError) -> PushError {
         guard error.code == "hub.not_found" else { return error }
         return PushError("hub.not_found", "Installation not found", hint: nil, status: 404)

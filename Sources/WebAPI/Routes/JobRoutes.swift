@@ -1,13 +1,14 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 
-/// Bulk jobs: registrations out of a hub or into it (hub interface: "Jobs").
+/// Routes for bulk jobs, which export or import registrations (hub interface: "Jobs").
 struct JobRoutes: Sendable {
     let access: HubAccess
     let random: any RandomSource
 
-    /// 201 when the job is kept; it runs when those before it have ended.
+    /// Responds with 201 once the job is stored. It runs after earlier jobs have ended.
     func create(_ hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
         let caller = try access.caller(hub, .manage, request)
         let hub = caller.hub
@@ -18,7 +19,7 @@ struct JobRoutes: Sendable {
         return WebAnswer(.created, AtomEntry.contentType, job.document(at: link), [.location: link])
     }
 
-    /// The latest first.
+    /// Lists the jobs, latest first.
     func list(_ hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
         let hub = try access.hub(hub, .manage, request)
         let jobs = try await hub.jobs.jobs()

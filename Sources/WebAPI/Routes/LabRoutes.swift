@@ -1,19 +1,19 @@
 import Crypto
 import HTTPTypes
 import HubWire
-import PushCore
+import PushModel
 
-/// The lab of a server: everything under `/lab/sessions`, for whoever has its key. A server without a lab has none of these paths.
+/// The lab of a server: everything below `/lab/sessions`, for clients with its key. A server without a lab has none of these paths.
 package struct LabRoutes: Sendable {
-    /// A request whose sender has the key.
+    /// An authenticated request.
     package struct Call: Sendable {
         package let method: String
-        /// The parts behind `/lab/sessions`, decoded.
+        /// The decoded segments after `/lab/sessions`.
         package let path: [String]
         package let query: RequestQuery
-        /// Nil where there is none.
+        /// Nil if the request has no body.
         package let body: JSON?
-        /// Scheme, host and port that the client knows the server by.
+        /// Scheme, host and port of the server as the client knows it.
         package let base: String
     }
 
@@ -33,7 +33,7 @@ package struct LabRoutes: Sendable {
     private let handle: Handling
     private static let largestBody = 2 << 20
 
-    /// - Parameter key: to be sent as `Authorization: Bearer KEY`.
+    /// - Parameter key: Expected as `Authorization: Bearer KEY`.
     package init(key: Secret, handle: @escaping Handling) {
         self.key = SHA256.hash(data: Array(key.reveal().utf8))
         self.handle = handle
@@ -41,11 +41,11 @@ package struct LabRoutes: Sendable {
 
     static func covers(_ path: String) -> Bool { path == "/lab/sessions" || path.hasPrefix("/lab/sessions/") }
 
-    /// Throws `lab.key` (401), `request.body` (400) and what the lab throws.
+    /// Throws `lab.key` (401), `request.body` (400) and the lab's errors.
     func answer(_ request: WebRequest, isTrusted: Bool) async throws(PushError) -> WebAnswer {
         guard isTrusted || isKey(request.fields[.authorization]) else {
             throw PushError(
-                "lab.key", "the request does not bring the key of the server's lab",
+                "lab.key", "the request does not have the key of the server's lab",
                 hint: "send Authorization: Bearer KEY; pushhost serve --lab --reveal shows the key", status: 401)
         }
         let bytes = try await request.body.read(limit: Self.largestBody)
@@ -55,12 +55,12 @@ package struct LabRoutes: Sendable {
                 method: request.method.rawValue, path: path, query: request.query,
                 body: bytes.isEmpty ? nil : try JSON(body: bytes, hint: "send a JSON object"),
                 base: request.base))
-        // Keys among others.
+        // Responses may contain keys.
         return WebAnswer(
             HTTPResponse.Status(code: answer.status), "application/json", answer.json.serialized(), [.cacheControl: "no-store"])
     }
 
-    /// Takes as long for a wrong key as for the right one.
+    /// Compares in constant time.
     private func isKey(_ field: String?) -> Bool {
         let parts = (field ?? "").split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return false }

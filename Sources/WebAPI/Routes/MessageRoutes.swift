@@ -1,12 +1,13 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 
-/// Sends, at once and later, and what became of them (hub interface: "Send messages", "Telemetry").
+/// Routes for immediate and scheduled sends and their results (hub interface: "Send messages", "Telemetry").
 struct MessageRoutes: Sendable {
     let access: HubAccess
 
-    /// 201 when the notification is kept; a test send when its devices have their verdicts, with these as the body.
+    /// Responds with 201 once the notification is stored. For a test send, responds with the results of its devices.
     func send(_ hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
         let caller = try access.caller(hub, .send, request)
         let hub = caller.hub
@@ -34,7 +35,7 @@ struct MessageRoutes: Sendable {
         let body = try await access.body(request, limit: Message.maximumSize, .send, of: hub)
         var message = try Message(
             headers: request.fields, query: request.query, body: body, needsTime: true, emptyTags: access.policy.emptyTags)
-        // Some clients write &test at every address.
+        // Some clients add `&test` to every address.
         message.request.isTest = false
         let accepted = try await accept(message, message.scheduledFor, by: caller, request)
         return created(accepted, "schedulednotifications/\(accepted.outcome.id)", of: hub, request)
@@ -60,16 +61,16 @@ struct MessageRoutes: Sendable {
     ) async throws(PushError) -> AcceptedNotification {
         let accepted = try await caller.hub.service.accept(
             message.request, at: moment, idempotencyKey: request.fields[.idempotencyKey], admission: admission(caller, request))
-        // Of what apps send all day the notifications themselves are record enough.
+        // Frequent sends by apps get no audit entry, because the stored notifications are sufficient records.
         if !accepted.isRepeated, moment != nil || message.request.audience == .everyone || caller.principal == .owner {
             await access.audit?.noteOften(
                 caller.principal, .notificationSend, accepted.outcome.id,
-                SentWords.details(message.request, caller.hub.record.name, at: moment?.description, "hub"))
+                SendAuditDetails.details(message.request, caller.hub.record.name, at: moment?.description, "hub"))
         }
         return accepted
     }
 
-    /// The note is for whoever may have to allow it.
+    /// The admission check of a send. The note is shown to the approver.
     private func admission(_ caller: HubCaller, _ request: WebRequest) -> SendAdmission? {
         access.admission(of: caller.principal, caller.rule, to: caller.hub, request, note: request.fields[.note]?.nonEmpty)
     }
@@ -81,7 +82,7 @@ struct MessageRoutes: Sendable {
         try access.checkTests(hub, request)
         guard request.fields[.idempotencyKey] == nil else {
             throw PushError(
-                "hub.idempotency_key", "a test send takes no Idempotency-Key", hint: "leave it out: each test is a send of its own",
+                "hub.idempotency_key", "a test send does not accept an Idempotency-Key", hint: "leave it out: each test send is separate",
                 status: 400)
         }
         let outcome = try await hub.service.send(message, admission: admission(caller, request))
@@ -103,6 +104,6 @@ struct MessageRoutes: Sendable {
 }
 
 extension HTTPField.Name {
-    /// What a send is for, in its sender's words.
+    /// The purpose of a send, in the sender's words.
     fileprivate static let note = HTTPField.Name("ServiceBusNotification-Note") ?? .server
 }

@@ -1,20 +1,21 @@
 import NIOCore
-import PushCore
+import PushModel
 import Synchronization
 
-/// The text of the metrics. Anybody may ask for it, and it takes milliseconds of CPU, so that all who ask within a second get the same.
+/// The cached text of the metrics. Anyone may request it and generating it takes milliseconds of CPU, so requests within a second share one
+/// text.
 final class MetricsText: Sendable {
     private struct State {
         var text: ByteBuffer?
-        /// When it was begun.
+        /// When generating the text began.
         var time: Timestamp?
-        /// Being made.
+        /// The text being generated.
         var making: Task<ByteBuffer, Never>?
     }
 
-    /// The oldest text that is answered.
+    /// Maximum age of a cached text.
     static let age = Duration.seconds(1)
-    /// Bytes that are expected before it was ever made.
+    /// Expected size in bytes before the first text.
     private static let usualSize = 64 << 10
 
     private let make: @Sendable () async -> String
@@ -22,17 +23,17 @@ final class MetricsText: Sendable {
 
     init(_ make: @escaping @Sendable () async -> String) { self.make = make }
 
-    /// Bytes that it had last.
+    /// Size of the latest text in bytes.
     var size: Int { state.withLock { $0.text?.readableBytes ?? Self.usualSize } }
 
-    /// At most ``age`` old.
+    /// Returns a text that is at most ``age`` old.
     func text(now: Timestamp) async -> ByteBuffer {
         enum Source {
             case ready(ByteBuffer)
             case task(Task<ByteBuffer, Never>)
         }
         let source = state.withLock { state -> Source in
-            // A clock that was set back must not make it last.
+            // `time <= now`: a clock that was set back must not extend the cache's life.
             if let time = state.time, time <= now, now < time + Self.age {
                 if let making = state.making { return .task(making) }
                 if let text = state.text { return .ready(text) }

@@ -1,12 +1,13 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 
 /// Registration ids and registrations (hub interface: "Registration management").
 struct RegistrationRoutes: Sendable {
     let access: HubAccess
 
-    /// 201, no body; the new id is the last part of `Location`, behind the path as it was asked for.
+    /// Responds with 201 and no body. The new id is the last segment of `Location`.
     func createID(_ hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
         let hub = try access.hub(hub, .listen, request)
         let id = await hub.service.createRegistrationID()
@@ -22,7 +23,7 @@ struct RegistrationRoutes: Sendable {
         return answer
     }
 
-    /// Creates or updates; 410 means that the id is no longer usable and the client must ask for a new one.
+    /// Creates or updates. 410 means that the id cannot be used any more and the client must request a new one.
     func put(_ id: String, of hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
         let hub = try access.hub(hub, .listen, request)
         let registrationID = try Self.id(id, otherwise: 410)
@@ -49,7 +50,7 @@ struct RegistrationRoutes: Sendable {
         return WebAnswer(.ok)
     }
 
-    /// All, or those of one handle, which also the holder of a device may ask for.
+    /// Lists all registrations, or those of one handle, for which Listen is sufficient.
     func list(_ hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
         guard let filter = request.query["$filter"], !filter.isEmpty else {
             let hub = try access.hub(hub, .manage, request)
@@ -72,8 +73,8 @@ struct RegistrationRoutes: Sendable {
 
     // MARK: - Answers
 
-    /// A text may be a handle of several platforms: their registrations come one after the other. The continuation then begins with
-    /// the number of the filter, `2-17`.
+    /// Lists the registrations of several filters one after the other, because a text can be a handle of several platforms. A continuation
+    /// token then begins with the number of the filter: `2-17`.
     private func feed(_ hub: ServedHub, _ filters: [RegistrationFilter], _ request: WebRequest) async throws(PushError) -> WebAnswer {
         var page = RegistrationPage(registrations: [], continuation: nil)
         let asked = Page(request.query)
@@ -105,7 +106,8 @@ struct RegistrationRoutes: Sendable {
         return answer
     }
 
-    /// The first of the filters from `number` on that finds anything. Who deletes page by page goes on as long as there is a token.
+    /// The first filter from `number` on that finds anything. Avoids a token for an empty page: clients that delete page by page continue
+    /// as long as there is one.
     private func first(of filters: [RegistrationFilter], from number: Int, in hub: ServedHub) async throws(PushError) -> Int {
         for number in number..<filters.count {
             let found = try await hub.service.registrations(filters[number], page: Page(top: 1, continuation: nil))
@@ -127,11 +129,11 @@ struct RegistrationRoutes: Sendable {
             body: try await access.body(request, limit: RegistrationDescription.maximumSize, .listen, of: hub))
     }
 
-    /// An id of another shape was never one of this hub: for whoever reads it is not found, for whoever writes it is gone.
+    /// Parses a registration id. A malformed id never belonged to this hub: 404 for reads, 410 for writes.
     private static func id(_ text: String, otherwise status: Int) throws(PushError) -> RegistrationID {
         if let id = RegistrationID(text) { return id }
         throw PushError(
-            status == 410 ? "hub.gone" : "hub.not_found", "\"\(text)\" is no registration id of this hub",
-            hint: "ask for an id with POST registrationids", status: status)
+            status == 410 ? "hub.gone" : "hub.not_found", "invalid registration id \"\(text)\" for this hub",
+            hint: "request an id with POST registrationids", status: status)
     }
 }

@@ -1,8 +1,7 @@
 import HTTPTypes
-import PushCore
+import PushModel
 
-/// The server's own paths: what it is, whether it lives, whether it is ready, what it counts. They tell nothing about devices or keys, and need
-/// no token.
+/// The server's own paths: description, liveness, readiness and metrics. They reveal nothing about devices or keys and need no token.
 package struct SystemRoutes: Sendable {
     private let isReady: @Sendable () async -> String?
     private let metrics: MetricsText
@@ -12,9 +11,9 @@ package struct SystemRoutes: Sendable {
     static let paths = ["/health/live", "/health/ready", metricsPath, "/api/v1/about"]
 
     /// - Parameters:
-    ///   - isReady: why the server is not ready; nil when it is.
-    ///   - metrics: everything that is counted, as Prometheus reads it; called at most once a second, however many ask.
-    ///   - about: what the server says of itself to everybody.
+    ///   - isReady: Returns why the server is not ready; nil if it is.
+    ///   - metrics: Returns all metrics in Prometheus format. Called at most once a second.
+    ///   - about: The server's public description.
     package init(
         isReady: @escaping @Sendable () async -> String?, metrics: @escaping @Sendable () async -> String,
         about: JSON = .object(JSONObject())
@@ -24,12 +23,12 @@ package struct SystemRoutes: Sendable {
         self.about = about
     }
 
-    /// Nil where the path is none of these.
+    /// Nil if the path is not one of these.
     func answer(_ request: WebRequest) async throws(PushError) -> WebAnswer? {
         guard Self.paths.contains(request.path) else { return nil }
         guard request.method == .get else {
             throw PushError(
-                "request.method", "\(request.method.rawValue) is nothing that can be done here", hint: "use GET", status: 405,
+                "request.method", "the method \(request.method.rawValue) is not allowed here", hint: "use GET", status: 405,
                 details: ["allow": "GET, HEAD"])
         }
         switch request.path {
@@ -43,7 +42,7 @@ package struct SystemRoutes: Sendable {
         }
     }
 
-    /// Bytes that the metrics had when they were last asked for.
+    /// Size of the latest metrics in bytes.
     var metricsSize: Int { metrics.size }
 
     private func text(_ text: String) -> WebAnswer { WebAnswer(.ok, "text/plain; charset=utf-8", Array(text.utf8)) }

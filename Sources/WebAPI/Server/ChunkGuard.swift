@@ -1,35 +1,35 @@
 import NIOCore
 
-/// Stands before the parser of HTTP/1 and compares what a connection sends with what becomes of it: extensions of chunks and trailers
-/// cost CPU and time without end, and the parser throws them away.
+/// Limits the overhead of HTTP/1 chunked encoding. It sits before the parser and compares the bytes received with the bytes parsed: chunk
+/// extensions and trailers can use unlimited CPU and time, and the parser discards them.
 final class ChunkGuard: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    /// A request has more bytes around its body than any client needs.
-    struct TooMuchOverhead: Error {}
+    /// A request has more bytes in addition to its body than any client needs.
+    struct ExcessiveOverhead: Error {}
 
-    /// Bytes that a request may have beside its body, beyond those that go with each byte of the body.
+    /// Bytes that a request may have in addition to its body and the allowance per body byte.
     static let tolerance = 128 << 10
-    /// A body may come in chunks of one byte, each with its length and two line ends.
+    /// Allowance per body byte: a body may arrive in chunks of one byte, each with its length and two line ends.
     private static let perByte = 16
 
-    /// Bytes since the last head, and those that they may be.
+    /// Bytes received since the last head, and the maximum.
     private var (sent, allowed) = (0, ChunkGuard.tolerance)
     private var isBroken = false
 
-    /// A head was parsed: counts anew.
+    /// Restarts the count after a parsed head.
     func begin() { (sent, allowed) = (0, Self.tolerance) }
 
-    /// A part of a body was parsed.
+    /// Raises the maximum after a parsed part of a body.
     func take(_ bytes: Int) { allowed += (1 + Self.perByte) * bytes }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isBroken else { return }
-        // What came before has been parsed by now; this has not.
+        // Everything received before this read has been parsed by now.
         guard sent <= allowed else {
             isBroken = true
-            return context.fireErrorCaught(TooMuchOverhead())
+            return context.fireErrorCaught(ExcessiveOverhead())
         }
         sent += unwrapInboundIn(data).readableBytes
         context.fireChannelRead(data)

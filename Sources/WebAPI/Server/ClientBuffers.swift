@@ -1,15 +1,14 @@
 import Synchronization
 
-/// The accounts of bytes that wait for a server's clients: one for each connection, above it one for its address, above all one for the
-/// server.
+/// The buffer accounts of a server: one per connection, below one per client address, below one for the server.
 package final class ClientBuffers: Sendable {
-    /// In bytes.
+    /// Limits in bytes.
     package struct Limits: Sendable, Equatable {
-        /// Of one connection. A further request over HTTP/2 waits.
+        /// Per connection. Further HTTP/2 requests wait.
         package var connection: Int
-        /// Of all connections from one address; nil for no limit. Further requests are refused.
+        /// Per client address; nil for no limit. Further requests are rejected.
         package var address: Int?
-        /// Of all clients together; nil for no limit. Further requests are refused.
+        /// For all clients together; nil for no limit. Further requests are rejected.
         package var server: Int?
 
         package init(connection: Int = 4 << 20, address: Int? = 64 << 20, server: Int? = 256 << 20) {
@@ -18,13 +17,13 @@ package final class ClientBuffers: Sendable {
     }
 
     private struct Address {
-        /// Lives as long as one of its connections.
+        /// Lives as long as a connection from the address.
         weak var account: BufferAccount?
     }
 
     private struct State {
         var addresses: [String: Address] = [:]
-        /// Beyond so many addresses, those without connections are removed.
+        /// Number of addresses above which those without connections are removed.
         var sweepAt = 64
         var refusals = 0
 
@@ -44,19 +43,19 @@ package final class ClientBuffers: Sendable {
     private let server: BufferAccount
     private let state = Mutex(State())
 
-    /// - Parameter onRelief: called when most of a peak of memory was released, so that it can be given back to the system.
-    package init(limits: Limits = Limits(), onRelief: (@Sendable () -> Void)? = nil) {
+    /// - Parameter onRelief: Called when most of a memory peak has been released, so that it can be returned to the system.
+    package init(limits: Limits = Limits(), onMemoryFreed: (@Sendable () -> Void)? = nil) {
         self.limits = limits
-        server = BufferAccount(limit: limits.server, onRelief: onRelief)
+        server = BufferAccount(limit: limits.server, onMemoryFreed: onMemoryFreed)
     }
 
-    /// Bytes that wait for all clients together.
+    /// Bytes buffered for all clients together.
     package var bytes: Int { server.bytes }
 
-    /// Requests and bodies that were refused since the start because too many bytes waited.
+    /// Requests and bodies rejected since the start because too many bytes were buffered.
     package var refusals: Int { state.withLock { $0.refusals } }
 
-    /// An account for a connection from that address.
+    /// Makes an account for a connection from that address.
     package func account(for address: String) -> BufferAccount {
         BufferAccount(limit: limits.connection, parent: state.withLock { $0.account(for: address, limits.address, below: server) })
     }

@@ -1,24 +1,25 @@
-import PushCore
+import PushModel
 
-/// Whether the client of a request is still there.
+/// Detects whether the client of a request has disconnected.
 struct ClientPresence: Sendable {
-    /// Nobody leaves.
+    /// A client that never disconnects.
     static let lasting = ClientPresence(nil)
 
     typealias Departure = @Sendable (_ isWatched: @escaping @Sendable () -> Void) async -> Void
 
     private let departure: Departure?
 
-    /// - Parameter departure: returns when the client is gone, or when it is cancelled. It calls `isWatched` once it would notice.
+    /// - Parameter departure: Returns when the client has disconnected or the task is cancelled. Calls `isWatched` once it would notice a
+    ///   disconnect.
     init(_ departure: Departure?) { self.departure = departure }
 
-    /// Does work, which is cancelled when the client goes. Throws what the work throws, and `request.broken` (400) where it has ended
-    /// for that alone.
+    /// Performs work and cancels it if the client disconnects. Throws the work's errors, and `request.broken` (400) if the work ended only
+    /// because of the disconnect.
     func during<Answer: Sendable>(
         _ work: @escaping @Sendable () async throws(PushError) -> Answer
     ) async throws(PushError) -> Answer {
         guard let departure else { return try await work() }
-        // A client that goes while nobody looks would be waited for to the end.
+        // Start the work only when the watch is active. Otherwise an earlier disconnect would go unnoticed.
         let (watched, watching) = AsyncStream.makeStream(of: Void.self)
         let (result, isGone) = await withTaskGroup(of: Result<Answer, PushError>?.self) { group in
             group.addTask {
@@ -48,5 +49,5 @@ struct ClientPresence: Sendable {
     }
 
     private static let gone = PushError(
-        "request.broken", "the client went away before it had an answer", hint: "send it again", status: 400, isRetryable: true)
+        "request.broken", "the client disconnected before the response", hint: "send it again", status: 400, isRetryable: true)
 }

@@ -1,7 +1,7 @@
 import NIOCore
 
-/// Stands between a socket and everything else, TLS included. Closes a connection that takes too long for its handshake or a
-/// head, or is idle for too long, and swallows for a while what a client goes on to send after its last answer.
+/// The first handler of a connection, before TLS. Closes a connection whose handshake or request head is too slow or that is idle for too
+/// long, and discards for some time what a client sends after its last response.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -9,17 +9,17 @@ final class ConnectionGuard: ChannelDuplexHandler {
     typealias OutboundOut = IOData
 
     private enum Phase {
-        /// Nothing has been asked yet.
+        /// No request has arrived yet.
         case opening
         case idle
-        /// A head has begun to arrive.
+        /// A request head is arriving.
         case head
         case busy
-        /// Everything was answered; what comes is not read any more.
+        /// All requests are answered; further input is discarded.
         case lingering
     }
 
-    /// Whether requests are streams of HTTP/2; then single bytes tell nothing about heads.
+    /// Whether requests are HTTP/2 streams. Then single bytes say nothing about request heads.
     var isMultiplexed = false
 
     private let limits: ConnectionLimits
@@ -29,15 +29,15 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var lingered = 0
     private var isInputClosed = false
     private var context: ChannelHandlerContext?
-    private var alarm: Alarm?
-    /// Bytes that wait for this connection.
+    private var alarm: ConnectionTimer?
+    /// Bytes buffered for this connection.
     private let account: BufferAccount
-    /// Requests that do not begin before the client has taken more of its answers, in the order in which they came, each with the
-    /// expected size of its answer.
+    /// Requests that wait until the client has read more of its responses, in order of arrival, each with the expected size of its
+    /// response.
     private var held: [(request: RequestGuard, answer: Int)] = []
     private var isAdmitting = false
-    /// Bytes of a handshake or a head that is not complete: those that came, and those that are reserved.
-    private var (opening, reservedOpening) = (0, 0)
+    /// Bytes of an incomplete handshake or head: received and reserved.
+    private var (opening, reservedHandshakeBytes) = (0, 0)
 
     init(limits: ConnectionLimits, connections: Connections, account: BufferAccount) {
         self.limits = limits
@@ -47,45 +47,45 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        alarm = Alarm(context.eventLoop) { [unowned self] in self.context?.close(promise: nil) }
+        alarm = ConnectionTimer(context.eventLoop) { [unowned self] in self.context?.close(promise: nil) }
         alarm?.set(limits.head)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
         alarm?.cancel()
         alarm = nil
-        account.release(reservedOpening)
-        reservedOpening = 0
+        account.release(reservedHandshakeBytes)
+        reservedHandshakeBytes = 0
         self.context = nil
     }
 
     // MARK: - Requests
 
-    /// A head has arrived.
+    /// A request head has arrived.
     func begin() {
         requests += 1
-        if reservedOpening > 0 { account.release(reservedOpening) }
-        (opening, reservedOpening) = (0, 0)
+        if reservedHandshakeBytes > 0 { account.release(reservedHandshakeBytes) }
+        (opening, reservedHandshakeBytes) = (0, 0)
         guard phase != .lingering, let context else { return }
         phase = .busy
         alarm?.set(nil)
         connections.busy(context.channel)
     }
 
-    /// The client has taken the answer of a request, or its stream is gone.
+    /// The client has received the response of a request, or its stream has ended.
     func end() {
         requests -= 1
         guard requests == 0, phase != .lingering, let context else { return }
         phase = .idle
-        // An idle connection of HTTP/2 is asked to leave before it is closed.
+        // The client of an idle HTTP/2 connection gets a GOAWAY before the connection is closed.
         alarm?.set(isMultiplexed ? limits.idle + limits.head : limits.idle)
         connections.idle(context.channel)
-        admitHeld()
+        beginWaitingRequests()
     }
 
     // MARK: - Memory
 
-    /// Reserves bytes for a request that has begun: the accounts of its address and of the server must have as much left.
+    /// Reserves bytes for a request that has begun. Fails if the account of its address or of the server has too little left.
     func reserve(_ bytes: Int) -> Bool {
         do throws(BufferAccount.Refusal) {
             try account.reserve(bytes, beyondOwnLimit: true)
@@ -95,30 +95,30 @@ final class ConnectionGuard: ChannelDuplexHandler {
         }
     }
 
-    /// Every reservation must be paired with a release, when the bytes were sent or are gone.
+    /// Releases reserved bytes that were sent or dropped. Every reservation must be paired with a release.
     func release(_ bytes: Int) {
         account.release(bytes)
-        if !held.isEmpty { admitHeld() }
+        if !held.isEmpty { beginWaitingRequests() }
     }
 
-    /// A request or a body was refused because too many bytes wait.
+    /// Counts a request or body that was rejected because too many bytes are buffered.
     func noteRefusal() { connections.buffers.countRefusal() }
 
-    /// Whether a request of HTTP/2 must wait, since the client has asked for more than it takes; then it is released later.
-    /// - Parameter answer: the expected size of its answer.
+    /// Whether an HTTP/2 request must wait because the client does not read its responses. It is released later.
+    /// - Parameter answer: The expected size of its response.
     func holds(_ request: RequestGuard, answer: Int) -> Bool {
         guard !held.isEmpty || !mayBegin(answer: answer) else { return false }
         held.append((request, answer))
         return true
     }
 
-    /// A request that was held is gone.
+    /// Removes a waiting request whose stream has ended.
     func leave(_ request: RequestGuard) { held.removeAll { $0.request === request } }
 
-    /// One request may always be answered, however large its answer is.
+    /// A single request is always allowed, however large its response is.
     private func mayBegin(answer: Int) -> Bool { requests == 0 || answer <= connections.buffers.limits.connection - account.bytes }
 
-    private func admitHeld() {
+    private func beginWaitingRequests() {
         guard !isAdmitting else { return }
         isAdmitting = true
         while let first = held.first, mayBegin(answer: first.answer) {
@@ -146,12 +146,12 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        if opening > reservedOpening, !isMultiplexed {
-            guard (try? account.reserve(opening - reservedOpening)) != nil else { return context.close(promise: nil) }
-            reservedOpening = opening
+        if opening > reservedHandshakeBytes, !isMultiplexed {
+            guard (try? account.reserve(opening - reservedHandshakeBytes)) != nil else { return context.close(promise: nil) }
+            reservedHandshakeBytes = opening
         }
         guard phase == .lingering else { return context.fireChannelReadComplete() }
-        // Whoever reads requests has stopped asking.
+        // The handlers that read requests no longer ask for input.
         context.read()
     }
 
@@ -174,9 +174,9 @@ final class ConnectionGuard: ChannelDuplexHandler {
             if phase == .lingering { return context.close(promise: nil) }
         }
         if event is ChannelShouldQuiesceEvent {
-            // In the middle of a handshake nobody else listens.
+            // During a handshake no other handler handles the shutdown.
             if phase == .opening { return context.close(promise: nil) }
-            // Whoever does not take his answers keeps the server no longer than others.
+            // A client that does not read its responses must not delay the shutdown beyond the grace period.
             context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(ConnectionLimits.grace)) { [self] in
                 self.context?.close(promise: nil)
             }

@@ -1,24 +1,23 @@
 import HubWire
 
-/// What a connection may take of the server before it is closed.
+/// Limits of a connection, beyond which it is closed.
 package struct ConnectionLimits: Sendable, Equatable {
-    /// For what has begun, when the server ends.
+    /// Time for requests in progress when the server stops.
     package static let grace: Duration = .seconds(20)
 
-    /// Open connections of all ports together.
+    /// Maximum number of open connections, for all ports together.
     package var connections: Int
-    /// For the handshake and the first head, and for any later head from its first byte on.
+    /// Maximum time for the handshake and the first head, and for each later head from its first byte.
     package var head: Duration
-    /// For a body, from its head on.
+    /// Maximum time for a body, counted from its head.
     package var body: Duration
-    /// Without a request, and without taking anything of an answer.
+    /// Maximum time without a request, or without reading a pending response.
     package var idle: Duration
-    /// For what a client still sends after the last answer of its connection. Where it were cut off at once, the answer could
-    /// be lost with it (RFC 9112, section 9.6).
+    /// Time during which input after the last response is discarded. Closing at once could lose the response (RFC 9112, section 9.6).
     package var linger: Duration = .seconds(2)
-    /// Bytes of that.
+    /// Maximum number of bytes discarded after the last response.
     package var lingerBytes = 16 << 20
-    /// Bytes that a request takes beside its body and its answer: its head, its stream and its task.
+    /// Estimated memory of a request in bytes, without body and response: its head, its stream and its task.
     static let requestBytes = 16 << 10
 
     package init(

@@ -3,25 +3,25 @@ import NIOCore
 import NIOSSL
 import Synchronization
 
-/// The open connections of all ports. Where there are as many as may be, the one that has been idle the longest makes room for
-/// a new one: whoever holds many and says nothing keeps nobody out. Further ones than are just making room wait in the system:
-/// taken without a limit, they would leave the process without files.
+/// The open connections of all ports. When the limit is reached, a new connection replaces the one that has been idle the longest, so that
+/// idle clients cannot lock out others. While several are being replaced, further ones wait in the system's queue: without a limit,
+/// accepting them would use up the process's files.
 package final class Connections: Sendable {
     private struct Entry {
         let channel: any Channel
-        /// Its place among those that are idle; nil while it has a request.
+        /// Its sequence number among the idle connections; nil while it has a request.
         var turn: Int?
     }
 
     private struct State {
         var entries: [ObjectIdentifier: Entry] = [:]
-        /// Those that became idle, the first the longest ago. What stands here with an old turn has left meanwhile.
+        /// Idle connections in the order in which they became idle. An entry with an outdated sequence number is ignored.
         var idle: [(turn: Int, id: ObjectIdentifier)] = []
         var first = 0
         var turn = 0
-        /// Connections that hold a file, those among them that are on their way out.
+        /// Number of connections with an open file, including those that are closing.
         var held = 0
-        /// The ports that are open, and whether one of them may be waiting until a connection has closed.
+        /// The open ports, and whether a port may be waiting for a connection to close.
         var ports: [ObjectIdentifier: any Channel] = [:]
         var isAwaited = false
 
@@ -44,10 +44,10 @@ package final class Connections: Sendable {
         }
     }
 
-    /// Most connections that are on their way out, to make room or because there is none.
+    /// Maximum number of connections that are closing.
     private static let leaving = 8
 
-    /// What waits for them.
+    /// The buffered bytes of the connections.
     package let buffers: ClientBuffers
     private let limit: Int
     private let state = Mutex(State())
@@ -59,7 +59,7 @@ package final class Connections: Sendable {
 
     package var count: Int { state.withLock { $0.entries.count } }
 
-    /// False where there is no room, because all others have requests.
+    /// Adds a connection. Returns false if the limit is reached and no other connection is idle.
     func open(_ channel: any Channel) -> Bool {
         let (isOpen, leaving) = state.withLock { state -> (Bool, (any Channel)?) in
             var leaving: (any Channel)?
@@ -72,7 +72,7 @@ package final class Connections: Sendable {
             state.rest(id)
             return (true, leaving)
         }
-        leaving?.closeAtOnce()
+        leaving?.closeImmediately()
         return isOpen
     }
 
@@ -90,11 +90,11 @@ package final class Connections: Sendable {
 
     // MARK: - Ports
 
-    /// A port that is to go on taking connections when there is room again.
+    /// Adds a port that resumes accepting when a connection closes.
     func watch(_ port: any Channel) {
         state.withLock { $0.ports[ObjectIdentifier(port)] = port }
         port.closeFuture.whenComplete { _ in self.state.withLock { $0.ports[ObjectIdentifier(port)] = nil } }
-        // It may have been refused before anybody knew whom to tell.
+        // The port may have been refused before it was registered here.
         port.read()
     }
 
@@ -107,7 +107,7 @@ package final class Connections: Sendable {
             state.isAwaited = false
             return Array(state.ports.values)
         }
-        // Later: the door of the port that tells this is in use until then.
+        // Not immediately: the calling port's delegate is still in use.
         for port in ports { port.eventLoop.execute { port.read() } }
     }
 
@@ -120,8 +120,8 @@ package final class Connections: Sendable {
     }
 }
 
-/// What a port asks before it takes a connection: one limit holds for all ports.
-struct PortDoor: AvailableConnectionsDelegate {
+/// Decides whether a port may accept a connection. All ports share one limit.
+struct AcceptLimiter: AvailableConnectionsDelegate {
     let connections: Connections
 
     func connectionOpened() { connections.accepted() }
@@ -130,8 +130,8 @@ struct PortDoor: AvailableConnectionsDelegate {
 }
 
 extension Channel {
-    /// Tells a client of TLS and does not wait for its answer, which may never come: meanwhile the connection would keep its file.
-    fileprivate func closeAtOnce() {
+    /// Closes without waiting for the client's TLS close message, which may never arrive. Until then the file would stay open.
+    fileprivate func closeImmediately() {
         eventLoop.execute {
             self.close(promise: nil)
             try? self.pipeline.syncOperations.context(handlerType: NIOSSLHandler.self).close(promise: nil)

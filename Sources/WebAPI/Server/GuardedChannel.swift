@@ -2,27 +2,27 @@ import HummingbirdCore
 import Logging
 import NIOCore
 
-/// The connections of a port, each with a guard before it.
+/// The connections of a port, each with a ``ConnectionGuard``.
 struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
     let base: Base
     let limits: ConnectionLimits
     let connections: Connections
 
-    /// There are as many connections as may be, and all of them are in use.
+    /// The connection limit is reached and no connection is idle.
     private struct Full: Error {}
 
-    /// How much of what was written the system keeps before it is sent (`TCP_NOTSENT_LOWAT` of tcp(7)): it keeps megabytes else,
-    /// and whoever reads slowly seems to read nothing for minutes.
+    /// Limits unsent data in the kernel (`TCP_NOTSENT_LOWAT`, tcp(7)). By default the kernel buffers megabytes, so that a slow reader seems
+    /// not to read for minutes.
     private static var unsentBytes: ChannelOptions.Types.SocketOption { .init(level: .tcp, name: .init(rawValue: 25)) }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
         guard connections.open(channel) else {
-            // Nobody else closes what is not set up.
+            // A channel that is not set up must be closed here.
             channel.close(promise: nil)
             return channel.eventLoop.makeFailedFuture(Full())
         }
         channel.closeFuture.whenComplete { [connections] _ in connections.close(channel) }
-        // A socket of the file system has no such option.
+        // Unix domain sockets do not have this option.
         try? channel.syncOptions?.setOption(Self.unsentBytes, value: 128 << 10)
         do {
             let account = connections.buffers.account(for: ClientAddress.name(of: channel.remoteAddress))
@@ -35,7 +35,7 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
         return base.setup(channel: channel, logger: logger)
     }
 
-    /// On the loop of the connection: there a request needs no other thread but for what it keeps.
+    /// Runs on the connection's event loop, so that a request needs another thread only for storage.
     func handle(value: Base.Value, logger: Logger) async {
         await withTaskExecutorPreference(LoopExecutor(value.channel.eventLoop)) {
             await base.handle(value: value, logger: logger)

@@ -2,8 +2,8 @@ import HubWire
 import NIOCore
 import NIOHTTP1
 
-/// Makes requests of HTTP/1 plain: refuses what two programs could read differently, understands absolute addresses, and marks
-/// the last request of a connection with `Connection: close`.
+/// Normalizes HTTP/1 requests: rejects what two programs could interpret differently, accepts absolute URLs, and marks the last request of
+/// a connection with `Connection: close`.
 final class HTTP1Guard: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -14,7 +14,7 @@ final class HTTP1Guard: ChannelInboundHandler {
     private var isBroken = false
     private var isUpgrade = false
 
-    /// - Parameter chunks: counts what stands around bodies.
+    /// - Parameter chunks: Counts overhead around bodies.
     init(chunks: ChunkGuard?) { self.chunks = chunks }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -32,18 +32,18 @@ final class HTTP1Guard: ChannelInboundHandler {
             context.fireChannelRead(data)
         case .end:
             context.fireChannelRead(data)
-            // The parser only gathers what comes behind such a request.
+            // After an upgrade request the parser only buffers further input.
             if isUpgrade { try? context.channel.syncOptions?.setOption(.autoRead, value: false) }
         }
     }
 
-    /// Nil for a request to refuse.
+    /// The normalized head; nil if the request must be rejected.
     private func plain(_ head: HTTPRequestHead) -> HTTPRequestHead? {
         var head = head
         guard head.method != .CONNECT, head.headers["Host"].count <= 1 else { return nil }
         let coding = head.headers["Transfer-Encoding"]
         if !coding.isEmpty {
-            // A program of HTTP/1.0 on the way would not see where the body ends (RFC 9112, section 6.1).
+            // An HTTP/1.0 proxy would not see where the body ends (RFC 9112, section 6.1).
             guard head.version == .http1_1, coding.map({ $0.lowercased() }) == ["chunked"] else { return nil }
         }
         if let start = ["http://", "https://"].first(where: { head.uri.lowercased().hasPrefix($0) }) {
@@ -52,9 +52,9 @@ final class HTTP1Guard: ChannelInboundHandler {
             head.uri = (rest[authority.endIndex...].hasPrefix("/") ? "" : "/") + rest[authority.endIndex...]
             head.headers.replaceOrAdd(name: "Host", value: String(authority))
         }
-        // A client of HTTP/1.0 knows of one answer only (RFC 9110, section 10.1.1).
+        // An HTTP/1.0 client expects only one response (RFC 9110, section 10.1.1).
         if head.version != .http1_1 { head.headers.remove(name: "Expect") }
-        // Nothing is upgraded here, and the parser reads nothing behind a request that wants it.
+        // Upgrades are not supported, and the parser reads nothing after a request for one.
         isUpgrade = head.headers.contains(name: "Upgrade")
         if isUpgrade || !head.isKeepAlive { head.headers.replaceOrAdd(name: "Connection", value: Self.close) }
         return head

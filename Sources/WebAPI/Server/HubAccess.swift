@@ -1,42 +1,43 @@
 import HTTPTypes
-import PushCore
+import PushHub
+import PushModel
 
-/// Who may do what: reads the token of a request and finds its rule, of the hub or of the whole server.
+/// Authorizes requests: verifies the token and finds its rule, of the hub or of the server.
 struct HubAccess: Sendable {
     let namespace: Namespace
     let throttle: Throttle?
-    /// Of test sends, for each hub.
+    /// Limits test sends per hub.
     var testThrottle: Throttle?
-    /// Whether every request may do everything.
+    /// Whether every request is allowed everything.
     var isTrusted = false
     var policy = ClientPolicy()
     var credentials = CredentialServices.none
-    /// Nil where nobody writes down who did what.
+    /// Nil if there is no audit log.
     var audit: AuditLog?
-    /// Nil where everybody may reach any number of devices.
+    /// Nil if no send requires approval.
     var sendGuard: SendGuard?
-    let proved = ProvedTokens()
+    let proved = VerifiedTokenCache()
 
-    /// The hub that a request is for, when the request may do with it what it wants.
+    /// Returns the hub of a request that has the right.
     func hub(_ name: String, _ right: AuthorizationRule.Right, _ request: WebRequest) throws(PushError) -> ServedHub {
         try caller(name, right, request).hub
     }
 
-    /// The same, and who asks.
+    /// Returns the hub and the caller of a request that has the right.
     func caller(_ name: String, _ right: AuthorizationRule.Right, _ request: WebRequest) throws(PushError) -> HubCaller {
         let hub = namespace.hub(name)
         let rule = try authorize(request, right, hub)
-        guard let hub else { throw Self.noService }
+        guard let hub else { throw Self.hubNotFound }
         return HubCaller(hub: hub, rule: rule, principal: principal(rule, hub))
     }
 
-    /// On whose behalf a request comes that a rule allows.
-    /// - Parameter hub: that the rule may be of; nil for one of the server.
+    /// The principal of an authorized request.
+    /// - Parameter hub: The hub that the rule may belong to; nil for a rule of the server.
     func principal(_ rule: AuthorizationRule, _ hub: ServedHub?) -> Principal {
         isTrusted ? .owner : principal(ofRule: rule.name, hub)
     }
 
-    /// What a hub asks before it takes a send; nil where the sender may reach any number of devices.
+    /// The admission check of a send; nil if no send requires approval.
     func admission(
         of principal: Principal, _ rule: AuthorizationRule, to hub: ServedHub, _ request: WebRequest, note: String?
     ) -> SendAdmission? {
@@ -48,12 +49,12 @@ struct HubAccess: Sendable {
     }
 
     private func principal(ofRule name: String, _ hub: ServedHub?) -> Principal {
-        // The server's rules first, as they are looked up.
+        // Look up the server's rules first, as authorization does.
         .key(name, hub: namespace.rules.contains { $0.name == name } ? nil : hub?.record.name)
     }
 
-    /// The body of a request that was found to be allowed. It may have taken its time to come, so it must still be: not with a key
-    /// that was revoked meanwhile, and not for another hub of the same name.
+    /// Reads the body of an authorized request and authorizes it again, because reading may take long: the key may have been revoked and
+    /// the hub replaced in the meantime.
     func body(
         _ request: WebRequest, limit: Int, _ right: AuthorizationRule.Right, of hub: ServedHub?
     ) async throws(PushError) -> [UInt8] {
@@ -62,16 +63,15 @@ struct HubAccess: Sendable {
         return bytes
     }
 
-    /// Throws where a request that was allowed is so no more.
+    /// Throws if an authorized request is no longer allowed.
     func recheck(_ request: WebRequest, _ right: AuthorizationRule.Right, _ hub: ServedHub?) throws(PushError) {
         guard namespace.revision != request.revision else { return }
         let now = hub.flatMap { namespace.hub($0.record.name) }
-        guard now?.record.number == hub?.record.number else { throw Self.noService }
+        guard now?.record.number == hub?.record.number else { throw Self.hubNotFound }
         _ = try rule(of: request, right, now)
     }
 
-    /// What concerns hubs as such: the rules of the server, and of the hub where there is one.
-    /// Answers the rule that allows it.
+    /// Authorizes a request with the server's rules and, if the hub exists, the hub's. Returns the rule.
     @discardableResult
     func authorize(
         _ request: WebRequest, _ right: AuthorizationRule.Right, _ hub: ServedHub?
@@ -89,7 +89,7 @@ struct HubAccess: Sendable {
         return rule
     }
 
-    /// Who signs with a good key and lacks the right is written down; who has no key is a stranger, of whom there may be any number.
+    /// Writes an audit entry if a valid key lacks the right. Requests without a valid key are not recorded, because anyone can send them.
     private func noteRefusal(_ error: PushError, _ request: WebRequest, _ hub: ServedHub?) {
         guard let audit, error.code == "sas.forbidden", let name = error.details[SASVerifier.rule]?.string else { return }
         let who = principal(ofRule: name, hub)
@@ -104,34 +104,34 @@ struct HubAccess: Sendable {
         let shared = namespace.rules
         if isTrusted { return shared.first { $0.allows(.manage) } ?? Self.owner(request.now) }
         let own = hub?.record.description.rules ?? []
-        // The server's rules first: a hub cannot take their names away.
+        // The server's rules come first: a hub cannot take over their names.
         let verifier = SASVerifier(proved: proved) { name in shared.first { $0.name == name } ?? own.first { $0.name == name } }
         return try verifier.verify(
             authorization: request.fields[.authorization], host: request.authority, path: request.path, publicURL: request.base,
             right: right, now: request.now)
     }
 
-    /// For a server that has lost its rules: its keys open nothing, for no request is compared with them.
+    /// A rule for a server without rules. Its empty keys are never compared with a request.
     private static func owner(_ now: Timestamp) -> AuthorizationRule {
         AuthorizationRule(
             name: "owner", rights: Set(AuthorizationRule.Right.allCases), primaryKey: Secret(""), secondaryKey: Secret(""),
             createdAt: now, modifiedAt: now)
     }
 
-    /// Throws where a hub has had too many test sends.
+    /// Throws if the hub has had too many test sends.
     func checkTests(_ hub: ServedHub, _ request: WebRequest) throws(PushError) {
         guard let seconds = testThrottle?.wait(hub.record.name, now: request.now) else { return }
         throw Self.throttled("too many test sends to this hub", seconds)
     }
 
-    /// - Parameter what: there was too much of.
+    /// - Parameter what: What exceeded its limit.
     static func throttled(_ what: String, _ seconds: Int) -> PushError {
         PushError(
             "hub.throttled", what, hint: "wait \(seconds) s", status: 429, isRetryable: true,
             details: ["retryAfter": .integer(Int64(seconds))])
     }
 
-    /// The words that clients know.
-    static let noService = PushError(
+    /// The message that clients expect.
+    static let hubNotFound = PushError(
         "hub.not_found", "no service is hosted at the specified address", hint: "check the name of the hub", status: 404)
 }

@@ -1,6 +1,7 @@
-import PushCore
+import PushHub
+import PushModel
 
-/// Who asks, with which rule, and for which hub.
+/// The caller of a request, with its rule and hub.
 struct HubCaller: Sendable {
     let hub: ServedHub
     let rule: AuthorizationRule

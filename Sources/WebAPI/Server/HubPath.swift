@@ -1,8 +1,8 @@
 import HubWire
-import PushCore
+import PushModel
 
-/// Where a path of the hub's interface leads. Words of routes are understood in any case, slashes at the end are ignored, and a
-/// hub's name may have slashes inside, so a path is read from its end.
+/// A parsed path of the hub's interface. Fixed words are case-insensitive and trailing slashes are ignored. A hub's name may contain
+/// slashes, so a path is parsed from its end.
 enum HubPath: Equatable {
     /// `/`, and `/$Resources/NotificationHubs`.
     case hubs
@@ -27,9 +27,8 @@ enum HubPath: Equatable {
         case job(String)
     }
 
-    /// Several slashes count as one, since clients put addresses together from parts.
-    /// - Parameter path: still encoded, without the query. Nil for a path that nothing has: with `.` or `..` as a part, or a
-    ///   character that no text has.
+    /// Several slashes count as one, because clients concatenate addresses.
+    /// - Parameter path: The encoded path, without the query. The result is nil for a segment `.` or `..` and for control characters.
     init?(_ path: String) {
         guard let texts = Self.parts(path) else { return nil }
         let words = texts.map { $0.lowercased() }
@@ -53,18 +52,18 @@ enum HubPath: Equatable {
         self = .inHub(texts.dropLast(count).joined(separator: "/"), place)
     }
 
-    /// What stands between slashes, decoded. Nil for a path that nothing has.
+    /// The decoded segments of a path; nil if it is invalid.
     static func parts(_ path: String) -> [String]? {
         let texts = path.split(separator: "/").map { PercentEncoding.decode($0) }
         let isPlain = texts.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." && !$0.utf8.contains { $0 < 0x20 || $0 == 0x7f } }
         return isPlain ? texts : nil
     }
 
-    /// With the number of parts that it takes at the end of the path.
+    /// Returns the place and the number of segments that it uses at the end of the path.
     private static func place(_ texts: [String], _ words: [String]) -> (Place, Int)? {
         let last = texts[texts.count - 1]
         let before = words.dropLast().last
-        // A tag may be called as any other place is.
+        // A tag may be named like another route.
         if words.last == "registrations", words.count > 3, words[words.count - 3] == "tags" {
             return (.taggedRegistrations(texts[texts.count - 2]), 3)
         }

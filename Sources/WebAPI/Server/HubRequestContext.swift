@@ -3,7 +3,7 @@ import Hummingbird
 import NIOCore
 import NIOHTTPTypes
 
-/// What belongs to a request beside what its client sent.
+/// The connection of a request.
 package struct HubRequestContext: InitializableFromSource {
     private let channel: any Channel
 
@@ -11,41 +11,41 @@ package struct HubRequestContext: InitializableFromSource {
         channel = source.channel
     }
 
-    /// As `WebRequest` has it.
+    /// The client's address in the form of `WebRequest.address`.
     var clientAddress: String { ClientAddress.name(of: channel.remoteAddress) }
 
-    /// Returns when the client has closed its side or its connection is gone, or when the task is cancelled. Who closes one side alone
-    /// after a request is taken for gone, too: nothing else tells a client that was ended from one that listens.
+    /// Returns when the client has closed its side or its connection, or the task is cancelled. A client that half-closes after its request
+    /// counts as gone too, because it cannot be distinguished from one that was terminated.
     ///
-    /// - Parameter isWatched: called once a departure would be noticed.
+    /// - Parameter isWatched: Called once a disconnect would be noticed.
     func departure(_ isWatched: @escaping @Sendable () -> Void) async {
         let (departures, continuation) = AsyncStream.makeStream(of: Void.self)
-        // In turn: a task that is cancelled at once must not remove what is not there yet.
+        // In order on the loop: a task that is cancelled at once must not remove a handler that is not there yet.
         channel.eventLoop.execute { [channel] in
             defer { isWatched() }
             guard channel.isActive else { return continuation.finish() }
             do {
                 try channel.pipeline.syncOperations.addHandler(
-                    DepartureWatch { continuation.finish() }, name: DepartureWatch.name, position: .first)
+                    DisconnectWatch { continuation.finish() }, name: DisconnectWatch.name, position: .first)
             } catch {
                 continuation.finish()
             }
         }
         for await _ in departures {}
         channel.eventLoop.execute { [channel] in
-            channel.pipeline.syncOperations.removeHandler(name: DepartureWatch.name, promise: nil)
+            channel.pipeline.syncOperations.removeHandler(name: DisconnectWatch.name, promise: nil)
         }
     }
 
-    /// Lets a client go on that asks before it sends a body (`Expect: 100-continue`, RFC 9110, section 10.1.1): some of them wait
-    /// a second or longer for the answer, at every send.
-    func letGoOn() async throws {
+    /// Sends `100 Continue` to a client that waits for it before sending a body (RFC 9110, section 10.1.1). Some clients wait a second or
+    /// longer without it.
+    func sendContinue() async throws {
         try await channel.writeAndFlush(HTTPResponsePart.head(HTTPResponse(status: .continue)))
     }
 }
 
-/// Tells when a client is gone.
-private final class DepartureWatch: ChannelInboundHandler, RemovableChannelHandler {
+/// Reports when a client has disconnected.
+private final class DisconnectWatch: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
 
     static let name = "departure"

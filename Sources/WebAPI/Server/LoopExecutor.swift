@@ -1,7 +1,7 @@
 import NIOCore
 
-/// Runs tasks on an event loop, so that what has been read is worked on where it was read. Of two threads that hand a request to
-/// each other, each sleeps and wakes for every step.
+/// Runs tasks on an event loop, so that input is processed on the thread that read it. Passing each step of a request between two threads
+/// would make them sleep and wake every time.
 final class LoopExecutor: TaskExecutor {
     private let loop: any EventLoop
 

@@ -5,17 +5,18 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
-/// Follows the requests of a connection of HTTP/1.1, or of a stream of HTTP/2. A connection whose client has more to send than
-/// was read ends with the answer: nothing is read only to be thrown away, but for a little. A body that takes too long ends with
-/// an error for whoever reads it. An answer is given when the client has taken it, for which it has time as long as it takes
-/// any of it. Memory for a request is reserved before it begins, for its body as it arrives, and for its answer before that is made.
+/// Follows the requests of an HTTP/1.1 connection or an HTTP/2 stream.
+/// - If a client has more to send than was read, the connection ends with the response; only a little input is discarded.
+/// - A body that takes too long ends with an error for its reader.
+/// - A response is complete when the client has received it. There is no time limit while the client keeps reading.
+/// - Memory is reserved for a request before it begins, for its body as it arrives, and for its response before it is made.
 final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// Bytes of an answer that show, when they are taken, that the client reads. As large as a frame of HTTP/2.
+    /// Size of the writes whose progress shows that the client reads: as large as an HTTP/2 frame.
     private static let slice = 16 << 10
 
     private let limits: ConnectionLimits
@@ -23,38 +24,38 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var context: ChannelHandlerContext?
     private var connection: ConnectionGuard?
     private var isStream = false
-    /// Requests whose head, whose end and whose answer has come, and whose answer the client has taken.
+    /// Number of requests whose head, whose end and whose response have come, and whose response the client has received.
     private var (heads, ends, answers, given) = (0, 0, 0, 0)
-    /// The number of the request that is to be the last.
+    /// The number of the last request of the connection.
     private var last: Int?
     private var failure: HTTPParserError?
     private var isClosing = false
-    /// The last answer of a connection of HTTP/1.1 is written.
+    /// Whether the last response of an HTTP/1.1 connection has been written.
     private var isOver = false
     private var unread = 0
-    /// Writes that were not taken yet.
+    /// Number of writes not yet received by the client.
     private var writes = 0
     private let memory = RequestReservations()
-    /// The server has no memory left for what the client sends: nothing is read any more but to be thrown away.
+    /// Whether the server has no memory left for the client's input. Further input is discarded.
     private var isRefused = false
-    /// The answer that is written was replaced by a refusal.
+    /// Whether the current response was replaced by an error.
     private var isReplaced = false
-    /// Bytes of the answer that is written which are in no followed write.
+    /// Bytes of the current response that no tracked write contains.
     private var rest = 0
-    /// Where the channel is to be closed when everything has been taken.
+    /// How the channel is to be closed once everything has been received.
     private var closings: [(mode: CloseMode, promise: EventLoopPromise<Void>?)] = []
-    /// What has come of a request that is held, what is reserved for it, and whether more was asked for.
+    /// The received parts of a waiting request and its reservation, and whether more input was requested.
     private var held: (parts: [HTTPRequestPart], claim: RequestReservations.Claim)?
     private var wantsMore = false
-    /// For a body that has not come with its head, and for an answer that the client does not take.
-    private var (bodyAlarm, answerAlarm): (Alarm?, Alarm?)
+    /// Timers for a body that has not arrived with its head, and for a response that the client does not read.
+    private var (bodyAlarm, answerAlarm): (ConnectionTimer?, ConnectionTimer?)
 
     /// A body did not arrive in time.
-    struct BodyTooSlow: Error {}
+    struct BodyTimeout: Error {}
     /// The server has no memory left for a body.
     struct NoMemory: Error {}
 
-    /// - Parameter expectedAnswer: bytes that the answer to a request is expected to have.
+    /// - Parameter expectedAnswer: Returns the expected size of a request's response in bytes.
     init(limits: ConnectionLimits, expectedAnswer: @escaping @Sendable (HTTPRequest) -> Int) {
         self.limits = limits
         self.expectedAnswer = expectedAnswer
@@ -101,7 +102,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         let part = unwrapInboundIn(data)
         guard held == nil else { return hold(part, context) }
         guard !isOver, !isRefused else {
-            // Nothing behind the last answer is for anybody, while it is on its way.
+            // Input after the last response is discarded while the response is being sent.
             switch part {
             case .body(let part): _ = take(part, context)
             case .end: ends += 1
@@ -111,7 +112,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         }
         switch part {
         case .head(let request):
-            // Whether the server lives is answered without an account, however much waits for others.
+            // Health checks are answered without a reservation, however much memory others use.
             let isProbe = request.path?.hasPrefix("/health/") == true
             let answer = isProbe ? 0 : expectedAnswer(request)
             guard let claim = isProbe ? RequestReservations.Claim() : memory.claim() else { return refuse(context) }
@@ -131,7 +132,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelRead(data)
     }
 
-    /// False where there is no memory left for its answer.
+    /// Returns false if there is no memory left for the response.
     private func begin(
         _ request: HTTPRequest, _ claim: RequestReservations.Claim, answer: Int, _ context: ChannelHandlerContext
     ) -> Bool {
@@ -145,7 +146,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         return true
     }
 
-    /// Stores a part of a request that has to wait.
+    /// Stores a part of a waiting request.
     private func hold(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
         if case .body(let body) = part {
             guard memory.reserve(body.readableBytes) else {
@@ -157,7 +158,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         held?.parts.append(part)
     }
 
-    /// False where the server has no memory left for it, which is an error for the task that reads the body.
+    /// Returns false if there is no memory left for the body. The task that reads the body then receives an error.
     private func reserveBody(_ bytes: Int, _ context: ChannelHandlerContext) -> Bool {
         guard !memory.reserveBody(bytes) else { return true }
         isRefused = true
@@ -166,8 +167,8 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         return false
     }
 
-    /// Answers a request for which the server has no memory, without asking what it wants. Requests of HTTP/1.1 that came before it get
-    /// their answers, then the connection ends.
+    /// Rejects a request for which there is no memory, without handling it. Earlier HTTP/1.1 requests still get their responses; then the
+    /// connection ends.
     private func refuse(_ context: ChannelHandlerContext) {
         isRefused = true
         connection?.noteRefusal()
@@ -188,14 +189,14 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         write(context: context, data: wrapOutboundOut(.end(nil)), promise: nil)
     }
 
-    /// Without a body, which a client could leave lying as well.
+    /// Has no body, because a client might not read it.
     private static let refusal = HTTPResponse(status: .serviceUnavailable, headerFields: [.contentLength: "0", .retryAfter: "1"])
 
     func channelReadComplete(context: ChannelHandlerContext) {
         guard held == nil else { return }
-        // Most bodies are there by now.
+        // Most bodies have arrived by now.
         if ends < heads, answers < heads, bodyAlarm?.isSet != true {
-            let alarm = bodyAlarm ?? Alarm(context.eventLoop) { [unowned self] in bodyIsLate() }
+            let alarm = bodyAlarm ?? ConnectionTimer(context.eventLoop) { [unowned self] in bodyIsLate() }
             bodyAlarm = alarm
             alarm.set(limits.body)
         }
@@ -206,7 +207,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         if held == nil { context.read() } else { wantsMore = true }
     }
 
-    /// Begins a request that was held: the client has taken enough of its other answers.
+    /// Begins a waiting request, because the client has read enough of its other responses.
     func release() {
         guard let (parts, claim) = held, let context else { return }
         held = nil
@@ -223,7 +224,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         if wantsMore { context.read() }
     }
 
-    /// False where the client has sent too much that nobody reads.
+    /// Returns false, and closes the connection, if the client has sent too much input that is discarded.
     private func take(_ part: ByteBuffer, _ context: ChannelHandlerContext) -> Bool {
         unread += part.readableBytes
         guard unread > limits.lingerBytes else { return true }
@@ -232,7 +233,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func bodyIsLate() {
-        if ends < heads, answers < heads { context?.fireErrorCaught(BodyTooSlow()) }
+        if ends < heads, answers < heads { context?.fireErrorCaught(BodyTimeout()) }
     }
 
     // MARK: - Answers
@@ -291,7 +292,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
                 connection?.end()
             }
             guard isStream, isLast else { return }
-            // The body of one that has not begun is of no use.
+            // The body of a rejected request that never began is not needed.
             let linger = isRefused && request == 0 ? TimeAmount.zero : TimeAmount(limits.linger)
             context.eventLoop.assumeIsolated().scheduleTask(in: linger) { context.close(promise: nil) }
         }
@@ -301,11 +302,11 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         if !isStream { close(context: context, mode: .output, promise: nil) }
     }
 
-    /// A promise for a write, which is kept when the client has taken these bytes.
+    /// Makes a promise for a write that succeeds when the client has received these bytes.
     private func follow(_ bytes: Int, _ context: ChannelHandlerContext) -> EventLoopPromise<Void> {
         writes += 1
         if writes == 1 {
-            let alarm = answerAlarm ?? Alarm(context.eventLoop) { [unowned self] in self.context?.close(promise: nil) }
+            let alarm = answerAlarm ?? ConnectionTimer(context.eventLoop) { [unowned self] in self.context?.close(promise: nil) }
             answerAlarm = alarm
             alarm.set(limits.idle)
         }
@@ -321,13 +322,13 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         guard writes == 0, !closings.isEmpty, let context else { return }
         let closings = self.closings
         self.closings = []
-        // Not in the middle of a write.
+        // Not within the current write.
         context.eventLoop.assumeIsolated().execute {
             for (mode, promise) in closings { context.close(mode: mode, promise: promise) }
         }
     }
 
-    /// What was written goes out first.
+    /// Delays the close until everything written has been received.
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         guard mode != .input, writes > 0 else { return context.close(mode: mode, promise: promise) }
         closings.append((mode, promise))
@@ -336,7 +337,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: - Errors
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // What comes behind the first one says nothing new.
+        // Errors after the first one add nothing.
         guard failure == nil else { return }
         switch error {
         case let error as HTTPParserError: failure = error

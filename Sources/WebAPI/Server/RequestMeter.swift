@@ -1,8 +1,8 @@
 import Metrics
-import PushCore
+import PushModel
 import Synchronization
 
-/// Counts requests and times them, by route and status.
+/// Counts and times requests, by route and status.
 final class RequestMeter: Sendable {
     private struct Key: Hashable {
         let route: String
@@ -30,7 +30,7 @@ final class RequestMeter: Sendable {
 }
 
 extension HubPath {
-    /// A name that is the same for all paths of one kind.
+    /// The name of the route in metrics.
     var route: String {
         switch self {
         case .hubs: "hubs"

@@ -1,20 +1,20 @@
-/// Memory that is reserved for the requests of a connection of HTTP/1.1, or of a stream of HTTP/2, in the order in which they came.
+/// Memory reserved for the requests of an HTTP/1.1 connection or an HTTP/2 stream, in order of arrival.
 final class RequestReservations {
-    /// Of a request that is not answered yet, in bytes.
+    /// Bytes reserved for an unanswered request.
     struct Claim {
-        /// For the request itself, until its answer was taken.
+        /// The request itself, until its response was received.
         var request = 0
-        /// For its body, until it is answered.
+        /// Its body, until it is answered.
         var body = 0
-        /// For its answer, until the client has taken it; first as much as is expected, then as much as it has.
+        /// Its response, until the client has received it: first the expected size, then the actual one.
         var answer = 0
-        /// Bytes of the answer that were written.
+        /// Bytes of the response written so far.
         var written = 0
-        /// As much as is expected for the answer, until it is reserved: when the answers before it were given.
+        /// Expected size of a response that is not reserved yet, because earlier responses come first.
         var expected = 0
     }
 
-    /// Whose account it is; nil for none.
+    /// The connection's guard, which owns the account; nil: nothing is reserved.
     var connection: ConnectionGuard?
     private var claims: [Claim] = []
     private var total = 0
@@ -28,27 +28,27 @@ final class RequestReservations {
     }
 
     func release(_ bytes: Int) {
-        // What went with the channel was released with it.
+        // Reservations of a closed channel have already been released.
         let bytes = min(bytes, total)
         guard bytes > 0 else { return }
         total -= bytes
         connection?.release(bytes)
     }
 
-    /// The channel is gone.
+    /// Releases everything when the channel has closed.
     func releaseAll() {
         claims = []
         release(total)
         connection = nil
     }
 
-    /// For a request that begins, or that waits; nil where there is no memory left.
+    /// Makes a reservation for a request that begins or waits; nil if there is no memory left.
     func claim() -> Claim? { reserve(ConnectionLimits.requestBytes) ? Claim(request: ConnectionLimits.requestBytes) : nil }
 
     func release(_ claim: Claim) { release(claim.request + claim.body) }
 
-    /// False where there is no memory left for the expected answer; then the claim is released. Of requests that come behind others on a
-    /// connection of HTTP/1.1, whose answers are made one after the other, only the first one has an answer reserved.
+    /// Begins a request. If there is no memory for the expected response, releases the claim and returns false. HTTP/1.1 responses are made
+    /// one after the other, so only the first request has its response reserved.
     func begin(_ claim: Claim, answer: Int) -> Bool {
         var claim = claim
         guard claims.isEmpty else {
@@ -65,19 +65,19 @@ final class RequestReservations {
         return true
     }
 
-    /// Begins a request for which nothing is reserved, to be refused.
+    /// Begins a request without a reservation, to reject it.
     func beginRefused() { claims.append(Claim()) }
 
-    /// For a part of the last request's body. False where there is no memory left.
+    /// Reserves memory for a part of the last request's body. Returns false if there is none left.
     func reserveBody(_ bytes: Int) -> Bool {
-        // Of a request that was answered, nothing is kept.
+        // Nothing is stored of a request that was already answered.
         guard !claims.isEmpty else { return true }
         guard reserve(bytes) else { return false }
         claims[claims.count - 1].body += bytes
         return true
     }
 
-    /// Reserves as much for the first request's answer as it has, instead of what was expected. False where there is no memory left.
+    /// Replaces the expected size of the first request's response by its actual size. Returns false if there is no memory left.
     func reserveAnswer(_ bytes: Int) -> Bool {
         guard !claims.isEmpty else { return true }
         let more = bytes - claims[0].answer
@@ -87,7 +87,8 @@ final class RequestReservations {
         return true
     }
 
-    /// Counts what is written of the first request's answer. False where it has more than its head said, and no memory is left for that.
+    /// Counts written bytes of the first request's response. Returns false if it exceeds the announced size and there is no memory for
+    /// that.
     func countWritten(_ bytes: Int) -> Bool {
         guard !claims.isEmpty else { return true }
         claims[0].written += bytes
@@ -98,13 +99,13 @@ final class RequestReservations {
         return true
     }
 
-    /// Releases what an answered request needs no more, its body among others. What was written is released as the client takes it, and
-    /// the request itself, whose bytes are answered, behind that.
+    /// Ends the first request: releases its body and the unused part of its response. Returns the bytes of the request itself, which the
+    /// caller releases after those written.
     func endFirst() -> Int {
         guard !claims.isEmpty else { return 0 }
         let claim = claims.removeFirst()
         release(claim.body + max(0, claim.answer - claim.written))
-        // Where there is no memory left now, its answer is refused once its size is known.
+        // If this reservation fails, the response is rejected once its size is known.
         if let next = claims.first, reserve(next.expected) { claims[0].answer = next.expected }
         return claim.request
     }

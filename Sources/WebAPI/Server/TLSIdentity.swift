@@ -1,9 +1,9 @@
 import NIOCore
 import NIOSSL
-import PushCore
+import PushModel
 import Synchronization
 
-/// The certificate chain and the private key of a server; they can be exchanged while it runs.
+/// The certificate chain and private key of a server. They can be replaced while it runs.
 package final class TLSIdentity: Sendable {
     private struct Pair {
         var chain: [NIOSSLCertificateSource]
@@ -14,14 +14,14 @@ package final class TLSIdentity: Sendable {
     private let current: Mutex<Pair>
 
     /// - Parameters:
-    ///   - certificate: the chain in PEM, the server's own first.
-    ///   - key: its private key in PEM.
-    /// Throws `tls.unusable` where they cannot be read or do not belong together.
+    ///   - certificate: The chain in PEM, the server's own certificate first.
+    ///   - key: The private key in PEM.
+    /// Throws `tls.unusable` if they cannot be parsed or do not match.
     package init(certificate: [UInt8], key: Secret) throws(PushError) {
         current = Mutex(try Self.pair(certificate, key))
     }
 
-    /// Handshakes from now on show these. Throws `tls.unusable`; then the ones before stay.
+    /// Replaces the identity for future handshakes. Throws `tls.unusable` and keeps the previous one if the new one is invalid.
     package func exchange(certificate: [UInt8], key: Secret) throws(PushError) {
         var new = try Self.pair(certificate, key)
         current.withLock { pair in
@@ -51,14 +51,14 @@ package final class TLSIdentity: Sendable {
             let chain = try NIOSSLCertificate.fromPEMBytes(PEMText.strict(certificate))
             let privateKey = try NIOSSLPrivateKey(bytes: PEMText.strict(Array(key.reveal().utf8)), format: .pem)
             let pair = Pair(chain: chain.map { .certificate($0) }, key: .privateKey(privateKey))
-            // The library looks whether they belong together when it makes a context of them.
+            // Creating a context checks that the key matches the certificate.
             _ = try NIOSSLContext(
                 configuration: .makeServerConfiguration(certificateChain: pair.chain, privateKey: pair.key))
             return pair
         } catch {
             throw PushError(
                 "tls.unusable", "the certificate or its key cannot be used",
-                hint: "give the chain and the key that belongs to its first certificate, both in PEM", status: 400)
+                hint: "use a chain and the key of its first certificate, both in PEM", status: 400)
         }
     }
 }

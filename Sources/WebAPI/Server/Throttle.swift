@@ -1,14 +1,14 @@
-import PushCore
+import PushModel
 import Synchronization
 
-/// The limits of requests, which hold for all ports together; they may change while the server runs.
+/// The rate limits, shared by all ports. They can change while the server runs.
 package struct Throttles: Sendable {
     let requests: Throttle
     let testSends: Throttle
 
     /// - Parameters:
-    ///   - requestsPerMinute: for each key; nil for no limit.
-    ///   - testSendsPerMinute: for each hub; nil for no limit.
+    ///   - requestsPerMinute: Per key; nil for no limit.
+    ///   - testSendsPerMinute: Per hub; nil for no limit.
     package init(requestsPerMinute: Int? = nil, testSendsPerMinute: Int? = nil) {
         requests = Throttle(perMinute: requestsPerMinute)
         testSends = Throttle(perMinute: testSendsPerMinute)
@@ -20,7 +20,7 @@ package struct Throttles: Sendable {
     }
 }
 
-/// Lets so many requests a minute through for each key, evenly, with a minute's worth at once after a pause.
+/// A rate limiter (token bucket) per key, with a capacity of one minute's requests.
 final class Throttle: Sendable {
     private struct Bucket {
         var level: Double
@@ -39,13 +39,13 @@ final class Throttle: Sendable {
     /// Nil for no limit.
     init(perMinute: Int?) { state = Mutex(State(perMinute: perMinute.map { Double(max(1, $0)) })) }
 
-    /// From now on; whoever was waiting begins anew.
+    /// Changes the limit and resets all buckets.
     func change(perMinute: Int?) {
         let new = State(perMinute: perMinute.map { Double(max(1, $0)) })
         state.withLock { if $0.perMinute != new.perMinute { $0 = new } }
     }
 
-    /// Nil where the request may go on, else the seconds until it may.
+    /// Nil if the request may proceed, otherwise the number of seconds to wait.
     func wait(_ key: String, now: Timestamp) -> Int? {
         state.withLock { state in
             guard let perMinute = state.perMinute else { return nil }

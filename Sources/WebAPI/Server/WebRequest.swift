@@ -1,42 +1,41 @@
 import HTTPTypes
 import HubWire
 import NIOCore
-import PushCore
+import PushModel
 
-/// A request as routes see it: its head, and a way to its body, which is read when the caller has proved who it is.
+/// A request in the form that routes use: its head, and a body that is read only after authorization.
 struct WebRequest: Sendable {
     var method: HTTPRequest.Method
-    /// Scheme, host and port that the client knows the server by, such as `https://push.example:8443`.
+    /// Scheme, host and port of the server as the client knows it, such as `https://push.example:8443`.
     let base: String
-    /// Host and port as the client wrote them.
+    /// Host and port as sent by the client.
     let authority: String
-    /// Still encoded, without the query.
+    /// The encoded path, without the query.
     var path: String
     let query: RequestQuery
     let fields: HTTPFields
-    /// The client's own, or one made for it; in every answer and in the log.
+    /// The client's tracking id or a generated one. It is in every response and in the log.
     let trackingID: String
     let now: Timestamp
     let body: RequestBody
-    /// Where it comes from: an IPv4 address, or the network of an IPv6 address, of which one client has all; "local" for a socket of
-    /// this machine.
+    /// The client's address: an IPv4 address, the /64 network of an IPv6 address, or "local" for a Unix domain socket.
     var address = "local"
     var client = ClientPresence.lasting
-    /// Of the namespace, before it was asked whether the request is allowed.
+    /// The revision of the namespace before authorization.
     var revision = -1
 
-    /// What answers repeat, so that clients that look for their own spelling find it.
+    /// The API version to repeat in responses, because clients compare it with their own.
     var apiVersion: String { query["api-version"].flatMap { $0.isEmpty ? nil : $0 } ?? "2020-06" }
 
-    /// An absolute address on this server; `path` begins with a slash and is encoded.
+    /// An absolute address on this server. `path` must be encoded and begin with a slash.
     func address(_ path: String, _ flags: String = "") -> String {
         "\(base)\(path)?api-version=\(PercentEncoding.encode(apiVersion))\(flags)"
     }
 
-    /// The path as it was written, without slashes at its end and with one where there are several.
+    /// The path as sent, without trailing slashes and with repeated ones joined.
     var trimmedPath: String { path.split(separator: "/").map { "/\($0)" }.joined() }
 
-    /// The address that was asked for, with the whole of its query: what lists are known by.
+    /// The requested address with its whole query, which identifies a list.
     var ownAddress: String {
         let path = trimmedPath.isEmpty ? "/" : trimmedPath
         return query.text.isEmpty ? address(path) : "\(base)\(path)?\(query.text)"
@@ -49,16 +48,16 @@ struct RequestBody: Sendable {
 
     init(_ collect: @escaping @Sendable (Int) async throws(PushError) -> [UInt8]) { self.collect = collect }
 
-    /// All of it. Throws `request.too_large` (413) beyond `limit` bytes and `request.too_slow` (408).
+    /// Reads the whole body. Throws `request.too_large` (413) beyond `limit` bytes and `request.too_slow` (408).
     func read(limit: Int) async throws(PushError) -> [UInt8] { try await collect(limit) }
 }
 
-/// What goes back.
+/// The response of a route.
 struct WebAnswer: Sendable {
     var status: HTTPResponse.Status
     var fields: HTTPFields
     var body: [UInt8]
-    /// A body that is the same for many requests, instead of `body`: all of them share the memory.
+    /// A body shared by many responses, used instead of `body` to save memory.
     var shared: ByteBuffer?
 
     init(_ status: HTTPResponse.Status, _ fields: HTTPFields = [:], body: [UInt8] = []) {
@@ -79,10 +78,21 @@ struct WebAnswer: Sendable {
 }
 
 extension HTTPField.Name {
-    // Names are made from literals that are tokens, so none of these can fail.
+    // The names are valid tokens, so none of these initializers fails.
     static let trackingID = HTTPField.Name("TrackingId") ?? .server
     static let correlationID = HTTPField.Name("x-ms-correlation-request-id") ?? .server
     static let continuation = HTTPField.Name(Page.continuationHeader) ?? .server
     static let idempotencyKey = HTTPField.Name("Idempotency-Key") ?? .server
     static let idempotencyReplayed = HTTPField.Name("Idempotency-Replayed") ?? .server
+}
+
+extension PushError {
+    /// The error `request.method` (405) for a method that the resource does not allow.
+    ///
+    /// - Parameter methods: the allowed methods, separated by commas.
+    static func notAllowed(_ request: WebRequest, _ methods: String) -> PushError {
+        PushError(
+            "request.method", "the method \(request.method.rawValue) is not allowed here", hint: "use \(methods)", status: 405,
+            details: ["allow": .string(methods.replacing("GET", with: "GET, HEAD"))])
+    }
 }

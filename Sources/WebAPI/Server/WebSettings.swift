@@ -1,12 +1,12 @@
-import PushCore
+import PushModel
 
-/// What the web interface is told when it is made.
+/// The settings of the web interface.
 package struct WebSettings: Sendable {
     /// Whether requests come over TLS.
     package var isSecure: Bool
-    /// What clients know the server by, where that is not the host of their requests; without a slash at its end.
+    /// The server's public address, if it differs from the host of requests; without a trailing slash.
     package var publicURL: String?
-    /// Whether whoever can connect may do everything, without a token: a socket that only the owner of the server reaches.
+    /// Whether every client may do everything without a token: for a socket that only the server's owner can reach.
     package var isTrusted: Bool
     /// What hubs accept from clients.
     package var policy: ClientPolicy

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Bindings
 
-/// Mistakes of the first hour that a check finds, with the words that lead on.
+/// Beginners' mistakes: a check finds each one and its text says how to fix it.
 @Suite struct FirstHourTests {
     private static let opening = "local phone = push.device { name = 'a' } "
 
@@ -24,7 +24,7 @@ import Testing
             ("print('x' .. phone:inbox())", "table.concat"),
             ("local s = 'a' local n = s\n('x'):len()", "begins a line"),
         ])
-    func `what Lua will refuse`(lua: String, part: String) {
+    func `expressions that always fail in Lua are errors`(lua: String, part: String) {
         #expect(found(lua).count == 1, "\(found(lua))")
         #expect(found(lua).first?.hasPrefix("script.error: ") == true && found(lua).first?.contains(part) == true, "\(found(lua))")
     }
@@ -42,7 +42,7 @@ import Testing
             "local function f(t) t.x = 1 return t + 1 end print(f)", "print((nil or 5) + 1, not nil)",
             "local a local function f() return a.b end a = { b = 1 } print(f())", "print(push.expect(1).to.equal)",
         ])
-    func `what Lua may take is left alone`(lua: String) {
+    func `expressions that may be valid have no finding`(lua: String) {
         #expect(found(lua).isEmpty, "\(found(lua))")
     }
 
@@ -50,24 +50,24 @@ import Testing
         arguments: [
             ("push.expect(1).to_not.be_a 'strng'", "args.wrong_type", "\"string\""),
             ("push.expect(1).to.equal(1, 2)", "args.too_many", "takes 1 argument"),
-            ("push.expect(1).to.equal()", "args.missing", "nil is meant"),
+            ("push.expect(1).to.equal()", "args.missing", "nil must be written"),
             ("push.expect(1).to.be_true(1)", "args.too_many", "takes 0"), ("push.expect(1).to.be_above 'x'", "args.wrong_type", "a number"),
             ("push.expect('x').to.match()", "args.missing", "pattern"),
             ("push.expect({}).to.have_length 'x'", "args.wrong_type", "whole number"),
             ("push.expect(1).to:equal(1)", "args.receiver", "write a dot: push.expect(…).to.equal(…)"),
             ("push.expect(1):to_equal(1)", "script.unknown_name", "to_equal"), ("push.expect(1)", "expect.failed", "no matcher"),
         ])
-    func `expectations that expect nothing`(lua: String, code: String, part: String) {
+    func `expectations that check nothing are errors`(lua: String, code: String, part: String) {
         #expect(found(lua).count == 1 && found(lua).first?.hasPrefix("\(code): ") == true, "\(found(lua))")
         #expect(found(lua).first?.contains(part) == true, "\(found(lua))")
     }
 
-    @Test func `nil may be expected where it is written out`() {
+    @Test func `comparing with nil is allowed when nil is written out`() {
         #expect(found("push.expect(nil).to.equal(nil) local e = push.expect(1) e.to.exist() push.expect(1).to_not.be_a 'nil'").isEmpty)
     }
 
     @Test(arguments: ["null", "None", "undefined"])
-    func `the word for nothing`(word: String) {
+    func `words of other languages for nil are errors`(word: String) {
         for lua in ["if phone.user == \(word) then print(1) end", "local x = \(word) print(x)", "print(\(word) ~= 1)"] {
             #expect(found(lua).first?.hasSuffix("write nil") == true, "\(lua) \(found(lua))")
         }
@@ -78,7 +78,7 @@ import Testing
             ("push.schedule { to = 'a', alert = 'x', at = '2026-01-06T08:00:00Z', after = '1h' }", "exclude each other"),
             ("push.install('i', { device = phone, platform = 'wns' })", "exclude each other"), ("push.install('i', {})", "needs a device"),
             ("print(phone.usr, phone.time)", "time_zone"), ("push.wire 'Andriod'", "\"android\""), ("push.wire 'google'", "\"fcm\""),
-            ("push.wire 'mpns'", "retired"),
+            ("push.wire 'mpns'", "was shut down"),
             ("push.schedule { to = 'a', alert = 'x', after = '8d' }", "seven days"),
             ("push.patch('x', { { op = 'ad', path = '/tags' } })", "add, remove or replace"),
             ("print(push.locale.choose('en_US', { 'en' }, 'en'))", "en-US"),
@@ -97,12 +97,12 @@ import Testing
             ("push.try(push.send { to = 'a', alert = 'x' })", "function() … end"),
             ("push:sleep '1s'", "write a dot"),
         ])
-    func `calls that every run refuses`(lua: String, part: String) {
+    func `calls that fail in every run are errors`(lua: String, part: String) {
         #expect(found(lua).contains { $0.contains(part) }, "\(found(lua))")
         #expect(found(lua).count <= 2)
     }
 
-    @Test func `half a name is the name that was meant`() {
+    @Test func `the beginning of a field name gets the full name as a hint`() {
         let lua = "local s = push.login { username = 'a', password = push.secret 'p' } print(s.user, s.zzz)"
         #expect(findings(in: lua).map(\.hint).first == "did you mean 'username'?")
         #expect(findings(in: lua).last?.hint?.hasPrefix("it has ") == true)
@@ -115,7 +115,7 @@ import Testing
             ("push.send { to = 'phone, alert = 'x', title = 'y' }", "before this comma"),
             ("push.spawn(function(x) => x end)", "Lua's functions have no =>"),
         ])
-    func `quotes and arrows`(lua: String, part: String) {
+    func `missing quotes and arrow functions have one finding with the cause`(lua: String, part: String) {
         #expect(found(lua).count == 1 && found(lua).first?.contains(part) == true, "\(found(lua))")
     }
 
@@ -132,7 +132,7 @@ import Testing
             ("print 'https://user:password@example.com/'", false), ("print 'https://example.com:8080/a@b'", false),
             ("local password = push.secret 'demo_password'", false), ("local password_file = 'hunter2hunter2'", false),
         ])
-    func `secrets in the ordinary way`(lua: String, isSecret: Bool) {
+    func `secrets in variables, fields and URLs are found, placeholders are not`(lua: String, isSecret: Bool) {
         #expect(found(lua).map { $0.hasPrefix("check.secret") } == (isSecret ? [true] : []), "\(found(lua))")
     }
 }

@@ -4,16 +4,16 @@ import Testing
 
 @testable import Bindings
 
-/// What is found in a script whose first line makes `push` known.
+/// Findings in a script whose first line requires `push`.
 func findings(in lua: String, checker: FlowChecker = FlowChecker()) -> [Finding] {
     checker.findings(in: Array("local push = require \"push\"\n\(lua)".utf8), name: "flow.lua")
 }
 
-/// `CODE LINE:COLUMN`, lines counted from the first of the test.
+/// Each finding as `CODE LINE:COLUMN`; line 1 is the first line of the test's own text.
 private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.code) \($0.line - 1):\($0.column)" } }
 
 @Suite struct FlowCheckerTests {
-    @Test func `the scripts of the project are without findings, but for the one that shows a mistake`() throws {
+    @Test func `the project's scripts have no findings, except the one that shows a mistake`() throws {
         var count = 0
         for folder in ["scripts", "docs/examples"] {
             let root = PackageText.root.appending(path: folder)
@@ -28,7 +28,7 @@ private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.co
     }
 
     @Test(arguments: BindingRegistry.all.map(\.name))
-    func `the example of a binding is without findings`(name: String) throws {
+    func `the example of each binding has no findings`(name: String) throws {
         let binding = try #require(BindingRegistry.named(name))
         let names = "local session, phone, outcome, item, planned, receipt, bank, alice, registration, group, greet = ...\n"
         #expect(findings(in: names + binding.example).isEmpty, "\(findings(in: names + binding.example))")
@@ -48,7 +48,7 @@ private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.co
             ("function push.tag.mine() end", ["script.read_only 1:19"]), ("require 'socket'", ["script.unknown_module 1:9"]),
             ("local name = ...\nrequire(name)", []),
         ])
-    func `names that the module does not have`(lua: String, expected: [String]) {
+    func `names missing from the module are errors`(lua: String, expected: [String]) {
         #expect(marks(lua) == expected)
     }
 
@@ -63,7 +63,7 @@ private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.co
             ("push.install('i', { device = phone, templates = { t = [[{\"a\":\"{'Hi ' + $(n)}\"}]] } })", []),
             ("push.install('i', { device = phone, templates = { t = '{\"a\":\"$(n)\"}' } })", []),
         ])
-    func `an expression inside the text of a template is a warning at its place`(lua: String, expected: [String]) {
+    func `an expression inside the text of a template is a warning at its position`(lua: String, expected: [String]) {
         let found = findings(in: "local phone = ... " + lua)
         #expect(found.map { "\($0.code) \($0.line - 1):\($0.column - 18)" } == expected)
         #expect(found.allSatisfy { $0.severity == .warning && $0.hint?.hasPrefix("write {'") == true })
@@ -96,11 +96,11 @@ private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.co
             ("local item = push.find_device 'a':wait_for {}\nif item.txt then print(item.text) end", ["check.unknown_field 2:9"]),
             ("for i in push.installations {} do print(i.id, i.tag) end", ["check.unknown_field 1:49"]),
         ])
-    func `handles and tables keep their type on the way`(lua: String, expected: [String]) {
+    func `handles and tables have their type after assignments, calls and loops`(lua: String, expected: [String]) {
         #expect(marks(lua) == expected, "\(findings(in: lua))")
     }
 
-    /// Nothing is said where a value may be something else.
+    /// A value that may have another type has no finding.
     @Test(
         arguments: [
             "local s = push.login { username = 'a', password = push.secret 'p' }\ns = nil\nprint(s.x)",
@@ -122,7 +122,7 @@ private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.co
             "local function tell(to, phone) return push.send { to = to, device = phone, alert = 'x' } end",
             "local text = ...\npush.send { to = 'a', alert = text or nil, properties = (not text and { a = 'b' }) }",
         ])
-    func `silence where nothing is certain`(lua: String) {
+    func `uncertain code has no errors`(lua: String) {
         #expect(findings(in: lua).filter { $0.severity == .error }.isEmpty, "\(findings(in: lua))")
     }
 
@@ -156,7 +156,7 @@ private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.co
             ("push.run('a.lua', { user = function() end })", ["args.wrong_type 1:28"]),
             ("push.install('id', { tags = { 'a b' }, plattform = 'apns' })", ["tag.invalid 1:33", "args.unknown_key 1:40"]),
         ])
-    func `calls that cannot be right, at the place of the mistake`(lua: String, expected: [String]) {
+    func `calls that cannot be right are errors at the position of the mistake`(lua: String, expected: [String]) {
         #expect(marks(lua) == expected, "\(findings(in: lua))")
     }
 
@@ -168,19 +168,19 @@ private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.co
             ("local to = 'a |'\npush.send { to = to, alert = 'x' }", "tag_expression.invalid", 15),
             ("push.subscribe { device = ..., categories = { 'a b' } }", "tag.invalid", 49),
         ])
-    func `a fault within a text is shown at its character, past the escapes`(lua: String, code: String, column: Int) {
+    func `a fault in a text is reported at its character, also after escapes`(lua: String, code: String, column: Int) {
         let found = findings(in: lua)
         #expect(found.map(\.code) == [code])
         #expect(found.first?.column == column)
     }
 
-    @Test func `a fault within a template is shown in its line`() {
+    @Test func `a fault in a template is reported in its own line`() {
         let found = findings(
             in: "local s = ...\npush.register { session = s, device = s, template = [[\n{\"aps\":\n  {\"alert\":\"$(x\"}}]] }")
         #expect(found.map { "\($0.code) \($0.line):\($0.column)" } == ["template.syntax 5:14"])
     }
 
-    @Test func `a syntax error is the one finding of its script`() {
+    @Test func `a syntax error is the only finding of its script`() {
         let found = findings(in: "push.sned {}\nif x = 1 then end")
         #expect(found.map { "\($0.code) \($0.line):\($0.column)-\($0.endColumn) \($0.severity)" } == ["script.syntax 3:6-7 error"])
     }
@@ -190,7 +190,7 @@ private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.co
         "local run = os.execute\nif run then run('x') end", "print(dofile, loadfile, string.dump, package.loaded)",
         "local home = os.getenv and os.getenv('HOME')\nprint(home)", "print(os['execute'])",
     ])
-    func `to ask for what Lua's library lacks is no mistake`(lua: String) {
+    func `testing for a library function that is absent is not an error`(lua: String) {
         #expect(findings(in: lua).isEmpty, "\(findings(in: lua))")
     }
 
@@ -198,7 +198,7 @@ private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.co
         "os.execute('x')", "io.stdout:write('x')", "package.loaded.x = 1", "print(debug.getinfo(1).short_src)", "loadfile('x')",
         "os['execute']('x')", "string.dump(print)", "local function f() io.write('x') end\nf()",
     ])
-    func `to use it is one`(lua: String) {
+    func `using a library function that is absent is an error`(lua: String) {
         #expect(findings(in: lua).map(\.code) == ["sandbox.absent"])
     }
 
@@ -211,13 +211,13 @@ private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.co
             ("print(True)", "script.unknown_global", "\"true\""), ("print(device { name = 'a' })", "script.unknown_global", "push.device"),
             ("io.open 'x'", "sandbox.absent", "push.log"), ("os.execute 'ls'", "sandbox.absent", "cannot start programs"),
             ("os.foo()", "sandbox.absent", "os has clock"),
-            ("dofile 'x'", "sandbox.absent", "require it"), ("string.dump(print)", "sandbox.absent", "bytecode"),
+            ("dofile 'x'", "sandbox.absent", "with require"), ("string.dump(print)", "sandbox.absent", "bytecode"),
             ("local n = ('x'):len() string.fromat()", "script.unknown_name", "format"),
             ("phones = {}", "check.global", "local"), ("function helper() end", "check.global", "local"),
             ("local sesion = 1\nsession = 2", "check.global", "\"sesion\""),
-            ("print = nil", "check.global", "Lua's own"),
+            ("print = nil", "check.global", "is part of Lua"),
         ])
-    func `names that are nowhere`(lua: String, code: String, part: String) throws {
+    func `undefined names are errors with a hint`(lua: String, code: String, part: String) throws {
         let found = findings(in: lua)
         #expect(found.map(\.code) == [code])
         let finding = try #require(found.first)
@@ -225,13 +225,13 @@ private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.co
         #expect(finding.severity == (code == "check.global" ? .warning : .error))
     }
 
-    @Test func `a script without the module is told how to get it`() {
+    @Test func `a script without the module gets a hint to require it`() {
         let found = FlowChecker().findings(in: Array("push.send {}\npush.sleep '1s'".utf8), name: "flow.lua")
         #expect(found.map(\.code) == ["script.unknown_global"])
         #expect(found.first?.hint == "begin the script with local push = require \"push\"")
     }
 
-    @Test func `a name that is only asked for is a warning`() {
+    @Test func `an undefined name that is only tested is a warning`() {
         let found = findings(in: "if debugging then print 'x' end\nlocal a = limit or 5\nprint(a == other)")
         #expect(found.map(\.severity) == [.warning, .warning, .warning])
     }
@@ -251,11 +251,11 @@ private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.co
             ("local args = push.args { user = {} }\nprint(args.usr, args.user)", ["check.unknown_option 2:12"]),
             ("local args = push.args(...)\nprint(args.anything)", []),
         ])
-    func `the declaration of options`(lua: String, expected: [String]) {
+    func `invalid declarations of options are errors`(lua: String, expected: [String]) {
         #expect(marks(lua) == expected, "\(findings(in: lua))")
     }
 
-    @Test func `namespaces of any depth come from the registry alone`() {
+    @Test func `namespaces of any depth come from the registry`() {
         let bindings: [Binding] = [
             Binding("push.deep.space.nine", "A.", parameters: [.required("name", .string, "who")], example: "", body: .prelude),
             Binding(
@@ -276,7 +276,7 @@ private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.co
         #expect(codes("push.deep.space:nine 'x'") == ["args.receiver 17"])
     }
 
-    @Test func `findings come in the order of the script, and no more than can be read`() {
+    @Test func `findings are in the order of the script, at most 1,001, and secrets are always reported`() {
         let lines = (1...3000).map { "push.a\($0)()" }.joined(separator: "\n")
         let found = findings(in: lines)
         #expect(found.count == 1001)
@@ -289,7 +289,7 @@ private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.co
         }
     }
 
-    @Test func `the deepest script that Lua takes is checked to its bottom`() {
+    @Test func `the deepest nesting that Lua accepts is checked completely`() {
         for (open, inner, close) in [
             ("(", "push.sned", ")"), ("{ a = ", "push.sned", "}"), ("(function() return ", "push.sned", " end)()"),
             ("f(", "push.sned", ")"),
@@ -301,7 +301,7 @@ private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.co
         }
     }
 
-    @Test func `scripts with a word left out are checked to their end`() throws {
+    @Test func `scripts with a missing word are checked to their end`() throws {
         let root = PackageText.root.appending(path: "scripts")
         for name in ["breaking_news.lua", "secure_push.lua", "spec/notify_users_spec.lua"] {
             let source = [UInt8](FileManager.default.contents(atPath: root.appending(path: name).path) ?? Data())

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Bindings
 
-/// Texts that look like credentials, put together here so that no scanner takes this file for a leak.
+/// Findings about texts that look like credentials. The texts are assembled here so that secret scanners do not report this file.
 @Suite struct SecretFindingTests {
     private static let letters = "Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MDEyMzQ1Njc4OTA="
     static let secrets: [String] = [
@@ -16,7 +16,7 @@ import Testing
     ]
 
     @Test(arguments: secrets)
-    func `a credential is found in texts and comments, and never shown`(secret: String) throws {
+    func `a credential in a text or comment is found, and the finding does not show it`(secret: String) throws {
         for lua in ["local x = '\(secret)'", "-- \(secret)", "print { [[\(secret)]] }"] {
             let found = findings(in: lua)
             #expect(found.map(\.code) == ["check.secret"], "\(lua)")
@@ -33,7 +33,7 @@ import Testing
             "-----BEGIN CERTIFICATE-----", "-----BEGIN PUBLIC KEY-----", "the bearer of good news, a long text without a key", "xoxb-",
             "ghp_short",
         ])
-    func `what only resembles one is left alone`(text: String) {
+    func `texts that only resemble a credential have no finding`(text: String) {
         #expect(findings(in: "local x = '\(text)' -- \(text)").isEmpty)
     }
 
@@ -44,14 +44,14 @@ import Testing
             ("push.login { username = 'a', ['password'] = 'hunter2' }", 45),
             ("local login = push.login\nlogin { username = 'a', password = 'hunter2' }", 36),
         ])
-    func `a password that is written out is found where it stands`(lua: String, column: Int) {
+    func `a literal password is found at its position`(lua: String, column: Int) {
         let found = findings(in: lua)
         #expect(found.map(\.code) == ["check.secret"])
         #expect(found.first?.column == column)
         #expect(found.first?.message.contains("hunter2") == false)
     }
 
-    @Test func `a password from elsewhere is fine`() {
+    @Test func `a password that is not a literal has no finding`() {
         for value in ["push.secret 'x'", "args.password", "''", "os.date()", "nil or push.secret 'x'"] {
             #expect(findings(in: "local args = ...\npush.login { username = 'a', password = \(value) }").isEmpty, "\(value)")
         }
@@ -63,7 +63,7 @@ import Testing
             ("local t = {} t.client_secret = 'VALUE'", true),
             ("local t = {} t['password'] = 'VALUE'", true), ("local name = 'VALUE'", false), ("local t = { title = 'VALUE' }", false),
         ])
-    func `a random text is a secret by its name`(lua: String, isSecret: Bool) {
+    func `a random text is a secret when its name says so`(lua: String, isSecret: Bool) {
         let random = "q8Zr2LmN0pXv7" + "TyB4wKd9HsE"
         #expect(findings(in: lua.replacing("VALUE", with: random)).map(\.code) == (isSecret ? ["check.secret"] : []))
         for plain in ["xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx1", "a short one", "00000000-0000-0000-0000-000000000001"] {

@@ -3,19 +3,19 @@ import Lua
 import Testing
 
 @testable import Bindings
-@testable import PushCore
+@testable import PushModel
 
-/// What a check says of a script that is to run against Azure, or against a served hub.
+/// Findings in scripts that are checked for Azure or for a served hub.
 @Suite struct TargetFindingTests {
     private static let opening =
         "local phone = push.device { name = 'a' } local s = push.login { username = 'a', password = push.secret 'p' }\n"
 
-    /// `CODE LINE:COLUMN`, lines counted from the first of the test.
+    /// Each finding as `CODE LINE:COLUMN`; line 1 is the first line of the test's own text.
     private func marks(_ lua: String, _ target: CheckedTarget = .azure) -> [String] {
         findings(in: Self.opening + lua, checker: FlowChecker(target: target)).map { "\($0.code) \($0.line - 2):\($0.column)" }
     }
 
-    // MARK: - What is missing there
+    // MARK: - Missing features
 
     @Test(
         arguments: [
@@ -27,7 +27,7 @@ import Testing
             "push.simulator.fcm:revoke_tokens()", "push.simulator.fcm:disconnect()", "push.simulator.gcm:reset()",
             "push.simulator.browser:reasons()", "phone.inbox(phone)",
         ])
-    func `a call that looks at phones, wires, faults or the clock is a finding outside of a rehearsal`(call: String) {
+    func `using inboxes, recorded requests, faults or the clock outside of a rehearsal is a finding`(call: String) {
         for target in [CheckedTarget.azure, .pushhost] {
             #expect(marks(call, target) == ["target.unsupported 1:1"])
             #expect(marks("push.rehearse('x', function() \(call) end)", target) == [])
@@ -35,7 +35,7 @@ import Testing
         #expect(marks(call, .embedded) == [])
     }
 
-    @Test func `Azure has no plans, a served hub has`() {
+    @Test func `plans are a finding for Azure and not for a served hub`() {
         for (call, mark) in [
             ("push.plan { to = 'a', alert = 'x' }", "1:18"), ("push.send { plan = 'p-0001' }", "1:20"),
         ] {
@@ -55,13 +55,13 @@ import Testing
             "push.sleep '1s'", "print(push.target.name)",
             "push.send { to = 'a', alert = 'x', test = true, priority = 'high', collapse_id = 'x' }", "local p = ... p:inbox()",
         ])
-    func `what real handles can do is no finding, nor what is not known`(call: String) {
+    func `calls that real targets support, and calls on unknown values, have no finding`(call: String) {
         #expect(marks(call) == [])
     }
 
     @Test(
         arguments: [
-            // Called from a rehearsal alone, directly or not.
+            // Called only from a rehearsal, directly or not.
             ("local function look() phone:inbox() end push.rehearse('x', function() look() end)", []),
             ("local function look() phone:inbox() end push.rehearse('x', look)", []),
             ("local look = function() phone:inbox() end\nlocal function all() look() end\npush.rehearse('x', function() all() end)", []),
@@ -71,7 +71,7 @@ import Testing
             ("local rehearse = push.rehearse\nrehearse('x', function() phone:inbox() end)", []),
             ("push.test.it('x', function() phone:inbox() end)", []),
             ("local it = push.test.it\nlocal function look() phone:inbox() end\nit('x', function() look() end)", []),
-            // Called elsewhere, too.
+            // Also called elsewhere.
             (
                 "local function look() phone:inbox() end\npush.rehearse('x', function() look() end)\nlook()",
                 ["target.unsupported 1:23"]
@@ -83,7 +83,7 @@ import Testing
             ("local jobs = { function() phone:inbox() end }", []),
             ("for _ = 1, 2 do phone:inbox() end", ["target.unsupported 1:17"]),
             ("(function() phone:inbox() end)()", ["target.unsupported 1:13"]),
-            // Through a table, and through a parameter.
+            // Called through a table or a parameter.
             ("local help = { look = function() phone:inbox() end }\nhelp.look()", ["target.unsupported 1:34"]),
             ("local help = {}\nfunction help.look() phone:inbox() end\nhelp:look()", ["target.unsupported 2:22"]),
             ("local help = {}\nfunction help.look() phone:inbox() end\nreturn help", []),
@@ -94,7 +94,7 @@ import Testing
             ),
             ("local function twice(work) work() work() end\ntwice(function() phone:inbox() end)", ["target.unsupported 2:18"]),
             ("local function shown(work) push.rehearse('x', work) end\nshown(function() phone:inbox() end)", []),
-            // Where the script has asked what it runs against.
+            // Inside a check of the target.
             ("if push.target.simulated then phone:inbox() else push.wire() end", []),
             ("local sim = push.target.simulated\nif sim then phone:inbox() end\nphone:inbox()", ["target.unsupported 3:1"]),
             ("local function look()\nif not push.target.simulated then return end\nphone:inbox()\nend\nlook()", []),
@@ -103,26 +103,26 @@ import Testing
             ("if phone.user then phone:inbox() end", ["target.unsupported 1:20"]),
             ("print(phone.user and phone:inbox())", ["target.unsupported 1:22"]),
         ] as [(String, [String])])
-    func `functions count where they are called`(lua: String, expected: [String]) {
+    func `a function is checked for each place that calls it`(lua: String, expected: [String]) {
         #expect(marks(lua) == expected)
     }
 
-    @Test func `a finding says what is missing where, and what to do`() throws {
+    @Test func `a finding names the missing feature and the target, and says what to do`() throws {
         let azure = try #require(findings(in: Self.opening + "push.wire()", checker: FlowChecker(target: .azure)).first)
         #expect(azure.severity == .error)
-        #expect(azure.message == "push.wire needs wires that can be seen: Azure Notification Hubs has none")
+        #expect(azure.message == "push.wire needs recorded requests to push services: Azure Notification Hubs has none")
         #expect(azure.hint == "put it into push.rehearse(\"…\", function() … end), which is skipped there")
         let served = try #require(findings(in: Self.opening + "push.wire()", checker: FlowChecker(target: .pushhost)).first)
-        #expect(served.message == "push.wire needs wires that can be seen: a served hub without a lab has none")
+        #expect(served.message == "push.wire needs recorded requests to push services: a served hub without a lab has none")
     }
 
-    @Test func `what only a hub that keeps why can tell is a finding for Azure alone`() throws {
+    @Test func `tracing a notification is a finding for Azure alone`() throws {
         let lua = Self.opening + "push.trace { notification = 'n-1' }"
         #expect(findings(in: lua, checker: FlowChecker(target: .azure)).map(\.code) == ["target.unsupported"])
         #expect(findings(in: lua, checker: FlowChecker(target: .pushhost)).isEmpty)
     }
 
-    @Test func `a binding that needs something of its target names the error that it raises without`() {
+    @Test func `a binding that needs a feature of its target lists the error for targets without it`() {
         let needy = BindingRegistry.all.filter { $0.needs != nil }
         #expect(needy.count >= 20)
         for binding in needy { #expect(binding.errors.contains("target.unsupported"), "\(binding.name)") }
@@ -189,18 +189,18 @@ import Testing
             ("push.send { to = 'a', properties = { m = 'x' }, collapse_id = 'x' }", ["target.unsupported 1:49"]),
             ("push.send { to = 'a', properties = { m = 'x' }, expires_in = '1h' }", []),
         ] as [(String, [String])])
-    func `content beyond Azure's limits, and what it has no place for, are findings`(lua: String, expected: [String]) {
+    func `content that Azure's limits or message formats exclude is a finding`(lua: String, expected: [String]) {
         #expect(marks(lua) == expected)
         #expect(marks(lua, .embedded) == [])
     }
 
-    @Test func `a call that is wrong on every target is told once`() {
+    @Test func `a call that is wrong on every target has one finding`() {
         #expect(marks("push.send { tags = 'a', alert = \(Self.text(5000)) }") == ["args.unknown_key 1:13"])
         #expect(marks("push.send { to = 'a &&', alert = 'x' }").count == 1)
         #expect(marks("push.schedule { after = '8d', to = 'a', alert = 'x' }").count == 1)
     }
 
-    @Test func `the flows of the project run on every target, and their specs are for rehearsals`() throws {
+    @Test func `the project's flows pass for every target, and their specs need rehearsals`() throws {
         let root = PackageText.root.appending(path: "scripts")
         let names = try FileManager.default.subpathsOfDirectory(atPath: root.path).filter { $0.hasSuffix(".lua") }
         #expect(names.count >= 12)
@@ -213,27 +213,27 @@ import Testing
         }
     }
 
-    // MARK: - The names of the targets
+    // MARK: - Names of targets
 
     @Test(
         arguments: [
-            ("azur", "there is no kind of target \"azur\"; did you mean \"azure\"?"),
-            ("Azure", "there is no kind of target \"Azure\"; did you mean \"azure\"?"),
-            ("pushost", "there is no kind of target \"pushost\"; did you mean \"pushhost\"?"),
-            ("staging", "there is no kind of target \"staging\""),
+            ("azur", "unknown kind of target \"azur\"; did you mean \"azure\"?"),
+            ("Azure", "unknown kind of target \"Azure\"; did you mean \"azure\"?"),
+            ("pushost", "unknown kind of target \"pushost\"; did you mean \"pushhost\"?"),
+            ("staging", "unknown kind of target \"staging\""),
         ])
-    func `a target that there is not is refused with the nearest one`(name: String, message: String) throws {
+    func `an unknown target is refused with the nearest name`(name: String, message: String) throws {
         let error = try #require(throws: PushError.self) { try CheckedTarget(named: name) }
         #expect(error.code == "usage.option" && error.message == message)
-        #expect(error.hint == "--target takes embedded, pushhost and azure")
+        #expect(error.hint == "--target must be embedded, pushhost or azure")
     }
 
-    @Test func `a connection string is refused without being repeated`() throws {
+    @Test func `a connection string is refused and not repeated`() throws {
         let text = "Endpoint=sb://x.servicebus.windows.net/;SharedAccessKeyName=a;SharedAccessKey=c2VjcmV0"
         let error = try #require(throws: PushError.self) { try CheckedTarget(named: text) }
         #expect(!"\(error)".contains("c2VjcmV0"))
-        #expect(error.hint?.hasSuffix("write azure for this one") == true)
+        #expect(error.hint?.hasSuffix("for this target write azure") == true)
         let address = try #require(throws: PushError.self) { try CheckedTarget(named: "http://127.0.0.1:8080") }
-        #expect(address.hint?.hasSuffix("write pushhost for this one") == true)
+        #expect(address.hint?.hasSuffix("for this target write pushhost") == true)
     }
 }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The package's sources, as text.
+/// The sources of the package as text.
 enum PackageText {
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
@@ -11,16 +11,17 @@ enum PackageText {
         let text: String
     }
 
-    /// Swift, C and Lua, sorted by path, without the catalogue of error codes.
+    /// All Swift, C and Lua files sorted by path, without the catalogue of error codes and the search words, which name codes.
     static func files() throws -> [File] {
         let sources = root.appending(path: "Sources")
         let names = try FileManager.default.subpathsOfDirectory(atPath: sources.path).sorted()
         return names.filter { name in
             [".swift", ".lua", ".c"].contains(where: name.hasSuffix) && !name.contains("Reference/ErrorCatalogue")
+                && !name.hasSuffix("Reference/SearchWords.swift")
         }.map { File(path: $0, text: text(of: sources.appending(path: $0))) }
     }
 
-    /// A file below the package's root, empty when it is not there.
+    /// A file, by its path from the root of the package; empty if it does not exist.
     static func text(_ path: String) -> String { text(of: root.appending(path: path)) }
 
     private static func text(of file: URL) -> String {

@@ -33,16 +33,16 @@ import Testing
             ("a-b", [:], "cannot be a parameter's name"),
             ("", [:], "cannot be a parameter's name"),
             ("a", ["typ": .string("string")], "has no key \"typ\"; did you mean \"type\"?"),
-            ("a", ["type": .string("text")], "has no known type"),
-            ("a", ["type": .integer(1)], "has no known type"),
-            ("a", ["default": .integer(1)], "is no string: the number 1"),
-            ("a", ["type": .string("integer"), "default": .number(1.5)], "is no integer"),
-            ("a", ["type": .string("boolean"), "default": .string("no")], "is no boolean"),
+            ("a", ["type": .string("text")], "has an unknown type"),
+            ("a", ["type": .integer(1)], "has an unknown type"),
+            ("a", ["default": .integer(1)], "must be of type string, got the number 1"),
+            ("a", ["type": .string("integer"), "default": .number(1.5)], "must be of type integer"),
+            ("a", ["type": .string("boolean"), "default": .string("no")], "must be of type boolean"),
             ("a", ["type": .string("duration"), "default": .string("soon")], "it must be a duration"),
-            ("a", ["type": .string("integer"), "default": .integer(0), "min": .integer(1)], "the least is 1"),
-            ("a", ["type": .string("number"), "default": .number(2.5), "max": .integer(2)], "the most is 2"),
+            ("a", ["type": .string("integer"), "default": .integer(0), "min": .integer(1)], "the minimum is 1"),
+            ("a", ["type": .string("number"), "default": .number(2.5), "max": .integer(2)], "the maximum is 2"),
             ("a", ["type": .string("integer"), "min": .string("1")], "must be a number, got the string \"1\""),
-            ("a", ["min": .integer(1)], "does not go with the type"),
+            ("a", ["min": .integer(1)], "is not allowed for the type"),
             ("a", ["desc": .integer(1)], "must be a string"),
             ("a", ["required": .string("yes")], "must be true or false"),
             ("a", ["choices": .string("s")], "must be a list of strings"),
@@ -53,7 +53,7 @@ import Testing
                 "choose one of y"
             ),
         ])
-    func `a declaration that cannot be meant is refused`(
+    func `an invalid declaration is refused`(
         name: String, fields: [String: LuaValue], part: String
     ) {
         let error = #expect(throws: LuaError.self) { try declare([name: fields]) }
@@ -62,7 +62,7 @@ import Testing
         #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
     }
 
-    @Test func `a list, and a parameter that is no table, are refused`() {
+    @Test func `a list as declaration, and a parameter that is not a table, are refused`() {
         #expect(throws: LuaError.self) { try FlowDeclaration(LuaTable(array: [.string("user")])) }
         let error = #expect(throws: LuaError.self) { try FlowDeclaration(LuaTable(fields: ["user": .string("alice")])) }
         #expect(error?.message == "the parameter \"user\" must be a table, got the string \"alice\"")
@@ -80,7 +80,7 @@ import Testing
         ])
     }
 
-    @Test func `defaults hold where nothing is given, and a flag of its own is false`() throws {
+    @Test func `defaults apply where no value is given, and a flag without a default is false`() throws {
         #expect(
             try flow().resolve([])
                 == LuaTable(fields: [
@@ -88,7 +88,7 @@ import Testing
                 ]))
     }
 
-    @Test func `values are read by their types, and the last one counts`() throws {
+    @Test func `values are parsed by their types, and the last one wins`() throws {
         let values = try flow().resolve([
             ("user", "bob"), ("user", "eve"), ("devices", "7"), ("rate", "2.5"), ("no-loud", nil), ("dry-run", nil),
             ("wait", "90s"), ("size", "m"),
@@ -107,8 +107,8 @@ import Testing
         arguments: [
             ("usr", "x", "usage.unknown_option", "the flow has no option --usr; did you mean --user?"),
             ("no-user", nil, "usage.unknown_option", "the flow has no option --no-user"),
-            ("devices", "0", "usage.option", "the least is 1"),
-            ("devices", "21", "usage.option", "the most is 20"),
+            ("devices", "0", "usage.option", "the minimum is 1"),
+            ("devices", "21", "usage.option", "the maximum is 20"),
             ("devices", "two", "usage.option", "it must be a whole number"),
             ("devices", "1.5", "usage.option", "it must be a whole number"),
             ("devices", nil, "usage.option", "the value is missing"),
@@ -118,7 +118,7 @@ import Testing
             ("wait", "soon", "usage.option", "it must be a duration"),
             ("size", "xl", "usage.option", "choose one of s, m"),
         ] as [(String, String?, String, String)])
-    func `a command line that does not fit is refused`(
+    func `invalid command lines are refused`(
         name: String, value: String?, code: String, part: String
     ) throws {
         let flow = try flow()
@@ -127,7 +127,7 @@ import Testing
         #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
     }
 
-    @Test func `a required parameter must be given`() throws {
+    @Test func `a missing required parameter is an error`() throws {
         let declaration = try declare(["to": ["required": .boolean(true), "desc": .string("who gets it")]])
         let error = #expect(throws: LuaError.self) { try declaration.resolve([]) }
         #expect(error?.code == "usage.missing_option")

@@ -5,7 +5,7 @@ import Testing
 @Suite struct PlannedSendsTests {
     private func entry(_ id: String) -> PlannedSends.Entry { PlannedSends.Entry(id: id, audience: "a") }
 
-    @Test func `the order is that of scheduling, whatever is removed meanwhile`() {
+    @Test func `the order is that of scheduling, whatever is removed in between`() {
         var planned = PlannedSends()
         for number in 0..<10 { planned.append(entry("n-\(number)")) }
         for id in ["n-0", "n-5", "n-9", "n-5", "unknown"] { planned.remove(id) }
@@ -14,7 +14,7 @@ import Testing
         #expect(planned.count == 8)
     }
 
-    @Test func `a notification stands there once, as it was scheduled last`() {
+    @Test func `a notification is listed once, at its latest scheduling`() {
         var planned = PlannedSends()
         planned.append(entry("a"))
         planned.append(entry("b"))

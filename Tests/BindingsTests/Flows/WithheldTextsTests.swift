@@ -1,11 +1,11 @@
-import PushCore
+import PushModel
 import Testing
 
 @testable import Bindings
 
 @Suite struct WithheldTextsTests {
-    @Test func `A secret argument is masked wherever it stands, however short it is`() {
-        let texts = WithheldTexts()
+    @Test func `A secret argument is masked wherever it appears, however short it is`() {
+        let texts = SecretMasker()
         texts.add(secret: ["773", 42, ["a": "ab\n"]])
         #expect(texts.masking("step 773") == "step ***")
         #expect(texts.masking("x773y 42.") == "x***y ***.")
@@ -13,8 +13,8 @@ import Testing
         #expect(texts.masking(.array([773, "n 7735"])) == .array(["***", "n ***5"]))
     }
 
-    @Test func `a flow that reads more payloads than are noted shows no text any more`() {
-        let texts = WithheldTexts()
+    @Test func `after too many payloads a flow shows no texts at all`() {
+        let texts = SecretMasker()
         texts.add(.array(Array(repeating: .string("ab"), count: 9_999)))
         #expect(texts.masking("a text") == "a text")
         texts.add(.array([.string("cd"), .string("a late secret")]))

@@ -1,21 +1,21 @@
-import PushCore
+import PushModel
 import Support
 import Testing
 
 @testable import Bindings
 
-/// When a hook that fails is left alone, and what is heard of it then.
+/// When the circuit breaker of a hook opens and closes, and what it reports.
 @Suite struct HookBreakerTests {
-    private let breaker = HookBreaker()
+    private let breaker = HookCircuitBreaker()
     private let dawn = HubBench.dawn
 
-    /// Open until half a minute after dawn.
+    /// Opens the breaker until 30 seconds after dawn.
     private func open() throws {
-        for _ in 1..<HookBreaker.threshold { #expect(try #require(breaker.admission(dawn)).failed(dawn) == nil) }
+        for _ in 1..<HookCircuitBreaker.threshold { #expect(try #require(breaker.admission(dawn)).failed(dawn) == nil) }
         #expect(try #require(breaker.admission(dawn)).failed(dawn) == .opened(until: dawn + .seconds(30)))
     }
 
-    @Test func `after its pause it lets one call through, which decides`() throws {
+    @Test func `after the pause one probe call is admitted, and its result decides`() throws {
         try open()
         #expect(breaker.admission(dawn + .seconds(29)) == nil)
         let later = dawn + .seconds(30)
@@ -26,7 +26,7 @@ import Testing
         #expect(next.succeeded() == .closed && breaker.openUntil == nil && breaker.failures == 0)
     }
 
-    @Test func `calls that were under way before it opened do not decide for the one that tries again`() throws {
+    @Test func `calls that started before the breaker opened do not affect the probe`() throws {
         let early = try (1...3).map { _ in try #require(breaker.admission(dawn)) }
         try open()
         let later = dawn + .seconds(30)
@@ -38,7 +38,7 @@ import Testing
         #expect(early[1].failed(later) == nil && breaker.failures == 0)
     }
 
-    @Test func `a probe that was not made leaves its turn to the next`() throws {
+    @Test func `a withdrawn probe lets the next call be the probe`() throws {
         try open()
         let later = dawn + .seconds(30)
         let probe = try #require(breaker.admission(later))
@@ -48,8 +48,8 @@ import Testing
         #expect(next.succeeded() == .closed)
     }
 
-    @Test func `a success between failures begins the count anew`() throws {
-        for _ in 1..<HookBreaker.threshold { #expect(try #require(breaker.admission(dawn)).failed(dawn) == nil) }
+    @Test func `a success resets the count of failures`() throws {
+        for _ in 1..<HookCircuitBreaker.threshold { #expect(try #require(breaker.admission(dawn)).failed(dawn) == nil) }
         #expect(try #require(breaker.admission(dawn)).succeeded() == nil)
         try open()
     }

@@ -1,14 +1,14 @@
 import Lua
-import PushCore
+import PushModel
 import Support
 import Synchronization
 import Testing
 
 @testable import Bindings
 
-/// Plugins that are a part of the program, among those that are scripts.
+/// Plugins written in Swift, beside plugins that are scripts.
 @Suite struct NativePluginTests {
-    /// Does in each hook what the test says.
+    /// Runs a closure of the test for each hook.
     private struct Hooks: NativeHooks {
         var draft: @Sendable (SendDraft) async throws -> SendDraft = { $0 }
         var deliver: @Sendable (any HookedGroup) async throws -> [DeliveryRuling] = { _ in [] }
@@ -38,7 +38,7 @@ import Testing
 
     private static let configuration = PluginConfiguration(file: "plugins/plugins.yaml")
 
-    @Test func `it is asked in the order of the list, and sees what a script has made of a notification`() async throws {
+    @Test func `it runs in the order of the list and sees the changes of scripts before it`() async throws {
         let bench = try PluginBench()
         let adding = Self.type(
             [.beforeSend],
@@ -59,12 +59,12 @@ import Testing
         #expect(bench.host.statuses.last?.plugin.source.version == "native")
     }
 
-    @Test func `its refusal is told, with its name`() async throws {
+    @Test func `its refusal is reported with its name and reason`() async throws {
         let bench = try PluginBench()
         bench.host.install([try bench.host.load(Self.type([.onLogin]), Self.configuration)])
         let veto = await #expect(throws: PushError.self) { try await bench.host.onLogin(LoginDraft(username: "ana")) }
         #expect(veto?.code == "hook.veto")
-        #expect(veto?.message == "the plugin native refuses: not today, ana")
+        #expect(veto?.message == "the plugin native rejected this: not today, ana")
         #expect(bench.texts == [])
     }
 
@@ -90,7 +90,7 @@ import Testing
         #expect(bench.host.statuses.first?.open.map(\.hook) == [.beforeSend])
     }
 
-    @Test func `what does not answer in time is waited for no longer, and is cancelled`() async throws {
+    @Test func `a call that exceeds its timeout is cancelled`() async throws {
         let bench = try PluginBench()
         let wasCancelled = Mutex(false)
         let type = Self.type(
@@ -102,14 +102,14 @@ import Testing
         bench.host.install([try bench.host.load(type, Self.configuration)])
         let draft = try bench.draft()
         let asked = Task { try await bench.host.beforeSend(draft) }
-        try await until { bench.hub.clock.sleeperCount >= 2 }
+        try await until { bench.hub.clock.sleepingTaskCount >= 2 }
         bench.hub.clock.advance(to: HubBench.dawn + .seconds(1))
         #expect(try await asked.value == draft)
         #expect(bench.texts == ["error before_send failed: before_send of the plugin native took longer than 1000 ms (hook.timeout)"])
         try await until { wasCancelled.withLock { $0 } }
     }
 
-    @Test func `whoever asked and has gone takes the call along, which says nothing of the hook`() async throws {
+    @Test func `a call whose caller is cancelled is cancelled too, and does not count as a failure`() async throws {
         let bench = try PluginBench()
         let type = Self.type(
             [.beforeSend],
@@ -119,15 +119,15 @@ import Testing
             }))
         bench.host.install([try bench.host.load(type, Self.configuration)])
         let asked = Task { [draft = try bench.draft()] in try await bench.host.beforeSend(draft) }
-        try await until { bench.hub.clock.sleeperCount >= 2 }
+        try await until { bench.hub.clock.sleepingTaskCount >= 2 }
         asked.cancel()
         _ = try? await asked.value
         #expect(bench.texts == [])
         #expect(bench.host.statuses.first?.failures == 0)
-        try await until { bench.hub.clock.sleeperCount == 0 }
+        try await until { bench.hub.clock.sleepingTaskCount == 0 }
     }
 
-    @Test func `rulings of a hook that fails half-way are not applied, those of one that answers are`() async throws {
+    @Test func `rulings of a hook that fails are not applied, rulings of one that succeeds are`() async throws {
         let bench = try PluginBench()
         let skip = DeliveryRuling(devices: .chosen([2]), fate: .skip, reason: "native: asked for it")
         let good = Self.type(
@@ -147,7 +147,7 @@ import Testing
         #expect(other.rulings == [])
     }
 
-    @Test func `those that are told hold nothing up when they fail`() async throws {
+    @Test func `a failing notification hook does not stop the send`() async throws {
         let bench = try PluginBench()
         let type = Self.type([.afterSend, .onOutcome], Hooks(told: { throw Broken() }))
         bench.host.install([try bench.host.load(type, Self.configuration)])
@@ -155,7 +155,7 @@ import Testing
         #expect(bench.texts == ["error after_send failed: Broken() (host.error)"])
     }
 
-    @Test func `its settings are checked as those of a script, and grants are refused`() async throws {
+    @Test func `its settings are checked like those of a script, and grants are refused`() async throws {
         let bench = try PluginBench()
         let field = ConfigSchema.Field(
             name: "limit", type: .integer(ConfigSchema.Bounds(minimum: 1, maximum: 9)), defaultValue: nil, isRequired: true, summary: "most"
@@ -175,17 +175,17 @@ import Testing
     // MARK: - Functions
 
     @Test(arguments: ["push.tag.near", "push.send", "push.geo", "push.test.x", "push.Geo.x", "geo.x", "push.simulator.x", "push.log.x"])
-    func `a function has a space of its own`(name: String) {
+    func `a function outside of a namespace of its own is refused`(name: String) {
         let binding = Binding(name, "", example: "", body: .prelude)
-        let error = #expect(throws: PushError.self) { try NativeParts.add(bindings: [binding], plugins: []) }
+        let error = #expect(throws: PushError.self) { try NativeExtensions.add(bindings: [binding], plugins: []) }
         #expect(error?.code == "native.name")
     }
 
-    @Test func `two functions or two plugins of one name are refused, and so is a name that no folder could have`() {
+    @Test func `duplicate functions or plugins, and names that no folder could have, are refused`() {
         let binding = Binding("push.twice.x", "", example: "", body: .prelude)
         let type = Self.type([], name: "twice")
         for (bindings, plugins) in [([binding, binding], []), ([], [type, type]), ([], [Self.type([], name: "Not a name")])] {
-            let error = #expect(throws: PushError.self) { try NativeParts.add(bindings: bindings, plugins: plugins) }
+            let error = #expect(throws: PushError.self) { try NativeExtensions.add(bindings: bindings, plugins: plugins) }
             #expect(error?.code == "native.name")
         }
     }

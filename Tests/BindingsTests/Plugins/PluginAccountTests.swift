@@ -1,11 +1,11 @@
 import Lua
-import PushCore
+import PushModel
 import Support
 import Testing
 
 @testable import Bindings
 
-/// Calls of plugins are runs: what the host does for them is charged, and what they held is given back.
+/// Calls of plugins are runs: they are charged for the host's work, and the memory they held is released.
 @Suite struct PluginAccountTests {
     private func hook(_ body: String) -> PluginSource {
         PluginBench.plugin(
@@ -19,29 +19,29 @@ import Testing
         return try #require(error)
     }
 
-    @Test func `what a call writes to the log is bounded, also when it catches every error`() async throws {
+    @Test func `the log of a call is limited, also when the call catches every error`() async throws {
         let bench = try PluginBench()
         let error = try await failure(of: "while true do pcall(print, ('x'):rep(100000)) end", bench)
         #expect(error.message.contains("budget.output"), "\(error)")
         #expect(bench.messages.reduce(0) { $0 + $1.text.utf8.count } < 5 << 20)
     }
 
-    @Test func `files that a call opens are counted`() async throws {
+    @Test func `files that a call opens count against its budget`() async throws {
         let bench = try PluginBench()
         let error = try await failure(of: "for i = 1, 1e6 do pcall(require, 'none' .. i % 7) end", bench)
         #expect(["budget.files", "budget.cpu"].contains { error.message.contains($0) }, "\(error)")
     }
 
-    @Test func `what a call that spent the memory leaves behind is freed, without another call`() async throws {
+    @Test func `memory of a call that exceeded its budget is freed without another call`() async throws {
         let (reliefs, relieved) = AsyncStream.makeStream(of: Void.self)
-        let bench = try PluginBench(onRelief: { relieved.yield() })
+        let bench = try PluginBench(onMemoryFreed: { relieved.yield() })
         let error = try await failure(of: "local t = {} while true do t[#t + 1] = ('x'):rep(1000) .. #t end", bench)
         #expect(error.message.contains("budget.memory"), "\(error)")
         var iterator = reliefs.makeAsyncIterator()
         #expect(await iterator.next() != nil)
     }
 
-    @Test func `a state that another one has replaced is given back, whoever still knows the version`() async throws {
+    @Test func `a replaced state is closed although its version is still referenced`() async throws {
         let bench = try PluginBench()
         let source = PluginBench.plugin(
             "full",
@@ -51,8 +51,8 @@ import Testing
         bench.host.install([loaded])
         let instance = try #require(loaded.script)
         for _ in 0..<40 { _ = try await bench.host.beforeSend(bench.draft()) }
-        try await until { bench.texts.contains { $0.contains("begins anew") } }
-        // The version is known still, as the supervisor of a server knows it; its state is not.
+        try await until { bench.texts.contains { $0.contains("restarted, because") } }
+        // The version is still referenced, as by a server's supervisor; its state is not.
         let live = try #require(bench.host.live.first?.plugin.script)
         #expect(live !== instance)
         bench.host.install([loaded])

@@ -1,24 +1,24 @@
 import Lua
-import PushCore
+import PushModel
 import Storage
 import Support
 import Synchronization
 
 @testable import Bindings
 
-/// Plugins over a hub in memory, on a clock that stands still.
+/// Plugins over a hub in memory, with a clock that the test moves.
 final class PluginBench: Sendable {
     let hub: HubBench
     let host: PluginHost
     private let lines = Mutex<[PluginMessage]>([])
     private let refusals = Mutex<[PluginDenial]>([])
 
-    private let socket = HookSocket()
+    private let socket = LateBoundHooks()
 
-    /// - Parameter isHooked: whether the hub asks the plugins; else tests do.
+    /// - Parameter isHooked: whether the hub calls the plugins; otherwise tests call them.
     init(
-        secrets: [String: String] = [:], isHooked: Bool = false, http: any OutboundHTTP = NoServers(),
-        onRelief: @escaping @Sendable () -> Void = {}
+        secrets: [String: String] = [:], isHooked: Bool = false, http: any OutboundHTTP = NoOutboundHTTP(),
+        onMemoryFreed: @escaping @Sendable () -> Void = {}
     ) throws {
         let bench = try HubBench(hooks: isHooked ? socket : NoHooks())
         let world = FlowWorld(
@@ -30,7 +30,7 @@ final class PluginBench: Sendable {
                 world: world, keyValues: MemoryKeyValueSpaces(), http: http,
                 onDenial: { denial in box.bench?.refusals.withLock { $0.append(denial) } },
                 log: { message in box.bench?.lines.withLock { $0.append(message) } },
-                start: { work in Task { await work() } }, onRelief: onRelief))
+                start: { work in Task { await work() } }, onMemoryFreed: onMemoryFreed))
         hub = bench
         box.set(self)
         socket.connect(host)
@@ -40,7 +40,7 @@ final class PluginBench: Sendable {
     var texts: [String] { messages.map { "\($0.level.rawValue) \($0.text)" } }
     var denials: [PluginDenial] { refusals.withLock { $0 } }
 
-    /// What the files of a plugin are; the hash is one of their lengths, which is enough here.
+    /// The source of a plugin with these files and a simple hash of them.
     static func source(_ name: String, _ main: String, files: [String: String] = [:]) -> PluginSource {
         let all = files.merging(["init.lua": main]) { $1 }
         let hash = all.sorted { $0.key < $1.key }.map { String($0.value.utf8.reduce(5381) { ($0 &* 33) ^ UInt64($1) }, radix: 16) }.joined()
@@ -49,7 +49,7 @@ final class PluginBench: Sendable {
             hash: String(repeating: "0", count: max(0, 64 - hash.count)) + hash)
     }
 
-    /// A plugin with these members beside its name and its version.
+    /// A plugin whose manifest has these members besides name and version.
     static func plugin(_ name: String, _ members: String, before: String = "", files: [String: String] = [:]) -> PluginSource {
         source(name, "local push = require \"push\"\n\(before)\nreturn { name = \"\(name)\", version = \"1.0\", \(members) }", files: files)
     }
@@ -62,7 +62,7 @@ final class PluginBench: Sendable {
             PluginConfiguration(values: values, grants: try grants.map { try Capability(parsing: $0) }, file: "plugins/plugins.yaml"))
     }
 
-    /// Loads plugins and makes them live, in this order.
+    /// Loads plugins and installs them in this order.
     func install(_ sources: PluginSource..., grants: [String] = []) async throws {
         var loaded: [LoadedPlugin] = []
         for source in sources { loaded.append(try await load(source, grants: grants)) }
@@ -82,7 +82,7 @@ final class PluginBench: Sendable {
         SendDraft(hub: "hub", request: try .alert(text, to: expression), origin: origin)
     }
 
-    /// For what is made before the bench.
+    /// A reference to the bench for objects that are created before it.
     private final class Box: Sendable {
         private struct Reference: Sendable { weak var bench: PluginBench? }
         private let held = Mutex(Reference())
@@ -91,7 +91,7 @@ final class PluginBench: Sendable {
     }
 }
 
-/// One zone.
+/// A source of time zones that knows UTC alone.
 struct UTCAlone: TimeZoneSource {
     var names: [String] { ["UTC"] }
 
@@ -109,7 +109,7 @@ struct FixedSecrets: SecretSource {
     func places(for name: String) -> String { "nowhere" }
 }
 
-/// A group of devices of which it is noted what hooks rule.
+/// A group of devices that records the rulings of hooks.
 final class NotedGroup: HookedGroup {
     let hub = "hub"
     let notificationID = "n-0001"

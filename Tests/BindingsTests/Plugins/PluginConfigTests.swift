@@ -1,5 +1,5 @@
 import Lua
-import PushCore
+import PushModel
 import Support
 import Testing
 
@@ -26,7 +26,7 @@ import Testing
         return bench.texts
     }
 
-    @Test func `times of the day, time zones and tags reach the script as texts`() async throws {
+    @Test func `times of day, time zones and tags reach the script as texts`() async throws {
         let values: JSON = .object(["from": "24:00", "zone": "UTC", "tag": "on_call", "tags": ["a", "b:c"]])
         #expect(
             try await log("local c = push.config push.log(c.from, c.zone, c.tag, c.tags[2])", values: values)
@@ -37,23 +37,23 @@ import Testing
         arguments: [
             (JSON.object(["from": "7:00"]), "config.from must be a time of the day such as 07:00, got \"7:00\""),
             (.object(["from": "24:01"]), "config.from must be a time of the day"), (.object(["from": 1320]), "config.from must be a time"),
-            (.object(["zone": "Europe/Lisboa"]), "config.zone is wrong: "), (.object(["zone": true]), "config.zone must be a time zone"),
+            (.object(["zone": "Europe/Lisboa"]), "config.zone is invalid: "), (.object(["zone": true]), "config.zone must be a time zone"),
             (.object(["tag": "on call"]), "config.tag must be a tag, got \"on call\""),
             (.object(["tags": ["a", ""]]), "config.tags[2] must be a tag, got \"\""),
         ])
-    func `what is none of these is told when the plugin is loaded`(values: JSON, expected: String) async throws {
+    func `an invalid time of day, time zone or tag is reported when the plugin is loaded`(values: JSON, expected: String) async throws {
         let error = try await PluginBench().failure(of: Self.plugin(""), values: values)
         #expect(error?.code == "plugin.config")
         #expect(error?.message.contains(expected) == true, "\(error?.message ?? "nothing")")
     }
 
-    @Test func `a default is looked at when the manifest is read`() async throws {
+    @Test func `defaults are checked when the manifest is read`() async throws {
         let error = try await PluginBench().failure(
             of: PluginBench.plugin("p", "config = { from = { type = 'time_of_day', default = 'noon' } }"))
-        #expect(error?.message.contains("config.from.default does not fit: must be a time of the day") == true)
+        #expect(error?.message.contains("config.from.default is invalid: it must be a time of the day") == true)
     }
 
-    @Test func `a list of the configuration can be handed to functions of the host`() async throws {
+    @Test func `a list from the configuration is accepted by functions of the host`() async throws {
         let body = """
             local all = push.locale.properties { name = "N", texts = { en = "x" }, fallback = "en", languages = push.config.languages }
             push.log(all.N_fr, all.N_pt, push.json.encode(push.config.languages), push.json.encode(push.config.limits))
@@ -61,7 +61,7 @@ import Testing
         #expect(try await log(body) == [#"info x"# + "\tx\t" + #"["fr","pt"]"# + "\t" + #"{"day":3}"#])
     }
 
-    @Test func `what a script does to a list changes no configuration, and settings cannot be assigned to`() async throws {
+    @Test func `changing a list in a script does not change the configuration, and settings are read-only`() async throws {
         let body = """
             local languages = push.config.languages
             table.insert(languages, "de")

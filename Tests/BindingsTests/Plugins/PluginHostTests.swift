@@ -1,5 +1,5 @@
 import Lua
-import PushCore
+import PushModel
 import Support
 import Synchronization
 import Testing
@@ -7,9 +7,9 @@ import Testing
 @testable import Bindings
 
 @Suite struct PluginHostTests {
-    // MARK: - Hooks that decide
+    // MARK: - Deciding hooks
 
-    @Test func `before_send changes a notification, puts it off, or refuses it with a reason`() async throws {
+    @Test func `before_send changes a notification, postpones it, or refuses it with a reason`() async throws {
         let bench = try PluginBench()
         try await bench.install(
             PluginBench.plugin(
@@ -32,11 +32,11 @@ import Testing
         let veto = await #expect(throws: PushError.self) { try await bench.host.beforeSend(bench.draft("a secret")) }
         #expect(veto?.code == "hook.veto")
         #expect(veto?.status == 403)
-        #expect(veto?.message == "the plugin words refuses: no secrets, please")
+        #expect(veto?.message == "the plugin words rejected this: no secrets, please")
         #expect(bench.texts == [])
     }
 
-    @Test func `plugins are asked in the order of the list, each about what the one before has made of it`() async throws {
+    @Test func `plugins run in the order of the list, each with the result of the one before`() async throws {
         let bench = try PluginBench()
         func adding(_ name: String) -> PluginSource {
             PluginBench.plugin(
@@ -46,7 +46,7 @@ import Testing
         #expect(try await bench.host.beforeSend(bench.draft()).request.audience.expression?.description == "Sports || b || a")
     }
 
-    @Test func `a plugin is not called for what is done on its own behalf`() async throws {
+    @Test func `a plugin is not called for its own sends`() async throws {
         let bench = try PluginBench()
         try await bench.install(
             PluginBench.plugin("own", "hooks = { before_send = { on_failure = 'fail_open', run = function() return { veto = 'me' } end } }")
@@ -56,7 +56,7 @@ import Testing
         await #expect(throws: PushError.self) { try await bench.host.beforeSend(bench.draft(origin: ["other"])) }
     }
 
-    @Test func `what a script of a plugin sends, from a route, a task or a hook, is not asked of the plugin itself`() async throws {
+    @Test func `sends of a plugin's script, from a route, a task or a hook, do not call the plugin itself`() async throws {
         let bench = try PluginBench(isHooked: true)
         try await bench.hub.register(.apns(token: String(repeating: "1", count: 64)), tags: ["Sports"])
         try await bench.install(
@@ -89,7 +89,7 @@ import Testing
         #expect(bench.texts == ["info own", "info own"], "the other plugin sees on whose behalf, and the own one is not asked")
     }
 
-    @Test func `what was taken back stays so when a state is made anew`() async throws {
+    @Test func `a revoked grant stays revoked after the state is recreated`() async throws {
         let bench = try PluginBench()
         try await bench.install(
             PluginBench.plugin(
@@ -113,7 +113,7 @@ import Testing
         #expect(bench.texts.last?.contains("capability.denied") == true, "\(bench.texts)")
     }
 
-    @Test func `an answer that the hub could not take is a failure of the hook, and nobody else's`() async throws {
+    @Test func `an answer that the hub cannot use is a failure of that hook alone`() async throws {
         let bench = try PluginBench()
         func plugin(_ answer: String, _ policy: String) -> PluginSource {
             PluginBench.plugin("odd", "hooks = { before_send = { on_failure = '\(policy)', run = function() return \(answer) end } }")
@@ -139,7 +139,7 @@ import Testing
             ))
         let candidate = RegistrationDraft(hub: "hub", kind: .installation, id: "i", platform: .apns, tags: [], isNew: true)
         #expect(try await bench.host.onRegister(candidate).tags == [])
-        // No form of the hub's tags, whatever kind of device it is.
+        // None of the hub's own tags, for any kind of device.
         for (kind, tag) in [(RegistrationDraft.Kind.registration, "$UserId:{x}"), (.installation, "$userid:{x}"), (.registration, "$x")] {
             try await bench.install(
                 PluginBench.plugin(
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `before_deliver rules about devices by tag and by number, and nothing of a hook that fails is applied`() async throws {
+    @Test func `before_deliver rules on devices by tag and by number`() async throws {
         let bench = try PluginBench()
         try await bench.install(
             PluginBench.plugin(
@@ -193,7 +193,7 @@ import Testing
         #expect(group.remaining.map(\.number) == [3])
     }
 
-    @Test func `a ruling may let devices pass, which the next plugin is still asked about`() async throws {
+    @Test func `devices that a ruling passes go on to the next plugin`() async throws {
         let bench = try PluginBench()
         func ruling(_ name: String, _ rulings: String) -> PluginSource {
             PluginBench.plugin(
@@ -218,9 +218,9 @@ import Testing
         arguments: [
             ("skip = true", "ruling 1 needs a \"reason\""), ("hold_until = 0", "ruling 1 needs a \"reason\""),
             ("pass = true, skip = true, reason = 'x'", "ruling 1 needs one of"), ("reason = 'x'", "ruling 1 needs one of"),
-            ("pass = true, tag = 'a', devices = { 1 }", "names devices in two ways"),
+            ("pass = true, tag = 'a', devices = { 1 }", "selects devices in two ways"),
         ])
-    func `a ruling that says too much or too little is a failure of the hook`(ruling: String, expected: String) async throws {
+    func `a ruling with missing or conflicting members is a failure of the hook`(ruling: String, expected: String) async throws {
         let bench = try PluginBench()
         try await bench.install(
             PluginBench.plugin(
@@ -231,7 +231,7 @@ import Testing
         #expect(group.rulings == [])
     }
 
-    @Test func `a plugin signs with a secret of its configuration that it cannot read`() async throws {
+    @Test func `a plugin signs with a secret of its configuration without reading it`() async throws {
         let bench = try PluginBench(secrets: ["audit": "Jefe"])
         let plugin = PluginBench.plugin(
             "p",
@@ -246,7 +246,7 @@ import Testing
         #expect(bench.texts == ["info 5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843\t***"])
     }
 
-    @Test func `devices one by one are for those who may read the hub`() async throws {
+    @Test func `listing the devices of a group needs the right to read the hub`() async throws {
         let bench = try PluginBench()
         try await bench.install(
             PluginBench.plugin(
@@ -258,7 +258,7 @@ import Testing
         #expect(bench.denials.map(\.capability) == [.hubRead])
     }
 
-    @Test func `on_register changes tags, refuses, and leaves work for when it is kept`() async throws {
+    @Test func `on_register changes tags, refuses, and schedules work for after the registration`() async throws {
         let bench = try PluginBench()
         try await bench.install(
             PluginBench.plugin(
@@ -298,7 +298,7 @@ import Testing
             ("push.send { to = 'x', alert = 'y' }", "phase.not_allowed"),
             ("return io.open '/etc/passwd'", "sandbox.absent"), ("push.sleep '1h'", "hook.timeout"),
         ])
-    func `a hook that fails is isolated, told, and the send follows its policy`(body: String, code: String) async throws {
+    func `a failing hook is isolated and logged, and the send follows its policy`(body: String, code: String) async throws {
         for policy in ["fail_open", "fail_closed"] {
             let bench = try PluginBench()
             try await bench.install(
@@ -309,8 +309,8 @@ import Testing
             let draft = try bench.draft()
             let task = Task { try await bench.host.beforeSend(draft) }
             if code == "hook.timeout" {
-                // The deadline, and the sleep.
-                try await until { bench.hub.clock.sleeperCount >= 2 }
+                // The deadline and the sleep.
+                try await until { bench.hub.clock.sleepingTaskCount >= 2 }
                 bench.hub.clock.advance(to: HubBench.dawn + .seconds(2))
             }
             let result = await task.result
@@ -329,37 +329,37 @@ import Testing
             #expect(told.version.count == 6)
             #expect(told.run?.hasPrefix("p-") == true)
             #expect(told.text.contains("(\(code))"), "\(told.text)")
-            // What it returned is nowhere in the script: the place is that of the function.
+            // A returned value has no line of its own: the location is that of the function.
             if code.hasPrefix("args.") || code == "value.unsupported" {
                 #expect(told.location?.description.hasPrefix("plugins/bad/init.lua:") == true, "\(told)")
             }
         }
     }
 
-    @Test func `a hook that fails again and again is left alone, tried once, and asked again when it works`() async throws {
+    @Test func `a hook that fails repeatedly is suspended, probed once, and called again when it works`() async throws {
         let bench = try PluginBench()
         try await bench.install(
             PluginBench.plugin(
                 "shaky",
                 "hooks = { before_send = { on_failure = 'fail_closed', run = function() if bad then error 'bad' end return { alert = 'ok' } end } }",
                 before: "bad = true"))
-        for _ in 1...HookBreaker.threshold {
+        for _ in 1...HookCircuitBreaker.threshold {
             let error = await #expect(throws: PushError.self) { try await bench.host.beforeSend(bench.draft()) }
             #expect(error?.code == "hook.failed")
         }
         let status = try #require(bench.host.statuses.first)
         #expect(status.open.map(\.hook) == [.beforeSend])
-        #expect(status.open.first?.until == HubBench.dawn + HookBreaker.firstPause)
-        #expect(status.failures == HookBreaker.threshold)
-        #expect(bench.texts.last?.contains("is left alone until") == true)
+        #expect(status.open.first?.until == HubBench.dawn + HookCircuitBreaker.firstPause)
+        #expect(status.failures == HookCircuitBreaker.threshold)
+        #expect(bench.texts.last?.contains("is suspended until") == true)
         let open = await #expect(throws: PushError.self) { try await bench.host.beforeSend(bench.draft()) }
         #expect(open?.code == "hook.open")
-        #expect(bench.host.statuses.first?.calls == HookBreaker.threshold)
-        bench.hub.advance(by: HookBreaker.firstPause)
+        #expect(bench.host.statuses.first?.calls == HookCircuitBreaker.threshold)
+        bench.hub.advance(by: HookCircuitBreaker.firstPause)
         let probe = await #expect(throws: PushError.self) { try await bench.host.beforeSend(bench.draft()) }
         #expect(probe?.code == "hook.failed")
-        #expect(bench.host.statuses.first?.open.first?.until == HubBench.dawn + HookBreaker.firstPause * 3)
-        // What is known of a version says nothing of the next one.
+        #expect(bench.host.statuses.first?.open.first?.until == HubBench.dawn + HookCircuitBreaker.firstPause * 3)
+        // The state of one version does not carry over to the next.
         try await bench.install(
             PluginBench.plugin(
                 "shaky", "hooks = { before_send = { on_failure = 'fail_closed', run = function() return { alert = 'ok' } end } }"))
@@ -368,7 +368,7 @@ import Testing
         #expect(bench.host.statuses.first?.failures == 0)
     }
 
-    @Test func `a probe whose caller goes away leaves the hook to be tried by the next one`() async throws {
+    @Test func `when the caller of a probe is cancelled the next call is the probe`() async throws {
         let bench = try PluginBench()
         try await bench.install(
             PluginBench.plugin(
@@ -380,11 +380,11 @@ import Testing
                   return { alert = "ok" }
                 end } }
                 """))
-        for _ in 1...HookBreaker.threshold { _ = try await bench.host.beforeSend(bench.draft(to: "Bad")) }
-        bench.hub.advance(by: HookBreaker.firstPause)
+        for _ in 1...HookCircuitBreaker.threshold { _ = try await bench.host.beforeSend(bench.draft(to: "Bad")) }
+        bench.hub.advance(by: HookCircuitBreaker.firstPause)
         let probe = Task { [draft = try bench.draft(to: "Slow")] in try await bench.host.beforeSend(draft) }
-        try await until { bench.hub.clock.sleeperCount >= 2 }
-        // Others go past while it is tried.
+        try await until { bench.hub.clock.sleepingTaskCount >= 2 }
+        // Other calls skip the hook during the probe.
         #expect(try await bench.host.beforeSend(bench.draft()) == bench.draft())
         probe.cancel()
         _ = await probe.result
@@ -392,7 +392,7 @@ import Testing
         #expect(bench.host.statuses.first?.open.isEmpty == true)
     }
 
-    @Test func `a plugin whose memory is full begins anew`() async throws {
+    @Test func `a plugin whose memory is full restarts`() async throws {
         let bench = try PluginBench()
         try await bench.install(
             PluginBench.plugin(
@@ -409,7 +409,7 @@ import Testing
         #expect(try await bench.host.beforeSend(bench.draft()).request == NotificationRequest.alert("room", to: "Sports"))
     }
 
-    @Test func `a ruling that names no devices is for nobody, all of them are named by the word`() async throws {
+    @Test func `a ruling must select devices, and the key all selects every device`() async throws {
         let bench = try PluginBench()
         func ruling(_ text: String) -> PluginSource {
             PluginBench.plugin(
@@ -420,14 +420,14 @@ import Testing
         let untouched = try NotedGroup(devices)
         try await bench.host.beforeDeliver(untouched)
         #expect(untouched.count == 2)
-        #expect(bench.texts.last?.contains("says nothing of which devices") == true)
+        #expect(bench.texts.last?.contains("does not select any devices") == true)
         try await bench.install(ruling("{ all = true, skip = true, reason = 'x' }"))
         let all = try NotedGroup(devices)
         try await bench.host.beforeDeliver(all)
         #expect(all.count == 0)
     }
 
-    @Test func `an endless step ends one version's state, and another is made of the same files`() async throws {
+    @Test func `an endless step ends the state, and a new one is created from the same files`() async throws {
         let bench = try PluginBench()
         try await bench.install(
             PluginBench.plugin(
@@ -445,12 +445,12 @@ import Testing
         #expect(try await bench.host.beforeSend(bench.draft()).request == NotificationRequest.alert("alive", to: "Sports"))
     }
 
-    /// What the library does in one step that nothing interrupts.
+    /// Work of the library in one step that cannot be interrupted.
     private static let endlessStep = "local t = {} for i = 1, 100000 do t[i * 131071] = true end"
 
-    // MARK: - Hooks that are told
+    // MARK: - Notifying hooks
 
-    @Test func `those that are told hold nothing up and are left alone when they fail`() async throws {
+    @Test func `hooks that only receive events do not stop a send, and their failures are logged`() async throws {
         let bench = try PluginBench()
         try await bench.install(
             PluginBench.plugin(
@@ -472,7 +472,7 @@ import Testing
 
     // MARK: - Versions
 
-    @Test func `a call keeps its version to the end, whatever is installed meanwhile`() async throws {
+    @Test func `a call uses its version to the end, whatever is installed in between`() async throws {
         let bench = try PluginBench()
         func version(_ text: String) -> PluginSource {
             PluginBench.plugin(
@@ -486,15 +486,15 @@ import Testing
         }
         try await bench.install(version("one"))
         let slow = Task { [draft = try bench.draft(to: "Slow")] in try await bench.host.beforeSend(draft) }
-        try await until { bench.hub.clock.sleeperCount >= 2 }
+        try await until { bench.hub.clock.sleepingTaskCount >= 2 }
         try await bench.install(version("two"))
         #expect(try await bench.host.beforeSend(bench.draft()).request == NotificationRequest.alert("two", to: "x"))
         bench.hub.clock.advance(to: HubBench.dawn + .seconds(1))
-        // It requires its module only now.
+        // It requires its module only at this point.
         #expect(try await slow.value.request == NotificationRequest.alert("one", to: "x"))
     }
 
-    @Test func `what nobody has a hook for is not wanted`() async throws {
+    @Test func `a phase without any hook is not called`() async throws {
         let bench = try PluginBench()
         #expect(HookPhase.allCases.allSatisfy { !bench.host.isWanted($0) })
         try await bench.install(PluginBench.plugin("one", "hooks = { after_send = function() end }"))
@@ -503,7 +503,7 @@ import Testing
         #expect(!bench.host.isWanted(.afterSend))
     }
 
-    @Test func `a plugin does not take all places for requests to others`() async throws {
+    @Test func `requests of one plugin are limited, so that others can make theirs`() async throws {
         let servers = SilentServers()
         let bench = try PluginBench(http: servers)
         try await bench.install(
@@ -519,20 +519,20 @@ import Testing
                 end }
                 """), grants: ["http:api.example.com"])
         let told = Task { [sent = SentNotification(id: "n-1", draft: try bench.draft())] in await bench.host.afterSend(sent) }
-        try await until { bench.texts.count == 8 && servers.count == PluginContext.mostRequests }
+        try await until { bench.texts.count == 8 && servers.count == PluginContext.maximumRequests }
         #expect(bench.texts == Array(repeating: "info http.busy", count: 8))
         servers.answer()
         await told.value
     }
 }
 
-/// Servers that let everybody wait until they are told to answer.
+/// Servers that answer only when the test says so.
 private final class SilentServers: OutboundHTTP {
     private let state = Mutex<(waiting: [CheckedContinuation<Void, Never>], count: Int)>(([], 0))
 
     var count: Int { state.withLock { $0.count } }
 
-    func send(_ request: OutboundRequest, within reach: OutboundReach) async throws(PushError) -> OutboundAnswer {
+    func send(_ request: OutboundRequest, within reach: OutboundAllowlist) async throws(PushError) -> OutboundResponse {
         await withCheckedContinuation { continuation in
             state.withLock { state in
                 state.waiting.append(continuation)

@@ -1,5 +1,5 @@
 import Lua
-import PushCore
+import PushModel
 import Support
 import Testing
 
@@ -8,29 +8,29 @@ import Testing
 @Suite struct PluginManifestTests {
     @Test(
         arguments: [
-            ("", "plugins/p/init.lua: what the file returns is nothing: it must return one table"),
-            ("return { 5, name = 'p' }", "what the file returns must be a table with names, got one with a value that has none"),
-            ("return 5", "what the file returns must be a table with names, got the number 5"),
+            ("", "plugins/p/init.lua: the result of the file is nothing; it must be one table"),
+            ("return { 5, name = 'p' }", "the result of the file must be a table with names, got one with an unnamed value"),
+            ("return 5", "the result of the file must be a table with names, got the number 5"),
             ("return { version = '1' }", "name is missing: it must be the plugin's name"),
             ("return { name = 'q', version = '1' }", "name is \"q\", but the folder is called p"),
             ("return { name = 'p' }", "version is missing"),
             ("return { name = 'p', version = 1 }", "version must be a text, got the number 1"),
-            ("return { name = 'p', version = '1', hook = {} }", "hook is no key of a plugin"),
+            ("return { name = 'p', version = '1', hook = {} }", "hook is not a key of a plugin"),
             (
                 "return { name = 'p', version = '1', needs = { 'hub.sent' } }",
-                "needs[1] \"hub.sent\" is no capability; did you mean \"hub.send\"?"
+                "needs[1] \"hub.sent\" is not a capability; did you mean \"hub.send\"?"
             ),
-            ("return { name = 'p', version = '1', needs = { 'http' } }", "needs[1] \"http\" is not complete: write http:HOST"),
-            ("return { name = 'p', version = '1', needs = { 'http:https://a/b' } }", "names no host"),
-            ("return { name = 'p', version = '1', hooks = { before_sent = {} } }", "hooks.before_sent is no key of hooks"),
+            ("return { name = 'p', version = '1', needs = { 'http' } }", "needs[1] \"http\" is incomplete: write http:HOST"),
+            ("return { name = 'p', version = '1', needs = { 'http:https://a/b' } }", "does not name a host"),
+            ("return { name = 'p', version = '1', hooks = { before_sent = {} } }", "hooks.before_sent is not a key of hooks"),
             (
                 "return { name = 'p', version = '1', hooks = { before_send = function() end } }",
-                "hooks.before_send must be a table that says what happens when it fails, got a function"
+                "hooks.before_send must be a table with on_failure, got a function"
             ),
             ("return { name = 'p', version = '1', hooks = { on_login = { run = print } } }", "hooks.on_login.on_failure is missing"),
             (
                 "return { name = 'p', version = '1', hooks = { on_login = { run = print, on_failure = 'open' } } }",
-                "hooks.on_login.on_failure is \"open\", which is none of fail_open, fail_closed"
+                "hooks.on_login.on_failure must be one of fail_open, fail_closed, got \"open\""
             ),
             (
                 "return { name = 'p', version = '1', hooks = { on_login = { on_failure = 'fail_open' } } }",
@@ -51,37 +51,37 @@ import Testing
             ),
             (
                 "return { name = 'p', version = '1', routes = { { path = '/a', method = 'get', auth = 'open', run = print } } }",
-                "routes[1].method is \"get\""
+                "routes[1].method must be one of GET, POST, PUT, PATCH, DELETE, got \"get\""
             ),
             (
                 "return { name = 'p', version = '1', routes = { { path = '/{a}', auth = 'open', run = print }, { path = '/{b}', auth = 'open', run = print } } }",
-                "routes[2] GET /{b} is answered by routes[1] already"
+                "routes[2] GET /{b} conflicts with routes[1]"
             ),
             ("return { name = 'p', version = '1', every = { { run = print } } }", "every[1].cron is missing"),
-            ("return { name = 'p', version = '1', flows = { a = 'a.lua' } }", "flows.a is \"a.lua\", which the plugin has no file of"),
-            ("return { name = 'p', version = '1', config = { a = { type = 'int' } } }", "config.a.type is \"int\""),
+            ("return { name = 'p', version = '1', flows = { a = 'a.lua' } }", "flows.a is \"a.lua\", but the plugin has no such file"),
+            ("return { name = 'p', version = '1', config = { a = { type = 'int' } } }", "config.a.type must be one of string, integer"),
             (
                 "return { name = 'p', version = '1', config = { a = { type = 'integer', min = 2, default = 1 } } }",
-                "does not fit: must be at least 2"
+                "is invalid: it must be at least 2"
             ),
             ("return { name = 'p', version = '1', config = { a = { type = 'list' } } }", "config.a.of is missing"),
             (
                 "return { name = 'p', version = '1', config = { a = { type = 'list', of = 'secret', default = { 'x' } } } }",
-                "config.a.default goes with no secret"
+                "config.a.default is not allowed for secrets"
             ),
             (
                 "return { name = 'p', version = '1', config = { a = { type = 'boolean', max = 1 } } }",
-                "config.a.max does not go with the type boolean"
+                "config.a.max is not allowed for the type boolean"
             ),
         ])
-    func `what is wrong with a manifest is told with the file and the key`(source: String, expected: String) async throws {
+    func `a fault in a manifest is reported with the file and the key`(source: String, expected: String) async throws {
         let error = try await PluginBench().failure(of: PluginBench.source("p", source))
-        #expect(error?.code == (expected.contains("already") ? "plugin.route_exists" : "plugin.manifest"))
+        #expect(error?.code == (expected.contains("conflicts") ? "plugin.route_exists" : "plugin.manifest"))
         #expect(error?.message.contains(expected) == true, "\(error?.message ?? "nothing")")
         #expect(error?.message.hasPrefix("plugins/p/init.lua: ") == true)
     }
 
-    @Test func `a script that fails, does not compile, loops or acts is no plugin`() async throws {
+    @Test func `a script that fails, does not compile, loops or sends is refused`() async throws {
         let bench = try PluginBench()
         for (source, code) in [
             ("return {", "script.syntax"), ("error 'no'", "script.error"), ("while true do end", "budget.cpu"),
@@ -112,7 +112,7 @@ import Testing
         end }
         """
 
-    @Test func `values of the configuration are checked and reach the script`() async throws {
+    @Test func `values of the configuration are checked and passed to the script`() async throws {
         let bench = try PluginBench(secrets: ["slack": "xoxb"])
         let values: JSON = .object([
             "limit": 5, "window": "90s", "names": ["a", "b"], "texts": .object(["a": 1]), "token": "slack",
@@ -125,24 +125,25 @@ import Testing
 
     @Test(
         arguments: [
-            (JSON.object(["limt": 1]), "config.limt is no setting of the plugin; did you mean \"limit\"?"),
+            (JSON.object(["limt": 1]), "config.limt is not a setting of the plugin; did you mean \"limit\"?"),
             (.object(["limit": 0]), "config.limit must be at least 1, got 0"),
             (.object(["limit": "5"]), "config.limit must be a whole number, got \"5\""),
-            (.object(["mode": "medium"]), "config.mode is \"medium\", which is none of soft, hard"),
+            (.object(["mode": "medium"]), "config.mode must be one of soft, hard, got \"medium\""),
             (.object(["window": "soon"]), "config.window must be a duration such as 90s or 1h, got \"soon\""),
             (.object(["names": ["a", 1]]), "config.names[2] must be a text, got 1"),
             (.object(["texts": .object(["a": -1])]), "config.texts.a must be at least 0, got -1"),
-            (.object(["token": "slak"]), "config.token names the secret \"slak\", which there is none of"),
-            (.object(["place": .object(["zoe": "UTC"])]), "config.place.zoe is no setting"), (.object([:]), "config.place.zone is missing"),
+            (.object(["token": "slak"]), "config.token names the secret \"slak\", which does not exist"),
+            (.object(["place": .object(["zoe": "UTC"])]), "config.place.zoe is not a setting"),
+            (.object([:]), "config.place.zone is missing"),
             (.array([]), "config must be a table with names, got a list"),
         ])
-    func `what is wrong with a configuration is told with file, plugin, key and value`(values: JSON, expected: String) async throws {
+    func `a fault in a configuration is reported with file, plugin, key and value`(values: JSON, expected: String) async throws {
         let error = try await PluginBench(secrets: ["slack": "xoxb"]).failure(of: PluginBench.plugin("p", Self.schema), values: values)
         #expect(error?.code == "plugin.config")
         #expect(error?.message.hasPrefix("plugins/plugins.yaml: p: \(expected)") == true, "\(error?.message ?? "nothing")")
     }
 
-    @Test func `a grant covers what it names, and hosts below a wildcard`() throws {
+    @Test func `a grant covers the capability it names, and hosts below a wildcard`() throws {
         func covers(_ granted: String, _ asked: String) throws -> Bool {
             try Capability(parsing: granted).covers(Capability(parsing: asked))
         }

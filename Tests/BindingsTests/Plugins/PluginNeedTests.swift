@@ -1,11 +1,11 @@
 import Lua
-import PushCore
+import PushModel
 import Support
 import Testing
 
 @testable import Bindings
 
-/// `http:{url}` in `needs`: the host of what is configured.
+/// `http:{url}` in `needs` stands for the host of a configured URL.
 @Suite struct PluginNeedTests {
     private static let plugin = PluginBench.plugin(
         "p",
@@ -26,16 +26,16 @@ import Testing
             ("http://audit.example.com:443/", "http:audit.example.com:443"),
             ("http://127.0.0.1:8080/", "http:127.0.0.1:8080"),
         ])
-    func `the host of a setting is needed, with a port where that is not the usual one`(url: String, need: String) async throws {
+    func `the host of a setting is needed, with its port unless that is the default`(url: String, need: String) async throws {
         #expect(try await needs(.object(["url": .string(url)])).needs == [.kv, Capability(parsing: need)])
     }
 
-    @Test func `of a list each host is needed once`() async throws {
+    @Test func `each host of a list is needed once`() async throws {
         let values: JSON = .object(["url": "https://a.example.com/1", "mirrors": ["https://b.example.com/", "https://b.example.com/2"]])
         #expect(try await needs(values).needs.map(\.description) == ["kv", "http:a.example.com", "http:b.example.com"])
     }
 
-    @Test func `it has to be granted like any other, and whether it may be in a private network the grant says`() async throws {
+    @Test func `it needs a grant, and the grant decides about private networks`() async throws {
         let values: JSON = .object(["url": "https://audit.example.com/"])
         #expect(try await needs(values).missing.map(\.description) == ["kv", "http:audit.example.com"])
         #expect(try await needs(values, grants: ["http:other.example.com"]).effective == [])
@@ -47,25 +47,26 @@ import Testing
 
     @Test(
         arguments: [
-            ("audit.example.com", "config.url is no address"), ("ftp://audit.example.com", "config.url is no address"),
-            ("https://user@audit.example.com/", "config.url is no address"), ("https://0177.1/", "config.url is no address"),
-            ("https://a.example.com:99999/", "config.url is no address"),
+            ("audit.example.com", "config.url is not a URL"), ("ftp://audit.example.com", "config.url is not a URL"),
+            ("https://user@audit.example.com/", "config.url is not a URL"), ("https://0177.1/", "config.url is not a URL"),
+            ("https://a.example.com:99999/", "config.url is not a URL"),
         ])
-    func `what is no address is told with the setting`(url: String, expected: String) async throws {
+    func `an invalid address is reported with its setting`(url: String, expected: String) async throws {
         let error = try await PluginBench().failure(of: Self.plugin, values: .object(["url": .string(url)]))
         #expect(error?.code == "plugin.config")
         #expect(error?.message == "plugins/plugins.yaml: p: \(expected)")
         let second: JSON = .object(["url": "https://a.example.com", "mirrors": ["https://b.example.com", .string(url)]])
-        #expect(try await PluginBench().failure(of: Self.plugin, values: second)?.message.contains("config.mirrors[2] is no") == true)
+        #expect(
+            try await PluginBench().failure(of: Self.plugin, values: second)?.message.contains("config.mirrors[2] is not a URL") == true)
     }
 
     @Test(
         arguments: [
-            ("{ 'http:{ur}' }", "needs[1] \"http:{ur}\" names no text of config; did you mean http:{url}?"),
-            ("{ 'kv', 'http:{count}' }", "needs[2] \"http:{count}\" names no text of config"),
-            ("{ 'secret:{url}' }", "needs[1] \"secret:{url}\" names no secret"),
+            ("{ 'http:{ur}' }", "needs[1] \"http:{ur}\" does not name a text setting in config; did you mean http:{url}?"),
+            ("{ 'kv', 'http:{count}' }", "needs[2] \"http:{count}\" does not name a text setting in config"),
+            ("{ 'secret:{url}' }", "needs[1] \"secret:{url}\" does not name a secret"),
         ])
-    func `a need names a text of the schema`(needs: String, expected: String) async throws {
+    func `a need must name a text of the schema`(needs: String, expected: String) async throws {
         let plugin = PluginBench.plugin("p", "needs = \(needs), config = { url = {}, count = { type = 'integer' } }")
         let error = try await PluginBench().failure(of: plugin)
         #expect(error?.code == "plugin.manifest")

@@ -1,5 +1,5 @@
 import Lua
-import PushCore
+import PushModel
 import Support
 import Testing
 
@@ -25,7 +25,7 @@ import Testing
 
     private func answer(
         _ bench: PluginBench, _ method: String, _ path: [String], query: [(name: String, value: String)] = [], body: [UInt8] = []
-    ) async throws -> PluginAnswer? {
+    ) async throws -> PluginResponse? {
         guard case .found(let route) = bench.host.route(plugin: "greet", method: method, path: path) else { return nil }
         return try await route.answer(PluginRequest(method: method, path: path, query: query, body: body))
     }
@@ -37,8 +37,8 @@ import Testing
         #expect(hello?.status == 200)
         #expect(hello?.headers == [PushHeader("Content-Type", "application/json")])
         #expect(String(decoding: hello?.body ?? [], as: UTF8.self) == #"{"hello":"ana","times":2}"#)
-        #expect(try await answer(bench, "GET", ["greetings", "nobody"]) == PluginAnswer(status: 204))
-        // What is written out goes before what is in braces.
+        #expect(try await answer(bench, "GET", ["greetings", "nobody"]) == PluginResponse(status: 204))
+        // A literal part matches before a part in braces.
         #expect(try await answer(bench, "GET", ["greetings", "special"])?.body == Array("special".utf8))
         for count in 1...2 {
             let seen = try await answer(bench, "POST", ["seen"], body: Array(#"{"a":1}"#.utf8))
@@ -53,7 +53,7 @@ import Testing
         #expect(route.webhookSecret() == nil, "a secret is to be granted")
     }
 
-    @Test func `what there is no route for is told apart from what takes another method`() async throws {
+    @Test func `an unknown path and a wrong method have different results`() async throws {
         let bench = try PluginBench()
         try await bench.install(PluginBench.plugin("greet", Self.greet))
         guard case .otherMethods(["POST"]) = bench.host.route(plugin: "greet", method: "GET", path: ["seen"]) else {
@@ -71,10 +71,11 @@ import Testing
     @Test(
         arguments: [
             ([("times", "4")], "\"times\" must be at most 3, got 4"), ([("times", "two")], "\"times\" must be a whole number, got \"two\""),
-            ([("tims", "2")], "\"tims\" is no parameter of this route; did you mean \"times\"?"),
-            ([("times", "1"), ("times", "2")], "\"times\" is given twice"), ([("name", "eve")], "\"name\" is no parameter of this route"),
+            ([("tims", "2")], "\"tims\" is not a parameter of this route; did you mean \"times\"?"),
+            ([("times", "1"), ("times", "2")], "\"times\" is given twice"),
+            ([("name", "eve")], "\"name\" is not a parameter of this route"),
         ])
-    func `parameters are checked before anything runs`(query: [(String, String)], expected: String) async throws {
+    func `parameters are checked before the function runs`(query: [(String, String)], expected: String) async throws {
         let bench = try PluginBench()
         try await bench.install(PluginBench.plugin("greet", Self.greet))
         let error = await #expect(throws: PushError.self) {
@@ -87,7 +88,7 @@ import Testing
     }
 
     @Test(arguments: [("boom", "script.error"), ("odd", "route.answer")])
-    func `of a function that fails the caller learns no more than that`(name: String, code: String) async throws {
+    func `the caller of a failing function learns only that it failed`(name: String, code: String) async throws {
         let bench = try PluginBench()
         try await bench.install(PluginBench.plugin("greet", Self.greet))
         let error = await #expect(throws: PushError.self) { try await answer(bench, "GET", ["greetings", name]) }
@@ -100,9 +101,9 @@ import Testing
         #expect(error?.details["run"]?.string == line.run)
     }
 
-    // MARK: - Values that are kept, and timers
+    // MARK: - Stored values and timers
 
-    @Test func `values are kept for each plugin apart, with conditions, counters and slots`() async throws {
+    @Test func `values are stored per plugin, with conditions, counters and slots`() async throws {
         let bench = try PluginBench()
         let source = """
             needs = { "kv" },
@@ -127,7 +128,7 @@ import Testing
         #expect(bench.texts == expected + expected)
     }
 
-    @Test func `timers are called at their moments, not twice at a time, and a failure is told`() async throws {
+    @Test func `timers run when they are due, never twice at a time, and failures are logged`() async throws {
         let bench = try PluginBench()
         try await bench.install(
             PluginBench.plugin(
@@ -139,9 +140,11 @@ import Testing
                 }
                 """))
         bench.host.startTimers()
-        /// So many sleep, the first of them until then: calls that have come to their end have no deadline any more.
+        /// Waits until this many tasks sleep and the first wakes at that time: finished calls have no deadline left.
         func rests(_ count: Int, until seconds: Int) async throws {
-            try await until { bench.hub.clock.sleeperCount == count && bench.hub.clock.nextDeadline == HubBench.dawn + .seconds(seconds) }
+            try await until {
+                bench.hub.clock.sleepingTaskCount == count && bench.hub.clock.nextDeadline == HubBench.dawn + .seconds(seconds)
+            }
         }
         func reach(_ text: String) async throws { try await until { bench.texts.contains(text) } }
         try await rests(1, until: 900)
@@ -150,21 +153,21 @@ import Testing
         try await rests(1, until: 1800)
         bench.hub.clock.advance(to: HubBench.dawn + .seconds(1800))
         try await reach("info 2026-01-05T09:30:00.000Z")
-        // The alarm, the deadline of the call that sleeps, and its sleep.
+        // The timer, the deadline of the sleeping call, and its sleep.
         try await rests(3, until: 2700)
         bench.hub.clock.advance(to: HubBench.dawn + .seconds(2700))
         try await reach("info 2026-01-05T09:45:00.000Z")
         try await rests(3, until: 3600)
         bench.hub.clock.advance(to: HubBench.dawn + .seconds(3600))
         try await reach("info 2026-01-05T10:00:00.000Z")
-        try await reach("warn every[2] is left out: the call before is still under way")
+        try await reach("warn every[2] was skipped: the previous call is still in progress")
         try await rests(3, until: 4200)
         bench.hub.clock.advance(to: HubBench.dawn + .seconds(4200))
         try await until { bench.texts.contains(where: { $0.hasPrefix("error every failed: late") }) }
         #expect(bench.texts.count == 6, "\(bench.texts)")
     }
 
-    @Test func `no moment is lost or rings twice where the plugin is exchanged as it comes`() async throws {
+    @Test func `replacing a plugin loses no due time and repeats none`() async throws {
         let bench = try PluginBench()
         func version(_ number: Int) -> PluginSource {
             PluginBench.plugin(
@@ -174,21 +177,21 @@ import Testing
         bench.host.startTimers()
         for number in 1...20 {
             let next = try await bench.load(version(number))
-            try await until { bench.hub.clock.sleeperCount >= 1 }
+            try await until { bench.hub.clock.sleepingTaskCount >= 1 }
             bench.hub.clock.advance(to: HubBench.dawn + .seconds(60 * number))
             bench.host.install([next])
             try await until { bench.texts.count >= number }
         }
         let moments = (1...20).map { "info \((HubBench.dawn + .seconds(60 * $0)).description)" }
         #expect(bench.texts == moments)
-        // What is new has missed nothing.
+        // A new plugin does not catch up on earlier times.
         bench.hub.clock.advance(to: HubBench.dawn + .seconds(60 * 20 + 59))
         bench.host.install([
             try await bench.load(PluginBench.plugin("other", "every = { { cron = '* * * * *', run = function() push.log 'other' end } }"))
         ])
         try await until { bench.hub.clock.nextDeadline == HubBench.dawn + .seconds(60 * 21) }
         #expect(bench.texts == moments)
-        // Nor has one that rings at other moments from now on.
+        // Nor does one whose schedule changes.
         bench.host.install([
             try await bench.load(
                 PluginBench.plugin("other", "every = { { cron = '*/20 * * * *', run = function() push.log 'other' end } }"))

@@ -1,5 +1,5 @@
 import Lua
-import PushCore
+import PushModel
 import Testing
 
 @testable import Bindings
@@ -14,11 +14,11 @@ import Testing
             ("%F %T %R %D %y %e %s %Z %z", "2026-01-05 09:00:00 09:00 01/05/26 26  5 1767603600 UTC +0000"),
             ("100%%%n%t", "100%\n\t"), ("", ""), ("plain ü", "plain ü"),
         ])
-    func `dates are written as strftime does in the C locale, in UTC`(format: String, text: String) throws {
+    func `dates are formatted like strftime in the C locale, in UTC`(format: String, text: String) throws {
         #expect(try DateFormat(format).value(at: Self.moment) == .string(text))
     }
 
-    @Test func `the table of a date has the fields of Lua`() throws {
+    @Test func `the table of a date has the fields of Lua's os date`() throws {
         guard case .table(let table) = try DateFormat("*t").value(at: Self.moment) else { return #expect(Bool(false)) }
         #expect(
             table.fields
@@ -36,7 +36,7 @@ import Testing
         #expect(error?.code == "args.date_format")
     }
 
-    @Test func `moments before 1970 are dates too`() throws {
+    @Test func `times before 1970 have dates`() throws {
         #expect(try DateFormat("%F %T").value(at: Timestamp(seconds: -1)) == .string("1969-12-31 23:59:59"))
         #expect(try DateFormat("%F").value(at: Timestamp(seconds: -86_400 * 366)) == .string("1968-12-31"))
     }
@@ -45,12 +45,12 @@ import Testing
         arguments: [
             LuaValue.integer(.max), .integer(.min), .number(1e300), .number(.nan), .number(-.infinity), .string("now"),
         ])
-    func `a moment beyond every calendar is refused`(value: LuaValue) {
+    func `a time outside of the calendar is refused`(value: LuaValue) {
         let error = #expect(throws: LuaError.self) { try DateFormat.moment(value, now: Self.moment) }
         #expect(error?.code == "args.time")
     }
 
-    @Test func `a fraction of a second is rounded down, and nil is now`() throws {
+    @Test func `fractions of a second are rounded down, and nil means now`() throws {
         #expect(try DateFormat.moment(.number(1.9), now: Self.moment) == Timestamp(seconds: 1))
         #expect(try DateFormat.moment(.number(-0.5), now: Self.moment) == Timestamp(seconds: -1))
         #expect(try DateFormat.moment(.nil, now: Self.moment) == Self.moment)
@@ -64,7 +64,7 @@ import Testing
             (["year": .integer(1970), "month": .integer(0), "day": .integer(32), "hour": .integer(0)], 0),
             (["year": .number(1970), "month": .integer(1), "day": .integer(2), "hour": .integer(0)], 86_400),
         ] as [([String: LuaValue], Int64)])
-    func `a table of fields is a moment, with months and days that overflow`(
+    func `a table of fields becomes a time, and months and days may overflow`(
         fields: [String: LuaValue], seconds: Int64
     ) throws {
         #expect(try CalendarFields(LuaTable(fields: fields)).seconds == seconds)
@@ -78,7 +78,7 @@ import Testing
             ["year": .integer(.min), "month": .integer(1), "day": .integer(1)],
             ["year": .integer(2026), "month": .number(1.5), "day": .integer(1)],
         ])
-    func `fields that are missing or no whole numbers are refused`(fields: [String: LuaValue]) {
+    func `fields that are missing or not whole numbers are refused`(fields: [String: LuaValue]) {
         #expect(throws: LuaError.self) { try CalendarFields(LuaTable(fields: fields)) }
     }
 }
@@ -102,11 +102,11 @@ import Testing
             .table(LuaTable(array: [.integer(1)], fields: ["a": .integer(1)])),
             .table(LuaTable(array: [.bytes([0xff])])), .table(LuaTable(fields: ["a": .number(.nan)])),
         ])
-    func `what JSON cannot hold is no JSON`(value: LuaValue) {
+    func `values without a JSON form are refused`(value: LuaValue) {
         #expect(value.json == nil)
     }
 
-    @Test func `JSON becomes values, and null a value of its own`() throws {
+    @Test func `JSON becomes values, and null has a value of its own`() throws {
         let json = try JSON(parsing: #"{"a":[1,2.5,"x",true],"n":null,"o":{}}"#)
         guard case .table(let table) = LuaValue(json) else { return #expect(Bool(false)) }
         #expect(table["a"] == .table(LuaTable(array: [.integer(1), .number(2.5), .string("x"), .boolean(true)])))
@@ -121,7 +121,7 @@ import Testing
             (.bytes([0xff, 0]), "2 bytes that are not UTF-8"), (.table(LuaTable()), "a table"),
             (.object(LuaObject(type: "device", payload: 1)), "a device"),
         ])
-    func `messages name values shortly`(value: LuaValue, phrase: String) {
+    func `messages name values briefly`(value: LuaValue, phrase: String) {
         #expect(value.phrase == phrase)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct EditorStubTests {
     private let lines = EditorStub.text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
 
-    @Test func `the stub is Lua, and what it returns has the functions of push`() async throws {
+    @Test func `the stub is valid Lua and returns the functions of push`() async throws {
         let thread = LuaThread(name: "stub")
         defer { thread.stop() }
         let state = try LuaState(thread: thread)
@@ -17,7 +17,7 @@ import Testing
             try await state.run(LuaScript(name: "stub", source: script), id: LuaRunID(rawValue: 1)) == [.integer(Int64(functions.count))])
     }
 
-    @Test func `every binding is defined once, under its own summary`() throws {
+    @Test func `every binding is defined once, with its own summary`() throws {
         for binding in BindingRegistry.all {
             let name = binding.receiver.map { "\($0.prefix(1).uppercased())\($0.dropFirst()):\(binding.shortName)" } ?? binding.name
             let places = lines.indices.filter { lines[$0].hasPrefix("function \(name)(") || lines[$0] == "\(name) = nil" }
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `every key of a call is a field of its options, optional where it may be left out`() throws {
+    @Test func `every key of a call is a field of its options, optional where it may be omitted`() throws {
         let send = try block("---@class (exact) push.send.Options")
         #expect(send.contains { $0.hasPrefix("---@field to? string|push.Everyone # ") })
         #expect(send.contains { $0.hasPrefix("---@field priority? \"high\"|\"normal\"|\"low\" # ") })
@@ -42,20 +42,20 @@ import Testing
         }
     }
 
-    @Test func `one required value may stand alone, as in a call`() {
+    @Test func `a single required value may be passed without its name`() {
         #expect(lines.contains("---@overload fun(name: string): push.Device"))
         #expect(lines.contains("---@overload fun(self: push.Session, device: push.Device): push.Registration"))
         #expect(!lines.contains { $0.hasPrefix("---@overload") && $0.contains("username") })
     }
 
-    @Test func `two results are two annotations, a table type is one`() throws {
+    @Test func `two results have two annotations, a table type has one`() throws {
         let attempt = try #require(lines.firstIndex(of: "function push.try(fn, ...) end"))
         #expect(lines[(attempt - 2)..<attempt] == ["---@return any", "---@return push.Error?"])
         #expect(lines.contains("---@return table<string, string>"))
     }
 
-    /// Every name of ours in an annotation.
-    @Test func `every type that is named is defined`() {
+    /// Every type name of this project in an annotation.
+    @Test func `every type that an annotation names is defined`() {
         var defined: Set<String> = ["push"]
         for line in lines {
             for match in line.matches(of: /---@(?:class|alias) (?:\(exact\) )?([A-Za-z_.]+)/) { defined.insert(String(match.1)) }
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    /// The lines from one to the next empty one.
+    /// The lines from this one to the next empty one.
     private func block(_ first: String) throws -> ArraySlice<String> {
         let start = try #require(lines.firstIndex(of: first), "\(first)")
         return lines[start...].prefix { !$0.isEmpty }

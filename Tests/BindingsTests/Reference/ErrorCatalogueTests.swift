@@ -1,20 +1,20 @@
 import Lua
-import PushCore
+import PushModel
 import Testing
 
 @testable import Bindings
 
 @Suite struct ErrorCatalogueTests {
-    /// A code where a source has it.
+    /// A line of the sources that has a code.
     private struct Place {
         var code: String
         /// `FILE:LINE`
         var place: String
-        /// What stands before it, without blanks: `throwPushError(`.
+        /// The text before it without blanks, such as `throwPushError(`.
         var context: String
     }
 
-    /// Every literal of the sources that looks like a code.
+    /// Every literal in the sources that has the form of a code.
     private static let places: [Place] = {
         var places: [Place] = []
         var kinds: Set<String> = []
@@ -38,8 +38,8 @@ import Testing
                 }
                 for match in line.matches(of: /kind: "([a-z]+)"/) { kinds.insert(String(match.1)) }
             }
-            // The codes of files that are read are put together: a kind of file, and what is wrong with it.
-            guard file.path == "PushHost/Settings/ScriptFile.swift" else { continue }
+            // The codes of file readers are composed of a kind of file and a fault.
+            guard file.path == "PushRuntime/Files/TextFile.swift" else { continue }
             for match in file.text.matches(of: /fail\("([a-z_]+)"/) {
                 places.append(Place(code: "*.\(match.1)", place: file.path, context: ""))
             }
@@ -51,7 +51,7 @@ import Testing
             }
     }()
 
-    /// What has the form of a code and is none: names of functions, of files, of settings, of fields on a wire.
+    /// Literals that have the form of a code and are something else: names of functions, files, settings and wire fields.
     private static func isOther(_ text: String) -> Bool {
         let files = [".h", ".json", ".lua", ".md", ".com", ".yaml", ".sock", ".sqlite"]
         let settings = [
@@ -79,11 +79,11 @@ import Testing
     @Test func `every page is about a code of the sources`() {
         let raised = Set(Self.places.map(\.code))
         for entry in ErrorCatalogue.all where !raised.contains(entry.code) {
-            Issue.record("nobody raises \(entry.code)")
+            Issue.record("no source raises \(entry.code)")
         }
     }
 
-    @Test func `a page says how its code comes up where the sources say it`() {
+    @Test func `the kind of a code matches its uses in the sources`() {
         let endings: [(String, Set<ErrorDescription.Kind>)] = [
             ("misuse(", [.misuse]), ("failure(", [.failure]), ("PushError(", [.failure, .refusal, .answer]),
             ("FlowWarning(code:", [.warning]), ("\"misuse\",", [.misuse]), ("kind=\"misuse\",code=", [.misuse]),
@@ -101,7 +101,7 @@ import Testing
         #expect(known > 100)
     }
 
-    @Test func `every code that a binding names has a page, and the page names the binding`() {
+    @Test func `every code of a binding has a page, and the page names the binding`() {
         for binding in BindingRegistry.all {
             for code in binding.errors {
                 let names = ErrorCatalogue.entry(code)?.bindings.map(\.name) ?? []
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `codes are unique and stand in their area`() {
+    @Test func `codes are unique and begin with the name of their area`() {
         let codes = ErrorCatalogue.all.map(\.code)
         #expect(Set(codes).count == codes.count)
         #expect(Set(ErrorCatalogue.areas.map(\.name)).count == ErrorCatalogue.areas.count)
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: ErrorCatalogue.all.map(\.code))
-    func `a page is written in whole sentences`(code: String) throws {
+    func `a page consists of whole sentences`(code: String) throws {
         let entry = try #require(ErrorCatalogue.entry(code))
         for text in [entry.summary, entry.occasion, entry.cure] {
             #expect(text.last == ".", "\(text)")
@@ -139,7 +139,7 @@ import Testing
             ("usage.option", [2]), ("script.not_found", [2, 1]), ("target.unsupported", [4]), ("hub.no_target", []),
             ("payload.invalid", [1, 3]), ("cancelled", [1]),
         ] as [(String, [Int32])])
-    func `the exit codes follow from how a code comes up`(code: String, expected: [Int32]) throws {
+    func `the exit codes follow from the kind of a code`(code: String, expected: [Int32]) throws {
         #expect(try #require(ErrorCatalogue.entry(code)).exitCodes == expected)
     }
 }

@@ -8,14 +8,14 @@ import Testing
         (path: "docs/reference/phases.md", text: PhaseReference.text),
     ]
 
-    @Test func `the pages are what the descriptions say; make docs writes them`() {
+    @Test func `the pages equal the descriptions; make docs writes them`() {
         for page in Self.pages {
             let isFresh = PackageText.text(page.path) == page.text
             #expect(isFresh, "\(page.path) is old")
         }
     }
 
-    @Test func `every link inside the reference leads somewhere`() {
+    @Test func `every link inside the reference has a target`() {
         var places: [String: Set<String>] = [:]
         for page in Self.pages {
             let name = String(page.path.split(separator: "/").last ?? "")
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `a table has as many cells in every row`() {
+    @Test func `every row of a table has the same number of cells`() {
         for page in Self.pages {
             var width: Int?
             for line in page.text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `everything has a section`() {
+    @Test func `every binding, type and code is in a section`() {
         for binding in BindingRegistry.all { #expect(Self.pages[0].text.contains("></a>\(binding.name)\n"), "\(binding.name)") }
         for type in BindingRegistry.types { #expect(Self.pages[0].text.contains("></a>\(type.name)\n"), "\(type.name)") }
         for entry in ErrorCatalogue.all { #expect(Self.pages[1].text.contains("></a>\(entry.code)\n"), "\(entry.code)") }

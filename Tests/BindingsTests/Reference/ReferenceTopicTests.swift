@@ -23,12 +23,32 @@ import Testing
             ("no_target", ["push.test.allow_no_target", "test.no_target", "hub.no_target"]), ("", []), ("xyzzy", []), ("u", []),
             ("push.", ["push.args"]),
         ])
-    func `a name stands for what people mean by it`(text: String, expected: [String]) {
+    func `a name finds what readers mean by it`(text: String, expected: [String]) {
         let names = ReferenceTopic.topics(for: text).map(\.name)
         #expect(text == "push." ? names.starts(with: expected) : names == expected)
     }
 
-    @Test func `an area is a list of its codes, with functions of that name in front`() {
+    @Test(
+        arguments: [
+            ("permission", "capability.denied"), ("isolation", "push.test.it"), ("dry-run", "push.plan"), ("reload", "plugin.spec"),
+            ("quiet hours", "push.clock.window_end"), ("retry", "hub.idempotency_key"), ("rate limit", "hub.throttled"),
+            ("Permissions", "sas.forbidden"), ("dry_run", "push.rehearse"), ("quiet-hours", "daily_window.invalid"),
+            ("retries", "run.attempts"), ("Rate limits", "send.pace"),
+        ])
+    func `a search word finds the topics about it`(text: String, expected: String) {
+        let topics = ReferenceTopic.topics(for: text)
+        #expect(topics.count > 1 && topics.map(\.name).contains(expected))
+    }
+
+    @Test func `search words name existing topics, and a misspelt one is suggested`() {
+        let names = Set(ReferenceTopic.all.map(\.name))
+        for (word, topics) in SearchWords.topics {
+            #expect(names.isSuperset(of: topics) && Set(topics).count == topics.count, "\(word)")
+        }
+        #expect(ReferenceTopic.suggestions(for: "permision").contains("permission"))
+    }
+
+    @Test func `an area lists its codes, after the functions of that name`() {
         let tag = ReferenceTopic.topics(for: "tag").map(\.name)
         #expect(tag.first == "push.tag.user")
         #expect(tag.contains("tag.invalid"))
@@ -42,13 +62,13 @@ import Testing
             ("sned", "push.send"), ("push.sned", "push.send"), ("hub.notarget", "hub.no_target"), ("Outcme", "push.Outcome"),
             ("session:regster", "session:register"), ("args.unknwon_key", "args.unknown_key"),
         ])
-    func `a misspelt name stands for nothing, and the right one is near`(text: String, near: String) {
+    func `a misspelt name finds nothing and suggests the right one`(text: String, near: String) {
         #expect(ReferenceTopic.topics(for: text).isEmpty)
         #expect(ReferenceTopic.suggestions(for: text).contains(near))
         #expect(ReferenceTopic.suggestions(for: text).count <= 3)
     }
 
-    @Test func `what is like nothing has no suggestion`() {
+    @Test func `a name that resembles nothing has no suggestion`() {
         #expect(ReferenceTopic.suggestions(for: "antidisestablishment").isEmpty)
         #expect(ReferenceTopic.suggestions(for: "").isEmpty)
     }

@@ -1,5 +1,5 @@
 import Lua
-import PushCore
+import PushModel
 import Testing
 
 @testable import Bindings
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `named values are read with the types that the description promises`() throws {
+    @Test func `named values have the types of the description`() throws {
         let arguments = try Arguments(
             call(
                 table([
@@ -68,7 +68,7 @@ import Testing
         arguments: [
             ("alret", "alert"), ("cuont", "count"), ("user", "to"), ("Alert", "alert"),
         ])
-    func `an unknown key is refused and names the key that was meant`(key: String, meant: String) {
+    func `an unknown key is refused, and the error names the key that was meant`(key: String, meant: String) {
         let error = refusal(Self.send, table(["to": .string("a"), key: .string("x")]))
         #expect(error?.code == "args.unknown_key")
         #expect(error?.message == "push.send has no key \"\(key)\"; did you mean \"\(meant)\"?")
@@ -76,17 +76,17 @@ import Testing
         #expect(error?.hint?.contains("to, alert, count") == true)
     }
 
-    @Test func `a key that resembles nothing is refused without a guess`() {
+    @Test func `a key that resembles nothing is refused without a suggestion`() {
         let error = refusal(Self.strict, table(["to": .string("a"), "zzzzzz": .integer(1)]))
         #expect(error?.message == "push.tidy has no key \"zzzzzz\"")
     }
 
-    @Test func `of several unknown keys the alphabetically first is named`() {
+    @Test func `of several unknown keys the alphabetically first is reported`() {
         let error = refusal(Self.strict, table(["zz": .integer(1), "aa": .integer(1), "to": .string("a")]))
         #expect(error?.message.contains("\"aa\"") == true)
     }
 
-    @Test func `a missing required key is refused with what it means`() {
+    @Test func `a missing required key is refused with its description`() {
         for arguments in [[], [LuaValue.nil], [table([:])], [table(["to": .nil])]] {
             let error = #expect(throws: LuaError.self) {
                 _ = try Arguments(LuaCall(arguments: arguments, run: LuaRunID(rawValue: 1)), for: Self.send)
@@ -108,7 +108,7 @@ import Testing
             ("tags", .string("a"), "\"tags\" must be a list of strings, got the string \"a\""),
             (
                 "tags", .table(LuaTable(array: [.string("a"), .integer(2)])),
-                "\"tags\" must be a list of strings, got the number 2 at place 2"
+                "\"tags\" must be a list of strings, got the number 2 at index 2"
             ),
             (
                 "tags", .table(LuaTable(fields: ["a": .string("b")])),
@@ -125,7 +125,7 @@ import Testing
             ),
             ("priority", .string("hihg"), "\"priority\" must be \"high\", \"normal\", got the string \"hihg\""),
         ])
-    func `a wrong type is refused with what was wanted and what was given`(
+    func `a wrong type is refused with the expected and the given type`(
         key: String, value: LuaValue, message: String
     ) {
         var fields: [String: LuaValue] = ["to": .string("a")]
@@ -135,17 +135,17 @@ import Testing
         #expect(error?.message == "push.send: \(message)")
     }
 
-    @Test func `a wrong choice names the nearest`() {
+    @Test func `an unknown choice names the nearest one`() {
         let error = refusal(Self.send, table(["to": .string("a"), "priority": .string("hihg")]))
         #expect(error?.hint == "did you mean \"high\"?")
     }
 
-    @Test func `a password of a wrong type is never repeated`() {
+    @Test func `a password of a wrong type is not shown`() {
         let error = refusal(Self.send, table(["to": .string("a"), "password": .integer(424_242)]))
         #expect(error?.message.contains("424242") == false)
     }
 
-    @Test func `one required value may stand alone, more need their names`() throws {
+    @Test func `a single required value may be passed without its name, several may not`() throws {
         let alone = try Arguments(call(.string("Sports")), for: Self.strict)
         #expect(alone.string("to") == "Sports")
         #expect(refusal(Self.strict, .string("a"), .string("b"))?.code == "args.wrong_type")
@@ -153,7 +153,7 @@ import Testing
         #expect(refusal(Self.strict, .table(LuaTable(array: [.string("a")])))?.code == "args.unknown_key")
     }
 
-    @Test func `positional values are read in order, and too many are refused`() throws {
+    @Test func `positional values are read in order, and extra ones are refused`() throws {
         let arguments = try Arguments(call(.string("3d"), .string("to see")), for: Self.advance)
         #expect(try arguments.duration("duration") == .seconds(3 * 86_400))
         #expect(arguments.string("note") == "to see")
@@ -161,7 +161,7 @@ import Testing
         #expect(error?.message == "push.clock.advance takes 2 arguments, got 3")
     }
 
-    @Test func `a method without its receiver asks for the colon`() throws {
+    @Test func `calling a method without its receiver asks for the colon`() throws {
         for arguments in [[], [LuaValue.string("x")], [table(["device": .string("x")])]] {
             let error = #expect(throws: LuaError.self) {
                 _ = try Arguments(LuaCall(arguments: arguments, run: LuaRunID(rawValue: 1)), for: Self.register)
@@ -181,7 +181,7 @@ import Testing
             LuaValue.string("soon"), .string(""), .string("-1s"), .integer(-1), .number(.nan), .number(.infinity),
             .integer(.max),
         ])
-    func `what is no duration is refused with the ways to write one`(value: LuaValue) throws {
+    func `an invalid duration is refused with the valid forms`(value: LuaValue) throws {
         let arguments = try Arguments(call(value), for: Self.advance)
         let error = #expect(throws: LuaError.self) { try arguments.duration("duration") }
         #expect(error?.code == "args.duration")
@@ -195,7 +195,7 @@ import Testing
             ("500ms", 500), ("90s", 90_000), ("5m", 300_000), ("5min", 300_000), ("1h30m", 5_400_000),
             ("3d", 259_200_000), ("1w", 604_800_000), ("1.5s", 1500), ("0s", 0), ("1h30m5s250ms", 5_405_250),
         ])
-    func `durations are read with their units`(text: String, milliseconds: Int) {
+    func `durations have units`(text: String, milliseconds: Int) {
         #expect(Duration(parsing: text) == .milliseconds(milliseconds))
     }
 
@@ -204,11 +204,11 @@ import Testing
             "", "5", "s", "five", "5x", "-5s", "1h-30m", "5 s", " 5s", "1..5s", ".s", "1e5s", "٣s",
             "9999999999999999999d", String(repeating: "9", count: 500) + "s", "5S", "1h 30m",
         ])
-    func `anything else is no duration`(text: String) {
+    func `other texts are invalid durations`(text: String) {
         #expect(Duration(parsing: text) == nil)
     }
 
-    @Test func `a text that no call needs is refused before anything is done with it`() throws {
+    @Test func `an oversized text is refused before it is processed`() throws {
         let long = String(repeating: "x", count: (1 << 20) + 1)
         let error = #expect(throws: LuaError.self) {
             let fields = LuaTable(fields: ["to": .string("a"), "alert": .string(long)])

@@ -6,10 +6,10 @@ import Testing
 @Suite struct BindingRegistryTests {
     private static let prelude = PushModule.preludes.map { String(decoding: $0.source, as: UTF8.self) }.joined()
 
-    /// All Swift, C and Lua of the package, but for the pages about error codes.
+    /// All Swift, C and Lua sources of the package, without the pages about error codes.
     private static func code() throws -> String { try PackageText.files().map(\.text).joined() }
 
-    @Test func `every binding has a name of its own`() {
+    @Test func `every binding has a unique name`() {
         let names = BindingRegistry.all.map(\.name)
         #expect(Set(names).count == names.count)
         for name in names { #expect(BindingRegistry.named(name)?.name == name) }
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: BindingRegistry.all.map(\.name))
-    func `a binding is described by sentences, a signature and an example`(name: String) throws {
+    func `a binding has sentences, a signature and an example`(name: String) throws {
         let binding = try #require(BindingRegistry.named(name))
         #expect(binding.summary.last == ".")
         #expect(binding.summary.first?.isUppercase == true)
@@ -50,7 +50,7 @@ import Testing
     @Test func `every error code of a description is raised somewhere`() throws {
         var places: [String: Int] = [:]
         var raised: Set<String> = []
-        // What stands between two quotes, once; to look for each code in all of the text takes most of a minute.
+        // Collects every quoted text once: searching all sources for each code takes most of a minute.
         let parts = try Self.code().utf8.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false).map { String($0) ?? "" }
         for index in parts.indices.dropFirst().dropLast() {
             let (before, code, after) = (parts[index - 1], parts[index], parts[index + 1])
@@ -63,12 +63,12 @@ import Testing
                 let listed = BindingRegistry.all.filter { $0.errors.contains(error) }.count
                 let found = places[error] ?? 0
                 #expect(found > 0, "\(binding.name) lists \(error)")
-                #expect(raised.contains(error) || found > listed, "\(binding.name) lists \(error), which nobody raises")
+                #expect(raised.contains(error) || found > listed, "\(binding.name) lists \(error), which no source raises")
             }
         }
     }
 
-    @Test func `every binding of the prelude is written there, and every check there has a description`() {
+    @Test func `every binding of the prelude is defined there, and every check there has a description`() {
         for binding in BindingRegistry.all {
             guard case .prelude = binding.body.kind, binding.receiver != "task" else { continue }
             let ways = [

@@ -4,7 +4,7 @@ import Testing
 @testable import Bindings
 
 @Suite struct TypeDescriptionTests {
-    @Test func `every type that a binding returns is described, and every description is needed`() {
+    @Test func `every type that a binding returns has a description, and every description is used`() {
         let named = Set(BindingRegistry.all.flatMap { $0.returns?.names ?? [] })
         for name in named { #expect(BindingRegistry.type(named: name) != nil, "\(name)") }
         let mentioned = BindingRegistry.types.flatMap(\.fields).flatMap { Binding.Returns(type: $0.type, summary: "").names }
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `the fields of handles are those that they have`() {
+    @Test func `the described fields of handles are their fields`() {
         #expect(TypeDescription.session.fields.map(\.name).sorted() == SessionObject.type.propertyNames)
         #expect(TypeDescription.device.fields.map(\.name).sorted() == DeviceObject.type.propertyNames)
         for (description, type) in [
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: BindingRegistry.types.map(\.name))
-    func `a type is described by sentences and fields of its own`(name: String) throws {
+    func `a type is described by sentences and has fields of its own`(name: String) throws {
         let type = try #require(BindingRegistry.type(named: name))
         #expect(type.name.hasPrefix("push."))
         #expect(type.shortName.first?.isUppercase == true)

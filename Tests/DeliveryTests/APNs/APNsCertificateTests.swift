@@ -1,5 +1,5 @@
 import Delivery
-import PushCore
+import PushModel
 import Testing
 
 @Suite struct APNsCertificateTests {
@@ -14,7 +14,7 @@ import Testing
         return (transport, verdict)
     }
 
-    @Test func `What a certificate may do is read from it`() throws {
+    @Test func `A certificate states its topics, environments and expiry`() throws {
         let certificate = try SenderCertificate().loaded()
         #expect(certificate.topics == ["com.example.app", "com.example.app.voip", "com.example.app.complication"])
         #expect(certificate.environments == [.production, .development])
@@ -31,12 +31,12 @@ import Testing
             (["com.example.voip"], false, "com.example.voip"), (["com.example.app.voip"], true, "com.example.app"),
             (["a.b", "a.b.voip", "a.b.push-type.liveactivity"], false, "a.b"), (["a.b", "a.c"], false, nil),
         ] as [([String], Bool, String?)])
-    func `The bundle id is known where all topics are of one app`(topics: [String], isVoIP: Bool, bundleID: String?) throws {
+    func `The bundle id is known when all topics belong to one app`(topics: [String], isVoIP: Bool, bundleID: String?) throws {
         let marks = [SenderCertificate.production] + (isVoIP ? [SenderCertificate.voip] : [])
         #expect(try SenderCertificate(topics: topics, marks: marks).loaded().bundleID == bundleID)
     }
 
-    @Test func `Requests bear no token, and the topic of the type all the same`() async throws {
+    @Test func `Requests have no token, and their topic follows from the push type`() async throws {
         let certificate = try SenderCertificate()
         let (transport, verdict) = try await push(certificate, .apns(headers: [PushHeader("apns-push-type", "voip")]))
         let request = try #require(transport.pushes.first)
@@ -46,7 +46,7 @@ import Testing
         #expect(other.pushes.first?.header("apns-topic") == "com.example.other")
     }
 
-    @Test func `A device management has the topic of the certificate's subject`() async throws {
+    @Test func `A device management push has the topic of the certificate's subject`() async throws {
         let certificate = try SenderCertificate(topics: nil, userID: "com.apple.mgmt.External.1234")
         let (transport, _) = try await push(
             certificate, .apns(#"{"mdm":"magic"}"#, headers: [PushHeader("apns-push-type", "mdm")]), topic: "com.example.app")
@@ -59,7 +59,7 @@ import Testing
         #expect(verdict?.rejection?.reason == "InvalidPushType" && verdict?.rejection?.explanation.contains("signing key") == true)
     }
 
-    @Test func `With a certificate that has ended nothing is sent`() async throws {
+    @Test func `Nothing is sent with an expired certificate`() async throws {
         let (transport, verdict) = try await push(try SenderCertificate(end: Accounts.start), .apns())
         #expect(transport.all.isEmpty)
         #expect(verdict?.rejection?.reason == "BadCertificate" && verdict?.rejection?.outcome == .invalidCredentials)
@@ -68,20 +68,20 @@ import Testing
         #expect(later.pushes.count == 1)
     }
 
-    @Test func `The environment is the certificate's, or given, and never against it`() throws {
+    @Test func `The environment is the given one or the certificate's, and must be one that the certificate allows`() throws {
         let development = try SenderCertificate(marks: [SenderCertificate.development]).loaded()
         #expect(try APNsSettings(certificate: development).environment == .development)
         let both = try SenderCertificate().loaded()
         #expect(try APNsSettings(certificate: both).environment == .production)
         #expect(try APNsSettings(certificate: both, environment: .development).environment == .development)
         let error = #expect(throws: PushError.self) { try APNsSettings(certificate: development, environment: .production) }
-        #expect(error?.message == "the certificate is for development alone, and notifications go to production")
+        #expect(error?.message == "the certificate is only for development, but notifications go to production")
     }
 
-    @Test func `A certificate of several apps asks which`() throws {
+    @Test func `A certificate for several apps needs a topic`() throws {
         let certificate = try SenderCertificate(topics: ["a.b", "a.c"]).loaded()
         let error = #expect(throws: PushError.self) { try APNsSettings(certificate: certificate) }
-        #expect(error?.message == "the certificate names no single app (a.b, a.c)")
+        #expect(error?.message == "the certificate is not for exactly one app (a.b, a.c)")
         #expect(try APNsSettings(certificate: certificate, topic: "a.c").topic == "a.c")
     }
 

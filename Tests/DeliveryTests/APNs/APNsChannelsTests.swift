@@ -1,5 +1,5 @@
 import HTTPTypes
-import PushCore
+import PushModel
 import Testing
 
 @testable import Delivery
@@ -26,7 +26,7 @@ import Testing
 
     // MARK: - Management
 
-    @Test func `A channel is made, and its id is in the answer's header`() async throws {
+    @Test func `A channel is created, and its id is in a header of the answer`() async throws {
         let transport = ScriptedTransport([.answer(201, ["apns-channel-id": Self.channel])])
         #expect(try await channels(transport).create(.newest) == Self.channel)
         let request = try #require(transport.all.first)
@@ -37,7 +37,7 @@ import Testing
         #expect(try JSON(parsing: request.body) == ["message-storage-policy": 1, "push-type": "LiveActivity"])
     }
 
-    @Test func `A channel is read and deleted by its id, which stands in a header`() async throws {
+    @Test func `A channel is read and deleted by its id, which is in a header`() async throws {
         let transport = ScriptedTransport([
             .answer(200, [:], #"{"message-storage-policy":0,"push-type":"LiveActivity"}"#), .answer(204),
             .answer(200, [:], #"{"channels":["YQ==","\#(Self.channel)"]}"#),
@@ -59,7 +59,7 @@ import Testing
             (400, "CannotCreateChannelConfig"), (403, "FeatureNotEnabled"), (400, "ChannelNotRegistered"), (429, "TooManyRequests"),
             (500, "InternalServerError"), (400, "NewReason"),
         ])
-    func `A refusal keeps the word of APNs`(status: Int, reason: String) async throws {
+    func `A refusal contains the reason of APNs`(status: Int, reason: String) async throws {
         let transport = ScriptedTransport([.answer(status, [:], #"{"reason":"\#(reason)"}"#)])
         let channels = try channels(transport)
         let error = await #expect(throws: PushError.self) { try await channels.create(.nothing) }
@@ -67,7 +67,7 @@ import Testing
         #expect(error?.hint?.isEmpty == false)
     }
 
-    @Test func `Without an answer that is said; what is no id is never sent`() async throws {
+    @Test func `A missing answer is an error, and an invalid id is not sent`() async throws {
         let transport = ScriptedTransport([.fail(.unknown("reset")), .fail(.notSent("no route")), .fail(.notSent("no route"))])
         let channels = try channels(transport)
         for _ in 0..<2 {
@@ -92,7 +92,7 @@ import Testing
         #expect(Set(transport.all.compactMap { $0.header("authorization") }).count == 2 && transport.all.count == 3)
     }
 
-    @Test func `With a certificate no token is sent`() async throws {
+    @Test func `No token is sent with a certificate`() async throws {
         let transport = ScriptedTransport([.answer(204)])
         let settings = try APNsSettings(certificate: try SenderCertificate().loaded())
         try await channels(transport, settings).delete(Self.channel)
@@ -101,7 +101,7 @@ import Testing
 
     // MARK: - Sending
 
-    @Test func `A broadcast is one request to the app, with its channel and without a topic`() async throws {
+    @Test func `A broadcast is one request to the app, with a channel and without a topic`() async throws {
         let transport = ScriptedTransport([.answer(200, ["apns-request-id": "r-1"])])
         #expect(try await broadcast(transport, options: PushOptions(priority: .high)) == [.accepted(id: "r-1")])
         let push = try #require(transport.pushes.first)
@@ -114,7 +114,7 @@ import Testing
             ])
     }
 
-    @Test func `Its options are those of every notification`() async throws {
+    @Test func `A broadcast has the options of any notification`() async throws {
         let transport = ScriptedTransport([])
         let options = PushOptions(expiration: Accounts.start + .seconds(60), priority: .low)
         _ = try await broadcast(transport, headers: [PushHeader("apns-topic", "com.example.app")], options: options)
@@ -127,7 +127,7 @@ import Testing
             (APNsPayloads.start, "MalformedPayload"), (#"{"aps":{"alert":"Hi"}}"#, "MalformedPayload"),
             (String(repeating: "x", count: 5121), "PayloadTooLarge"),
         ])
-    func `What no channel takes is not sent`(body: String, reason: String) async throws {
+    func `A payload that is invalid for channels is not sent`(body: String, reason: String) async throws {
         let transport = ScriptedTransport([])
         #expect(try await broadcast(transport, body).first?.rejection?.reason == reason)
         #expect(transport.all.isEmpty)
@@ -139,7 +139,7 @@ import Testing
         #expect(transport.pushes.count == 1)
     }
 
-    @Test func `It goes to its channel alone, never once for each device, and to live activities alone`() async throws {
+    @Test func `A broadcast is for one channel and for live activities alone`() async throws {
         let transport = ScriptedTransport([])
         let many: [DeviceHandle] = [.apns(token: "AA"), .apns(token: "BB")]
         for handles in [many, [.apns(token: "AA")], [try #require(.apns(channel: "YQ=="))], [try Self.handle, .apns(token: "AA")]] {

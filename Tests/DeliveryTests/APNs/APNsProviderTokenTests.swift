@@ -1,6 +1,6 @@
 import Crypto
 import Delivery
-import PushCore
+import PushModel
 import Synchronization
 import Testing
 
@@ -68,7 +68,7 @@ struct APNsProviderTokenTests {
         clock.advance(to: Accounts.start + .seconds(50 * 60 - 1))
         try await deliver()
         #expect(Set(tokens(transport)).count == 1)
-        // Another key has a token of its own.
+        // Another key has its own token.
         var other = Accounts.apns
         other.authentication = .token(
             APNsSigningKey(teamID: "TEAM123456", keyID: "OTHER12345", privateKey: Secret(Accounts.signingKey.pemRepresentation)))

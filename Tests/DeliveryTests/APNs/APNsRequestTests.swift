@@ -1,5 +1,5 @@
 import HTTPTypes
-import PushCore
+import PushModel
 import Testing
 
 @testable import Delivery

@@ -1,5 +1,5 @@
 import Delivery
-import PushCore
+import PushModel
 import Testing
 
 @Suite struct APNsRulesTests {
@@ -20,7 +20,7 @@ import Testing
         "controls",
     ]
 
-    @Test(arguments: types) func `Of every type its priorities pass, and no other`(type: String) async throws {
+    @Test(arguments: types) func `Each push type accepts its own priorities and no others`(type: String) async throws {
         let taken: [String] =
             switch type {
             case "background": ["5"]
@@ -38,14 +38,14 @@ import Testing
         }
     }
 
-    @Test func `Who did not call it a background notification cannot know its priority`() async throws {
+    @Test func `A background notification without an explicit push type gets priority 5`() async throws {
         let (transport, _) = try await push(
             .apns(#"{"aps":{"content-available":1}}"#, headers: [PushHeader("X-Apns-Priority", "10")]))
         #expect(transport.pushes.first?.header("apns-priority") == "5")
     }
 
     @Test(arguments: [("low", "5"), ("normal", "5"), ("high", "10")])
-    func `The wish for a priority is fitted to live activities`(wish: String, priority: String) async throws {
+    func `The requested priority is adapted to live activities`(wish: String, priority: String) async throws {
         let options = PushOptions(priority: PushOptions.Priority(rawValue: wish))
         let (transport, _) = try await push(.apns(APNsPayloads.update, headers: headers("liveactivity"), options: options))
         #expect(transport.pushes.first?.header("apns-priority") == priority)
@@ -58,7 +58,7 @@ import Testing
             ("apns-expiration", "1.5", "BadExpirationDate"), ("apns-expiration", "2026-01-31T12:00:00Z", "BadExpirationDate"),
             ("apns-collapse-id", String(repeating: "c", count: 65), "BadCollapseId"), ("apns-priority", "7", "BadPriority"),
         ])
-    func `A header that APNs refuses is not sent`(name: String, value: String, reason: String) async throws {
+    func `A header that APNs would refuse is not sent`(name: String, value: String, reason: String) async throws {
         let (transport, verdict) = try await push(.apns(headers: headers(nil, [name: value])))
         #expect(transport.all.isEmpty && verdict?.isRejected == true)
         #expect(verdict?.rejection?.reason == reason && verdict?.rejection?.outcome == .pnsInterfaceError)
@@ -70,12 +70,12 @@ import Testing
             ("apns-expiration", "1767603600", "1767603600"),
             ("apns-collapse-id", String(repeating: "c", count: 64), String(repeating: "c", count: 64)),
         ])
-    func `A header at the edge passes`(name: String, value: String, sent: String) async throws {
+    func `A header at its limit is sent`(name: String, value: String, sent: String) async throws {
         let (transport, _) = try await push(.apns(headers: headers(nil, [name: value])))
         #expect(transport.pushes.first?.header(name) == sent)
     }
 
-    @Test(arguments: types) func `A topic that is given must fit its type`(type: String) async throws {
+    @Test(arguments: types) func `A given topic must fit the push type`(type: String) async throws {
         let suffix =
             try await push(.apns(APNsPayloads.fitting(type), headers: headers(type))).0.pushes.first?.header("apns-topic")?
             .dropFirst("com.example.app".count) ?? ""
@@ -89,10 +89,10 @@ import Testing
         }
     }
 
-    @Test func `A topic with a suffix says the type where nobody else does`() async throws {
+    @Test func `The suffix of a topic gives the push type when no header does`() async throws {
         let (transport, _) = try await push(.apns(headers: headers(nil, ["apns-topic": "com.example.app.voip"])))
         #expect(transport.pushes.first?.header("apns-push-type") == "voip")
-        // Another app may be called so.
+        // The suffix may also be part of another app's id.
         let (other, _) = try await push(.apns(headers: headers(nil, ["apns-topic": "com.example.voip"])))
         #expect(other.pushes.first?.header("apns-push-type") == "alert")
     }
@@ -101,9 +101,9 @@ import Testing
         ("background", #"{"aps":{"alert":"Hi"}}"#, "aps.content-available is not 1"),
         ("background", #"{"aps":{"content-available":0}}"#, "aps.content-available is not 1"),
         ("background", #"{"id":7}"#, "aps.content-available is not 1"),
-        ("background", #"{"aps":{"content-available":1,"alert":"Hi"}}"#, "aps.alert is for the user"),
-        ("background", #"{"aps":{"content-available":1,"badge":3}}"#, "aps.badge is for the user"),
-        ("background", #"{"aps":{"content-available":1,"sound":"default"}}"#, "aps.sound is for the user"),
+        ("background", #"{"aps":{"content-available":1,"alert":"Hi"}}"#, "aps.alert is visible to the user"),
+        ("background", #"{"aps":{"content-available":1,"badge":3}}"#, "aps.badge is visible to the user"),
+        ("background", #"{"aps":{"content-available":1,"sound":"default"}}"#, "aps.sound is visible to the user"),
         ("widgets", #"{"aps":{}}"#, "aps.content-changed is not true"),
         ("controls", #"{"aps":{"content-changed":false}}"#, "aps.content-changed is not true"),
         ("liveactivity", #"{"aps":{"alert":"Hi"}}"#, "aps.timestamp is not a number"),
@@ -124,7 +124,7 @@ import Testing
     ]
 
     @Test(arguments: misfits)
-    func `A payload that does not fit its type is not sent, and the part that is wrong is named`(
+    func `A payload that does not fit its push type is not sent, and the error names the wrong part`(
         type: String, body: String, fault: String
     ) async throws {
         let (transport, verdict) = try await push(.apns(body, headers: headers(type)))
@@ -141,7 +141,7 @@ import Testing
             ("liveactivity", APNsPayloads.start), ("alert", #"{"aps":{"content-available":1}}"#), ("alert", "{}"),
             ("tomorrow", #"{"aps":{}}"#), ("voip", "{}"),
         ])
-    func `What APNs takes passes, however odd`(type: String, body: String) async throws {
+    func `Unusual payloads that APNs accepts are sent`(type: String, body: String) async throws {
         let (transport, _) = try await push(.apns(body, headers: headers(type)))
         #expect(transport.pushes.first?.text == body)
     }
@@ -151,7 +151,7 @@ import Testing
         #expect(transport.all.isEmpty && verdict?.rejection?.reason == "PayloadEmpty")
     }
 
-    @Test func `Every device of a refused batch gets the refusal`() async throws {
+    @Test func `Every device of a refused batch has the refusal as its verdict`() async throws {
         let connector = try APNsConnector(
             settings: Accounts.apns, transport: ScriptedTransport([]), clock: VirtualClock(now: Accounts.start))
         let verdicts = await connector.deliver(.apns(headers: headers(nil, ["apns-priority": "3"]), tokens: ["aa", "bb", "cc"]))

@@ -1,5 +1,5 @@
 import Delivery
-import PushCore
+import PushModel
 import Testing
 
 @Suite("What APNs answers becomes a verdict")
@@ -79,8 +79,8 @@ struct APNsVerdictTests {
         #expect(rejection.status == row.status)
         #expect(rejection.reason == row.reason)
         #expect(rejection.outcome == row.outcome)
-        #expect(rejection.isHandleDead == row.isDead)
-        #expect(rejection.deadSince == (row.isDead ? Timestamp(milliseconds: 1_767_500_000_123) : nil))
+        #expect(rejection.isHandleInvalid == row.isDead)
+        #expect(rejection.invalidSince == (row.isDead ? Timestamp(milliseconds: 1_767_500_000_123) : nil))
         #expect(!rejection.explanation.isEmpty)
     }
 
@@ -131,7 +131,7 @@ struct APNsVerdictTests {
         let verdict = try #require(await verdict(.answer(status, [:], #"{"reason":"QuantumFlux"}"#)))
         #expect(verdict.rejection?.reason == "QuantumFlux")
         #expect(verdict.isTransient == isTransient)
-        #expect(verdict.rejection?.isHandleDead == isDead)
+        #expect(verdict.rejection?.isHandleInvalid == isDead)
     }
 
     @Test(
@@ -143,7 +143,7 @@ struct APNsVerdictTests {
     func hostileAnswer(text: String) async throws {
         let rejection = try #require(await verdict(.answer(400, [:], text))?.rejection)
         #expect(rejection.status == 400)
-        #expect(!rejection.isHandleDead)
+        #expect(!rejection.isHandleInvalid)
         #expect(rejection.reason.count <= 201)
     }
 
@@ -158,7 +158,7 @@ struct APNsVerdictTests {
     func absurdTimestamp() async throws {
         let step = ScriptedTransport.Step.answer(410, [:], #"{"reason":"Unregistered","timestamp":-1}"#)
         let rejection = try #require(await verdict(step)?.rejection)
-        #expect(rejection.isHandleDead)
-        #expect(rejection.deadSince == nil)
+        #expect(rejection.isHandleInvalid)
+        #expect(rejection.invalidSince == nil)
     }
 }

@@ -1,8 +1,8 @@
 import Delivery
-import PushCore
+import PushModel
 import Testing
 
-/// What a refusal says of others than the device: nothing, where the send is at fault.
+/// The scope of a refusal: a fault of the send says nothing about the hub or its devices.
 @Suite struct SendScopeTests {
     private let clock = VirtualClock(now: Accounts.start)
 
@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(arguments: ["TopicDisallowed", "BadTopic", "MissingTopic"])
-    func `a topic of the send is refused as the send's, and that of the credential as the hub's`(reason: String) async throws {
+    func `a refused topic of the send has the scope headers, one of the credential has the scope hub`(reason: String) async throws {
         let own = try await apns(.apns(headers: [PushHeader("apns-topic", "com.example.other")]), reason)
         #expect(own.scope == .headers && own.outcome == .pnsInterfaceError && own.reason == reason)
         #expect(own.explanation.contains("\"com.example.other\" of this send is not com.example.app"), "\(own.explanation)")
@@ -23,15 +23,15 @@ import Testing
         }
     }
 
-    @Test func `a topic that follows from the push type of the send is the send's`() async throws {
+    @Test func `a topic that follows from the push type has the scope headers`() async throws {
         let own = try await apns(.apns(headers: [PushHeader("apns-push-type", "voip")]), "TopicDisallowed")
         #expect(own.scope == .headers && own.outcome == .pnsInterfaceError)
     }
 
-    @Test func `a token that is not for the topic of the send says nothing of the hub's tokens`() async throws {
+    @Test func `a token that does not match the send's topic is not a sign of the wrong environment`() async throws {
         let own = try await apns(.apns(headers: [PushHeader("apns-topic", "com.example.other")]), "DeviceTokenNotForTopic")
-        #expect(own.scope == .send && own.mixUp == nil && own.outcome == .wrongToken)
-        #expect(try await apns(.apns(), "DeviceTokenNotForTopic").mixUp != nil)
+        #expect(own.scope == .send && own.wrongEnvironment == nil && own.outcome == .wrongToken)
+        #expect(try await apns(.apns(), "DeviceTokenNotForTopic").wrongEnvironment != nil)
     }
 
     @Test(
@@ -39,17 +39,17 @@ import Testing
             ("BadPriority", 400, .headers), ("BadCollapseId", 400, .headers), ("InvalidPushType", 400, .headers), ("BadPath", 404, .send),
             ("InvalidProviderToken", 403, .hub), ("ServiceUnavailable", 503, .hub),
         ] as [(String, Int, Rejection.Scope)])
-    func `other refusals of APNs have their scope`(reason: String, status: Int, scope: Rejection.Scope) async throws {
+    func `other refusals of APNs have the scope of their cause`(reason: String, status: Int, scope: Rejection.Scope) async throws {
         #expect(try await apns(.apns(), reason, status).scope == scope)
     }
 
-    @Test func `what breaks a rule of APNs is the send's`() async throws {
+    @Test func `breaking a rule of APNs has the scope headers`() async throws {
         let connector = try APNsConnector(settings: Accounts.apns, transport: ScriptedTransport([]), clock: clock)
         let verdict = await connector.deliver(.apns(headers: [PushHeader("apns-priority", "7")])).first
         #expect(verdict?.rejection?.scope == .headers)
     }
 
-    @Test func `a message that FCM cannot read is the send's, and a refused account is not`() async throws {
+    @Test func `a message that FCM cannot parse has the scope send, a refused account has the scope hub`() async throws {
         func scope(_ status: Int, _ body: String) async throws -> Rejection.Scope? {
             let connector = try FCMConnector(
                 settings: Accounts.fcm, transport: ScriptedTransport([.answer(status, [:], body)]), clock: clock)
@@ -61,7 +61,7 @@ import Testing
         #expect(await connector.deliver(.fcm("no JSON")).first?.rejection?.scope == .send)
     }
 
-    @Test func `headers that WNS or a browser's service does not take are the send's`() async throws {
+    @Test func `headers that WNS or a browser's service refuses have the scope send`() async throws {
         let wns = try WNSConnector(
             settings: WNSSettings(packageSID: "ms-app://s-1-15-2-1-2-3-4-5-6-7", clientSecret: Secret("s")),
             transport: ScriptedTransport([.answer(400)]), width: 1, clock: clock)
@@ -75,8 +75,8 @@ import Testing
         }
     }
 
-    @Test func `a full lab is told apart from every fault of the device, for each service`() async throws {
-        // As the simulators answer.
+    @Test func `a full lab is not a fault of the device, for any service`() async throws {
+        // The answers of the simulators.
         let full = ScriptedTransport.Step.answer(507, [:], #"{"reason":"LabFull"}"#)
         let fullFCM = ScriptedTransport.Step.answer(507, [:], #"{"error":{"code":507,"status":"LabFull","message":"no room"}}"#)
         let fullWebPush = ScriptedTransport.Step.answer(507, [:], #"{"code":507,"error":"LabFull","message":"no room"}"#)
@@ -101,7 +101,7 @@ import Testing
                 continue
             }
             #expect(rejection.reason == Rejection.labFullReason && rejection.outcome == .pnsUnavailable)
-            #expect(!rejection.isHandleDead && rejection.mixUp == nil)
+            #expect(!rejection.isHandleInvalid && rejection.wrongEnvironment == nil)
         }
     }
 }

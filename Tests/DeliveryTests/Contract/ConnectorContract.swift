@@ -1,12 +1,12 @@
-import PushCore
+import PushModel
 import Testing
 
 @testable import Delivery
 
-/// What every connector owes the hub, whatever the service that it speaks to: on real sockets, with TLS.
+/// The contract of every connector with the hub, tested over real sockets with TLS.
 @Suite struct ConnectorContract {
     @Test(arguments: ContractedService.all)
-    func `there is one verdict for each handle in their order, and a dead or foreign one disturbs nobody`(
+    func `there is one verdict per handle, in order, and a dead or foreign handle does not affect the others`(
         service: ContractedService
     ) async throws {
         let contract = try await Contract(service) { request, _ in
@@ -19,7 +19,7 @@ import Testing
             DeliveryBatch(notificationID: "n1", platform: service.platform, body: Array(service.body.utf8), handles: handles))
         #expect(verdicts.count == 61)
         #expect(verdicts[3].rejection?.reason == "BadChannel" && verdicts[3].rejection?.status == 0)
-        #expect(verdicts[8].rejection?.isHandleDead == true, "\(verdicts[8])")
+        #expect(verdicts[8].rejection?.isHandleInvalid == true, "\(verdicts[8])")
         for (place, verdict) in verdicts.enumerated() where place != 3 && place != 8 {
             guard case .accepted(let id) = verdict else {
                 Issue.record("\(place): \(verdict)")
@@ -27,7 +27,7 @@ import Testing
             }
             #expect(id?.isEmpty == false)
         }
-        // Every body and path is whole, and each device's own.
+        // Every body and path is complete and belongs to its own device.
         #expect(contract.devices.sorted() == Array(0..<60))
         #expect(contract.server.requests.allSatisfy { $0.method == "POST" })
         if service.platform != .apns {
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: ContractedService.all)
-    func `a payload that is too large goes to nobody`(service: ContractedService) async throws {
+    func `a payload that is too large is not sent`(service: ContractedService) async throws {
         let contract = try await Contract(service)
         let verdicts = await contract.connector.deliver(contract.batch(3, body: service.oversized))
         #expect(verdicts.map { $0.rejection?.outcome } == [.invalidNotificationSize, .invalidNotificationSize, .invalidNotificationSize])
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: ContractedService.all)
-    func `where nobody listens the address is named, and it may be tried again`(service: ContractedService) async throws {
+    func `a refused connection is a transient error that names the address`(service: ContractedService) async throws {
         let port = DeadPort()
         let contract = try await Contract(service, port: port.number)
         for verdict in await contract.connector.deliver(contract.batch(3, at: port.number)) {
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: ContractedService.all)
-    func `what broke off after the request is unknown, and is not sent again`(service: ContractedService) async throws {
+    func `a connection lost after the request is unknown and is not retried`(service: ContractedService) async throws {
         let contract = try await Contract(service) { _, _ in .cut }
         guard case .unknown? = await contract.deliver(1).first else {
             Issue.record("it is not unknown")
@@ -83,14 +83,14 @@ import Testing
     }
 
     @Test(arguments: ContractedService.overHTTP2)
-    func `what the service refused unread is sent again`(service: ContractedService) async throws {
+    func `a request that the service refused unread is retried`(service: ContractedService) async throws {
         let contract = try await Contract(service) { _, number in number <= 10 ? .refuse : service.success }
         #expect(await contract.deliver(20).allSatisfy { $0.isAccepted })
         #expect(contract.server.requests.count == 30)
         try await contract.end()
     }
 
-    @Test func `over HTTP 1 a connection that broke off before the request is tried once more`() async throws {
+    @Test func `over HTTP 1 a connection lost before the request is retried once`() async throws {
         var manner = ServiceManner()
         manner.closedFirst = 1
         let contract = try await Contract(.wns, manner)
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(arguments: ContractedService.all, ["90", "Mon, 05 Jan 2026 08:01:30 GMT"])
-    func `who is asked to wait is told for how long`(service: ContractedService, wait: String) async throws {
+    func `the wait that the service asks for is passed on`(service: ContractedService, wait: String) async throws {
         let contract = try await Contract(service) { _, number in .answer(number.isMultiple(of: 2) ? 429 : 503, ["Retry-After": wait]) }
         for verdict in await contract.deliver(4) {
             #expect(verdict.isTransient && verdict.retryAfter == .seconds(90), "\(verdict)")
@@ -110,16 +110,16 @@ import Testing
     }
 
     @Test(arguments: ContractedService.all)
-    func `a status that nobody documents is passed on, and costs no handle`(service: ContractedService) async throws {
+    func `an unknown status is passed on and does not invalidate the handle`(service: ContractedService) async throws {
         let contract = try await Contract(service) { _, _ in .answer(418) }
         let verdict = try #require(await contract.deliver(1).first)
-        #expect(verdict.isRejected && verdict.rejection?.status == 418 && verdict.rejection?.isHandleDead == false, "\(verdict)")
+        #expect(verdict.isRejected && verdict.rejection?.status == 418 && verdict.rejection?.isHandleInvalid == false, "\(verdict)")
         #expect(verdict.rejection?.reason.contains("418") == true)
         try await contract.end()
     }
 
     @Test(arguments: ContractedService.granted)
-    func `a token that has lapsed is renewed once for all, and nobody notices`(service: ContractedService) async throws {
+    func `an expired access token is renewed once for all requests, without failures`(service: ContractedService) async throws {
         let refused = try #require(service.refused)
         let contract = try await Contract(service) { request, _ in
             request.headers["authorization"] == "Bearer token-1" ? refused : service.success
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test(arguments: ContractedService.all.filter { $0.refused != nil })
-    func `a credential that is refused, and its successor as well, ends the batch`(service: ContractedService) async throws {
+    func `a refused credential whose replacement is refused too ends the batch`(service: ContractedService) async throws {
         let refused = try #require(service.refused)
         let contract = try await Contract(service) { _, _ in refused }
         let verdicts = await contract.deliver(100)
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test(arguments: ContractedService.overHTTP2)
-    func `as many are under way as the service allows, one first and then a hundred`(service: ContractedService) async throws {
+    func `requests in flight are limited as the service allows, first 1 and then 100`(service: ContractedService) async throws {
         var manner = ServiceManner()
         (manner.firstStreams, manner.streams) = (1, 100)
         let contract = try await Contract(service, manner)
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test(arguments: ContractedService.overHTTP2)
-    func `after a goodbye the rest goes over another connection, and nobody gets it twice`(service: ContractedService) async throws {
+    func `after GOAWAY the remaining requests use another connection, and each is sent once`(service: ContractedService) async throws {
         var manner = ServiceManner()
         (manner.goodbye, manner.streams) = (20, 10)
         let contract = try await Contract(service, manner)

@@ -1,24 +1,24 @@
-import PushCore
+import PushModel
 import Testing
 
 @testable import Delivery
 
-/// What the clauses of the contract need to know of one platform.
+/// One platform in the terms of the connector contract.
 struct ContractedService: Sendable, CustomTestStringConvertible {
     let platform: Platform
-    /// The device of a number, whose service listens at the port.
+    /// The handle of a device by its number, at a service on this port.
     let handle: @Sendable (_ number: Int, _ port: Int) -> DeviceHandle
-    /// Of which device a request is, by what only its handle has.
+    /// The number of the device that a request is for, read from what differs between handles.
     let number: @Sendable (ServiceRequest) -> Int?
     var body = #"{"a":"1"}"#
-    /// One byte more than the service takes.
+    /// One byte more than the service accepts.
     let excess: Int
-    /// `{"name":"…"}`, `Location` or nothing.
+    /// With `{"name":"…"}`, `Location` or nothing.
     let success: ServiceReply
     let dead: ServiceReply
-    /// 401, or what this service says in its place; nil for one whose credential does not lapse.
+    /// The service's answer to an expired credential, usually 401; nil if credentials do not expire.
     var refused: ServiceReply?
-    /// Requests of a batch of 100 that go out where the credential is refused and its successor is, too.
+    /// The number of requests of a batch of 100 that are sent when the credential and its replacement are refused.
     var mostRefused = 100
     var speaksHTTP2 = true
 
@@ -26,7 +26,7 @@ struct ContractedService: Sendable, CustomTestStringConvertible {
 
     static let all = [apns, fcm, wns, webPush]
     static let overHTTP2 = all.filter(\.speaksHTTP2)
-    /// Those whose access token comes from a token endpoint.
+    /// Services whose access tokens come from a token endpoint.
     static let granted = [fcm, wns]
 
     static let apns = ContractedService(
@@ -52,7 +52,7 @@ struct ContractedService: Sendable, CustomTestStringConvertible {
         platform: .wns, handle: { number, port in .wns(channel: "https://localhost:\(port)/?token=\(number)") },
         number: { $0.path.firstMatch(of: /token=(\d+)$/).flatMap { Int($0.1) } }, body: "<toast/>", excess: 5_001,
         success: .answer(200, ["X-WNS-Status": "received", "X-WNS-Msg-ID": "7"]), dead: .answer(404), refused: .answer(401),
-        // Those under way at a time, twice.
+        // The requests in flight, twice.
         mostRefused: 2 * Contract.width, speaksHTTP2: false)
 
     static let webPush = ContractedService(
@@ -71,18 +71,18 @@ struct ContractedService: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// A connector with the services that it speaks to, on real sockets.
+/// A connector and the services that it calls, over real sockets.
 struct Contract {
     static let width = 32
 
     let service: ContractedService
     let server: ServiceServer
-    /// Of access tokens.
+    /// The endpoint for access tokens.
     let tokens: ServiceServer
     let connector: any Connector
     private let shutdown: @Sendable () async -> Void
 
-    /// - Parameter port: where to send in place of the server's own.
+    /// - Parameter port: the port to send to instead of the server's own.
     init(
         _ service: ContractedService, _ manner: ServiceManner = ServiceManner(), port: Int? = nil,
         answering: ServiceServer.Answering? = nil
@@ -132,7 +132,7 @@ struct Contract {
 
     func deliver(_ count: Int) async -> [Verdict] { await connector.deliver(batch(count)) }
 
-    /// The devices that requests came for, in their order.
+    /// The devices that requests were received for, in order.
     var devices: [Int] { server.requests.compactMap(service.number) }
 
     func end() async throws {

@@ -5,7 +5,7 @@ import Synchronization
 
 @testable import Delivery
 
-/// One connection of HTTP/2.
+/// One HTTP/2 connection.
 final class ModernServiceHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -52,7 +52,7 @@ final class ModernServiceHandler: ChannelInboundHandler {
     }
 }
 
-/// The server's half of a connection, without input or output of its own.
+/// The server side of a connection, without input or output of its own.
 private final class ModernServiceSession {
     private let manner: ServiceManner
     private var session: OpaquePointer?
@@ -61,7 +61,7 @@ private final class ModernServiceSession {
     private var bodies: [Int32: ArraySlice<UInt8>] = [:]
     private var answered = 0
     private var lastTaken: Int32 = 0
-    /// The last stream that is still answered.
+    /// The last stream that is still answered after GOAWAY.
     private var goodbye: Int32?
 
     init(_ manner: ServiceManner) {
@@ -151,7 +151,7 @@ private final class ModernServiceSession {
         return part.count
     }
 
-    // MARK: - What the library tells
+    // MARK: - Callbacks of the library
 
     private static func of(_ user: UnsafeMutableRawPointer?) -> ModernServiceSession? {
         user.map { Unmanaged<ModernServiceSession>.fromOpaque($0).takeUnretainedValue() }

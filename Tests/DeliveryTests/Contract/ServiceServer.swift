@@ -6,7 +6,7 @@ import Synchronization
 
 @testable import Delivery
 
-/// A request as a push service sees it.
+/// A request as a push service receives it.
 struct ServiceRequest: Sendable {
     var method = ""
     var path = ""
@@ -22,35 +22,35 @@ enum ServiceReply: Sendable {
     case answer(Int, [String: String] = [:], String = "")
     /// Not processed (RFC 9113, section 8.7).
     case refuse
-    /// The connection ends.
+    /// Closes the connection.
     case cut
 }
 
-/// How a service behaves beside its answers.
+/// The behaviour of a service besides its answers.
 struct ServiceManner: Sendable {
-    /// At a time on a connection of HTTP/2, once it has answered; before that `firstStreams`.
+    /// Concurrent streams per HTTP/2 connection after the first answer; before it `firstStreams` applies.
     var streams: UInt32 = 100
     var firstStreams: UInt32?
-    /// Says goodbye when so many requests of a connection were answered; 0 for never.
+    /// The number of answered requests of a connection after which it sends GOAWAY; 0 for never.
     var goodbye = 0
-    /// Answers nobody before so many wait.
+    /// The number of requests that must wait before any is answered.
     var patience = 1
-    /// Connections that it closes before anything was said over them.
+    /// The number of connections that are closed before any data is exchanged.
     var closedFirst = 0
-    /// What it offers with ALPN; nil without TLS.
+    /// The protocols offered with ALPN; nil without TLS.
     var protocols: [String]? = ["h2"]
 }
 
-/// A push service on a real socket, which a test tells what to answer: HTTP/2 on libnghttp2, or HTTP/1.1.
+/// A push service on a real socket with answers from the test: HTTP/2 on libnghttp2, or HTTP/1.1.
 final class ServiceServer: Sendable {
     typealias Answering = @Sendable (_ request: ServiceRequest, _ number: Int) -> ServiceReply
 
-    /// What its connections share.
+    /// State that the connections share.
     final class Record: Sendable {
         struct State {
             var requests: [ServiceRequest] = []
             var accepted = 0
-            /// Connections that came as far as HTTP.
+            /// Connections that reached HTTP.
             var spoken = 0
             var waiting = 0
             var mostWaiting = 0
@@ -64,7 +64,7 @@ final class ServiceServer: Sendable {
             self.answering = answering
         }
 
-        /// Calls `answer` with what the request gets, now or when enough of them wait.
+        /// Calls `answer` with the reply, immediately or once enough requests wait.
         func take(_ request: ServiceRequest, patience: Int, answer: @escaping @Sendable (ServiceReply) -> Void) {
             let ready = state.withLock { state -> [@Sendable () -> Void] in
                 state.requests.append(request)
@@ -117,11 +117,11 @@ final class ServiceServer: Sendable {
     }
 
     var requests: [ServiceRequest] { record.state.withLock { $0.requests } }
-    /// Connections of TCP.
+    /// TCP connections.
     var accepted: Int { record.state.withLock { $0.accepted } }
-    /// Connections that a request or a greeting of HTTP/2 came over.
+    /// Connections with a request or an HTTP/2 preface.
     var spoken: Int { record.state.withLock { $0.spoken } }
-    /// Requests that waited for their answers at a time.
+    /// The largest number of requests that waited for answers at the same time.
     var mostWaiting: Int { record.state.withLock { $0.mostWaiting } }
 
     var route: PushRoute { PushRoute(host: "127.0.0.1", port: port, name: "localhost") }
@@ -129,7 +129,7 @@ final class ServiceServer: Sendable {
     func stop() async throws { try await listener.close().get() }
 }
 
-/// One connection of HTTP/1.1: a request is answered before the next is read.
+/// One HTTP/1.1 connection: each request is answered before the next is read.
 private final class PlainServiceHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -148,7 +148,7 @@ private final class PlainServiceHandler: ChannelInboundHandler {
         hasSpoken = true
         bytes += unwrapInboundIn(data).readableBytesView
         guard let request = next() else { return }
-        // Whoever sends a second request before the first is answered breaks the rule that WNS has.
+        // A second request before the first answer breaks a rule of WNS.
         precondition(bytes.isEmpty, "a client of WNS does not pipeline")
         let (loop, bound) = (context.eventLoop, NIOLoopBound((self, context), eventLoop: context.eventLoop))
         record.take(request, patience: manner.patience) { reply in

@@ -1,7 +1,7 @@
 import Crypto
 import Delivery
 import NIOSSL
-import PushCore
+import PushModel
 import SwiftASN1
 import Testing
 import X509
@@ -11,7 +11,7 @@ import X509
 
     init() throws { openSSL = try OpenSSL() }
 
-    /// What `openssl pkcs12 -export` makes of a certificate and its key.
+    /// The output of `openssl pkcs12 -export` for a certificate and its key.
     private func pkcs12(
         _ sender: SenderCertificate, password: String = "secret", _ options: [String] = []
     ) async throws -> [UInt8] {
@@ -38,7 +38,7 @@ import X509
         ["-keypbe", "AES-128-CBC", "-certpbe", "AES-192-CBC", "-macalg", "sha512"], ["-macalg", "sha384", "-iter", "1"],
         ["-keypbe", "NONE", "-certpbe", "NONE"], ["-nomac"], ["-nomac", "-legacy"], ["-iter", "10000"],
     ])
-    func `A PKCS #12 file is read in every way that OpenSSL writes it`(options: [String]) async throws {
+    func `A PKCS #12 file is read in every form that OpenSSL writes`(options: [String]) async throws {
         for isRSA in [true, false] {
             let sender = try SenderCertificate(isRSA: isRSA)
             let identity = try ClientIdentity(pkcs12: try await pkcs12(sender, options), password: Secret("secret"))
@@ -48,7 +48,7 @@ import X509
     }
 
     @Test(arguments: ["", "pässwörd €", String(repeating: "long ", count: 40)])
-    func `A password may be empty, long, or of any letters`(password: String) async throws {
+    func `A password may be empty, long, or contain any characters`(password: String) async throws {
         let sender = try SenderCertificate()
         for options in [[], ["-legacy"]] {
             let file = try await pkcs12(sender, password: password, options)
@@ -59,9 +59,9 @@ import X509
     }
 
     @Test(arguments: [[], ["-nomac"], ["-nomac", "-legacy"]])
-    func `A wrong password is told, also where the file has no checksum`(options: [String]) async throws {
+    func `A wrong password is reported, also for a file without a checksum`(options: [String]) async throws {
         let file = try await pkcs12(try SenderCertificate(), options)
-        // What a wrong key opens is a matter of chance: once in some hundred it looks well.
+        // Decrypting with a wrong key yields plausible bytes about once in a hundred times.
         for word in ["wrong", "Secret", "secret "] {
             let error = fault { try ClientIdentity(pkcs12: file, password: Secret(word)) }
             #expect(error?.description.contains(word) == false)
@@ -72,7 +72,7 @@ import X509
         }
     }
 
-    @Test func `The chain comes after the sender's own certificate, wherever it stands in the file`() async throws {
+    @Test func `The chain follows the sender's own certificate, wherever that is in the file`() async throws {
         let (sender, other) = (try SenderCertificate(), try SenderCertificate(userID: "authority", isRSA: true))
         try openSSL.write(try other.pem, to: "chain.pem")
         let file = try await pkcs12(sender, ["-certfile", "FOLDER/chain.pem"])
@@ -84,37 +84,37 @@ import X509
         #expect(try pem.chain.map { try $0.toDERBytes() } == expected && pem.fingerprint == identity.fingerprint)
     }
 
-    @Test func `A file that lacks the key or the certificate is refused, and ends no program`() async throws {
+    @Test func `A file without the key or the certificate is refused without a crash`() async throws {
         let sender = try SenderCertificate()
         let withoutKey = try await pkcs12(sender, ["-nokeys"])
         #expect(
             fault { try ClientIdentity(pkcs12: withoutKey, password: Secret("secret")) }?.message
-                == "the PKCS #12 file holds no private key")
+                == "the PKCS #12 file contains no private key")
         let withoutCertificate = try await pkcs12(sender, ["-nocerts"])
         #expect(
             fault { try ClientIdentity(pkcs12: withoutCertificate, password: Secret("secret")) }?.message
                 == "there is no certificate beside the private key")
     }
 
-    @Test func `A method that nobody should use is named`() async throws {
+    @Test func `An insecure method is refused by name`() async throws {
         let file = try await pkcs12(try SenderCertificate(), ["-legacy", "-keypbe", "PBE-SHA1-RC4-128"])
         let error = fault { try ClientIdentity(pkcs12: file, password: Secret("secret")) }
         #expect(error?.message.contains("1.2.840.113549.1.12.1.1") == true, "\(error?.message ?? "")")
         #expect(error?.hint?.contains("openssl pkcs12") == true)
     }
 
-    @Test func `What is no PKCS #12 file is refused, whatever it is`() async throws {
+    @Test func `A file that is not PKCS #12 is refused`() async throws {
         let sender = try SenderCertificate()
         let files = [
             [], Array("hello".utf8), Array(try sender.pem.utf8), try sender.certificate.serializeAsPEM().derBytes,
             [0x30, 0x80], [0x30, 0x84, 0xff, 0xff, 0xff, 0xff], [UInt8](repeating: 0x30, count: 5000),
         ]
         for file in files {
-            #expect(fault { try ClientIdentity(pkcs12: file, password: Secret("x")) }?.message == "this is no PKCS #12 file")
+            #expect(fault { try ClientIdentity(pkcs12: file, password: Secret("x")) }?.message == "this is not a PKCS #12 file")
         }
     }
 
-    @Test func `A damaged file is refused or read, and never ends the program`() async throws {
+    @Test func `A damaged file is refused or read, without a crash`() async throws {
         let random = SeededRandom(seed: 11)
         func below(_ count: Int) -> Int { Int(random.next() % UInt64(count)) }
         for options in [["-iter", "1"], ["-iter", "1", "-legacy", "-nomac"], ["-keypbe", "NONE", "-certpbe", "NONE", "-nomac"]] {
@@ -139,7 +139,7 @@ import X509
         }
     }
 
-    @Test func `PEM is read with key beside or apart, encrypted or not, with the line ends of Windows and text between`() async throws {
+    @Test func `PEM is read with its key in either file, encrypted or not, with Windows line ends and other text`() async throws {
         for isRSA in [true, false] {
             let sender = try SenderCertificate(isRSA: isRSA)
             _ = try await pkcs12(sender)
@@ -165,11 +165,11 @@ import X509
             let wrong = fault { try ClientIdentity(certificates: Array(certificate.utf8), key: sealed, password: Secret("wrong")) }
             #expect(wrong?.message == "the password does not open the private key")
             let none = fault { try ClientIdentity(certificates: Array(certificate.utf8), key: sealed) }
-            #expect(none?.message == "the private key is encrypted, and there is no password")
+            #expect(none?.message == "the private key is encrypted, and no password was given")
         }
     }
 
-    @Test func `A key that belongs to another certificate, and files in the wrong place, are told`() throws {
+    @Test func `A key of another certificate, and swapped files, are reported`() throws {
         let (sender, other) = (try SenderCertificate(), try SenderCertificate())
         let (certificate, key) = (Array(try sender.pem.utf8), Array(try sender.keyPEM.utf8))
         let foreign = fault { try ClientIdentity(certificates: certificate, key: Array(try other.keyPEM.utf8)) }
@@ -183,8 +183,8 @@ import X509
         #expect(fault { try ClientIdentity(certificates: Array("x".utf8), key: key) }?.message == "a certificate cannot be read")
     }
 
-    @Test func `A server that asks for a certificate sees it`() async throws {
-        // These are for the system's time.
+    @Test func `The certificate is sent to a server that requests it`() async throws {
+        // This certificate is valid at the system's time.
         let end = Accounts.start + .seconds(20 * 365 * 86_400)
         let (sender, server) = (try SenderCertificate(end: end, isRSA: true), try SenderCertificate(userID: nil, end: end))
         func context(trusting trusted: SenderCertificate) throws -> NIOSSLContext {

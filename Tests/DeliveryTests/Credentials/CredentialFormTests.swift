@@ -2,13 +2,13 @@ import Crypto
 import CryptoExtras
 import Delivery
 import Foundation
-import PushCore
+import PushModel
 import SwiftASN1
 import Testing
 
-/// The shapes in which keys and certificates are handed in.
+/// The forms in which operators provide keys and certificates.
 @Suite struct CredentialFormTests {
-    /// PEM with lines of a width; nil for one line.
+    /// PEM with lines of this width; nil for a single line.
     private static func wrapped(_ pem: String, _ width: Int?, end: String = "\n") -> String {
         let lines = pem.split(separator: "\n").map(String.init)
         let letters = Array(lines.dropFirst().dropLast().joined())
@@ -24,7 +24,7 @@ import Testing
         ]
     }
 
-    @Test func `a signing key of APNs is read in every shape of PEM, and in base64 of it`() throws {
+    @Test func `an APNs signing key is read in every form of PEM, and in base64 of it`() throws {
         for form in Self.forms(Accounts.signingKey.pemRepresentation) {
             try APNsSigningKey(teamID: "TEAM123456", keyID: "KEY1234567", privateKey: Secret(form)).check()
             try APNsSigningKey(teamID: "TEAM123456", keyID: "KEY1234567", file: Array(form.utf8)).check()
@@ -34,7 +34,7 @@ import Testing
         try APNsSigningKey(teamID: "TEAM123456", keyID: "KEY1234567", file: file).check()
     }
 
-    @Test func `the key of a service account is read in every shape of PEM, and in base64`() throws {
+    @Test func `the key of a service account is read in every form of PEM, and in base64`() throws {
         let pem = Accounts.fcm.privateKey.reveal()
         let pkcs1 = try _RSA.Signing.PrivateKey(pemRepresentation: pem).pemRepresentation
         let der = pem.split(separator: "\n").dropFirst().dropLast().joined()
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `a certificate and its key are read in every shape of PEM`() throws {
+    @Test func `a certificate and its key are read in every form of PEM`() throws {
         for isRSA in [true, false] {
             let sender = try SenderCertificate(isRSA: isRSA)
             let expected = try ClientIdentity(certificates: Array(try sender.pem.utf8), key: Array(try sender.keyPEM.utf8)).fingerprint
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `a certificate beside damaged PEM is not taken for the whole chain`() throws {
+    @Test func `a certificate beside damaged PEM is refused`() throws {
         let sender = try SenderCertificate()
         let text = try sender.pem + "\n-----BEGIN CERTIFICATE-----\nAQID\n" + sender.keyPEM
         let error = #expect(throws: PushError.self) { _ = try ClientIdentity(certificates: Array(text.utf8), key: nil) }
@@ -71,7 +71,7 @@ import Testing
     private static let vapid = P256.Signing.PrivateKey()
     private static let publicKey = Base64URL.encode(vapid.publicKey.x963Representation)
 
-    @Test func `a VAPID key is read in base64 of either alphabet, quoted, in DER and in PEM`() throws {
+    @Test func `a VAPID key is read in either base64 alphabet, quoted, in DER and in PEM`() throws {
         let (raw, sec1) = (Self.vapid.rawRepresentation, Self.vapid.derRepresentation)
         let forms = [
             raw.base64EncodedString(), Base64URL.encode(raw), "\"\(Base64URL.encode(raw))\"", "'\(raw.base64EncodedString())'\n",
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `keys of many values are read, whatever letters they begin with`() throws {
+    @Test func `keys are read whatever letters they begin with`() throws {
         for _ in 0..<200 {
             let key = P256.Signing.PrivateKey()
             let expected = Base64URL.encode(key.publicKey.x963Representation)
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `the public VAPID key is read likewise, and shown as web apps need it`() throws {
+    @Test func `the public VAPID key is read in the same forms, and shown as web apps need it`() throws {
         let key = Self.vapid.publicKey
         let raw = Secret(Base64URL.encode(Self.vapid.rawRepresentation))
         for form in [
@@ -109,15 +109,15 @@ import Testing
         }
     }
 
-    @Test func `what is no private VAPID key is named`() throws {
+    @Test func `an invalid private VAPID key is reported with what it is`() throws {
         let hexadecimal = Self.vapid.rawRepresentation.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         let pair = #"{"publicKey":"\#(Self.publicKey)","privateKey":"x"}"#
         for (text, why) in [
-            (hexadecimal, "it is hexadecimal"), (pair, "it is JSON; give the value of the member that holds the key"),
+            (hexadecimal, "it is hexadecimal"), (pair, "it is JSON; give the value of the member that contains the key"),
             (Self.vapid.publicKey.derRepresentation.base64EncodedString(), "it is a public key"),
             (Self.vapid.publicKey.pemRepresentation, "it is a public key"), ("no key!", "it is neither base64 nor PEM"),
             ("-----BEGIN PRIVATE KEY-----\nMIGH", "its PEM is damaged: the last line is missing, or its base64 is invalid"),
-            (P384.Signing.PrivateKey().pemRepresentation, "it is of another kind, or damaged"),
+            (P384.Signing.PrivateKey().pemRepresentation, "it is another kind of key, or damaged"),
         ] {
             let error = #expect(throws: PushError.self) {
                 _ = try WebPushSettings(subject: "mailto:a@example.com", privateKey: Secret(text))
@@ -127,23 +127,23 @@ import Testing
     }
 
     @Test(arguments: ["vapid.pem", "/run/secrets/vapid", "secrets/webpush.key", "key"])
-    func `a path is no VAPID key`(path: String) { #expect(!VAPIDKeyText(path).isKey) }
+    func `a path is not a VAPID key`(path: String) { #expect(!VAPIDKeyText(path).isKey) }
 
     @Test(arguments: [
         "mailto:x@localhost", "https://localhost", "https://localhost:8443/contact", "mailto:ops@intranet", "mailto:x@mail.local",
         "mailto:x@127.0.0.1", "https://10.0.0.1/", "mailto:x@[127.0.0.1]", "mailto:x@push.localhost", "mailto:x@LOCALHOST",
     ])
-    func `a contact on a local host is refused where it is set, and signs where it was set before`(subject: String) throws {
+    func `a new contact at a local host is refused, an existing one still signs`(subject: String) throws {
         let settings = try WebPushSettings(subject: subject, privateKey: Secret(Base64URL.encode(Self.vapid.rawRepresentation)))
         let error = #expect(throws: PushError.self) { try settings.check() }
-        #expect(error?.code == "credential.invalid" && error?.message.contains("names no public host") == true)
+        #expect(error?.code == "credential.invalid" && error?.message.contains("has no public host") == true)
         #expect(error?.hint == WebPushSettings.contactHint)
         try settings.checkSigning()
         #expect(WebPushSettings.warning(ofSubject: subject) == error?.message)
     }
 
     @Test(arguments: ["mailto:ops@example.com", "https://example.com/contact", "mailto:ops@example.com?subject=push", "mailto:a@8.8.8.8"])
-    func `a contact on a public host is good`(subject: String) throws {
+    func `a contact at a public host is valid`(subject: String) throws {
         let settings = try WebPushSettings(subject: subject, privateKey: Secret(Base64URL.encode(Self.vapid.rawRepresentation)))
         try settings.check()
         #expect(WebPushSettings.warning(ofSubject: subject) == nil)

@@ -1,9 +1,9 @@
 import Crypto
 import Delivery
-import PushCore
+import PushModel
 import Testing
 
-/// What is found wrong with a sender's credential before anybody is asked.
+/// Faults of a sender's credential that are found without a call to the push service.
 @Suite struct SettingsCheckTests {
     private static let p256 = P256.Signing.PrivateKey()
 
@@ -13,7 +13,7 @@ import Testing
         return error?.message
     }
 
-    @Test func `What every test sends with is good`() throws {
+    @Test func `The credentials of the tests are valid`() throws {
         try Accounts.fcm.check()
         try Accounts.webPush.check()
         try WNSSettings(packageSID: "ms-app://s-1-15-2-1-2-3-4-5-6-7", clientSecret: Secret("s3cret/+")).check()
@@ -22,49 +22,50 @@ import Testing
     // MARK: - FCM
 
     @Test(arguments: [
-        ("", "the service account is no JSON: it is empty"), ("{}", "this is no service account: it has no type"),
-        ("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", "the service account is no JSON: it is a private key"),
-        (#"{"project_info": {}, "client": []}"#, "this is no service account: it is google-services.json, which apps are built with"),
-        (#"{"type": "authorized_user"}"#, #"this is no service account: its type is "authorized_user""#),
+        ("", "the service account is not JSON: it is empty"), ("{}", "this is not a service account: it has no type"),
+        ("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", "the service account is not JSON: it is a private key"),
+        (#"{"project_info": {}, "client": []}"#, "this is not a service account: it is google-services.json, which is for building apps"),
+        (#"{"type": "authorized_user"}"#, #"this is not a service account: its type is "authorized_user""#),
         (#"{"type": "service_account"}"#, "the service account has no project_id"),
         (#"{"type": "service_account", "project_id": "p", "client_email": "a@b"}"#, "the service account has no private_key"),
     ])
-    func `A file that is no service account is told for what it is`(file: String, why: String) {
+    func `A file that is not a service account is reported with what it is`(file: String, why: String) {
         #expect(refusal { () throws(PushError) in _ = try FCMSettings(serviceAccount: Array(file.utf8)) } == why)
     }
 
-    @Test func `Each part of a service account must be what Google gives`() {
+    @Test func `Each field of a service account must have the form that Google uses`() {
         func changed(_ change: (inout FCMSettings) -> Void) -> String? {
             var settings = Accounts.fcm
             change(&settings)
             return refusal { () throws(PushError) in try settings.check() }
         }
-        #expect(changed { $0.projectID = "My Project" } == #""My Project" is no project id"#)
-        #expect(changed { $0.clientEmail = "hub" } == #""hub" is no address of a service account"#)
-        #expect(changed { $0.tokenURI = "http://oauth2.googleapis.com/token" } == "the token URI of the service account is no https: URI")
+        #expect(changed { $0.projectID = "My Project" } == #"invalid project id "My Project""#)
+        #expect(changed { $0.clientEmail = "hub" } == #"invalid service account address "hub""#)
+        #expect(
+            changed { $0.tokenURI = "http://oauth2.googleapis.com/token" } == "the token URI of the service account is not an https: URI")
         let isNoKey = "the private key of the service account is not an RSA key in PEM: "
-        #expect(changed { $0.privateKey = Secret(Self.p256.pemRepresentation) } == isNoKey + "it is of another kind, or damaged")
-        #expect(changed { $0.privateKey = Secret("abc") } == isNoKey + "it is no PEM")
+        #expect(changed { $0.privateKey = Secret(Self.p256.pemRepresentation) } == isNoKey + "it is another kind of key, or damaged")
+        #expect(changed { $0.privateKey = Secret("abc") } == isNoKey + "it is not PEM")
     }
 
     // MARK: - WNS
 
     @Test(arguments: [
-        ("s-1-15-2-1-2-3", "ms-app:// is missing before it"),
+        ("s-1-15-2-1-2-3", "it must begin with ms-app://"),
         (
             "0f8fad5b-d9cb-469f-a165-70867728950e",
-            "it is the id of an app in Azure, whose tokens come from elsewhere; apps with such channels are not supported"
+            "it is the id of an Azure app registration; apps with such channels are not supported"
         ),
-        ("ms-app://s-1-15-2-", "it is not ms-app://s-1-15-2- with numbers behind it"),
-        ("ms-app://s-1-15-2-1-x", "it is not ms-app://s-1-15-2- with numbers behind it"),
+        ("ms-app://s-1-15-2-", "it is not ms-app://s-1-15-2- followed by numbers"),
+        ("ms-app://s-1-15-2-1-x", "it is not ms-app://s-1-15-2- followed by numbers"),
     ])
-    func `A package SID is one of the Store`(sid: String, why: String) {
+    func `A package SID must be one of the Store`(sid: String, why: String) {
         let settings = WNSSettings(packageSID: sid, clientSecret: Secret("s"))
-        #expect(refusal { () throws(PushError) in try settings.check() } == "\"\(sid)\" is no package SID: \(why)")
+        #expect(refusal { () throws(PushError) in try settings.check() } == "invalid package SID \"\(sid)\": \(why)")
     }
 
-    @Test func `A client secret is one word, and no error says it`() {
-        for (secret, why) in [("", "is empty"), ("UNSPEAKABLE\n", "has blanks, line ends or characters outside of ASCII")] {
+    @Test func `A client secret is one word, and errors do not show it`() {
+        for (secret, why) in [("", "is empty"), ("UNSPEAKABLE\n", "contains whitespace or non-ASCII characters")] {
             let settings = WNSSettings(packageSID: "ms-app://s-1-15-2-1-2-3", clientSecret: Secret(secret))
             #expect(refusal { () throws(PushError) in try settings.check() } == "the client secret \(why)")
         }
@@ -72,7 +73,7 @@ import Testing
 
     // MARK: - Web Push
 
-    @Test func `A VAPID key is PEM or 32 bytes, and the public one follows from it`() throws {
+    @Test func `A VAPID key is PEM or 32 bytes, and gives the public key`() throws {
         let raw = Base64URL.encode(Self.p256.rawRepresentation)
         for text in [raw, raw + "\n", raw + "=", Self.p256.pemRepresentation, Self.p256.pemRepresentation.replacing("\n", with: "\r\n")] {
             let settings = try WebPushSettings(subject: "mailto:a@b.example", privateKey: Secret(text))
@@ -84,11 +85,11 @@ import Testing
         #expect(Base64URL.decode(made.publicKey)?.count == 65)
     }
 
-    @Test func `What is no VAPID key, no pair and no contact is refused`() {
+    @Test func `An invalid VAPID key, key pair or contact is refused`() {
         let publicKey = Base64URL.encode(Self.p256.publicKey.x963Representation)
         for (text, why) in [
             (publicKey, "it is a public key"), ("AAAA", "it has 3 bytes"), ("", "it is empty"),
-            (Accounts.fcm.privateKey.reveal(), "it is of another kind, or damaged"),
+            (Accounts.fcm.privateKey.reveal(), "it is another kind of key, or damaged"),
         ] {
             #expect(
                 refusal { () throws(PushError) in _ = try WebPushSettings(subject: "mailto:a@b", privateKey: Secret(text)) }
@@ -115,17 +116,18 @@ import Testing
                 teamID: teamID, keyID: keyID, privateKey: Secret(Self.p256.pemRepresentation), topic: topic)
             return refusal { () throws(PushError) in try settings.check(now: now) }
         }
-        #expect(changed(keyID: "AuthKey_KEY1234567") == #""AuthKey_KEY1234567" is no id of a key"#)
-        #expect(changed(teamID: "TEAM") == #""TEAM" is no id of a team"#)
-        #expect(changed(topic: "my app") == #""my app" is no bundle id"#)
+        #expect(changed(keyID: "AuthKey_KEY1234567") == #"invalid key id "AuthKey_KEY1234567""#)
+        #expect(changed(teamID: "TEAM") == #"invalid team id "TEAM""#)
+        #expect(changed(topic: "my app") == #"invalid bundle id "my app""#)
     }
 
-    @Test func `A certificate must not have ended, and be for the topic`() throws {
+    @Test func `A certificate must be unexpired and for the topic`() throws {
         let end = Accounts.start + .seconds(3600)
         let settings = try APNsSettings(certificate: try SenderCertificate(topics: ["com.example.app"], end: end).loaded())
         try settings.check(now: Accounts.start)
         #expect(
-            refusal { () throws(PushError) in try settings.check(now: end) } == "the certificate ended on \(end.iso8601(fraction: false))")
+            refusal { () throws(PushError) in try settings.check(now: end) }
+                == "the certificate expired on \(end.iso8601(fraction: false))")
         var other = settings
         other.topic = "com.example.other"
         #expect(

@@ -1,4 +1,4 @@
-import PushCore
+import PushModel
 import Support
 import Synchronization
 import Testing
@@ -8,7 +8,7 @@ import Testing
 @Suite("A credential shared by many deliveries")
 struct SharedCredentialTests {
     private let shared = SharedCredential()
-    private let failure = Undelivered(verdict: .unknown(reason: "nothing"))
+    private let failure = DeliveryFailure(verdict: .unknown(reason: "nothing"))
 
     private static func credential(_ name: String) -> Credential {
         Credential(
@@ -24,7 +24,7 @@ struct SharedCredentialTests {
         await withTaskGroup { group in
             for _ in 0..<100 {
                 group.addTask {
-                    _ = try? await shared.credential(now: Accounts.start) { () async throws(Undelivered) in
+                    _ = try? await shared.credential(now: Accounts.start) { () async throws(DeliveryFailure) in
                         count.increment()
                         await Self.pause()
                         return Self.credential("a")
@@ -37,7 +37,7 @@ struct SharedCredentialTests {
 
     @Test("A refused one is replaced once, for all who were refused")
     func refused() async throws {
-        let old = try await shared.credential(now: Accounts.start) { () async throws(Undelivered) in
+        let old = try await shared.credential(now: Accounts.start) { () async throws(DeliveryFailure) in
             Self.credential("old")
         }
         let count = Counter()
@@ -45,7 +45,7 @@ struct SharedCredentialTests {
             for _ in 0..<100 {
                 group.addTask {
                     let new = try? await shared.credential(otherThan: old, now: Accounts.start) {
-                        () async throws(Undelivered) in
+                        () async throws(DeliveryFailure) in
                         count.increment()
                         await Self.pause()
                         return Self.credential("new")
@@ -57,24 +57,24 @@ struct SharedCredentialTests {
         #expect(count.value == 1)
     }
 
-    @Test("A failure reaches the caller, and the next one tries anew")
+    @Test("A failure reaches the caller, and the next caller tries again")
     func failing() async throws {
-        // Without a credential nothing of a batch can be sent.
-        await #expect(throws: Undelivered(verdict: failure.verdict, isForAll: true)) {
-            try await shared.credential(now: Accounts.start) { () async throws(Undelivered) in throw failure }
+        // Without a credential none of the batch can be sent.
+        await #expect(throws: DeliveryFailure(verdict: failure.verdict, isForAll: true)) {
+            try await shared.credential(now: Accounts.start) { () async throws(DeliveryFailure) in throw failure }
         }
-        let credential = try await shared.credential(now: Accounts.start) { () async throws(Undelivered) in
+        let credential = try await shared.credential(now: Accounts.start) { () async throws(DeliveryFailure) in
             Self.credential("a")
         }
         #expect(credential == Self.credential("a"))
     }
 
-    @Test("An early renewal holds nobody up who can go on with the old one")
+    @Test("An early renewal does not delay callers that can use the old one")
     func early() async throws {
-        let old = try await shared.credential(now: Accounts.start) { () async throws(Undelivered) in Self.credential("old") }
+        let old = try await shared.credential(now: Accounts.start) { () async throws(DeliveryFailure) in Self.credential("old") }
         let late = Accounts.start + .seconds(55)
-        let renewed = try await shared.credential(now: late) { () async throws(Undelivered) in
-            let other = try await shared.credential(now: late) { () async throws(Undelivered) in throw failure }
+        let renewed = try await shared.credential(now: late) { () async throws(DeliveryFailure) in
+            let other = try await shared.credential(now: late) { () async throws(DeliveryFailure) in throw failure }
             #expect(other == old)
             return Self.credential("new")
         }
@@ -84,8 +84,8 @@ struct SharedCredentialTests {
     @Test("A renewal that failed is tried again after a while, and at once where the old one serves no more")
     func failedRenewal() async throws {
         let count = Counter()
-        func use(after seconds: Int64) async throws(Undelivered) -> Credential {
-            try await shared.credential(now: Accounts.start + .seconds(seconds)) { () async throws(Undelivered) in
+        func use(after seconds: Int64) async throws(DeliveryFailure) -> Credential {
+            try await shared.credential(now: Accounts.start + .seconds(seconds)) { () async throws(DeliveryFailure) in
                 count.increment()
                 if count.value > 1 { throw failure }
                 return Credential(
@@ -99,15 +99,15 @@ struct SharedCredentialTests {
             #expect(count.value == attempts, "after \(seconds) seconds")
         }
         for attempts in [5, 6] {
-            await #expect(throws: Undelivered.self) { try await use(after: 200) }
+            await #expect(throws: DeliveryFailure.self) { try await use(after: 200) }
             #expect(count.value == attempts)
         }
     }
 
-    @Test("Whoever is cancelled while obtaining it does not spoil it for the others")
+    @Test("A caller that is cancelled while obtaining it does not affect the others")
     func cancelled() async {
         let leader = Task {
-            try? await shared.credential(now: Accounts.start) { () async throws(Undelivered) in
+            try? await shared.credential(now: Accounts.start) { () async throws(DeliveryFailure) in
                 while !Task.isCancelled { await Task.yield() }
                 await Self.pause()
                 throw failure
@@ -118,7 +118,7 @@ struct SharedCredentialTests {
             for _ in 0..<20 {
                 group.addTask {
                     let credential = try? await shared.credential(now: Accounts.start) {
-                        () async throws(Undelivered) in Self.credential("a")
+                        () async throws(DeliveryFailure) in Self.credential("a")
                     }
                     #expect(credential == Self.credential("a"))
                 }

@@ -1,6 +1,6 @@
 import Delivery
 import HTTPTypes
-import PushCore
+import PushModel
 import Testing
 
 @Suite("What FCM is sent")
@@ -116,7 +116,7 @@ struct FCMRequestTests {
     }
 
     @Test(
-        "A body that is no message is refused before anything is sent",
+        "A body that is not a message is rejected before anything is sent",
         arguments: [
             "", "text", "[]", #"{"data":{"a":"b"}}"#, #"{"message":"x"}"#,
         ])

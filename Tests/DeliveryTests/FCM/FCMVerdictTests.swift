@@ -1,5 +1,5 @@
 import Delivery
-import PushCore
+import PushModel
 import Testing
 
 @Suite("What FCM answers becomes a verdict")
@@ -93,7 +93,7 @@ struct FCMVerdictTests {
         #expect(rejection.status == row.status)
         #expect(rejection.reason == row.fcm ?? row.code)
         #expect(rejection.outcome == row.outcome)
-        #expect(rejection.isHandleDead == row.isDead)
+        #expect(rejection.isHandleInvalid == row.isDead)
         #expect(!rejection.explanation.isEmpty)
         #expect(verdict.isTransient == (row.wait != .final))
         if case .seconds(let seconds) = row.wait { #expect(verdict.retryAfter == .seconds(seconds)) }
@@ -140,7 +140,7 @@ struct FCMVerdictTests {
             {"@type":"type.googleapis.com/google.firebase.fcm.v1.ApnsError","statusCode":403,"reason":"InvalidProviderToken"}]}}
             """#
         let rejection = try #require(await verdict(.answer(401, [:], text))?.rejection)
-        #expect(rejection.explanation.contains("APNs said 403 InvalidProviderToken"))
+        #expect(rejection.explanation.contains("APNs answered 403 InvalidProviderToken"))
     }
 
     @Test(
@@ -154,7 +154,7 @@ struct FCMVerdictTests {
     func hostile(text: String) async throws {
         for status in [400, 404, 502] {
             let verdict = try #require(await verdict(.answer(status, [:], text)))
-            #expect(verdict.rejection?.isHandleDead == false)
+            #expect(verdict.rejection?.isHandleInvalid == false)
             #expect(verdict.isTransient == (status == 502))
             #expect((verdict.rejection?.reason.count ?? 0) <= 201)
         }

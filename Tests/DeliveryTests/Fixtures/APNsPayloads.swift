@@ -1,4 +1,4 @@
-/// Payloads as the push types of APNs want them.
+/// Valid payloads for the push types of APNs.
 enum APNsPayloads {
     static let update = #"{"aps":{"timestamp":1767600000,"event":"update","content-state":{"score":1}}}"#
     static let start =

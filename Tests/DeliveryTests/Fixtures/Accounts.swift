@@ -1,9 +1,9 @@
 import Crypto
 import CryptoExtras
 import Delivery
-import PushCore
+import PushModel
 
-/// Keys and accounts that exist in these tests only.
+/// Keys and accounts for these tests only.
 enum Accounts {
     static let signingKey = P256.Signing.PrivateKey()
 
@@ -26,7 +26,7 @@ enum Accounts {
 
     static let start = Timestamp(seconds: 1_767_600_000)
 
-    /// Made anew for every run of the tests; empty if that fails, and then nothing can be signed.
+    /// Created for every test run; empty if that fails, and then nothing can be signed.
     private static let rsaKey = (try? _RSA.Signing.PrivateKey(keySize: .bits2048))?.pkcs8PEMRepresentation ?? ""
 }
 
@@ -81,7 +81,7 @@ extension DeliveryBatch {
 }
 
 extension Verdict {
-    /// The rejection inside, if there is one.
+    /// The rejection, if the verdict is one.
     var rejection: Rejection? {
         switch self {
         case .rejected(let rejection), .transient(let rejection, _): rejection

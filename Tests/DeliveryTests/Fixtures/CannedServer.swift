@@ -4,20 +4,20 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// A server on the loopback interface that takes whatever comes and does one thing.
+/// A server on the loopback interface that accepts any request and behaves in one fixed way.
 final class CannedServer: Sendable {
-    enum Manner: Sendable {
-        /// Answers every whole request with these bytes.
+    enum Behaviour: Sendable {
+        /// Answers every complete request with these bytes.
         case answering(String)
-        /// Answers with these bytes and closes the connection, with the farewell of TLS or without.
+        /// Answers with these bytes and closes the connection, with or without TLS close_notify.
         case parting(String, isCut: Bool = false)
-        /// Answers with the first text, and then a little later with the second, over and over.
+        /// Answers with the first text and then repeats the second after short pauses.
         case dripping(String, String)
-        /// Says these bytes to everybody who connects, and no more.
+        /// Sends these bytes on every connection, and nothing else.
         case greeting(String)
-        /// Closes the connection once the request is there.
+        /// Closes the connection after the request.
         case closing
-        /// Says nothing.
+        /// Sends nothing.
         case silent
     }
 
@@ -31,7 +31,7 @@ final class CannedServer: Sendable {
         let closed = Atomic(0)
     }
 
-    init(_ manner: Manner, tls: NIOSSLContext? = nil) async throws {
+    init(_ manner: Behaviour, tls: NIOSSLContext? = nil) async throws {
         let heard = Heard()
         channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .childChannelInitializer { channel in
@@ -45,12 +45,12 @@ final class CannedServer: Sendable {
         self.heard = heard
     }
 
-    /// Whole requests, as they came.
+    /// Complete requests in order of arrival.
     var requests: [String] { heard.requests.withLock { $0 } }
 
-    /// Connections.
+    /// Accepted connections.
     var accepted: Int { heard.accepted.load(ordering: .sequentiallyConsistent) }
-    /// Those of them that have ended.
+    /// Accepted connections that have closed.
     var closed: Int { heard.closed.load(ordering: .sequentiallyConsistent) }
 
     func stop() async throws { try await channel.close().get() }
@@ -59,11 +59,11 @@ final class CannedServer: Sendable {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
 
-        private let manner: Manner
+        private let manner: Behaviour
         private let heard: Heard
         private var text = ""
 
-        init(manner: Manner, heard: Heard) {
+        init(manner: Behaviour, heard: Heard) {
             self.manner = manner
             self.heard = heard
         }
@@ -96,7 +96,7 @@ final class CannedServer: Sendable {
 
         private func drip(_ piece: ByteBuffer, _ context: ChannelHandlerContext) {
             context.writeAndFlush(wrapOutboundOut(piece)).assumeIsolated().whenSuccess { [self] in
-                // A loop whose tasks always leave another one has no eyes for its connections.
+                // A loop whose tasks always schedule another one never polls its connections.
                 context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(1)) { [self] in drip(piece, context) }
             }
         }
@@ -108,7 +108,7 @@ final class CannedServer: Sendable {
     }
 }
 
-/// A port that is taken for as long as this lives, and where nobody listens.
+/// A port that is bound for the lifetime of this object and refuses connections.
 final class DeadPort {
     let number: Int
     private let descriptor: Int32

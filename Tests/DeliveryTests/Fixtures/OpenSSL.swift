@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// The program `openssl`, in a folder of its own that goes with it: what it writes was not written by our readers.
+/// The program `openssl` in a temporary folder, so that its output is independent of the readers under test.
 final class OpenSSL: Sendable {
     let folder = FileManager.default.temporaryDirectory.appending(path: "openssl-\(UUID().uuidString)")
 
@@ -18,7 +18,7 @@ final class OpenSSL: Sendable {
 
     func read(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: folder.appending(path: name))) }
 
-    /// Runs it in the folder; `FOLDER/` in an argument is where it lies.
+    /// Runs the program in the folder; `FOLDER/` in an argument is replaced by the folder's path.
     func run(_ arguments: [String]) async throws {
         let log = folder.appending(path: "log").path
         let words = (["openssl"] + arguments).map { $0.replacingOccurrences(of: "FOLDER", with: folder.path) }
@@ -37,7 +37,7 @@ final class OpenSSL: Sendable {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
-        // Sockets of other tests stay with them.
+        // Keeps sockets of other tests out of the child process.
         let open = ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []).compactMap { Int32($0) }
         for descriptor in open where descriptor > STDERR_FILENO { posix_spawn_file_actions_addclose(&actions, descriptor) }
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]

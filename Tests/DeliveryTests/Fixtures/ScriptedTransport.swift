@@ -1,9 +1,9 @@
 import Delivery
 import HTTPTypes
-import PushCore
+import PushModel
 import Synchronization
 
-/// The far side of the one-method seam: gives prepared answers in their order and keeps the requests.
+/// A transport that returns prepared answers in order and records the requests.
 final class ScriptedTransport: PushTransport {
     enum Step: Sendable {
         case answer(Int, [String: String] = [:], String = "")
@@ -28,7 +28,7 @@ final class ScriptedTransport: PushTransport {
 
     private let state: Mutex<State>
 
-    /// Token requests get the token answers in turn, the last one for ever; everything else gets the steps, then 200.
+    /// Token requests get the token answers in turn, the last one repeatedly; other requests get the steps, then 200.
     init(_ steps: [Step], tokenAnswers: [Step]) {
         state = Mutex(State(steps: steps, tokenAnswers: tokenAnswers))
     }
@@ -48,7 +48,7 @@ final class ScriptedTransport: PushTransport {
             }
             return state.steps.isEmpty ? .answer(200) : state.steps.removeFirst()
         }
-        // Whoever else wants a token shall have the chance to come in between.
+        // Lets other requests for a token come in between.
         if isGrant { for _ in 0..<100 { await Task.yield() } }
         switch step {
         case .answer(let status, let headers, let text): return response(status, headers, Array(text.utf8))
@@ -57,12 +57,12 @@ final class ScriptedTransport: PushTransport {
         }
     }
 
-    /// Everything that was sent, token requests included.
+    /// All requests, including those for tokens.
     var all: [Exchange] { state.withLock { $0.exchanges } }
 
     var grants: [Exchange] { all.filter { $0.header("content-type") == FormBody.contentType } }
 
-    /// The notifications alone.
+    /// The requests for notifications only.
     var pushes: [Exchange] { all.filter { $0.header("content-type") != FormBody.contentType } }
 
     private func response(_ status: Int, _ headers: [String: String], _ body: [UInt8]) -> PushResponse {

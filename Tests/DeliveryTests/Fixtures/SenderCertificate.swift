@@ -2,11 +2,11 @@ import Crypto
 import CryptoExtras
 import Delivery
 import Foundation
-import PushCore
+import PushModel
 import SwiftASN1
 import X509
 
-/// A certificate like those of Apple's developer account, made for one test.
+/// A certificate like those of Apple's developer accounts, created for one test.
 struct SenderCertificate {
     let certificate: X509.Certificate
     let key: X509.Certificate.PrivateKey
@@ -14,7 +14,7 @@ struct SenderCertificate {
     var pem: String { get throws { try certificate.serializeAsPEM().pemString } }
     var keyPEM: String { get throws { try key.serializeAsPEM().pemString } }
 
-    /// - Parameter topics: nil leaves the extension out.
+    /// - Parameter topics: nil omits the extension.
     init(
         topics: [String]? = ["com.example.app", "com.example.app.voip", "com.example.app.complication"],
         userID: String? = "com.example.app", marks: [ASN1ObjectIdentifier] = [Self.production, Self.development],

@@ -1,8 +1,8 @@
 import Crypto
 import FoundationEssentials
-import PushCore
+import PushModel
 
-/// A JSON Web Token (RFC 7519) taken apart without the library that made it.
+/// A JSON Web Token (RFC 7519), parsed without the library that created it.
 struct SignedToken {
     let header: JSON
     let claims: JSON

@@ -3,7 +3,7 @@ import Testing
 @testable import Delivery
 
 @Suite struct AdmissionGateTests {
-    @Test func `what does not fit waits, first come first served, and goes in when there is room`() async {
+    @Test func `waiters are admitted in first-in, first-out order when there is room`() async {
         let gate = AdmissionGate(capacity: 10)
         #expect(await gate.enter(6))
         let large = Task { await gate.enter(10) }
@@ -14,7 +14,7 @@ import Testing
         #expect(await small.value)
     }
 
-    @Test func `a batch larger than everything goes in alone`() async {
+    @Test func `a batch larger than the limit is admitted alone`() async {
         let gate = AdmissionGate(capacity: 10)
         #expect(await gate.enter(1_000))
         let next = Task { await gate.enter(1) }
@@ -22,7 +22,7 @@ import Testing
         #expect(await next.value)
     }
 
-    @Test func `whoever is cancelled while it waits does not go in, and holds nobody up`() async {
+    @Test func `a cancelled waiter is not admitted and does not block others`() async {
         let gate = AdmissionGate(capacity: 10)
         #expect(await gate.enter(8))
         let waiting = Task { await gate.enter(9) }

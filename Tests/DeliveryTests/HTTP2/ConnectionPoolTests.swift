@@ -1,19 +1,19 @@
 import NIOCore
 import NIOEmbedded
 import NIOTLS
-import PushCore
+import PushModel
 import Synchronization
 import Testing
 
 @testable import Delivery
 
-/// Times of a pool, on a loop whose clock goes when it is told to.
+/// Timing of a connection pool, on an event loop whose clock the test moves.
 @Suite struct ConnectionPoolTests {
-    /// Fails as long as it is told to, and then connects to nobody who would answer.
+    /// Fails until the test says otherwise, and then connects to a peer that does not answer.
     private final class Dialer: PushDialer {
         var attempts: [NIODeadline] = []
         var isWorking = false
-        /// TLS never comes about.
+        /// The TLS handshake never completes.
         var isMute = false
         var channels: [EmbeddedChannel] = []
 
@@ -51,11 +51,11 @@ import Testing
         pool.take([.send(number: number, .test(number, count: count)) { [outcomes] made in outcomes.all.withLock { $0 += made } }])
     }
 
-    @Test func `pauses between attempts double up to a limit, each at random in its second half`() {
+    @Test func `pauses between attempts double up to a limit, each random within its second half`() {
         let pool = pool()
         for number in UInt64(1)...12 {
             send(number, to: pool)
-            // What comes while the next attempt is far away learns of it at once; the rest waits for it.
+            // A send during a long pause fails at once; other sends wait for the next attempt.
             while outcomes.count < number { loop.advanceTime(by: .milliseconds(10)) }
             loop.advanceTime(by: .seconds(60))
         }
@@ -71,10 +71,10 @@ import Testing
         #expect(backOff.fail() <= .milliseconds(500))
     }
 
-    @Test func `one attempt is made at a time however many send`() {
+    @Test func `only one attempt is made at a time`() {
         let pool = pool()
         for number in UInt64(1)...50 { send(number, to: pool) }
-        // The first fails at once, the next one waits for the pause and fails for all that came meanwhile.
+        // The first send fails at once; the second attempt waits for the pause and fails for all sends since.
         #expect(dialer.attempts.count == 1)
         #expect(outcomes.count == 1)
         loop.advanceTime(by: .milliseconds(500))
@@ -82,7 +82,7 @@ import Testing
         #expect(outcomes.count == 50)
     }
 
-    @Test func `what is sent in a long pause is told when the next attempt is`() throws {
+    @Test func `a send during a long pause fails with the time until the next attempt`() throws {
         let pool = pool()
         for number in UInt64(1)...6 {
             send(number, to: pool)
@@ -92,11 +92,11 @@ import Testing
             Issue.record("\(String(describing: outcomes.last))")
             return
         }
-        #expect(why == "no connection came about in time")
+        #expect(why == "the connection timed out")
         #expect(try #require(wait) > .seconds(2))
     }
 
-    @Test func `once there is a connection, what waits goes out`() {
+    @Test func `once a connection exists, waiting requests are sent`() {
         let pool = pool()
         send(1, to: pool)
         send(2, to: pool)
@@ -107,7 +107,7 @@ import Testing
         #expect(pool.waiting == 0)
     }
 
-    @Test func `before the peer has told its limit one request is under way`() {
+    @Test func `before the peer announces its limit one request is in flight`() {
         dialer.isWorking = true
         let pool = pool()
         send(1, to: pool, count: 100)
@@ -116,7 +116,7 @@ import Testing
         #expect(pool.waiting == 99)
     }
 
-    @Test func `a push without an answer is unknown after the deadline, and a push that was never begun is not sent`() throws {
+    @Test func `a push without an answer is unknown after the deadline`() throws {
         dialer.isWorking = true
         var limits = HTTP2Limits()
         limits.silence = .seconds(3_600)
@@ -130,7 +130,7 @@ import Testing
         #expect(outcomes.last == .unknown(.overdue))
     }
 
-    @Test func `a silent connection is asked for a sign of life, and closed without one`() {
+    @Test func `a silent connection is pinged, and closed without an answer`() {
         dialer.isWorking = true
         let pool = pool()
         send(1, to: pool)
@@ -140,7 +140,7 @@ import Testing
         #expect(pool.connections == 0)
     }
 
-    @Test func `a connection that is not used is closed after a while, in good order`() throws {
+    @Test func `an idle connection is closed after a while with GOAWAY`() throws {
         dialer.isWorking = true
         var limits = HTTP2Limits()
         (limits.silence, limits.idle) = (.seconds(100_000), .seconds(100))
@@ -158,19 +158,19 @@ import Testing
         #expect(bytes.readableBytesView.suffix(4).allSatisfy { $0 == 0 })
     }
 
-    @Test func `a pool without connection, attempt and push says so after a while, once, and anew after its next work`() {
+    @Test func `an idle pool reports it once after a while, and again after its next work`() {
         dialer.isWorking = true
         var limits = HTTP2Limits()
         (limits.silence, limits.idle, limits.memory) = (.seconds(100_000), .seconds(100), .seconds(60))
         let pool = pool(limits)
         let rests = Mutex(0)
-        pool.onRest = { rests.withLock { $0 += 1 } }
+        pool.onIdle = { rests.withLock { $0 += 1 } }
         func rested(after seconds: Int64) -> Int {
             loop.advanceTime(by: .seconds(seconds))
             return rests.withLock { $0 }
         }
         send(1, to: pool)
-        // The connection is closed once it was not used for so long; that is when the rest begins.
+        // The idle period begins when the unused connection is closed.
         #expect(rested(after: 50) == 0)
         #expect(rested(after: 60) == 0 && pool.connections == 0)
         #expect(rested(after: 49) == 0)
@@ -180,7 +180,7 @@ import Testing
         #expect(rested(after: 300) == 1)
     }
 
-    @Test func `at the end what waits is not sent and what is under way has its time`() {
+    @Test func `on shutdown waiting requests are not sent and requests in flight have time to finish`() {
         dialer.isWorking = true
         let pool = pool()
         send(1, to: pool, count: 10)
@@ -196,7 +196,7 @@ import Testing
         #expect(throws: Never.self) { try promise.futureResult.wait() }
     }
 
-    @Test func `a peer that chose another protocol gets nothing`() throws {
+    @Test func `a peer that chose another protocol is not sent any request`() throws {
         dialer.isWorking = true
         let pool = pool()
         send(1, to: pool)
@@ -207,7 +207,7 @@ import Testing
         #expect(try dialer.channels[0].readOutbound(as: ByteBuffer.self) == nil)
     }
 
-    @Test func `a handshake that does not come about in time ends`() {
+    @Test func `a handshake that takes too long is given up`() {
         let pool = pool()
         dialer.isWorking = true
         dialer.isMute = true

@@ -3,16 +3,16 @@ import Testing
 @testable import Delivery
 
 @Suite struct FlightWindowTests {
-    private let window = FlightWindow(limit: 500)
+    private let window = CongestionWindow(limit: 500)
 
     private func answer(_ count: Int) { for _ in 0..<count { window.answered() } }
 
-    @Test func `nothing is held back while no connection breaks off`() {
+    @Test func `without broken connections the window stays at its limit`() {
         answer(10_000)
         #expect(window.size == 500)
     }
 
-    @Test func `a break halves it, and what the connection had answered is the most`() {
+    @Test func `a break halves the window, and limits it to the answers of that connection`() {
         window.broke(since: 0, answers: 9_000)
         #expect(window.size == 250)
         window.broke(since: 1, answers: 49)
@@ -23,12 +23,12 @@ import Testing
         #expect(window.size == 1)
     }
 
-    @Test func `connections that break off together count as one`() {
+    @Test func `connections that break together count as one break`() {
         for _ in 0..<4 { window.broke(since: 0, answers: 9_000) }
         #expect(window.size == 250 && window.breaks == 1)
     }
 
-    @Test func `it grows by each answer up to half of what it was, then slowly, and no further than its limit`() {
+    @Test func `the window grows with each answer to half of its earlier size, then slowly up to its limit`() {
         window.broke(since: 0, answers: 100)
         answer(150)
         #expect(window.size == 250)
@@ -41,8 +41,8 @@ import Testing
     }
 
     @Test(arguments: [10, 50, 300, 2_000])
-    func `where every so manieth request breaks the connection, few are sent in vain`(every: Int) {
-        // As many are begun as may be; the connection breaks off at its fault, and those that were begun have to be sent once more.
+    func `when every nth request breaks the connection, few requests are repeated`(every: Int) {
+        // Each wave sends a full window; the connection breaks at its fault, and the requests after it are sent again.
         let pushes = 20_000
         var (reached, sent, answers) = (0, 0, 0)
         while reached < pushes {

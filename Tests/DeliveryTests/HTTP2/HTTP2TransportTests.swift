@@ -1,12 +1,12 @@
 import NIOCore
 import NIOPosix
 import NIOSSL
-import PushCore
+import PushModel
 import Testing
 
 @testable import Delivery
 
-/// The client on real sockets, with TLS, against a peer of another make.
+/// The client over real sockets with TLS, against a server on another library.
 @Suite struct HTTP2TransportTests {
     private let dice = Dice(seed: 1)
 
@@ -65,22 +65,22 @@ import Testing
         return try refusal(outcomes)
     }
 
-    @Test func `a certificate that no root vouches for gets nothing`() async throws {
+    @Test func `a server without a trusted certificate is not sent any request`() async throws {
         let other = try TestIdentity()
         #expect(try await failure { _ in TLSTrust() }.contains("not trusted"))
         #expect(try await failure { _ in other.trust }.contains("not trusted"))
     }
 
-    @Test func `a certificate for another name gets nothing`() async throws {
+    @Test func `a server with a certificate for another name is not sent any request`() async throws {
         #expect(try await failure(trust: { $0.trust }, name: "api.push.apple.com") == "its certificate is for another name")
     }
 
-    @Test func `a server without HTTP 2 gets nothing, and it is said what is wrong`() async throws {
+    @Test func `a server without HTTP 2 is not sent any request, and the error says why`() async throws {
         #expect(try await failure(trust: { $0.trust }, protocols: []).contains("does not speak HTTP/2"))
         #expect(try await failure(trust: { $0.trust }, protocols: ["http/1.1"]).contains("HTTP/2"))
     }
 
-    @Test func `a pinned host with another key gets nothing, with its own key everything`() async throws {
+    @Test func `a pinned host is sent requests only with its own key`() async throws {
         let other = try TestIdentity()
         let text = try await failure { TLSTrust(roots: $0.trust.roots, pins: ["localhost": other.pin]) }
         #expect(text == "its key is not the one that the settings pin for localhost")
@@ -92,7 +92,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `a sender with a certificate shows it, on connections of its own`() async throws {
+    @Test func `a sender with a certificate presents it, on separate connections`() async throws {
         let (identity, client) = (try TestIdentity(), try TestIdentity("sender"))
         let server = try await PeerServer(manner("plain"), identity: identity, clients: [client.certificate])
         let transport = transport(server, identity.trust)
@@ -100,13 +100,13 @@ import Testing
         #expect(faults == [])
         #expect(outcomes.allSatisfy { $0.isAnswered })
         #expect(try await server.clientNames.first?.contains("sender") == true)
-        // Without one the server does not let it in.
+        // Without a certificate the server refuses the connection.
         #expect(try await server.send([.test(2, count: 1)], over: transport).outcomes.allSatisfy { !$0.isAnswered })
         await transport.shutdown()
         try await server.stop()
     }
 
-    @Test func `senders of two teams never share a connection`() async throws {
+    @Test func `senders of two teams do not share a connection`() async throws {
         let identity = try TestIdentity()
         let server = try await PeerServer(manner("plain"), identity: identity)
         let transport = transport(server, identity.trust)
@@ -117,7 +117,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `who sends more than may wait is suspended`() async throws {
+    @Test func `a sender beyond the limit of waiting pushes is suspended`() async throws {
         let identity = try TestIdentity()
         var manner = manner("plain")
         manner.streams = 1_000
@@ -133,19 +133,19 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `after the shutdown nothing is sent, and a port where nobody listens is named as such`() async throws {
+    @Test func `after the shutdown nothing is sent, and a refused connection names the address`() async throws {
         let identity = try TestIdentity()
         let server = try await PeerServer(manner("plain"), identity: identity)
         let transport = transport(server, identity.trust)
         #expect(try await server.send([.test(1, count: 3)], over: transport).outcomes.allSatisfy { $0.isAnswered })
         await transport.shutdown()
-        #expect(try refusal(await transport.send(.test(2, count: 3))) == "the server is ending")
+        #expect(try refusal(await transport.send(.test(2, count: 3))) == "the server is shutting down")
         try await server.stop()
         let port = DeadPort()
         let lost = HTTP2Transport(
             route: PushRoute(host: "127.0.0.1", port: port.number), trust: identity.trust, random: SeededRandom(seed: 1))
         #expect(try refusal(await lost.send(.test(3, count: 3))).contains("Connection refused"))
-        // Apple's host has nothing to do with it.
+        // Apple's host is not involved.
         let connector = try APNsConnector(settings: Accounts.apns, transport: lost, clock: VirtualClock(now: Accounts.start))
         guard case .transient(let rejection, _)? = await connector.deliver(.apns()).first else {
             Issue.record("no transient verdict")
@@ -157,7 +157,7 @@ import Testing
         #expect(HTTP2Transport(random: SeededRandom(seed: 1)).destination(of: origin) == "api.push.apple.com:443")
     }
 
-    @Test func `a sender that is cancelled has an outcome for every push`() async throws {
+    @Test func `a cancelled sender has an outcome for every push`() async throws {
         let identity = try TestIdentity()
         let server = try await PeerServer(manner("plain"), identity: identity)
         let transport = transport(server, identity.trust)
@@ -172,7 +172,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `the connector delivers through it, an id for each device`() async throws {
+    @Test func `the connector delivers over this transport, with an id per device`() async throws {
         let identity = try TestIdentity()
         var manner = manner("rejection")
         manner.isLoose = true
@@ -188,7 +188,9 @@ import Testing
         let dead = verdicts.compactMap(\.rejection)
         #expect(dead.count == 200)
         #expect(
-            dead.allSatisfy { $0.reason == "Unregistered" && $0.isHandleDead && $0.deadSince == Timestamp(milliseconds: 1_700_000_000_000) }
+            dead.allSatisfy {
+                $0.reason == "Unregistered" && $0.isHandleInvalid && $0.invalidSince == Timestamp(milliseconds: 1_700_000_000_000)
+            }
         )
         await transport.shutdown()
         try await server.stop()

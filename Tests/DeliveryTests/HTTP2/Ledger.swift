@@ -1,6 +1,6 @@
 import Delivery
 
-/// What a service has processed, by the ids of the pushes: what the client claims is held against it.
+/// Records which pushes a service has processed, by id, and compares that with the client's outcomes.
 final class Ledger {
     private var processed: [PushID: Int] = [:]
     private var declined: Set<PushID> = []
@@ -10,7 +10,7 @@ final class Ledger {
 
     func process(_ id: PushID) { processed[id, default: 0] += 1 }
 
-    /// Refused before its end was there: it was not processed, whatever the client learns of it.
+    /// Records a request that was refused before its end: it was not processed, whatever the client is told.
     func decline(_ id: PushID) { declined.insert(id) }
 
     func answer(_ id: PushID, status: Int) { statuses[id] = status }
@@ -21,7 +21,7 @@ final class Ledger {
         if let earlier = outcomes.updateValue(outcome, forKey: id) { note("\(id) has two outcomes: \(earlier) and \(outcome)") }
     }
 
-    /// Holds every claim against what was processed.
+    /// Compares every outcome with what was processed.
     func audit(_ ids: [PushID]) {
         for id in ids {
             let count = processed[id] ?? 0

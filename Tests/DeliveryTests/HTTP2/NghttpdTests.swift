@@ -2,14 +2,14 @@ import Foundation
 import Glibc
 import NIOCore
 import NIOPosix
-import PushCore
+import PushModel
 import Testing
 
 @testable import Delivery
 
-/// nghttpd of Debian as the server: a program that nobody here has written reads our frames.
+/// nghttpd of Debian as the server, which is an independent reader of the client's frames.
 @Suite struct NghttpdTests {
-    @Test func `nghttpd reads every request and all its answers are read`() async throws {
+    @Test func `nghttpd reads every request, and all its answers are read`() async throws {
         let identity = try TestIdentity()
         let folder = FileManager.default.temporaryDirectory.appending(path: "pushhost-nghttpd-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -17,7 +17,7 @@ import Testing
         try identity.certificatePEM.write(to: folder.appending(path: "cert.pem"), atomically: true, encoding: .utf8)
         try identity.keyPEM.write(to: folder.appending(path: "key.pem"), atomically: true, encoding: .utf8)
         let (server, port) = try await started(in: folder)
-        // It is asked for nothing more: SIGTERM it does not heed.
+        // Nothing more is requested from it: it ignores SIGTERM.
         defer { kill(server.processIdentifier, SIGKILL) }
         let transport = HTTP2Transport(
             route: PushRoute(host: "127.0.0.1", port: port, name: "localhost"), trust: identity.trust, random: SeededRandom(seed: 1))
@@ -35,7 +35,7 @@ import Testing
         await transport.shutdown()
     }
 
-    /// On a port that was free; on another one where somebody else was faster and nghttpd has ended.
+    /// Starts on a free port; tries another one if the port was taken in between and nghttpd has exited.
     private func started(in folder: URL) async throws -> (Process, Int) {
         for _ in 0..<20 {
             let probe = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup).bind(host: "127.0.0.1", port: 0).get()

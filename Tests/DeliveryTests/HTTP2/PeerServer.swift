@@ -3,17 +3,17 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import NIOTLS
-import PushCore
+import PushModel
 
-/// The peer of the torture test on a real socket, with TLS.
+/// The peer of the torture test on a real socket with TLS.
 final class PeerServer: Sendable {
-    /// What its connections share; belongs to its loop.
+    /// State that the connections share; belongs to the event loop.
     private final class Record {
         let ledger = Ledger()
         var bodies: [String: [UInt8]] = [:]
         var connections = 0
         var open: [any Channel] = []
-        /// Requests that wait for their answers, and the most there were.
+        /// Requests that wait for answers, and the largest number so far.
         var mostWaiting = 0
         var clientNames: [String] = []
     }
@@ -61,7 +61,7 @@ final class PeerServer: Sendable {
     var mostWaiting: Int { get async throws { try await loop.submit { [record] in record.value.mostWaiting }.get() } }
     var clientNames: [String] { get async throws { try await loop.submit { [record] in record.value.clientNames }.get() } }
 
-    /// Sends batches at the same time; what the ledger has against their outcomes, and the outcomes.
+    /// Sends batches concurrently and returns the faults that the ledger finds, with the outcomes.
     func send(_ batches: [PushBatch], over transport: HTTP2Transport) async throws -> (faults: [String], outcomes: [PushOutcome]) {
         for batch in batches {
             let topic = batch.headers.fields.first { $0.name == "apns-topic" }?.value ?? ""
@@ -133,7 +133,7 @@ final class PeerServer: Sendable {
 }
 
 extension PushBatch {
-    /// Pushes whose ids tell the batch and the place in it.
+    /// Pushes whose ids contain the batch and the index in it.
     static func test(
         _ number: UInt64, count: Int, body: Int = 210, sender: String = "team", certificate: ClientCertificate? = nil
     ) -> PushBatch {

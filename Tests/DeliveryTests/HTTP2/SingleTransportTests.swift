@@ -1,19 +1,19 @@
 import HTTPTypes
-import PushCore
+import PushModel
 import Testing
 
 @testable import Delivery
 
-/// Single requests over the connections for many.
+/// Single requests over the connections that batches use.
 @Suite struct SingleTransportTests {
-    private func exchange(keepsHeaders: Bool) async throws -> [PushResponse] {
+    private func exchange(recordsHeaders: Bool) async throws -> [PushResponse] {
         let identity = try TestIdentity()
         var dice = Dice(seed: 1)
         var manner = TortureManner("big headers", &dice)
         manner.isLoose = true
         let server = try await PeerServer(manner, identity: identity)
         let transport = SingleTransport(
-            HTTP2Transport(route: server.route, trust: identity.trust, random: SeededRandom(seed: 1), keepsHeaders: keepsHeaders))
+            HTTP2Transport(route: server.route, trust: identity.trust, random: SeededRandom(seed: 1), recordsHeaders: recordsHeaders))
         var responses: [PushResponse] = []
         for number in 0..<8 {
             let fields: HTTPFields = [.authorization: "bearer x", .apnsID: Self.id(number), .apnsTopic: "topic"]
@@ -28,14 +28,14 @@ import Testing
 
     private static func id(_ number: Int) -> String { "123e4567-e89b-42d3-0000-00000000000\(number)" }
 
-    @Test func `an answer has the fields that the service's own are`() async throws {
-        let responses = try await exchange(keepsHeaders: false)
+    @Test func `an answer has only the service's own fields by default`() async throws {
+        let responses = try await exchange(recordsHeaders: false)
         #expect(responses.map { $0.status.code } == Array(repeating: 200, count: 8))
         #expect(responses.map { $0.headers.map(\.name.canonicalName) } == Array(repeating: ["apns-id"], count: 8))
     }
 
-    @Test func `an answer has all its fields in their order, where they are kept`() async throws {
-        let responses = try await exchange(keepsHeaders: true)
+    @Test func `an answer has all its fields in order when they are recorded`() async throws {
+        let responses = try await exchange(recordsHeaders: true)
         #expect(responses.map { $0.headers[.apnsID] } == (0..<8).map(Self.id))
         let names = responses.map { $0.headers.map(\.name.canonicalName) }
         #expect(names.contains(["apns-id", "x-one", "x-two"]))
@@ -44,7 +44,7 @@ import Testing
         #expect(long.headers.dropFirst().allSatisfy { $0.value.utf8.count > 1_000 })
     }
 
-    @Test func `what is no push is not sent, and a port where nobody listens is named as such`() async throws {
+    @Test func `an invalid request is not sent, and a refused connection names the address`() async throws {
         let route = PushRoute(host: "127.0.0.1", port: DeadPort().number)
         let transport = SingleTransport(HTTP2Transport(route: route, random: SeededRandom(seed: 1)))
         func refusal(_ method: HTTPRequest.Method, _ path: String?) async -> String {

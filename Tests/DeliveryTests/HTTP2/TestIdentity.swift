@@ -6,16 +6,16 @@ import X509
 
 @testable import Delivery
 
-/// A certificate that vouches for itself, made anew for each test, and its key.
+/// A self-signed certificate, created for each test, and its key.
 struct TestIdentity: Sendable {
     let certificate: NIOSSLCertificate
     let key: NIOSSLPrivateKey
-    /// SHA-256 of its SubjectPublicKeyInfo.
+    /// The SHA-256 hash of its SubjectPublicKeyInfo.
     let pin: [UInt8]
     let certificatePEM: String
     let keyPEM: String
 
-    /// - Parameter addresses: bytes of IP addresses that it is for as well.
+    /// - Parameter addresses: the bytes of IP addresses that the certificate also covers.
     init(_ name: String = "localhost", addresses: [[UInt8]] = []) throws {
         let secret = P256.Signing.PrivateKey()
         let issuer = Certificate.PrivateKey(secret)

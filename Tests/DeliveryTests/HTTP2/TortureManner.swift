@@ -1,7 +1,7 @@
-/// How a peer misbehaves, and how the world does. Numbers are "every n-th"; 0 is never.
+/// The misbehaviour of a peer and of the network. Numbers mean "every nth"; 0 means never.
 struct TortureManner {
     var streams: UInt32 = 100
-    /// Before the first answer; 0 for `streams`.
+    /// Streams before the first answer; 0 for `streams`.
     var firstStreams: UInt32 = 0
     var dropsOnReject = false
     var window: UInt32 = 65_535
@@ -12,25 +12,25 @@ struct TortureManner {
     var early = 0
     var bigHeaders = 0
     var pings = 0
-    /// Requests until goodbye, or until the connection is cut.
+    /// The number of requests until GOAWAY, or until the connection is cut.
     var goodbye = 0
     var cut = 0
     var isGoodbyeTwice = false
     var isPadded = false
     var changesTable = false
     var changesWindow = false
-    /// Bytes of bodies.
+    /// Bytes per body.
     var body = 210
     var firstStream: Int32 = 1
     var cancellation = 0
-    /// Bytes of a header of every other batch.
+    /// Bytes of a header in every second batch.
     var bigRequestHeader = 0
     var stallsWriting = false
     var deafness = 0
     var pushes = 90
-    /// Takes requests of any content.
+    /// Accepts requests with any content.
     var isLoose = false
-    /// Sabotage, to see that the ledger sees it.
+    /// Deliberate faults, to test that the ledger finds them.
     var liesAboutRefusal = false
     var mixesIDs = false
     var forgets = false
@@ -89,7 +89,7 @@ struct TortureManner {
     }
 }
 
-/// Seeded chance: SplitMix64.
+/// A seeded random number generator: SplitMix64.
 struct Dice {
     private var state: UInt64
 
@@ -107,6 +107,6 @@ struct Dice {
 
     mutating func roll(_ range: ClosedRange<Int>) -> Int { range.lowerBound + Int(next() % UInt64(range.count)) }
 
-    /// One time out of `sides`.
+    /// Returns `true` once in `sides` calls on average.
     mutating func chance(_ sides: Int) -> Bool { next() % UInt64(sides) == 0 }
 }

@@ -36,7 +36,7 @@ extension TorturePeer {
             return 0
         }
         nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, frame, code, user in
-            // Beyond a limit that the client had not yet heard of: that is no fault of its own.
+            // Beyond a limit that the client had not received yet, which is not the client's fault.
             if code == NGHTTP2_ERR_REFUSED_STREAM.rawValue { return 0 }
             let type = frame?.pointee.hd.type ?? 0
             TorturePeer.of(user)?.ledger.note("an invalid frame of type \(type): \(String(cString: nghttp2_strerror(code)))")

@@ -2,7 +2,7 @@ import CNGHTTP2
 import Delivery
 import NIOCore
 
-/// A push service on libnghttp2's server mode, which the client's framing was not written against: it keeps a ledger and misbehaves.
+/// A push service on the server mode of libnghttp2, independent of the client's framing: it records a ledger and misbehaves.
 final class TorturePeer {
     struct Request {
         var id: PushID?
@@ -19,21 +19,21 @@ final class TorturePeer {
 
     let manner: TortureManner
     let ledger: Ledger
-    /// What a request of a topic must carry.
+    /// The body that a request with this topic must have.
     let expectedBody: (String) -> [UInt8]?
     private var session: OpaquePointer?
     var requests: [Int32: Request] = [:]
-    /// Processed, and waiting for their answers.
+    /// Processed requests that wait for their answers.
     private var due: [Int32] = []
     private var count = 0
     private var processed = 0
     private var lastProcessed: Int32 = 0
     private var goodbye: Int32?
     private var isRaised = false
-    /// Bodies of answers on their way.
+    /// Bodies of answers that are being sent.
     private var answers: [Int32: ArraySlice<UInt8>] = [:]
     private(set) var wantsCut = false
-    /// What an answer's body is cut into.
+    /// The size of the parts of an answer's body.
     private let partSize: Int
     private let bigHeader = Array(String(repeating: "x", count: 9_000).utf8)
 
@@ -65,7 +65,7 @@ final class TorturePeer {
         nghttp2_submit_settings(session, 0, entries, entries.count)
     }
 
-    /// False when the connection is over.
+    /// Returns `false` when the connection is over.
     func receive(_ bytes: ByteBuffer) -> Bool {
         let count = bytes.withUnsafeReadableBytes { bytes in
             nghttp2_session_mem_recv(session, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
@@ -74,7 +74,7 @@ final class TorturePeer {
         return count >= 0 && !wantsCut
     }
 
-    /// Frames to be sent.
+    /// Frames to send.
     func write(to all: inout ByteBuffer) {
         while true {
             var bytes: UnsafePointer<UInt8>?
@@ -84,13 +84,13 @@ final class TorturePeer {
         }
     }
 
-    /// Requests that were processed and have no answer yet.
+    /// Processed requests without an answer.
     var waiting: Int { due.count }
     var isOver: Bool { nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0 }
 
     private func isTurn(_ every: Int, _ number: Int) -> Bool { every > 0 && number % every == every - 1 }
 
-    // MARK: - What requests meet
+    // MARK: - Treatment of requests
 
     func begin(_ stream: Int32) {
         count += 1
@@ -123,7 +123,7 @@ final class TorturePeer {
         if manner.liesAboutRefusal, isTurn(manner.refusal, request.number) { return reset(stream, NGHTTP2_REFUSED_STREAM) }
         due.append(stream)
         if isTurn(manner.pings, request.number) { nghttp2_submit_ping(session, 0, nil) }
-        if manner.goodbye > 0, processed >= manner.goodbye { sayGoodbye() }
+        if manner.goodbye > 0, processed >= manner.goodbye { closeGracefully() }
         if manner.cut > 0, processed >= manner.cut { wantsCut = true }
     }
 
@@ -142,7 +142,7 @@ final class TorturePeer {
         if request.authorization != "bearer \(request.topic)" { ledger.note("a request for \(request.topic) had another's credential") }
     }
 
-    /// One of those that wait for it gets its answer; false when nobody waits.
+    /// Answers one of the waiting requests. Returns `false` if none waits.
     func answerOne(_ dice: inout Dice) -> Bool {
         guard !due.isEmpty else { return false }
         let stream = due.remove(at: dice.roll(0...due.count - 1))
@@ -211,8 +211,8 @@ final class TorturePeer {
         nghttp2_submit_rst_stream(session, 0, stream, UInt32(code.rawValue))
     }
 
-    /// The first of two leaves room for some that may still be on their way.
-    private func sayGoodbye() {
+    /// The first of two GOAWAY frames allows for requests that are still in transit.
+    private func closeGracefully() {
         let isFirst = goodbye == nil
         guard isFirst || manner.isGoodbyeTwice else { return }
         let last = manner.isGoodbyeTwice && isFirst ? lastProcessed + 4 : max(lastProcessed, 0)

@@ -1,21 +1,21 @@
 import NIOCore
 import NIOEmbedded
 import NIOTLS
-import PushCore
+import PushModel
 
 @testable import Delivery
 
-/// One seed: a pool of real connections' handlers over channels without sockets, peers that misbehave, bytes that come in pieces, and
-/// a clock that goes when it is told to.
+/// One seed: a connection pool over channels without sockets, peers that misbehave, bytes that arrive in pieces, and
+/// a clock that the test moves.
 final class TortureRun {
-    /// A connection: the client's channel, the peer, and what is on its way between them.
+    /// A connection: the client's channel, the peer, and the bytes in transit between them.
     private final class Link {
         let channel: EmbeddedChannel
         let peer: TorturePeer
         var up = ByteBuffer()
         var down = ByteBuffer()
         var isOver = false
-        /// The peer reads nothing for a while.
+        /// The peer reads nothing for now.
         var isDeaf = false
 
         init(channel: EmbeddedChannel, peer: TorturePeer) {
@@ -74,7 +74,7 @@ final class TortureRun {
         return channel
     }
 
-    /// Runs it to its end; what is wrong.
+    /// Runs to the end and returns the faults.
     func faults() -> [String] {
         var left = manner.pushes
         while left > 0 {
@@ -93,7 +93,7 @@ final class TortureRun {
     private func submit(_ count: Int) {
         batches += 1
         let number = UInt64(batches)
-        // Every batch has a credential of its own: the token is refreshed while streams of the one before are open.
+        // Every batch has its own credential, so that the token changes while streams of the batch before are open.
         let topic = "topic-\(number)"
         var fields = [PushHeader("apns-topic", topic), PushHeader("apns-push-type", "alert")]
         if manner.bigRequestHeader > 0, number % 2 == 0 {
@@ -111,7 +111,7 @@ final class TortureRun {
             batch.append(id: id) { $0 += "/3/device/\(String(repeating: "0", count: 60))\(index)".utf8 }
         }
         ids += mine
-        // Once, on this thread: the loop is driven from here.
+        // Called once, on this thread, which drives the loop.
         let completion = NIOLoopBound((run: self, ids: mine), eventLoop: loop)
         pool.take([.send(number: number, batch) { completion.value.run.complete(completion.value.ids, $0) }])
         if manner.cancellation > 0, batches % manner.cancellation == 0 {
@@ -126,7 +126,7 @@ final class TortureRun {
         for (id, outcome) in zip(ids, outcomes) { ledger.claim(id, outcome) }
     }
 
-    // MARK: - The world
+    // MARK: - The network
 
     private func step() {
         loop.run()
@@ -169,7 +169,7 @@ final class TortureRun {
         end(link)
     }
 
-    /// The connection is cut: some of what was on its way still arrives, or none.
+    /// Cuts the connection: some of the bytes in transit still arrive, or none.
     private func cut(_ link: Link) {
         link.isOver = true
         link.peer.write(to: &link.down)
@@ -180,7 +180,7 @@ final class TortureRun {
         loop.run()
     }
 
-    /// A client that has closed may have written before: a part of it arrives.
+    /// Ends a closed connection: part of what the client wrote before still arrives.
     private func end(_ link: Link) {
         guard link.isOver || !link.channel.isActive else { return }
         if !link.isOver {
@@ -192,7 +192,7 @@ final class TortureRun {
         links.removeAll { $0 === link }
     }
 
-    /// Everything on its way arrives; what is never answered meets its deadline.
+    /// Delivers everything in transit; requests that are never answered reach their deadline.
     private func settle() {
         for _ in 0..<5_000 {
             for link in links {
@@ -205,7 +205,7 @@ final class TortureRun {
         }
     }
 
-    /// Whether anything moved.
+    /// Returns whether any bytes moved.
     private func move(_ link: Link) -> Bool {
         collect(link)
         let isIdle = link.up.readableBytes == 0 || link.isDeaf

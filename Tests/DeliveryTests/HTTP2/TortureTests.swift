@@ -5,9 +5,9 @@ import Testing
     private static let seedsPerManner: UInt64 = 40
 
     @Test(arguments: TortureManner.names)
-    func `every push ends once and as the service's ledger says`(name: String) async {
+    func `every push has exactly one outcome, which agrees with the service's ledger`(name: String) async {
         for seed in 0..<Self.seedsPerManner * (name == "all" ? 6 : 1) {
-            // Tests that wait for others must not wait for all seeds.
+            // Lets waiting tests continue between seeds.
             await Task.yield()
             let faults = TortureRun(seed: seed, name: name).faults()
             if let fault = faults.first {
@@ -17,23 +17,23 @@ import Testing
         }
     }
 
-    @Test func `the ledger sees a service that refuses what it has processed`() {
+    @Test func `the ledger detects a service that refuses what it has processed`() {
         let faults = TortureRun(seed: 1, name: "refusal") { $0.liesAboutRefusal = true }.faults()
         #expect(faults.contains { $0.contains("processed 2 times") || $0.contains("was not sent") })
     }
 
-    @Test func `the ledger sees answers that belong to others`() {
+    @Test func `the ledger detects answers for other requests`() {
         let faults = TortureRun(seed: 1, name: "plain") { $0.mixesIDs = true }.faults()
         #expect(faults.contains { $0.contains("got the answer of") })
     }
 
-    @Test func `the ledger sees answers to what was never processed`() {
+    @Test func `the ledger detects answers to requests that were never processed`() {
         let faults = TortureRun(seed: 1, name: "plain") { $0.forgets = true }.faults()
         #expect(faults.contains { $0.contains("processed 0 times") })
     }
 
     @Test(arguments: TortureManner.names)
-    func `what goes wrong is met by each of the outcomes that it allows`(name: String) async {
+    func `every misbehaviour leads to each of its possible outcomes`(name: String) async {
         var (answered, notSent, unknown) = (0, 0, 0)
         for seed in UInt64(0)..<10 {
             await Task.yield()
@@ -47,7 +47,7 @@ import Testing
         if ["silence", "reset", "cut", "deaf", "all"].contains(name) { #expect(unknown > 0) }
         if ["cancellation", "all"].contains(name) { #expect(notSent > 0) }
         let isHarmless = ["plain", "limit", "drop", "rejection", "big headers", "pings", "tiny window", "large bodies", "padding", "table"]
-        // Whatever the service hands back finds its way; nothing is lost and nothing is left open.
+        // Requests that the service returns are sent again: nothing is lost and nothing stays open.
         if isHarmless.contains(name) || ["refusal", "goodbye", "two goodbyes", "exhaustion", "big requests"].contains(name) {
             #expect(notSent == 0 && unknown == 0, "\(notSent) not sent, \(unknown) unknown")
         }

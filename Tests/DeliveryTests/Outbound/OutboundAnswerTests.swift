@@ -1,38 +1,38 @@
-import PushCore
+import PushModel
 import Support
 import Testing
 
 @testable import Delivery
 
-/// Answers of servers that mean no good, or do badly.
+/// Answers of malicious or faulty servers.
 @Suite struct OutboundAnswerTests {
     private let bench = OutboundBench()
 
-    /// What comes of asking a server of this manner.
+    /// The result of a request to a server with this behaviour.
     private func ask(
-        _ manner: CannedServer.Manner, method: String = "GET", maximumAnswer: Int = 1000
-    ) async throws -> Result<OutboundAnswer, PushError> {
+        _ manner: CannedServer.Behaviour, method: String = "GET", maximumAnswer: Int = 1000
+    ) async throws -> Result<OutboundResponse, PushError> {
         let server = try await CannedServer(manner)
         let result = await bench.result(
             OutboundRequest(method: method, url: "http://service.test:\(server.port)/x", maximumAnswer: maximumAnswer))
-        // Whatever it was, nothing of it stays.
+        // Whatever the result, no connection stays open.
         try await until { server.closed >= server.accepted }
         #expect(server.accepted == 1)
         try await server.stop()
         return result
     }
 
-    private func code(_ result: Result<OutboundAnswer, PushError>) -> String? {
+    private func code(_ result: Result<OutboundResponse, PushError>) -> String? {
         if case .failure(let error) = result { error.code } else { nil }
     }
 
     private static func body(_ count: Int) -> String { String(repeating: "b", count: count) }
 
     @Test(arguments: [1000, 1001])
-    func `a body is read up to its limit, however its end is told`(count: Int) async throws {
+    func `a body is read up to its limit, however its end is marked`(count: Int) async throws {
         let body = Self.body(count)
         let chunks = "\(String(count - 1, radix: 16))\r\n\(body.dropFirst())\r\n1\r\nb\r\n0\r\n\r\n"
-        for manner: CannedServer.Manner in [
+        for manner: CannedServer.Behaviour in [
             .answering("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n\(body)"),
             .answering("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)"), .parting("HTTP/1.1 200 OK\r\n\r\n\(body)"),
             .parting("HTTP/1.0 200 OK\r\n\r\n\(body)"),
@@ -45,12 +45,13 @@ import Testing
         }
     }
 
-    @Test func `a body that is announced as too large is not waited for`() async throws {
+    @Test func `a body announced as too large is not read`() async throws {
         #expect(code(try await ask(.answering("HTTP/1.1 200 OK\r\nContent-Length: 1001\r\n\r\n"))) == "http.too_large")
     }
 
     @Test func `a body without an end is cut off at the limit`() async throws {
-        let endless = CannedServer.Manner.dripping("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "64\r\n\(Self.body(100))\r\n")
+        let endless = CannedServer.Behaviour.dripping(
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "64\r\n\(Self.body(100))\r\n")
         #expect(code(try await ask(endless)) == "http.too_large")
     }
 
@@ -61,7 +62,7 @@ import Testing
         #expect(code(try await ask(.answering("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nb"), maximumAnswer: 0)) == "http.too_large")
     }
 
-    @Test func `what is compressed stays so`() async throws {
+    @Test func `a compressed body stays compressed`() async throws {
         let answer = try await ask(.answering("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nzip")).get()
         #expect(answer.text == "zip" && answer.header("Content-Encoding") == "gzip")
     }
@@ -72,15 +73,15 @@ import Testing
         "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\(String(repeating: "X: h\r\n", count: 300))\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: \(String(repeating: "h", count: 65_600))\r\n\r\n",
     ])
-    func `a head has its limits too, and so have trailers`(text: String) async throws {
+    func `headers and trailers have limits too`(text: String) async throws {
         #expect(code(try await ask(.answering(text))) == "http.too_large")
     }
 
-    @Test func `a head without an end is cut off`() async throws {
+    @Test func `a header without an end is cut off`() async throws {
         #expect(code(try await ask(.dripping("HTTP/1.1 200 OK\r\nX: ", Self.body(10_000)))) == "http.too_large")
     }
 
-    @Test func `what precedes an answer is passed over`() async throws {
+    @Test func `informational answers are skipped`() async throws {
         let early = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"
         let answer = try await ask(.answering(early + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")).get()
         #expect(answer.status == 200 && answer.text == "ok" && answer.header("Link") == nil)
@@ -92,7 +93,7 @@ import Testing
         "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
     ])
-    func `what is no answer of HTTP is none`(text: String) async throws {
+    func `an answer that is not HTTP is an error`(text: String) async throws {
         #expect(code(try await ask(.answering(text))) == "http.unreachable")
     }
 
@@ -100,11 +101,11 @@ import Testing
         "", "HTTP/1.1 200", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",
     ])
-    func `an answer that breaks off is none`(text: String) async throws {
+    func `an incomplete answer is an error`(text: String) async throws {
         #expect(code(try await ask(.parting(text))) == "http.unreachable")
     }
 
-    @Test func `only what belongs to the answer is taken`() async throws {
+    @Test func `bytes after the answer are ignored`() async throws {
         let twice = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
         #expect(try await ask(.answering(twice + twice)).get().text == "ok")
     }

@@ -1,12 +1,12 @@
 import NIOCore
 import NIOSSL
-import PushCore
+import PushModel
 import Synchronization
 import Testing
 
 @testable import Delivery
 
-/// A client of plugins in a world of a few names, whose time goes when a test says so.
+/// The HTTP client of plugins with a few host names, on a clock that the test moves.
 final class OutboundBench: Sendable {
     let clock = VirtualClock(now: Accounts.start)
     let client: PublicHTTPClient
@@ -14,11 +14,11 @@ final class OutboundBench: Sendable {
 
     private final class Asked: Sendable {
         let names = Mutex<[String]>([])
-        /// What the lookups of names wait for that are never found.
+        /// Lookups of names that are never resolved wait for this.
         let never = Mutex<[AsyncStream<Void>.Continuation]>([])
     }
 
-    /// - Parameter names: the addresses of names; `never` stands for a name that is looked up for good.
+    /// - Parameter names: the addresses of names; `never` stands for a lookup that does not end.
     init(_ names: [String: [String]] = ["service.test": ["127.0.0.1"]], trust: TLSTrust = TLSTrust()) {
         let asked = Asked()
         let network = PublicNetwork { name in
@@ -38,19 +38,19 @@ final class OutboundBench: Sendable {
     /// The names that were looked up.
     var lookups: [String] { asked.names.withLock { $0 } }
 
-    /// Ends the lookups of names that are never found.
+    /// Ends the lookups that do not end by themselves.
     func findNever() {
         for continuation in asked.never.withLock({ $0 }) { continuation.finish() }
     }
 
-    /// Where `hosts` and `privateHosts` may be reached.
-    static func reach(_ hosts: [String] = [], private privateHosts: [String] = []) throws -> OutboundReach {
-        OutboundReach(
+    /// The permission to reach `hosts`, and `privateHosts` in private networks.
+    static func reach(_ hosts: [String] = [], private privateHosts: [String] = []) throws -> OutboundAllowlist {
+        OutboundAllowlist(
             hosts: try hosts.map { try #require(OutboundHost($0)) }, privateHosts: try privateHosts.map { try #require(OutboundHost($0)) })
     }
 
     /// Sends to hosts that may have addresses of this machine, unless `reach` says otherwise.
-    func result(_ request: OutboundRequest, within reach: OutboundReach? = nil) async -> Result<OutboundAnswer, PushError> {
+    func result(_ request: OutboundRequest, within reach: OutboundAllowlist? = nil) async -> Result<OutboundResponse, PushError> {
         do throws(PushError) {
             return .success(try await client.send(request, within: reach ?? request.ownReach))
         } catch {
@@ -58,8 +58,8 @@ final class OutboundBench: Sendable {
         }
     }
 
-    /// The error that a request ends with.
-    func failure(_ request: OutboundRequest, within reach: OutboundReach? = nil) async -> PushError? {
+    /// The error of a request.
+    func failure(_ request: OutboundRequest, within reach: OutboundAllowlist? = nil) async -> PushError? {
         switch await result(request, within: reach) {
         case .success(let answer):
             Issue.record("it answered \(answer.status)")
@@ -70,20 +70,20 @@ final class OutboundBench: Sendable {
 }
 
 extension OutboundRequest {
-    /// The host of the URL and its port, with any address.
-    fileprivate var ownReach: OutboundReach {
-        OutboundReach(privateHosts: WebAddress(url).flatMap { OutboundHost($0.authority) }.map { [$0] } ?? [])
+    /// The host and port of the URL, with any address.
+    fileprivate var ownReach: OutboundAllowlist {
+        OutboundAllowlist(privateHosts: WebAddress(url).flatMap { OutboundHost($0.authority) }.map { [$0] } ?? [])
     }
 }
 
-extension OutboundAnswer {
+extension OutboundResponse {
     var text: String { String(decoding: body, as: UTF8.self) }
 
     func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 }
 
 extension TestIdentity {
-    /// What a server with this certificate needs.
+    /// The TLS settings of a server with this certificate.
     var serverTLS: NIOSSLContext {
         get throws {
             try NIOSSLContext(

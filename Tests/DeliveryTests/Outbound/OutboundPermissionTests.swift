@@ -1,14 +1,14 @@
 import NIOCore
-import PushCore
+import PushModel
 import Testing
 
 @testable import Delivery
 
-/// Who may be reached, and at which addresses.
+/// Which hosts and addresses may be reached.
 @Suite struct OutboundPermissionTests {
     private static let empty = "HTTP/1.1 204 No Content\r\n\r\n"
 
-    @Test func `a host that is not granted is not even looked up`() async throws {
+    @Test func `a host without a grant is not looked up`() async throws {
         let bench = OutboundBench()
         let server = try await CannedServer(.answering(Self.empty))
         for granted in [
@@ -27,19 +27,19 @@ import Testing
     @Test(arguments: [
         ["127.0.0.1"], ["::1"], ["169.254.169.254"], ["::ffff:127.0.0.1"], ["8.8.8.8", "127.0.0.1"], ["127.0.0.1", "8.8.8.8"],
     ])
-    func `a granted name with an address that is not public is not reached`(addresses: [String]) async throws {
+    func `a granted name with a non-public address is not reached`(addresses: [String]) async throws {
         let server = try await CannedServer(.answering(Self.empty))
         let bench = OutboundBench(["service.test": addresses])
         let reach = try OutboundBench.reach(["service.test:\(server.port)"], private: ["other.test:\(server.port)"])
         let error = await bench.failure(OutboundRequest(url: "http://service.test:\(server.port)/x?hush"), within: reach)
         #expect(error?.code == "http.private_address")
         #expect(error?.message.contains("service.test:\(server.port)/x:") == true)
-        #expect(error?.hint == "grant http.private:service.test if it shall")
+        #expect(error?.hint == "grant http.private:service.test to allow it")
         #expect(server.accepted == 0)
         try await server.stop()
     }
 
-    @Test func `every name is looked up anew: one that was good may lead elsewhere a moment later`() async throws {
+    @Test func `every name is looked up for each request, because its addresses may have changed`() async throws {
         let server = try await CannedServer(.answering(Self.empty))
         let bench = OutboundBench()
         for count in 1...3 {
@@ -49,7 +49,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `an address in place of a name is reached under the same rules, and nobody looks it up`() async throws {
+    @Test func `an address instead of a name has the same rules and is not looked up`() async throws {
         let server = try await CannedServer(.answering(Self.empty))
         let bench = OutboundBench()
         let request = OutboundRequest(url: "http://127.0.0.1:\(server.port)/")
@@ -62,7 +62,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `a wildcard reaches the names below it`() async throws {
+    @Test func `a wildcard covers the names below it`() async throws {
         let server = try await CannedServer(.answering(Self.empty))
         let bench = OutboundBench(["a.b.service.test": ["127.0.0.1"], "service.test": ["127.0.0.1"]])
         let reach = try OutboundBench.reach(private: ["*.service.test:\(server.port)"])
@@ -72,16 +72,16 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `where one address takes no connection the next one is tried`() async throws {
+    @Test func `when one address refuses the connection the next one is tried`() async throws {
         let server = try await CannedServer(.answering(Self.empty))
-        // Nobody listens at the first two.
+        // The first two addresses refuse connections.
         let bench = OutboundBench(["service.test": ["::1", "127.0.0.2", "127.0.0.1"]])
         #expect(try await bench.result(OutboundRequest(url: "http://service.test:\(server.port)/")).get().status == 204)
         #expect(server.accepted == 1)
         try await server.stop()
     }
 
-    @Test func `of many addresses only the first few are tried`() async throws {
+    @Test func `at most a few of many addresses are tried`() async throws {
         let server = try await CannedServer(.answering(Self.empty))
         let others = (2...7).map { "127.0.0.\($0)" }
         let bench = OutboundBench(["service.test": others + ["127.0.0.1"]])
@@ -90,7 +90,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `where nobody listens, and where a name leads nowhere, nobody is reached`() async throws {
+    @Test func `a refused connection and an unknown name are errors`() async throws {
         let bench = OutboundBench()
         let port = DeadPort()
         let refused = await bench.failure(OutboundRequest(url: "http://service.test:\(port.number)/x?hush"))
@@ -102,12 +102,12 @@ import Testing
         #expect(unknown?.message == "nowhere.test:443/: its name could not be resolved")
     }
 
-    @Test func `a connection of this machine with itself is seen by its addresses`() throws {
+    @Test func `a connection from this machine to itself is recognised by its addresses`() throws {
         func address(_ text: String, _ port: Int) throws -> SocketAddress { try SocketAddress(ipAddress: text, port: port) }
         #expect(OutboundDialer.staysHere(from: try address("8.8.8.8", 40_000), to: try address("8.8.8.8", 443)))
         #expect(OutboundDialer.staysHere(from: try address("2606:4700::1", 40_000), to: try address("2606:4700:0::1", 443)))
         #expect(!OutboundDialer.staysHere(from: try address("10.0.0.5", 40_000), to: try address("8.8.8.8", 443)))
-        // Of what is not known no good is assumed.
+        // Unknown addresses count as those of this machine.
         #expect(OutboundDialer.staysHere(from: nil, to: nil))
     }
 }

@@ -1,34 +1,34 @@
-import PushCore
+import PushModel
 import Support
 import Testing
 
 @testable import Delivery
 
-/// What becomes of a request that is sent elsewhere.
+/// What happens when a request is redirected.
 @Suite struct OutboundRedirectTests {
     private static let names = ["a.test": ["127.0.0.1"], "b.test": ["127.0.0.1"]]
     private let bench = OutboundBench(names)
 
-    /// A server over plain HTTP that answers by path.
+    /// A plain HTTP server that answers by path.
     private func server(_ answering: @escaping @Sendable (ServiceRequest) -> ServiceReply) async throws -> ServiceServer {
         var manner = ServiceManner()
         manner.protocols = nil
         return try await ServiceServer(manner, identity: try TestIdentity()) { request, _ in answering(request) }
     }
 
-    /// Redirects `/start` and answers everything else.
+    /// Redirects `/start` and answers other paths.
     private func redirecting(_ status: Int = 302, to location: String) async throws -> ServiceServer {
         try await server { request in
             request.path == "/start" ? .answer(status, ["Location": location], "gone") : .answer(200, [:], "here")
         }
     }
 
-    /// Both names at the port.
-    private func reach(_ port: Int) throws -> OutboundReach { try OutboundBench.reach(private: ["a.test:\(port)", "b.test:\(port)"]) }
+    /// Both names at this port.
+    private func reach(_ port: Int) throws -> OutboundAllowlist { try OutboundBench.reach(private: ["a.test:\(port)", "b.test:\(port)"]) }
 
     @Test(
         arguments: [301, 302, 303, 307, 308], ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
-    func `each status keeps the method or makes it GET, and the body goes with its headers`(status: Int, method: String) async throws {
+    func `each status keeps the method or changes it to GET, without the body and its headers`(status: Int, method: String) async throws {
         let server = try await redirecting(status, to: "/next?q=1")
         let hasBody = !["GET", "HEAD"].contains(method)
         let request = OutboundRequest(
@@ -49,20 +49,20 @@ import Testing
     }
 
     @Test(arguments: [300, 304, 305, 306, 201])
-    func `other answers are answers, with an address or without`(status: Int) async throws {
+    func `other statuses are answers, with or without a location`(status: Int) async throws {
         let server = try await redirecting(status, to: "/next")
         let answer = try await bench.result(OutboundRequest(url: "http://a.test:\(server.port)/start")).get()
         #expect(answer.status == status && answer.header("Location") == "/next" && server.requests.count == 1)
         try await server.stop()
     }
 
-    @Test func `a redirect that names no address is an answer`() async throws {
+    @Test func `a redirect without a location is an answer`() async throws {
         let server = try await server { _ in .answer(302, [:], "where to?") }
         #expect(try await bench.result(OutboundRequest(url: "http://a.test:\(server.port)/")).get().text == "where to?")
         try await server.stop()
     }
 
-    @Test func `who wants no redirects gets them as answers`() async throws {
+    @Test func `a request that allows no redirects gets them as answers`() async throws {
         let server = try await redirecting(to: "/next")
         let request = OutboundRequest(url: "http://a.test:\(server.port)/start", maximumRedirects: 0)
         let answer = try await bench.result(request).get()
@@ -70,7 +70,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `the body of a redirect is not waited for`() async throws {
+    @Test func `the body of a redirect is not read`() async throws {
         let target = try await CannedServer(.answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
         let server = try await CannedServer(
             .answering("HTTP/1.1 302 Found\r\nLocation: http://b.test:\(target.port)/\r\nContent-Length: 99999999\r\n\r\n"))
@@ -89,7 +89,7 @@ import Testing
     ]
     private static let common = [PushHeader("Accept", "text/plain"), PushHeader("User-Agent", "plugin/1")]
 
-    @Test func `at the same origin credentials stay`() async throws {
+    @Test func `credentials are sent to the same origin`() async throws {
         let server = try await redirecting(to: "next")
         let url = "http://a.test:\(server.port)/start"
         #expect(try await bench.result(OutboundRequest(url: url, headers: Self.credentials + Self.common)).get().status == 200)
@@ -98,7 +98,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `another host learns nothing that could be a credential, and neither does the first one after it`() async throws {
+    @Test func `credentials are not sent to another host, nor back to the first one after it`() async throws {
         let server = try await server { request in
             let (host, port) = (request.authority.prefix(6), request.authority.dropFirst(6))
             switch (host, request.path) {
@@ -131,9 +131,9 @@ import Testing
         try await target.stop()
     }
 
-    // MARK: - Where none leads
+    // MARK: - Refused redirects
 
-    @Test func `a redirect leads to granted hosts alone`() async throws {
+    @Test func `a redirect to a host without a grant is refused`() async throws {
         let target = try await CannedServer(.closing)
         for location in [
             "http://c.test:\(target.port)/?hush", "http://a.test:\(target.port)/?hush", "http://127.0.0.1:\(target.port)/?hush",
@@ -147,7 +147,7 @@ import Testing
         try await target.stop()
     }
 
-    @Test func `a redirect does not lead to addresses that only another host was granted`() async throws {
+    @Test func `a redirect does not reach addresses that only another host was granted`() async throws {
         let server = try await server { _ in .answer(302, ["Location": "http://b.test:80/inner"]) }
         let reach = try OutboundBench.reach(["b.test"], private: ["a.test:\(server.port)"])
         let error = await bench.failure(OutboundRequest(url: "http://a.test:\(server.port)/start"), within: reach)
@@ -160,7 +160,7 @@ import Testing
         "ftp://b.test/", "javascript:hush", "file:///etc/passwd", "http://hush@b.test/", "http://[::1]/", "http://0x7f000001/",
         "http://127.1/", "//", "http://b.test\\@a.test/", "/a b?hush", "/\u{e4}", "http://b.test./",
     ])
-    func `a redirect to what is no address leads nowhere`(location: String) async throws {
+    func `a redirect to an invalid address is refused`(location: String) async throws {
         let server = try await redirecting(to: location)
         let error = await bench.failure(OutboundRequest(url: "http://a.test:\(server.port)/start"))
         #expect(error?.code == "http.redirects" && error?.description.contains("hush") == false)
@@ -168,7 +168,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `a redirect to two addresses leads nowhere`() async throws {
+    @Test func `a redirect with two addresses is refused`() async throws {
         let server = try await CannedServer(.answering("HTTP/1.1 302 Found\r\nLocation: /a\r\nlocation: /b\r\n\r\n"))
         #expect(await bench.failure(OutboundRequest(url: "http://a.test:\(server.port)/start"))?.code == "http.redirects")
         #expect(server.accepted == 1)
@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test(arguments: [1, 5, 10])
-    func `redirects in a circle end after so many`(limit: Int) async throws {
+    func `circular redirects end at the limit`(limit: Int) async throws {
         let server = try await server { request in .answer(302, ["Location": request.path == "/1" ? "/2" : "/1"]) }
         let error = await bench.failure(OutboundRequest(url: "http://a.test:\(server.port)/1?hush", maximumRedirects: limit))
         #expect(error?.code == "http.redirects")
@@ -185,7 +185,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `as many redirects as are allowed are followed`() async throws {
+    @Test func `redirects are followed up to the limit`() async throws {
         let server = try await server { request in
             let number = Int(request.path.dropFirst()) ?? 0
             return number < 3 ? .answer(302, ["Location": "\(number + 1)"]) : .answer(200)

@@ -1,14 +1,14 @@
-import PushCore
+import PushModel
 import Testing
 
 @testable import Delivery
 
-/// What goes out, and what does not.
+/// Which requests are sent and which are refused.
 @Suite struct OutboundRequestTests {
     private static let empty = "HTTP/1.1 204 No Content\r\n\r\n"
     private let bench = OutboundBench()
 
-    @Test func `a request goes out as it was asked for, and the answer comes back as it was given`() async throws {
+    @Test func `a request is sent as given, and its answer is returned unchanged`() async throws {
         let server = try await CannedServer(
             .answering("HTTP/1.1 418 I'm a teapot\r\nX-Kind: one\r\nx-kind: two\r\nContent-Length: 5\r\n\r\nshort"))
         let url = "http://service.test:\(server.port)/brew/tea?cup=1&cup=2"
@@ -24,12 +24,12 @@ import Testing
                     + "X-Kind: a\r\nX-Kind: b\r\n\(own)\r\nleaves"
             ])
         let headers = [PushHeader("X-Kind", "one"), PushHeader("x-kind", "two"), PushHeader("Content-Length", "5")]
-        #expect(answer == OutboundAnswer(status: 418, headers: headers, body: Array("short".utf8), url: url))
+        #expect(answer == OutboundResponse(status: 418, headers: headers, body: Array("short".utf8), url: url))
         try await server.stop()
     }
 
     @Test(arguments: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
-    func `each of the methods is sent, and its length where it has a body`(method: String) async throws {
+    func `each method is sent, with a length if it has a body`(method: String) async throws {
         let server = try await CannedServer(.answering(Self.empty))
         let request = OutboundRequest(
             method: method, url: "http://service.test:\(server.port)", headers: [PushHeader("user-agent", "plugin/1")])
@@ -49,11 +49,11 @@ import Testing
     }
 
     @Test(arguments: ["GET", "HEAD"])
-    func `what fetches has no body`(method: String) async {
+    func `a method that fetches has no body`(method: String) async {
         #expect(await bench.failure(OutboundRequest(method: method, url: "http://service.test/", body: [1]))?.code == "http.method")
     }
 
-    @Test func `a body may have a mebibyte, and no more`() async throws {
+    @Test func `a body has at most one mebibyte`() async throws {
         let server = try await CannedServer(.answering(Self.empty))
         let url = "http://service.test:\(server.port)/"
         let body = [UInt8](repeating: 0x61, count: OutboundRequest.maximumBody)
@@ -74,15 +74,15 @@ import Testing
         "http://.test/",
         "http://[::1]/", "http://[::ffff:127.0.0.1]/", "http://%31%32%37.0.0.1/", "http://\u{ff11}27.0.0.1/",
     ])
-    func `what is no absolute URL of HTTP, or could be read in two ways, is refused and not shown`(url: String) async {
-        let error = await bench.failure(OutboundRequest(url: url), within: OutboundReach())
+    func `a URL that is not absolute HTTP, or is ambiguous, is refused and not shown`(url: String) async {
+        let error = await bench.failure(OutboundRequest(url: url), within: OutboundAllowlist())
         #expect(error?.code == "http.invalid_url")
         #expect(error?.description.contains("hush") == false)
         #expect(bench.lookups.isEmpty)
     }
 
     @Test(arguments: ["2130706433", "0x7f000001", "0x7f.0.0.1", "127.1", "127.0.1", "0177.0.0.1", "017700000001", "127.0.0.0x1", "0"])
-    func `an odd spelling of an IPv4 address is refused before anything asks what it means`(host: String) async throws {
+    func `an unusual spelling of an IPv4 address is refused before a lookup`(host: String) async throws {
         let server = try await CannedServer(.answering(Self.empty))
         let reach = try OutboundBench.reach(private: ["127.0.0.1:\(server.port)"])
         let error = await bench.failure(OutboundRequest(url: "http://\(host):\(server.port)/"), within: reach)
@@ -104,14 +104,14 @@ import Testing
         "Host", "host", "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive", "Upgrade", "HTTP2-Settings", "TE", "Trailer",
         "Expect", "Proxy-Authorization", "proxy-connection",
     ])
-    func `a header that says where messages begin and end is not the caller's`(name: String) async {
+    func `headers that frame messages cannot be set`(name: String) async {
         let error = await bench.failure(OutboundRequest(url: "http://service.test/", headers: [PushHeader(name, "hush")]))
         #expect(error?.code == "http.invalid_header")
         #expect(error?.message.contains(name.lowercased()) == true && error?.description.contains("hush") == false)
     }
 
     @Test(arguments: ["", " ", "X A", "X:", ":path", "X\r\nEvil", "X\0", "\u{e4}", "(x)"])
-    func `the name of a header is a token`(name: String) async {
+    func `a header name must be a token`(name: String) async {
         let headers = [PushHeader("X-Good", "1"), PushHeader(name, "hush")]
         let error = await bench.failure(OutboundRequest(url: "http://service.test/", headers: headers))
         #expect(error?.code == "http.invalid_header")
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(arguments: ["hush\r\nEvil: 1", "hush\nEvil: 1", "hush\r", "hush\0", "hush\u{1}", "hush\u{7f}", " hush", "hush\t"])
-    func `the value of a header breaks no line and hides nothing`(value: String) async {
+    func `a header value with line breaks or control characters is refused`(value: String) async {
         let error = await bench.failure(OutboundRequest(url: "http://service.test/", headers: [PushHeader("X-Key", value)]))
         #expect(error?.code == "http.invalid_header")
         #expect(error?.message.contains("x-key") == true && error?.description.contains("hush") == false)

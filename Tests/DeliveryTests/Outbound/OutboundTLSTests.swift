@@ -1,5 +1,5 @@
 import HTTPTypes
-import PushCore
+import PushModel
 import Testing
 
 @testable import Delivery
@@ -8,11 +8,11 @@ import Testing
 @Suite struct OutboundTLSTests {
     private static let names = ["localhost": ["127.0.0.1"], "service.test": ["127.0.0.1"]]
 
-    private func code(_ result: Result<OutboundAnswer, PushError>) -> String? {
+    private func code(_ result: Result<OutboundResponse, PushError>) -> String? {
         if case .failure(let error) = result { error.code } else { nil }
     }
 
-    @Test func `a server that shows a certificate of its name is spoken to`() async throws {
+    @Test func `a server with a trusted certificate for its name is reached`() async throws {
         let identity = try TestIdentity("service.test")
         let server = try await CannedServer(
             .answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), tls: identity.serverTLS)
@@ -23,7 +23,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `to one with another name, or that nobody vouches for, nothing is said`() async throws {
+    @Test func `a server with another name or an untrusted certificate is not sent anything`() async throws {
         let (identity, other) = (try TestIdentity("localhost"), try TestIdentity("localhost"))
         let server = try await CannedServer(.silent, tls: identity.serverTLS)
         for (host, trust) in [
@@ -39,8 +39,8 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `an address is spoken to under a certificate that names it`() async throws {
-        let ok = CannedServer.Manner.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    @Test func `an address is reached with a certificate that names it`() async throws {
+        let ok = CannedServer.Behaviour.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         for (address, expected) in [([127, 0, 0, 1], nil), ([127, 0, 0, 2], "http.tls")] as [([UInt8], String?)] {
             let identity = try TestIdentity("service.test", addresses: [address])
             let server = try await CannedServer(ok, tls: identity.serverTLS)
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `a server without TLS is not spoken to over https`() async throws {
+    @Test func `a server without TLS is not reached over https`() async throws {
         let server = try await CannedServer(.greeting("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"))
         let request = OutboundRequest(url: "https://service.test:\(server.port)/")
         #expect(code(await OutboundBench().result(request)) == "http.tls")
@@ -58,8 +58,8 @@ import Testing
         try await server.stop()
     }
 
-    /// What it says may be there before anybody asks what came of the connecting.
-    @Test func `a server that talks first is heard`() async throws {
+    /// Data of the server may arrive before the result of connecting is read.
+    @Test func `a server that sends first is read`() async throws {
         let identity = try TestIdentity("service.test")
         let server = try await CannedServer(.greeting("SSH-2.0-OpenSSH_9.2\r\n"))
         let request = OutboundRequest(url: "https://service.test:\(server.port)/")
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `an answer whose end is the connection's is whole when TLS says so, and not when it is cut off`(isCut: Bool) async throws {
+    func `an answer that ends with its connection is complete with close_notify and an error without it`(isCut: Bool) async throws {
         let identity = try TestIdentity("service.test")
         let server = try await CannedServer(.parting("HTTP/1.1 200 OK\r\n\r\nhalf", isCut: isCut), tls: identity.serverTLS)
         let bench = OutboundBench(Self.names, trust: identity.trust)
@@ -85,7 +85,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `from https a redirect leads to https, and from http to both`() async throws {
+    @Test func `a redirect from https must lead to https, one from http may lead to either`() async throws {
         let identity = try TestIdentity("service.test")
         let plain = try await CannedServer(.answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
         let secure = try await CannedServer(

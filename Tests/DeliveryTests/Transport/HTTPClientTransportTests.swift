@@ -1,16 +1,16 @@
 import Delivery
 import HTTPTypes
-import PushCore
+import PushModel
 import Testing
 
-/// Over real sockets.
+/// Requests over real sockets.
 @Suite struct HTTPClientTransportTests {
     private static func request(_ fields: HTTPFields = [:]) -> HTTPRequest {
         HTTPRequest(
             method: .post, scheme: "https", authority: "api.push.apple.com", path: "/3/device/00fc?a=b", headerFields: fields)
     }
 
-    /// What comes of one request to a port of this machine, or what is thrown.
+    /// The result of one request to a port of this machine, or the error.
     private static func exchange(
         port: Int, scheme: String = "http", limits: HTTPClientTransport.Limits = .init(), body: [UInt8] = Array("hello".utf8),
         request: HTTPRequest = request()
@@ -34,7 +34,7 @@ import Testing
         if case .failure(.unknown) = result { true } else { false }
     }
 
-    @Test func `who is not reached is named by the address that was tried, whatever the service`() async throws {
+    @Test func `an unreachable service is named by the address that was tried`() async throws {
         let place = "127.0.0.1:\(DeadPort().number)"
         let transport = HTTPClientTransport(route: WebAddress("http://\(place)"))
         let clock = VirtualClock(now: Accounts.start)
@@ -56,12 +56,12 @@ import Testing
             _ = try await channels.all()
             Issue.record("somebody answered")
         } catch {
-            #expect(error.message.hasPrefix("\(place) gave no answer: "), "\(error)")
+            #expect(error.message.hasPrefix("\(place) did not respond: "), "\(error)")
         }
         await transport.shutdown()
     }
 
-    @Test func `a routed request keeps the host that it is meant for, and the answer comes back whole`() async throws {
+    @Test func `a routed request names the host that it is for, and the answer is complete`() async throws {
         let server = try await CannedServer(
             .answering("HTTP/1.1 410 Gone\r\napns-id: 7\r\nContent-Length: 25\r\n\r\n{\"reason\":\"Unregistered\"}"))
         let response = try await Self.exchange(
@@ -88,34 +88,34 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `where nobody listens nothing was sent`() async throws {
+    @Test func `a refused connection means that nothing was sent`() async throws {
         let port = DeadPort()
         #expect(Self.isNotSent(try await Self.exchange(port: port.number)))
         withExtendedLifetime(port) {}
     }
 
-    @Test func `a connection that TLS does not come about on has carried no request`() async throws {
+    @Test func `a failed TLS handshake means that nothing was sent`() async throws {
         let silent = try await CannedServer(.silent)
         let limits = HTTPClientTransport.Limits(connect: .milliseconds(50))
         #expect(Self.isNotSent(try await Self.exchange(port: silent.port, scheme: "https", limits: limits)))
         try await silent.stop()
     }
 
-    @Test func `a service that takes the request and closes may have acted on it`() async throws {
+    @Test func `when the service closes after the request, its effect is unknown`() async throws {
         let server = try await CannedServer(.closing)
         #expect(Self.isUnknown(try await Self.exchange(port: server.port)))
         #expect(server.requests.count == 1)
         try await server.stop()
     }
 
-    @Test func `a service that is silent for too long may have acted on the request`() async throws {
+    @Test func `when the service does not answer in time, its effect is unknown`() async throws {
         let server = try await CannedServer(.silent)
         let limits = HTTPClientTransport.Limits(exchange: .milliseconds(200))
         #expect(Self.isUnknown(try await Self.exchange(port: server.port, limits: limits)))
         try await server.stop()
     }
 
-    @Test func `of an answer that is too large no more is read than the limit`() async throws {
+    @Test func `an answer that is too large is read up to the limit`() async throws {
         let large = String(repeating: "x", count: 1 << 20)
         let server = try await CannedServer(.answering("HTTP/1.1 200 OK\r\nContent-Length: \(large.utf8.count)\r\n\r\n\(large)"))
         let response = try await Self.exchange(port: server.port, limits: .init(answerBody: 1000)).get()
@@ -132,7 +132,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `whether a request without a body went out is not known`() async throws {
+    @Test func `whether a request without a body was sent is unknown`() async throws {
         let port = DeadPort()
         #expect(Self.isUnknown(try await Self.exchange(port: port.number, body: [])))
         withExtendedLifetime(port) {}

@@ -1,11 +1,11 @@
 import NIOCore
-import PushCore
+import PushModel
 import Synchronization
 import Testing
 
 @testable import Delivery
 
-/// Which protocol an origin is spoken to with, and which origins are not spoken to at all.
+/// Which protocol is used for an origin, and which origins are refused.
 @Suite struct NegotiatedTransportTests {
     private let clock = VirtualClock(now: Accounts.start)
 
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: [["http/1.1"], []])
-    func `an origin without HTTP 2 is spoken to over HTTP 1`(protocols: [String]) async throws {
+    func `an origin without HTTP 2 is called over HTTP 1`(protocols: [String]) async throws {
         let identity = try TestIdentity()
         let server = try await server(protocols, identity)
         let bench = Bench(identity.trust, clock: clock)
@@ -51,11 +51,11 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `an origin without HTTP 2 is not asked again for a while`() async throws {
+    @Test func `an origin without HTTP 2 is not probed again for a while`() async throws {
         let identity = try TestIdentity()
         let server = try await server(["http/1.1"], identity)
         let modern = HTTP2Transport(trust: identity.trust, limits: .manyOrigins, random: SeededRandom(seed: 1))
-        // What is sent over HTTP/1.1 goes elsewhere, so that every connection is a question for HTTP/2.
+        // HTTP/1.1 requests go to another server here, so that every connection is a probe for HTTP/2.
         let plain = ScriptedTransport([])
         let transport = NegotiatedTransport(modern, plain: ConcurrentTransport(plain), clock: clock)
         for attempts in [1, 1, 2] {
@@ -68,7 +68,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `plain HTTP is spoken over HTTP 1`() async throws {
+    @Test func `plain HTTP uses HTTP 1`() async throws {
         let identity = try TestIdentity()
         var manner = ServiceManner()
         manner.protocols = nil
@@ -83,14 +83,14 @@ import Testing
         outcomes.allSatisfy { if case .notSent(.forbidden(let why)) = $0 { why.contains("network.allow_private") } else { false } }
     }
 
-    @Test func `over HTTP 2 a name that leads into the own network is refused before anything is said`() async throws {
+    @Test func `over HTTP 2 a name with private addresses is refused before any data is sent`() async throws {
         let identity = try TestIdentity()
         let server = try await ServiceServer(identity: identity)
         let first = Bench(identity.trust, clock: clock, network: PublicNetwork())
         #expect(isForbidden(await first.transport.send(batch(server.port))))
         #expect(server.accepted == 0)
         await first.end()
-        // The name was good when it was looked at, and leads elsewhere when the connection is made.
+        // The name was public when it was checked and has another address when the connection is made.
         let good = try SocketAddress(ipAddress: "8.8.8.8", port: 443)
         let second = Bench(identity.trust, clock: clock, network: PublicNetwork { _ in [good] })
         #expect(isForbidden(await second.transport.send(batch(server.port))))
@@ -102,7 +102,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `of many origins only so many are remembered, and those in use always`() async throws {
+    @Test func `a limited number of idle origins is remembered, and those in use always`() async throws {
         let identity = try TestIdentity()
         let server = try await ServiceServer(identity: identity)
         var limits = HTTP2Limits()
@@ -118,7 +118,7 @@ import Testing
             #expect(await transport.send(batch(number)).allSatisfy { $0.isAnswered })
             #expect(transport.origins <= 3)
         }
-        // The one that was used last is still connected, the first one is made anew.
+        // The most recent origin is still connected; the first one needs a new connection.
         #expect(server.spoken == 10)
         #expect(await transport.send(batch(9)).allSatisfy { $0.isAnswered })
         #expect(server.spoken == 10)
@@ -129,27 +129,27 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `so many exchanges are under way at a time, and no more`() async throws {
+    @Test func `the number of exchanges in flight is limited`() async throws {
         let identity = try TestIdentity()
         var manner = ServiceManner()
-        // It answers nobody before 16 wait: a smaller width would never end, a larger one would show.
+        // The server answers when 16 requests wait: a smaller width would never end, a larger one would be noticed.
         (manner.protocols, manner.patience) = (nil, 16)
         let server = try await ServiceServer(manner, identity: identity)
         let client = HTTPClientTransport()
         let transport = ConcurrentTransport(client, width: 16)
         #expect(await transport.send(batch(server.port, count: 160, scheme: "http")).allSatisfy { $0.isAnswered })
         #expect(server.mostWaiting == 16)
-        // An answer may be there before its connection is free again: then one more is made.
+        // An answer may arrive before its connection is free: then one more connection is made.
         #expect((16...32).contains(server.accepted))
         await client.shutdown()
         try await server.stop()
     }
 
-    @Test func `where nobody answers, what has not gone out stays here`() async throws {
+    @Test func `when the server stops answering, unsent requests stay unsent`() async throws {
         let silence = ScriptedTransport.Step.fail(.unknown("no answer came in time"))
         let base = ScriptedTransport(Array(repeating: silence, count: 500))
         let outcomes = await ConcurrentTransport(base, width: 32).send(batch(1, count: 500))
-        // Those beyond the first 33 were under way when it was noticed.
+        // Those beyond the first 33 were in flight when it was detected.
         #expect((33...64).contains(base.pushes.count))
         #expect(outcomes.count { $0 == .unknown(.other("no answer came in time")) } == base.pushes.count)
         #expect(outcomes.count { if case .notSent(.unreachable) = $0 { true } else { false } } == 500 - base.pushes.count)

@@ -15,7 +15,7 @@ import Testing
         "100::1", "2001::1", "2001:db8::1", "2002:7f00:1::", "2002:a00:1::1", "3fff::1", "3fff:fff::1", "5f00::1", "fc00::1",
         "fd12:3456::1", "fe80::1", "fec0::1", "ff02::1",
     ])
-    func `an address that is not public is none, however it is written`(_ text: String) throws {
+    func `a non-public address is refused in any spelling`(_ text: String) throws {
         #expect(try !address(text).isPublic)
     }
 
@@ -28,7 +28,7 @@ import Testing
         #expect(try address(text).isPublic)
     }
 
-    @Test func `all addresses of a name must be public, and a name is looked at once in a while`() async throws {
+    @Test func `all addresses of a name must be public, and the result is cached for a while`() async throws {
         let asked = Mutex<[String]>([])
         let names = try [
             "public.example": [address("8.8.8.8"), address("2606:4700::1111")], "mixed.example": [address("8.8.8.8"), address("10.0.0.1")],
@@ -65,12 +65,12 @@ import Testing
         if case .failure(.forbidden(let why)) = result { why.contains("network.allow_private") } else { false }
     }
 
-    @Test func `a name that leads into the own network is refused before anything is sent, and again when it has changed since`()
+    @Test func `a name with private addresses is refused before sending, and again if its addresses have changed`()
         async throws
     {
         let server = try await CannedServer(.answering("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"))
         #expect(isForbidden(await exchange(PublicNetwork(), port: server.port)))
-        // The name was good when it was looked at, and leads elsewhere when the connection is made.
+        // The name was public when it was checked and has another address when the connection is made.
         let good = try address("8.8.8.8")
         #expect(isForbidden(await exchange(PublicNetwork { _ in [good] }, port: server.port)))
         #expect(server.requests.isEmpty)

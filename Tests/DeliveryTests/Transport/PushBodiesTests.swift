@@ -3,7 +3,7 @@ import Testing
 @testable import Delivery
 
 @Suite struct PushBodiesTests {
-    /// What a connection gets that has so much room at a time.
+    /// The bytes that a connection reads with this much room at a time.
     private func read(_ bodies: PushBodies, _ index: Int, room: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < bodies.size(index) {
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: [("head ", " tail"), ("", " tail"), ("head ", ""), ("", "")])
-    func `a body is read whole, however little room there is at a time`(head: String, tail: String) async {
+    func `a body is read completely, however little room there is at a time`(head: String, tail: String) async {
         let parts = ["first", "", "the third, which is longer"]
         var bodies = PushBodies(head: Array(head.utf8), tail: Array(tail.utf8), capacity: 3, partSize: 8)
         for part in parts { bodies.append { $0 += part.utf8 } }
@@ -33,7 +33,7 @@ import Testing
         #expect([some.body(0), some.body(1)] == [bodies.body(2), bodies.body(0)])
     }
 
-    @Test func `a shared body is everybody's`() {
+    @Test func `a shared body is that of every request`() {
         let bodies = PushBodies(shared: Array("the same".utf8))
         for room in 1...9 { #expect(read(bodies, 5, room: room) == Array("the same".utf8)) }
         #expect(bodies.subset([1]).body(0) == Array("the same".utf8))

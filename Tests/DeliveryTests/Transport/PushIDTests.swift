@@ -1,4 +1,4 @@
-import PushCore
+import PushModel
 import Testing
 
 @testable import Delivery
@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    @Test func `the same copy of a notification has the same id in every attempt, and any other copy another one`() {
+    @Test func `the same copy of a notification has the same id in every attempt, and another copy has another id`() {
         var seen: Set<PushID> = []
         for notification in ["n-0001", "n-0002"] {
             for body in ["{}", "{ }"] {
@@ -27,7 +27,7 @@ import Testing
         #expect(seen.count == 80_000)
     }
 
-    @Test func `ids of tokens that hardly differ are UUIDs of version 8 that hardly agree`() {
+    @Test func `ids of similar tokens are UUIDs of version 8 that differ widely`() {
         let series = PushIDSeries(notificationID: "n-0001", body: [])
         let token = String(repeating: "00", count: 32)
         let one = series.id(of: token)
@@ -46,7 +46,7 @@ import Testing
         "", "11111111-2222-4333-8444-55555555555", "11111111-2222-4333-8444-5555555555555", "11111111-2222-4333-8444-55555555555A",
         "11111111x2222-4333-8444-555555555555", "1111111--2222-4333-8444-555555555555", "g1111111-2222-4333-8444-555555555555",
     ])
-    func `any other text is none`(text: String) {
+    func `any other text is not an id`(text: String) {
         #expect(PushID(text) == nil)
     }
 }

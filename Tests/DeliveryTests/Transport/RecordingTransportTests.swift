@@ -1,6 +1,6 @@
 import Delivery
 import HTTPTypes
-import PushCore
+import PushModel
 import Testing
 
 @Suite("The record of the wire")
@@ -128,7 +128,7 @@ struct RecordingTransportTests {
     }
 }
 
-/// Answers with what it was sent, as a careless service might.
+/// Answers with the request it received, as a careless service might.
 private struct EchoTransport: PushTransport {
     func exchange(_ request: HTTPRequest, body: [UInt8]) async throws(TransportError) -> PushResponse {
         PushResponse(status: .badRequest, body: Array(#"{"error_description":""#.utf8) + body + Array("\"}".utf8))

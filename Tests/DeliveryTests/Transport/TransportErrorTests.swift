@@ -1,5 +1,5 @@
 import Delivery
-import PushCore
+import PushModel
 import Testing
 
 @Suite("A connection that fails becomes a verdict")

@@ -19,7 +19,7 @@ struct WebAddressTests {
     }
 
     @Test(
-        "What two programs could read differently is no address",
+        "An address that two programs could read differently is invalid",
         arguments: [
             "", "https://", "https:/host", "ftp://host/", "https://user@host/", "https://host\\@evil/",
             "https://ho st/",

@@ -1,11 +1,11 @@
 import HTTPTypes
-import PushCore
+import PushModel
 import Synchronization
 import Testing
 
 @testable import Delivery
 
-/// The channels of one batch, of which so many at a time have their exchange.
+/// The channels of one batch, of which a limited number exchange at a time.
 @Suite struct WNSBatchTests {
     private static func channels(_ count: Int) -> [String] {
         (0..<count).map { "https://db5.notify.windows.com/?token=AwYAAAB\($0)" }
@@ -15,7 +15,7 @@ import Testing
         try WNSConnector(settings: Accounts.wns, transport: transport, width: width, clock: VirtualClock(now: Accounts.start))
     }
 
-    /// Answers a message once so many of them have come.
+    /// Answers a message once this many have arrived.
     private final class Crowded: PushTransport {
         private struct State {
             var waiting: [CheckedContinuation<Void, Never>] = []
@@ -48,23 +48,23 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `as many exchanges are under way as the connector's width says, and no more`() async throws {
+    func `exchanges in flight are limited by the connector's width`() async throws {
         let transport = Crowded(size: 8)
         let verdicts = await (try Self.connector(transport, width: 8)).deliver(.wns(channels: Self.channels(64)))
         #expect(verdicts == Array(repeating: .accepted(id: nil), count: 64))
         #expect(transport.most == 8)
     }
 
-    @Test func `a blocked domain ends the batch: nobody else is sent to, and everybody has that verdict`() async throws {
+    @Test func `a blocked domain ends the batch, and every device has that verdict`() async throws {
         let blocked = ScriptedTransport.Step.answer(410, ["X-WNS-Error-Description": "The cloud service domain is blocked"])
         let transport = ScriptedTransport([.answer(200), blocked])
         let verdicts = await (try Self.connector(transport, width: 1)).deliver(.wns(channels: Self.channels(5)))
         #expect(transport.pushes.count == 2)
         #expect(verdicts[0] == .accepted(id: nil))
-        #expect(verdicts[1...].allSatisfy { $0.rejection?.reason == "DomainBlocked" && $0.rejection?.isHandleDead == false })
+        #expect(verdicts[1...].allSatisfy { $0.rejection?.reason == "DomainBlocked" && $0.rejection?.isHandleInvalid == false })
     }
 
-    @Test func `an expired channel ends nothing`() async throws {
+    @Test func `an expired channel does not end the batch`() async throws {
         let transport = ScriptedTransport([.answer(410)])
         let verdicts = await (try Self.connector(transport, width: 1)).deliver(.wns(channels: Self.channels(3)))
         #expect(verdicts.map { $0.rejection?.reason } == ["ChannelExpired", nil, nil])

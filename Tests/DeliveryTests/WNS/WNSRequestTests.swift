@@ -1,6 +1,6 @@
 import Delivery
 import HTTPTypes
-import PushCore
+import PushModel
 import Testing
 
 @Suite("What WNS is sent")

@@ -1,5 +1,5 @@
 import Delivery
-import PushCore
+import PushModel
 import Testing
 
 @Suite("What WNS answers becomes a verdict")
@@ -56,7 +56,7 @@ struct WNSVerdictTests {
         #expect(rejection.status == row.status)
         #expect(rejection.reason == row.reason)
         #expect(rejection.outcome == row.outcome)
-        #expect(rejection.isHandleDead == row.isDead)
+        #expect(rejection.isHandleInvalid == row.isDead)
         #expect(verdict.isTransient == row.isTransient)
         #expect(!rejection.explanation.isEmpty)
     }
@@ -99,14 +99,14 @@ struct WNSVerdictTests {
 
     private static let silence = ScriptedTransport.Step.fail(.unknown("no answer came in time"))
 
-    @Test("Where nobody answers, a batch ends before everybody has waited for that")
+    @Test("A batch without answers ends before every device has timed out")
     func silence() async throws {
         let (verdicts, pushes) = try await exchanges(Array(repeating: Self.silence, count: 500), width: 32)
-        // Those beyond the first 33 were under way when it was noticed.
+        // Those beyond the first 33 were in flight when it was detected.
         #expect((33...64).contains(pushes))
         #expect(verdicts.count { $0 == .unknown(reason: "no answer came in time") } == pushes)
         #expect(verdicts.count { $0.isTransient && $0.rejection?.outcome == .pnsUnreachable } == 500 - pushes)
-        #expect(verdicts.last?.rejection?.explanation.contains("nobody answered") == true)
+        #expect(verdicts.last?.rejection?.explanation.contains("no response to the previous") == true)
     }
 
     @Test("An answer in between, whatever it is, lets a batch go on")

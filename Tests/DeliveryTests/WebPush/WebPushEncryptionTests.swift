@@ -1,7 +1,7 @@
 import Crypto
 import Delivery
 import Foundation
-import PushCore
+import PushModel
 import Synchronization
 import Testing
 
@@ -11,7 +11,7 @@ import Testing
     private func bytes(_ text: String) throws -> [UInt8] { try #require(Base64URL.decode(text)) }
 
     /// RFC 8291, appendix A.
-    @Test func `the example of RFC 8291 comes out, with every value on the way`() throws {
+    @Test func `the example of RFC 8291 is reproduced, with every intermediate value`() throws {
         let sender = try P256.KeyAgreement.PrivateKey(
             rawRepresentation: bytes("yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw"))
         let recipient = try #require(WebPushRecipient(p256dh: DeliveryBatch.p256dh, auth: DeliveryBatch.auth))
@@ -34,7 +34,7 @@ import Testing
     }
 
     /// RFC 8188, section 3.1.
-    @Test func `the example of RFC 8188 comes out`() throws {
+    @Test func `the example of RFC 8188 is reproduced`() throws {
         let content = try EncryptedContent(
             ikm: bytes("yqdlZ-tYemfogSmv7Ws5PQ"), salt: bytes("I1BsxtFttlv3u_Oo94xnmw"), keyID: [])
         #expect(Base64URL.encode(content.prk) == "zyeH5phsIsgUyd4oiSEIy35x-gIi4aM7y0hCF8mwn9g")
@@ -53,7 +53,7 @@ import Testing
         return transport.pushes.map(\.body)
     }
 
-    @Test func `no two messages share a key or a salt, be it the same text for the same browser`() async throws {
+    @Test func `two messages never share a key or a salt, even with the same text for the same browser`() async throws {
         let endpoint = "https://push.example.com/p/1"
         let bodies = try await body(
             of: .browser(endpoints: [endpoint, endpoint, endpoint]), random: SeededRandom(seed: 1))
@@ -62,21 +62,21 @@ import Testing
         #expect(Set(bodies.map { $0[86...] }).count == 3)
     }
 
-    @Test func `the same randomness gives the same bytes, another gives others`() async throws {
+    @Test func `the same random numbers give the same bytes, others give other bytes`() async throws {
         let first = try await body(of: .browser(), random: SeededRandom(seed: 1))
         #expect(try await body(of: .browser(), random: SeededRandom(seed: 1)) == first)
         #expect(try await body(of: .browser(), random: SeededRandom(seed: 2)) != first)
     }
 
-    /// The order of P-256 is a little less than 2^256, and 0 is no key.
+    /// The order of P-256 is slightly less than 2^256, and 0 is not a valid key.
     @Test(arguments: [UInt64.max, 0])
-    func `bytes that are no private key are thrown away`(word: UInt64) async throws {
+    func `bytes that are not a valid private key are discarded`(word: UInt64) async throws {
         let plain = try await body(of: .browser(), random: SeededRandom(seed: 1))
         let late = try await body(of: .browser(), random: LateRandom(word: word, count: 4, then: SeededRandom(seed: 1)))
         #expect(late == plain)
     }
 
-    @Test func `randomness that never gives a key is an answer, not a hang`() async throws {
+    @Test func `random numbers that never give a key lead to an error, not a hang`() async throws {
         let transport = ScriptedTransport([])
         let connector = try WebPushConnector(
             settings: Accounts.webPush, transport: transport, clock: VirtualClock(now: Accounts.start),
@@ -90,7 +90,7 @@ import Testing
             "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAix4",
             "AyVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcx", "", "*",
         ])
-    func `a key that is no point of the curve is refused before anything is sent`(p256dh: String) async throws {
+    func `a key that is not a point of the curve is refused before sending`(p256dh: String) async throws {
         let transport = ScriptedTransport([])
         let connector = try WebPushConnector(
             settings: Accounts.webPush, transport: transport, clock: VirtualClock(now: Accounts.start),
@@ -101,7 +101,7 @@ import Testing
         #expect(transport.all.isEmpty)
     }
 
-    @Test func `base64url is that of RFC 4648, without padding`() {
+    @Test func `base64url follows RFC 4648, without padding`() {
         for (text, bytes) in [("", []), ("Zg", [0x66]), ("Zm8", [0x66, 0x6f]), ("-_-_", [0xfb, 0xff, 0xbf])] as [(String, [UInt8])] {
             #expect(Base64URL.encode(bytes) == text)
             #expect(Base64URL.decode(text) == bytes)
@@ -110,7 +110,7 @@ import Testing
     }
 }
 
-/// Gives the same word a number of times, then what another source gives.
+/// Returns the same word a number of times, then the values of another source.
 private final class LateRandom: RandomSource {
     private let word: UInt64
     private let left: Mutex<Int>

@@ -1,6 +1,6 @@
 import Delivery
 import HTTPTypes
-import PushCore
+import PushModel
 import Testing
 
 @Suite struct WebPushRequestTests {
@@ -49,16 +49,16 @@ import Testing
 
     @Test(
         arguments: [(.high, "high"), (.normal, "normal"), (.low, "low"), (nil, nil)] as [(PushOptions.Priority?, String?)])
-    func `a priority is an urgency`(priority: PushOptions.Priority?, urgency: String?) async throws {
+    func `a priority becomes an urgency`(priority: PushOptions.Priority?, urgency: String?) async throws {
         #expect(try await push(.browser(options: PushOptions(priority: priority))).header("Urgency") == urgency)
     }
 
-    @Test func `a declarative message is sent as one`() async throws {
+    @Test func `a declarative message is sent with its content type`() async throws {
         let message = #"{"web_push":8030,"notification":{"title":"News","navigate":"https://example.com/"}}"#
         #expect(try await push(.browser(message)).header("Content-Type") == "application/notification+json")
     }
 
-    @Test func `a collapse id that can be a topic is one, any other becomes one by its hash`() async throws {
+    @Test func `a collapse id becomes a topic, directly or as its hash`() async throws {
         func topic(_ id: String) async throws -> String? {
             try await push(.browser(options: PushOptions(collapseID: id))).header("Topic")
         }
@@ -73,7 +73,7 @@ import Testing
         #expect(try await topic("a.b") != topic("a.c"))
     }
 
-    @Test func `headers of the sender win over the options, and no other header passes`() async throws {
+    @Test func `headers of the sender override the options, and other headers are dropped`() async throws {
         let push = try await push(
             .browser(
                 headers: [
@@ -90,7 +90,7 @@ import Testing
         #expect(!push.headers.joined().contains("stolen"))
     }
 
-    @Test func `3,993 bytes fill the 4,096 that every service takes, one more is refused before it is sent`() async throws {
+    @Test func `3,993 bytes fill the 4,096 that every service accepts, and one more is refused before sending`() async throws {
         #expect(try await push(.browser(String(repeating: "x", count: 3993))).body.count == 4096)
         let transport = ScriptedTransport([])
         let verdicts = await (try connector(transport)).deliver(
@@ -112,12 +112,12 @@ import Testing
             "https://[::1]/", "https://user@push.example.com/", "https://push.example.com\\@evil/", "https://a..example/",
             "ftp://push.example.com/", "nonsense", "",
         ])
-    func `an endpoint inside somebody's network is not knocked at`(endpoint: String) async throws {
+    func `an endpoint in a private network is refused`(endpoint: String) async throws {
         let transport = ScriptedTransport([])
         let rejection = await (try connector(transport)).deliver(.browser(endpoints: [endpoint])).first?.rejection
         #expect(rejection?.reason == "BadEndpoint")
         #expect(rejection?.outcome == .badChannel)
-        #expect(rejection?.isHandleDead == false)
+        #expect(rejection?.isHandleInvalid == false)
         #expect(transport.all.isEmpty)
     }
 
@@ -126,11 +126,11 @@ import Testing
             "https://8.8.8.8/", "https://172.32.0.1/", "https://100.128.0.1/", "https://9.255.255.255:8443/",
             "https://updates.push.services.mozilla.com./", "https://local.example.com/", "https://10.example.com/",
         ])
-    func `an endpoint on a public host is`(endpoint: String) async throws {
+    func `an endpoint at a public host is accepted`(endpoint: String) async throws {
         _ = try await push(.browser(endpoints: [endpoint]))
     }
 
-    @Test func `an origin that the settings allow is reached, its neighbours are not`() async throws {
+    @Test func `an origin that the settings allow is reached, other private ones are not`() async throws {
         var settings = Accounts.webPush
         settings.allowedOrigins = ["http://127.0.0.1:8080", "https://Push.lan"]
         let transport = ScriptedTransport([])
@@ -143,7 +143,7 @@ import Testing
         #expect(transport.pushes.map(\.request.path) == ["/a", "/b"])
     }
 
-    @Test func `who allows addresses that are not public reaches them, over TLS`() async throws {
+    @Test func `with private networks allowed, private addresses are reached over TLS`() async throws {
         var settings = Accounts.webPush
         settings.allowsPrivate = true
         let transport = ScriptedTransport([])

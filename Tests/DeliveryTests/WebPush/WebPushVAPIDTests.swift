@@ -1,7 +1,7 @@
 import Crypto
 import Delivery
 import HTTPTypes
-import PushCore
+import PushModel
 import Testing
 
 @Suite struct WebPushVAPIDTests {
@@ -13,14 +13,14 @@ import Testing
         try WebPushConnector(settings: settings, transport: transport, clock: clock, random: SeededRandom(seed: 1))
     }
 
-    /// The `t` of each request.
+    /// The parameter `t` of each request.
     private func tokens(_ transport: ScriptedTransport) -> [Substring] {
         transport.pushes.compactMap { push in
             push.header("Authorization")?.split(separator: ",").first?.dropFirst("vapid t=".count)
         }
     }
 
-    @Test func `the token names the origin, ends within a day, and verifies against the key beside it`() async throws {
+    @Test func `the token names the origin, expires within a day, and verifies with the key beside it`() async throws {
         let transport = ScriptedTransport([])
         _ = await (try connector(transport)).deliver(
             .browser(endpoints: ["https://push.example.com:443/a", "https://push.example.com:8443/b"]))
@@ -53,7 +53,7 @@ import Testing
         #expect(SignedToken(all[4])?.claims["exp"] == .integer(Accounts.start.seconds + 23 * 3600))
     }
 
-    @Test func `fifty deliveries at once sign one token`() async throws {
+    @Test func `fifty concurrent deliveries sign one token`() async throws {
         let transport = ScriptedTransport([])
         let connector = try connector(transport)
         await withTaskGroup { group in
@@ -63,7 +63,7 @@ import Testing
         #expect(Set(tokens(transport)).count == 1)
     }
 
-    @Test func `endpoints of ever new origins do not fill the memory for good, and are all served`() async throws {
+    @Test func `tokens of many origins do not fill the memory, and all origins are served`() async throws {
         let transport = ScriptedTransport([])
         let verdicts = await (try connector(transport)).deliver(
             .browser(endpoints: (0..<1030).map { "https://h\($0).example/" } + ["https://h0.example/"]))
@@ -73,7 +73,7 @@ import Testing
         #expect(all.first != all.last, "the first token was kept beyond the limit")
     }
 
-    @Test func `a private key in PEM is taken as well`() async throws {
+    @Test func `a private key in PEM is accepted too`() async throws {
         var settings = Accounts.webPush
         settings.privateKey = Secret(Accounts.applicationServerKey.pemRepresentation)
         let transport = ScriptedTransport([])
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: ["", "push@example.com", "mailto:", "mailto:push", "mailto:@b", "mailto:a b@c", "http://example.com", "https://"])
-    func `a subject that nobody can write to is refused`(subject: String) {
+    func `a subject that is not a valid contact is refused`(subject: String) {
         var settings = Accounts.webPush
         settings.subject = subject
         let error = #expect(throws: PushError.self) { try connector(ScriptedTransport([]), settings) }
@@ -96,7 +96,7 @@ import Testing
         _ = try connector(ScriptedTransport([]), settings)
     }
 
-    @Test func `keys that are none, or no pair, are refused and not told`() {
+    @Test func `invalid keys and mismatched pairs are refused and not shown`() {
         let foreign = P256.Signing.PrivateKey()
         for (publicKey, privateKey) in [
             (Accounts.webPush.publicKey, "nonsense"), (Accounts.webPush.publicKey, String(repeating: "A", count: 43)),

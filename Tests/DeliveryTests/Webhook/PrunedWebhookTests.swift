@@ -1,6 +1,6 @@
 import Crypto
 import HTTPTypes
-import PushCore
+import PushModel
 import Storage
 import Support
 import Synchronization
@@ -8,18 +8,18 @@ import Testing
 
 @testable import Delivery
 
-/// What an app's backend is told of devices that left.
+/// The webhook that reports removed devices to an app's backend.
 @Suite struct PrunedWebhookTests {
     private static let secret = Secret("a secret of the test")
 
-    /// A hub's store, and what the webhook says of its work.
-    private final class Desk: PrunedSource {
+    /// The store of a hub, and the events that the webhook reports.
+    private final class Desk: PrunedDeviceQueue {
         let name = "hub"
         let store = BreakableStore(MemoryHubStore())
         let clock = VirtualClock(now: HubBench.dawn)
-        private let notes = Mutex<[PrunedWebhook.News]>([])
+        private let notes = Mutex<[PrunedWebhook.Event]>([])
 
-        var news: [PrunedWebhook.News] { notes.withLock { $0 } }
+        var news: [PrunedWebhook.Event] { notes.withLock { $0 } }
 
         func webhook(_ transport: any PushTransport, _ address: String = "https://app.example/pruned?a=1") throws -> PrunedWebhook {
             PrunedWebhook(
@@ -47,16 +47,16 @@ import Testing
             try await store.commit(change)
         }
 
-        func untold(limit: Int) async throws(PushError) -> [PrunedDevice] { try await store.untoldPruned(limit: limit) }
+        func untold(limit: Int) async throws(PushError) -> [PrunedDevice] { try await store.unreportedPruned(limit: limit) }
         func acknowledge(upTo number: Int64) async throws(PushError) { try await store.acknowledgePruned(upTo: number) }
-        func dropUntold(beyond most: Int) async throws(PushError) -> Int { try await store.dropUntoldPruned(beyond: most) }
+        func dropUnreported(beyond most: Int) async throws(PushError) -> Int { try await store.dropUnreportedPruned(beyond: most) }
     }
 
     private func numbers(_ exchange: ScriptedTransport.Exchange) throws -> [Int] {
         try JSON(parsing: exchange.body)["items"]?.array?.compactMap { $0["number"]?.int } ?? []
     }
 
-    @Test func `a request names hub and batch, has whole handles, and is signed with its moment`() async throws {
+    @Test func `a request has the hub, the batch and complete handles, and its signature covers the time`() async throws {
         let (desk, transport) = (Desk(), ScriptedTransport([]))
         var change = RegistrationChange()
         change.pruned = [
@@ -83,7 +83,7 @@ import Testing
         #expect(desk.news == [.told(hub: "hub", 1)])
     }
 
-    @Test func `all are told once and in order, so many at a time`() async throws {
+    @Test func `every device is reported once, in order, in batches`() async throws {
         let (desk, transport) = (Desk(), ScriptedTransport([]))
         try await desk.prune(1...1100)
         let webhook = try desk.webhook(transport)
@@ -94,14 +94,14 @@ import Testing
         #expect(transport.all.count == 3)
     }
 
-    @Test func `what is not acknowledged is told again, as the same batch, with longer and longer pauses`() async throws {
+    @Test func `an unacknowledged batch is repeated unchanged, with growing pauses`() async throws {
         let failures: [ScriptedTransport.Step] = [
             .answer(500), .fail(.unknown("broken off")), .fail(.notSent("nobody there")), .answer(404), .answer(302),
         ]
         let (desk, transport) = (Desk(), ScriptedTransport(failures))
         try await desk.prune(1...3)
         let webhook = try desk.webhook(transport)
-        var told: [PrunedWebhook.News] = []
+        var told: [PrunedWebhook.Event] = []
         let reasons = ["it answers 500", "broken off", "nobody there", "it answers 404", "302: redirects are not followed"]
         for (number, why) in reasons.enumerated() {
             let pause = await webhook.tell([desk])
@@ -109,15 +109,15 @@ import Testing
             #expect(pause >= whole / 2 && pause <= whole)
             told.append(.failed(why, pause: pause, isFirst: number == 0))
         }
-        // Every attempt is news, so that all can be counted.
+        // Every attempt is an event, so that all can be counted.
         #expect(desk.news == told)
-        // Another process has the same to tell.
+        // Another process reports the same devices.
         _ = await webhook.tell([desk])
         #expect(Set(transport.all.compactMap { $0.header("Idempotency-Key") }).count == 1 && transport.all.count == 6)
-        #expect(desk.news.suffix(2) == [.told(hub: "hub", 3), .worksAgain])
+        #expect(desk.news.suffix(2) == [.told(hub: "hub", 3), .hasRecovered])
     }
 
-    @Test func `pauses end at five minutes, and are as long as the backend asks, up to an hour`() async throws {
+    @Test func `pauses are at most five minutes, or as long as the backend asks, up to an hour`() async throws {
         let steps: [ScriptedTransport.Step] =
             Array(repeating: .answer(503), count: 12) + [
                 .answer(429, ["Retry-After": "1000"]), .answer(503, ["Retry-After": "80000"]), .answer(410),
@@ -132,7 +132,7 @@ import Testing
         #expect(pauses.suffix(4) == [.seconds(1000), .seconds(3600), .seconds(3600), .seconds(3600)])
     }
 
-    @Test func `where a request is too large smaller ones follow`() async throws {
+    @Test func `after a refusal for size, smaller requests follow`() async throws {
         let (desk, transport) = (Desk(), ScriptedTransport([.answer(413), .answer(413)]))
         try await desk.prune(1...10)
         #expect(try await desk.webhook(transport).tell([desk]) == PrunedWebhook.interval)
@@ -140,7 +140,7 @@ import Testing
         #expect(try transport.all.dropFirst(2).flatMap { try numbers($0) } == Array(1...10))
     }
 
-    @Test func `who came back before anybody was told is no news, and after that it is`() async throws {
+    @Test func `a device that is restored before the report is not reported, and after the report it is`() async throws {
         let (desk, transport) = (Desk(), ScriptedTransport([]))
         try await desk.prune(1...3)
         try await desk.restore([2])
@@ -156,7 +156,7 @@ import Testing
         #expect(handle == DeviceHandle.phone(3).text)
     }
 
-    @Test func `where it cannot be kept that somebody knows, he is told again`() async throws {
+    @Test func `when the acknowledgement cannot be stored, the batch is reported again`() async throws {
         let (desk, transport) = (Desk(), ScriptedTransport([]))
         try await desk.prune(1...2)
         let webhook = try desk.webhook(transport)
@@ -168,23 +168,23 @@ import Testing
         #expect(desk.news.contains(.told(hub: "hub", 2)))
     }
 
-    @Test func `where nobody waits any more a row of failures is over, though nobody was told`() async throws {
+    @Test func `when nothing is pending any more, a series of failures ends without a report`() async throws {
         let (desk, transport) = (Desk(), ScriptedTransport([.answer(500)]))
         let webhook = try desk.webhook(transport)
         desk.store.refuse([.read])
         _ = await webhook.tell([desk])
         desk.store.refuse([])
         _ = await webhook.tell([desk])
-        #expect(desk.news.count == 2 && desk.news.last == .nobodyWaits)
+        #expect(desk.news.count == 2 && desk.news.last == .nothingPending)
         try await desk.prune(1...1)
         _ = await webhook.tell([desk])
         try await desk.restore([1])
         try await desk.acknowledge(upTo: 9)
         _ = await webhook.tell([desk])
-        #expect(desk.news.count == 4 && desk.news.last == .nobodyWaits)
+        #expect(desk.news.count == 4 && desk.news.last == .nothingPending)
     }
 
-    @Test func `it goes over a real connection, and comes again until it is cancelled`() async throws {
+    @Test func `it works over a real connection, and repeats until it is cancelled`() async throws {
         let desk = Desk()
         let server = try await CannedServer(.answering("HTTP/1.1 204 No Content\r\n\r\n"))
         let transport = HTTPClientTransport()
@@ -194,7 +194,7 @@ import Testing
         try await until { desk.clock.hasSleepers }
         #expect(server.requests.count == 1)
         try await desk.prune(3...3)
-        _ = desk.clock.advanceToNextSleeper()
+        _ = desk.clock.advanceToNextDeadline()
         try await until { server.requests.count >= 2 }
         task.cancel()
         await task.value
@@ -203,7 +203,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func `it does not reach into the machine's own network`() async throws {
+    @Test func `it does not reach the machine's own network`() async throws {
         let desk = Desk()
         let server = try await CannedServer(.answering("HTTP/1.1 204 No Content\r\n\r\n"))
         let transport = HTTPClientTransport(network: PublicNetwork())

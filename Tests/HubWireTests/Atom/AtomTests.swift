@@ -1,4 +1,4 @@
-import PushCore
+import PushModel
 import Support
 import Testing
 
@@ -20,7 +20,7 @@ import Testing
 
     private static func write(_ writer: inout XMLWriter) { writer.description("X") { $0.element("Y", text: "1") } }
 
-    @Test func `an entry is answered as the service does`() {
+    @Test func `an entry equals that of the service`() {
         let text =
             #"<entry a:etag="W/&quot;2&quot;" xmlns="http://www.w3.org/2005/Atom""#
             + #" xmlns:a="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata">"# + Self.inside + Self.rest
@@ -36,7 +36,7 @@ import Testing
         #expect(String(decoding: entry.document(Self.write), as: UTF8.self) == text)
     }
 
-    @Test func `a feed has its entries last, without the namespace of Atom repeated`() {
+    @Test func `a feed has its entries last, without repeating the Atom namespace`() {
         let feed = AtomFeed(title: "Registrations", id: "https://ns/hub/registrations?a=1&b=2", updated: Self.entry.updated)
         let head =
             #"<feed xmlns="http://www.w3.org/2005/Atom"><title type="text">Registrations</title>"#
@@ -57,7 +57,7 @@ import Testing
             "<a:entry xmlns:a='u'><a:title/><a:content type='application/atom+xml;type=entry;charset=utf-8'><X/></a:content></a:entry>",
             "<X/>",
         ])
-    func `the description of a request is found in its wrapping`(text: String) throws {
+    func `the description in a request is found in any wrapping`(text: String) throws {
         #expect(try AtomEntry.description(in: Array(text.utf8), limit: 1000).name == "X")
     }
 

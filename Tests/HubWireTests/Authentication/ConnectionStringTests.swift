@@ -1,4 +1,4 @@
-import PushCore
+import PushModel
 import Testing
 
 @testable import HubWire
@@ -10,12 +10,12 @@ import Testing
         ("a:65536", false), ("a:99999", false), ("a:80x", false), ("a:+80", false), ("a:80:80", false), ("[::1", false), ("[::1]80", false),
         ("[]", false), ("a b", false), ("user@a", false), ("zoé", false), ("a/b", false),
     ])
-    func `An authority is a host and perhaps a port that there can be`(text: String, isValid: Bool) {
+    func `An authority is a host with an optional port`(text: String, isValid: Bool) {
         #expect(Authority.isValid(text) == isValid)
     }
 
     @Test(arguments: ["localhost:99999", "[::1", "a b", "a:0"])
-    func `An endpoint that can be no machine's is refused, without a word of the key`(host: String) throws {
+    func `An invalid endpoint is refused without showing the key`(host: String) throws {
         let error = try #require(throws: PushError.self) {
             try ConnectionString(parsing: "Endpoint=sb://\(host)/;SharedAccessKeyName=n;SharedAccessKey=a2V5")
         }
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: [("http://localhost:8080", "http"), ("https://push.example.com/x", "sb"), ("HTTP://h", "http")])
-    func `Of an address it is one that is read as the same`(address: String, scheme: String) throws {
+    func `A connection string made from an address reads back unchanged`(address: String, scheme: String) throws {
         let text = ConnectionString(address: address, keyName: "n", key: Secret("a2V5"), hub: "news").reveal()
         let read = try ConnectionString(parsing: text)
         #expect(text.hasPrefix("Endpoint=\(scheme)://") && text.hasSuffix(";EntityPath=news"))

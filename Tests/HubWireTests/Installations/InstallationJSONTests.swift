@@ -1,4 +1,4 @@
-import PushCore
+import PushModel
 import Support
 import Testing
 
@@ -13,7 +13,7 @@ import Testing
 
     private func written(_ installation: Installation) -> String { String(decoding: installation.document(), as: UTF8.self) }
 
-    @Test func `an installation says when it was written last`() throws {
+    @Test func `an installation has the time of its last write`() throws {
         var installation = try read(#"{"pushChannel":"\#(Self.token)","platform":"apns"}"#)
         installation.updatedAt = HubBench.dawn
         #expect(
@@ -21,7 +21,7 @@ import Testing
                 #""lastActiveOn":"2026-01-05T09:00:00.000Z","lastUpdate":"2026-01-05T09:00:00.000Z""#))
     }
 
-    @Test func `an installation is answered as the service does`() throws {
+    @Test func `an installation is returned as the service does`() throws {
         var installation = try read(
             """
             {"installationId":"pad","userId":"u-1","pushChannel":"\(Self.token)","platform":"Apns","expirationTime":null,
@@ -34,13 +34,13 @@ import Testing
             + #""templates":{"Template Name":{"body":"{\"aps\":{\"alert\":\"alert!\"}}","headers":{"apns-priority":"5"},"expiry":"0","#
             + #""tags":["Template Name"]}}}"#
         #expect(written(installation) == text)
-        // What was answered comes back, also the name that is no tag.
+        // The answer reads back as the same installation, including the template name that is not a tag.
         installation.templates["Template Name"]?.tags = []
         #expect(try read(text) == installation)
         #expect(written(installation) == text)
     }
 
-    @Test func `what is empty is left out`() throws {
+    @Test func `empty members are omitted`() throws {
         let text =
             #"{"installationId":"pad","pushChannel":"a:b","pushChannelExpired":false,"platform":"fcmV1","expirationTime":"2026-02-01T00:00:00.000Z"}"#
         #expect(try written(read(text)) == text)
@@ -51,11 +51,11 @@ import Testing
             ("apns", "AA", .apns), ("WNS", "https://a/", .wns), ("mpns", "http://a/", .mpns), ("gcm", "a", .gcm), ("adm", "a", .adm),
             ("baidu", "1-2", .baidu), ("fcmv1", "a", .fcmV1), ("FcmV1", "a", .fcmV1), ("xiaomi", "a", .xiaomi),
         ] as [(String, String, Platform)])
-    func `every platform is known in any case`(name: String, channel: String, platform: Platform) throws {
+    func `every platform is recognised in any case`(name: String, channel: String, platform: Platform) throws {
         #expect(try read(#"{"platform":"\#(name)","pushChannel":"\#(channel)"}"#).handle.platform == platform)
     }
 
-    @Test func `a browser's channel is an object, or a text with it`() throws {
+    @Test func `a browser's channel is an object, or a text that contains it`() throws {
         guard case .browser(let endpoint, let p256dh, let auth) = DeviceHandle.subscription else { return }
         let channel: JSON = ["endpoint": .string(endpoint), "p256dh": .string(p256dh), "auth": .string(auth)]
         for value in [channel, .string(channel.text())] {
@@ -81,7 +81,7 @@ import Testing
         #expect(written(installation) == text)
     }
 
-    @Test func `a body in the words of the documentation is read`() throws {
+    @Test func `a body as in the documentation is read`() throws {
         let installation = try read(#"{"Platform":"gcm","PushChannel":"a","templates":{"n":{"bodyTemplate":"{}"}}}"#)
         #expect(installation.templates == ["n": InstallationTemplate(body: "{}")])
     }
@@ -104,12 +104,12 @@ import Testing
             (#"{"platform":"gcm","pushChannel":"a","templates":[]}"#, "installation.invalid"),
             (#"{"platform":"wns","pushChannel":"https://a/","secondaryTiles":{"t":{}}}"#, "installation.invalid"),
         ])
-    func `what is no installation is refused with 400`(text: String, code: String) async {
+    func `an invalid installation is refused with 400`(text: String, code: String) async {
         let error = await refusal { try read(text) }
         #expect(error?.code == code && error?.status == 400)
     }
 
-    @Test func `a body over 256 KiB is refused before it is read`() async {
+    @Test func `a body over 256 KiB is refused before it is parsed`() async {
         let error = await refusal { try read(String(repeating: " ", count: (256 << 10) + 1)) }
         #expect(error?.status == 413)
     }
@@ -130,7 +130,7 @@ import Testing
             (#"[{"op":"add"}]"#, "installation.patch"),
             ("[1]", "installation.patch"), ("[", "installation.invalid"),
         ])
-    func `what is no patch is refused`(text: String, code: String) async {
+    func `an invalid patch is refused`(text: String, code: String) async {
         let error = await refusal { try PatchOperation.list(body: Array(text.utf8)) }
         #expect(error?.code == code && error?.status == 400)
     }

@@ -1,4 +1,4 @@
-import PushCore
+import PushModel
 import Support
 import Testing
 
@@ -19,18 +19,18 @@ import Testing
         #expect(root.text(of: "c") == nil)
     }
 
-    @Test func `an element that says nil has no text`() throws {
+    @Test func `an element with the attribute nil has no text`() throws {
         let root = try parse(#"<a xmlns:i="u"><b i:nil="true"/><c i:nil="false">x</c><d/></a>"#)
         #expect(root.text(of: "b") == nil)
         #expect(root.text(of: "c") == "x")
         #expect(root.text(of: "d")?.isEmpty == true)
     }
 
-    @Test func `a prefix that nobody declared is read all the same`() throws {
+    @Test func `an undeclared prefix is accepted`() throws {
         #expect(try parse(#"<a i:type="X"/>"#).attribute("type") == "X")
     }
 
-    @Test func `bytes are UTF-8, UTF-16 or ISO-8859-1, as they say themselves`() throws {
+    @Test func `the encoding is UTF-8, UTF-16 or ISO-8859-1, as the document states`() throws {
         #expect(try parse("\u{FEFF}<a>é😀</a>").text == "é😀")
         for isBig in [true, false] {
             let bytes = "\u{FEFF}<a>é😀</a>".utf16.flatMap { unit -> [UInt8] in
@@ -51,14 +51,14 @@ import Testing
             (#"<?xml version="1.0" encoding="EBCDIC"?><a/>"#, 1, 31, "unknown encoding"),
             ("<a b='1' b='2'/>", 1, 10, "duplicate attribute"),
         ])
-    func `what is not well-formed is refused with its place`(text: String, line: Int64, column: Int64, why: String) async {
+    func `malformed XML is refused with its position`(text: String, line: Int64, column: Int64, why: String) async {
         let error = await refusal { try parse(text) }
         #expect(error?.code == "xml.invalid" && error?.status == 400)
         #expect(error?.message == "the XML cannot be read at line \(line), column \(column): \(why)")
         #expect(error?.details == ["line": .integer(line), "column": .integer(column)])
     }
 
-    @Test func `bytes that are no text are refused`() async {
+    @Test func `bytes in an invalid encoding are refused`() async {
         let error = await refusal { try XMLElement(parsing: [0x3C, 0x61, 0x3E, 0xFF, 0xFE], limit: 100) }
         #expect(error?.code == "xml.invalid")
     }
@@ -68,7 +68,7 @@ import Testing
             #"<!DOCTYPE a [<!ENTITY b "bb"><!ENTITY c "&b;&b;">]><a>&c;</a>"#, #"<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>"#,
             "<!DOCTYPE a><a/>",
         ])
-    func `a document type is refused before anything in it counts`(text: String) async {
+    func `a document type is refused before its content is processed`(text: String) async {
         let error = await refusal { try parse(text) }
         #expect(error?.message.hasSuffix("a document type declaration is not allowed") == true)
     }

@@ -3,7 +3,7 @@ import Testing
 @testable import HubWire
 
 @Suite struct XMLWriterTests {
-    @Test func `elements are written without blanks, and texts escaped`() {
+    @Test func `elements are written without whitespace, and texts are escaped`() {
         var writer = XMLWriter()
         writer.element("a", ["b": "1\"<&", "c": "2"]) { writer in
             writer.element("d", text: "<&>\"'")
@@ -20,16 +20,16 @@ import Testing
     }
 
     @Test(arguments: ["", "<&>", "]]>", "a]]>b]]]>", "]]", "é😀\r\n"])
-    func `a section reads back as it was`(text: String) throws {
+    func `a CDATA section reads back unchanged`(text: String) throws {
         var writer = XMLWriter()
         writer.element("a", cdata: text)
         #expect(writer.text.hasPrefix("<a><![CDATA["))
-        // An XML reader turns every end of line into one line feed.
+        // An XML reader converts every line ending to a line feed.
         let expected = text.utf8.map { $0 }.filter { $0 != 0x0D }
         #expect(try Array(XMLElement(parsing: writer.bytes, limit: 100).text.utf8) == expected)
     }
 
-    @Test func `characters that XML cannot hold are replaced`() {
+    @Test func `characters that XML does not allow are replaced`() {
         var writer = XMLWriter()
         writer.element("a", text: "x\u{0}y")
         #expect(writer.text == "<a>x\u{FFFD}y</a>")

@@ -1,21 +1,21 @@
-/// A script that tries to hold its host up, and what becomes of it in stock Lua with a hook that counts.
+/// A script that tries to block its host, and its effect in stock Lua with a counting hook.
 struct Attack: ExpressibleByStringLiteral {
-    /// Why an attack stands here though that hook ends it.
+    /// Why an attack is tested although that hook ends it.
     enum Reason {
-        /// Nothing of it is in the hook's way: the least that a budget has to end.
+        /// It does nothing against the hook: the minimum that a budget must end.
         case plain
-        /// Coroutines begin the count of a hook anew where each has its own, as here.
+        /// Each coroutine restarts the count of its hook.
         case counts
-        /// It catches whatever ends it, but only where it happens to be; and a hook of stock Lua raises once.
+        /// It catches its end, depending on the position; a hook of stock Lua raises its error once.
         case chance
-        /// It takes long in one instruction, in which no hook runs: what counts work here has to look at it.
+        /// One call takes long without running a hook, so the work must be counted inside of it.
         case long
-        /// The functions that it lets the library call have instructions that a hook can count. Ours may call none.
+        /// The functions that the library calls have instructions for the hook to count. Functions of the host may have none.
         case calls
     }
 
     let source: String
-    /// Nil: it hangs.
+    /// Why stock Lua ends it; nil if stock Lua hangs.
     let endsInStock: Reason?
 
     init(_ source: String, endsInStock: Reason? = nil) {
@@ -26,7 +26,7 @@ struct Attack: ExpressibleByStringLiteral {
     init(stringLiteral source: String) { self.init(source) }
 }
 
-/// Scripts that try to hold their host up. Each goes on for ever, or as good as.
+/// Scripts that try to block their host. Each runs forever, or nearly so.
 enum Attacks {
     static let loops: [Attack] = [
         Attack("while true do end", endsInStock: .plain),
@@ -109,7 +109,7 @@ enum Attacks {
         Attack("table.concat(numbers, ', ')", endsInStock: .long),
     ]
 
-    /// What the attacks on tables find.
+    /// Variables for the attacks on tables.
     static let tableSetUp = """
         local long_length = function() return 1 << 40 end
         local long = setmetatable({}, {__len = function() return 1 << 40 end, __index = function() return 1 end, __newindex = rawequal})
@@ -118,7 +118,7 @@ enum Attacks {
 
         """
 
-    /// Attacks in which single instructions of the interpreter take long. No budget of instructions can tell.
+    /// Attacks in which single instructions of the interpreter take long, so that an instruction budget does not help.
     static let longInstructions: [Attack] = [
         "local a, b = ('x'):rep(8e6) .. 'a', ('x'):rep(8e6) .. 'b' while true do local _ = a < b end",
         "local a, b = ('x'):rep(8e6) .. 'a', ('x'):rep(8e6) .. 'a' while true do local _ = a == b end",
@@ -131,7 +131,7 @@ enum Attacks {
         "local t = {} while true do t[('x'):rep(1e6)] = nil end",
     ]
 
-    /// Ways to catch what ends a script. `SPIN` computes without end.
+    /// Ways to catch the error that ends a script. `SPIN` computes forever.
     static let swallowers: [Attack] = [
         "while true do pcall(SPIN) end",
         "while true do xpcall(SPIN, function() SPIN() end) end",
@@ -161,14 +161,14 @@ enum Attacks {
                 + "setmetatable({}, {__close = SPIN}) return pcall(xpcall, nest, SPIN, n - 1) end)() end while true do pcall(nest, 20) end"),
     ]
 
-    /// More of the kind, which stand in tests of their own besides.
+    /// More attacks, which also have their own tests.
     static let others: [Attack] = [
         "xpcall(error, function() while true do end end)",
         "setmetatable({}, {__gc = function() while true do end end}) collectgarbage()",
         "load('if x then ' .. ('elseif x then '):rep(2e5) .. 'end')",
     ]
 
-    /// All of them as a script for stock Lua, after what each needs.
+    /// All attacks as scripts for stock Lua, each with its setup.
     static var inStock: [(setUp: String, attack: Attack)] {
         (loops + texts + longInstructions + others).map { ("", $0) } + tables.map { (tableSetUp, $0) }
             + swallowers.map { ("local SPIN = function() while true do end end ", $0) }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Lua
 
-/// A state with the functions that the tests call, and short ways to run scripts in it.
+/// A state with the functions that the tests call, and shorthands to run scripts in it.
 ///
-/// Nothing here waits for time: `gate(name)` waits until a test or another task calls `open(name)`.
+/// Nothing sleeps: `gate(name)` waits until a test or another task calls `open(name)`.
 final class Bench: Sendable {
     let thread: LuaThread
     let state: LuaState
@@ -152,7 +152,7 @@ final class Bench: Sendable {
             arguments: arguments, annotations: annotations, limits: limits)
     }
 
-    /// Runs a script that is to fail.
+    /// Runs a script that must fail.
     func failure(
         of source: String, annotations: [String: String] = [:], limits: LuaLimits? = nil,
         sourceLocation: Testing.SourceLocation = #_sourceLocation
@@ -169,7 +169,7 @@ final class Bench: Sendable {
     var log: [String] { printed.lines }
 }
 
-/// What scripts logged and printed, line by line.
+/// The logged and printed texts of scripts, line by line.
 final class Printed: Sendable {
     private let list = Mutex<[String]>([])
 
@@ -180,7 +180,7 @@ final class Printed: Sendable {
     var lines: [String] { list.withLock { $0 } }
 }
 
-/// Named gates that functions of the test wait at, until they are opened.
+/// Named gates that functions of the test wait at until they are opened.
 final class Gates: Sendable {
     private struct Gate {
         var isOpen = false
@@ -232,12 +232,12 @@ final class Gates: Sendable {
         shared.withLock { $0.gates[name]?.isOpen == true }
     }
 
-    /// Makes gates as they were at first.
+    /// Closes gates again.
     func close(_ names: String...) {
         shared.withLock { shared in for name in names { shared.gates[name] = nil } }
     }
 
-    /// Waits until somebody waits at the gate.
+    /// Waits until a function waits at the gate.
     func arrival(at name: String) async {
         await withCheckedContinuation { continuation in
             let isThere = shared.withLock { shared -> Bool in

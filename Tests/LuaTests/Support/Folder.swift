@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// An empty folder of its own that ends with the test.
+/// An empty temporary folder that is removed after the test.
 final class Folder: Sendable {
     let path: String
 

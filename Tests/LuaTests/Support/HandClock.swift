@@ -3,17 +3,16 @@ import Glibc
 
 @testable import Lua
 
-/// A CPU clock that scripts move by hand. The budgets and the preemption meet it as they meet the thread's own, which moves on
-/// beside it.
+/// A CPU clock that scripts move. Budgets and preemption see it like the thread's own clock, which also advances.
 enum HandClock {
-    /// Ticks of the thread that calls this, as the kernel sends them: the second one finds that a turn has lasted for a tick.
+    /// Sends clock ticks to the calling thread like the kernel. The second tick finds that a turn has lasted one tick.
     static func tick(_ count: Int) {
         for _ in 0..<count { raise(SIGURG) }
     }
 }
 
 extension Bench {
-    /// Defines a module `clock`: `spend(s)` lets the run that calls it have used up so many seconds of CPU time more.
+    /// Defines a module `clock`: `spend(s)` adds seconds of CPU time to the run that calls it.
     func defineClock() async throws {
         try await state.define(
             LuaModule(

@@ -1,11 +1,11 @@
 import Glibc
 
-/// What ends a child process that hangs.
+/// Ends a child process that hangs.
 enum HangGuard {
-    /// Lets the kernel end the process once it has used so much CPU time from now on, without writing its memory to a file.
+    /// Makes the kernel end the process after this much more CPU time, without a core dump.
     ///
-    /// CPU time, because other work of the machine, or a sanitizer, may make anything take its time. For what hangs without
-    /// computing there are two minutes.
+    /// The limit is CPU time because other processes or a sanitizer may slow the test down. A process that hangs without
+    /// computing is ended after two minutes.
     static func arm(milliseconds: Int = 10_000) {
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(4), &none)  // RLIMIT_CORE

@@ -3,12 +3,12 @@ import Testing
 
 @testable import Lua
 
-/// A session, and Lua functions to call in it by name.
+/// A session, and Lua functions that tests call in it by name.
 final class SessionBench: Sendable {
     let bench: Bench
     let session: LuaSession
     private let failures = Failures()
-    /// Runs the text that it is given.
+    /// Runs the given text.
     let evaluate: LuaFunctionReference
 
     init(limits: LuaLimits = LuaLimits()) async throws {
@@ -46,10 +46,10 @@ final class SessionBench: Sendable {
         return LuaError(kind: .runtime, code: "test.no_failure", message: "")
     }
 
-    /// The messages of what the session told.
+    /// The messages that the session reported.
     var told: [String] { failures.all.map(\.message) }
 
-    /// The first so many errors that the session told, once it has.
+    /// The first errors that the session reported, as soon as there are this many.
     func told(_ count: Int) async -> [LuaError] { await failures.first(count) }
 
     private final class Failures: Sendable {

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Lua
 
-/// A sandboxed state in which scripts find the stock libraries too: as `stock.string`, `stock.table` and `stock.utf8`.
+/// A sandboxed state that also has the stock libraries, as `stock.string`, `stock.table` and `stock.utf8`.
 enum TwinLibraries {
-    /// Runs a script, of which `...` is the seed. Answers its error, or nil.
+    /// Runs a script with the seed as `...`. Returns its error, or nil.
     static func run(_ source: String, seed: Int64, fuel: Int64) -> String? {
         guard let context = clua_context_new(64 << 20, 1), let lua = clua_state_new(context) else { return "no state" }
         defer {
@@ -34,7 +34,7 @@ enum TwinLibraries {
         return status == LUA_OK ? nil : text(task)
     }
 
-    /// The seed to use: `LUA_TEST_SEED`, or another one each time.
+    /// The seed: `LUA_TEST_SEED`, or a new one each time.
     static var seed: Int64 {
         if let given = getenv("LUA_TEST_SEED").flatMap({ Int64(String(cString: $0)) }) { return given }
         return Int64.random(in: 0..<1 << 31)

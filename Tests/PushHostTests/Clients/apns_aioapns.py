@@ -1,7 +1,7 @@
-"""aioapns against the simulated APNs: successes|failures PORT CONTROL_PORT FOLDER, the last for a certificate.
+"""aioapns against the simulated APNs. Arguments: successes|failures PORT CONTROL_PORT FOLDER. The certificate is written to FOLDER.
 
-It names no protocol in TLS and no :authority, and never opens the window of its connection again. Before it has seen SETTINGS it
-opens as many streams as it likes, and of one that is refused it never tells, so that one connection has to do for many at once.
+aioapns sends no ALPN and no :authority, and never updates the window of its connection. Before it has received SETTINGS it opens
+any number of streams, and it does not report a refused stream. So a single connection is used for many requests at once.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ TEXT = {"aps": {"alert": "Hello"}}
 
 
 async def quiet(request, result):
-    """Failures are looked at below."""
+    """Suppresses the log of failures, which are checked below."""
 
 
 def sender(**options):
@@ -66,7 +66,7 @@ async def failures():
     client = sender()
     await answered(client, "200")
 
-    # What is wrong with the request.
+    # Errors in the request.
     await answered(client, "400", "BadDeviceToken", to="ab" * 32)
     await answered(client, "400", "MissingDeviceToken", to="")
     await answered(client, "400", "BadPriority", priority=7)
@@ -76,23 +76,23 @@ async def failures():
     await answered(client, "400", "PayloadEmpty", message={})
     await answered(client, "413", "PayloadTooLarge", message={"aps": {"alert": "x" * 4096}})
 
-    # Who sends.
+    # Wrong senders.
     await answered(sender(team_id="SOMEBODY12"), "403", "InvalidProviderToken")
     await answered(sender(key_id="NOSUCHKEY1"), "403", "InvalidProviderToken")
 
-    # A token that is dead, and since when.
+    # An invalid token, and since when it is invalid.
     order("/phones/bob", "DELETE")
     gone = await answered(client, "410", "Unregistered", to=bob)
     assert 1_700_000_000_000 < gone.timestamp < 4_000_000_000_000, gone.timestamp
 
-    # What a service says that has troubles of its own.
+    # Faults of the service.
     for status, reason in [("429", "TooManyRequests"), ("500", "InternalServerError"), ("503", "ServiceUnavailable"), ("410", "ExpiredToken")]:
         order("/faults/apns", reason=reason, count=1)
         await answered(client, status, reason)
     order("/faults/apns", reason="Shutdown", count=1)
     await answered(client, "503", "Shutdown")
 
-    # The connection goes, and aioapns makes another once it has noticed.
+    # The connection closes. aioapns opens another one once it has noticed.
     while client.pool.connections:
         await asyncio.sleep(0)
     await answered(client, "200")

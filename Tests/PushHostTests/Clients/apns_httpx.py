@@ -1,4 +1,4 @@
-"""httpx over HTTP/2 against the simulated APNs: PORT CONTROL_PORT."""
+"""httpx over HTTP/2 against the simulated APNs. Arguments: PORT CONTROL_PORT."""
 
 import asyncio
 import json
@@ -87,7 +87,7 @@ async def main():
         await refused(client, 400, "BadDeviceToken", host=test_host)
         await refused(client, 400, "PayloadEmpty", body=b"[]")
         await refused(client, 413, "PayloadTooLarge", body=json.dumps({"aps": "x" * 4096}).encode())
-        # More than the window of a stream takes at once: the answer does not wait for all of it.
+        # More than a stream's window: the response comes before the whole body.
         await refused(client, 413, "PayloadTooLarge", body=b"x" * 60_000)
 
         for name, status in [
@@ -100,7 +100,7 @@ async def main():
             assert ("timestamp" in answer.json()) == (status == 410)
             await accepted(client)
 
-    # Who sends, each on a connection of its own.
+    # Wrong senders, each on its own connection.
     for status, reason, bearer in [
         (403, "MissingProviderToken", None), (403, "InvalidProviderToken", "a.b.c"), (403, "InvalidProviderToken", token(kid="NOSUCHKEY1")),
         (403, "ExpiredProviderToken", token(age=3700)),
@@ -130,7 +130,7 @@ async def main():
         deleted = await call(client, "DELETE", channels, None, manage, apns_channel_id=channel)
         assert deleted.status_code == 204
 
-    # Many at once, after the first has proven who sends.
+    # Many requests at once, after the first has authenticated the connection.
     async with connection() as client:
         await accepted(client)
         answers = await asyncio.gather(*(accepted(client, apns_id=str(uuid.UUID(int=number))) for number in range(300)))

@@ -1,6 +1,6 @@
-"""A browser and its push service, with http-ece and py-vapid: CERTIFICATE KEY.
+"""A browser and its push service, with http-ece and py-vapid. Arguments: CERTIFICATE KEY.
 
-It prints its subscription, then what each message says to it. Every line is JSON.
+Prints the subscription, then the text of each message. Every line is JSON.
 """
 
 import base64
@@ -29,7 +29,7 @@ class PushService(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         assert self.headers["Content-Encoding"] == "aes128gcm"
         text = http_ece.decrypt(body, private_key=key, auth_secret=secret).decode()
-        # It knows no blank behind the comma, which RFC 9110 allows.
+        # py-vapid does not accept a space after the comma, which RFC 9110 allows.
         is_signed = Vapid02.verify(self.headers["Authorization"].replace(", ", ","))
         print(json.dumps({"path": self.path, "text": text, "is_signed": is_signed}), flush=True)
         self.send_response(201)

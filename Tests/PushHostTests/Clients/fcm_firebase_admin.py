@@ -1,7 +1,7 @@
-"""firebase-admin against the simulated FCM: PORT CONTROL_PORT.
+"""firebase-admin against the simulated FCM. Arguments: PORT CONTROL_PORT.
 
-It tries 500 and 503 again up to four times inside of one call, and 429 with Retry-After as well, and sleeps in between; its sleeps
-are left out here.
+Within one call firebase-admin retries 500, 503, and 429 with Retry-After, up to four times, and sleeps in between. The sleeps are
+skipped here.
 """
 
 import asyncio
@@ -33,12 +33,12 @@ HELLO = messaging.Notification(title="News", body="Hello")
 
 
 def another(name, **changes):
-    """The same app with another account."""
+    """Returns the same app with another account."""
     return firebase_admin.initialize_app(credentials.Certificate({**account, **changes}), name=name)
 
 
 def refused(kind, message=None, app=app, **fields):
-    """A send that ends in an exception of just this kind; the exception."""
+    """Sends, expects exactly this type of exception, and returns it."""
     message = message or messaging.Message(**{"token": bob, "notification": HELLO, **fields})
     try:
         messaging.send(message, app=app)
@@ -52,7 +52,7 @@ def attempts(before):
     return len(control.ledger()) - before
 
 
-# What arrives.
+# Messages that arrive.
 name = messaging.send(messaging.Message(token=bob, notification=HELLO, data={"article": "7"}))
 assert name.startswith(f"projects/{account['project_id']}/messages/0:"), name
 assert control.texts("bob") == ["News\nHello"]
@@ -73,7 +73,7 @@ messaging.send(
     )
 )
 assert control.texts("ada") == ["News\nHello"]
-# Everything that there is for Android, as the SDK spells it.
+# Every Android option, as the SDK spells it.
 dressed = messaging.AndroidNotification(
     title="News", body="Hello", icon="i", color="#00ffa9", sound="s", click_action="c", body_loc_key="b", body_loc_args=["a"],
     image="https://example.com/i.png", ticker="t", sticky=True, local_only=False, notification_count=3,
@@ -92,13 +92,13 @@ messaging.send(
     dry_run=True,
 )
 
-# Many at a time, in threads with requests, and over HTTP/2 with httpx; one of them is for nobody.
+# Many messages at once, in threads with requests, and over HTTP/2 with httpx. A third of them go to an unknown device.
 messages = [messaging.Message(token=token, data={"n": str(number)}) for number, token in enumerate([bob, STRANGER, ada] * 10)]
 for batch in [messaging.send_each(messages), asyncio.run(messaging.send_each_async(messages))]:
     assert (batch.success_count, batch.failure_count) == (20, 10)
     assert [type(one.exception) for one in batch.responses[:3]] == [type(None), messaging.UnregisteredError, type(None)]
 
-# What is wrong with a device.
+# Errors of a device.
 refused(messaging.UnregisteredError, token=STRANGER)
 refused(messaging.UnregisteredError, messaging.Message(fid="A" * 22, notification=HELLO))
 control.call("/phones/ada", "DELETE")
@@ -107,14 +107,14 @@ assert gone.http_response.status_code == 404 and gone.code == exceptions.NOT_FOU
 bad = refused(exceptions.InvalidArgumentError, token="no token")
 assert "registration token" in str(bad) and "FcmError" in bad.http_response.text and "BadRequest" not in bad.http_response.text
 
-# What is wrong with the message.
+# Errors in the message.
 bad = refused(exceptions.InvalidArgumentError, data={"from": "me"})
 assert "Invalid data payload key: from" in str(bad) and "fieldViolations" in bad.http_response.text
 refused(exceptions.InvalidArgumentError, data={"text": "x" * 4097})
 hasty = messaging.APNSConfig(headers={"apns-priority": "7"})
 assert "fieldViolations" in refused(exceptions.InvalidArgumentError, apns=hasty).http_response.text
 
-# What a service says that has troubles of its own, and how often firebase-admin asks.
+# Faults of the service, and the number of attempts that firebase-admin makes.
 for reason, kind, status, tries in [
     ("SENDER_ID_MISMATCH", messaging.SenderIdMismatchError, 403, 1),
     ("THIRD_PARTY_AUTH_ERROR", messaging.ThirdPartyAuthError, 401, 3),
@@ -133,21 +133,21 @@ for reason, kind, status, tries in [
 with control.fault("fcm", reason="QUOTA_EXCEEDED", retry_after=7):
     assert refused(messaging.QuotaExceededError).http_response.headers["Retry-After"] == "7"
 
-# A pause that is over: the second attempt is taken.
+# Retry-After is over: the second attempt succeeds.
 control.call("/faults/fcm", reason="UNAVAILABLE", count=1, retry_after=0)
 assert messaging.send(messaging.Message(token=bob, notification=HELLO))
 
-# Another project, which this account knows nothing of.
+# A project that this account does not belong to.
 stranger = firebase_admin.initialize_app(credentials.Certificate(account), {"projectId": "another"}, name="another")
 missing = refused(exceptions.NotFoundError, app=stranger)
 assert "FcmError" not in missing.http_response.text
 
-# An access token that is bad all at once is renewed, unseen.
+# A revoked access token is renewed without an error.
 control.call("/tokens/fcm", "DELETE")
 assert messaging.send(messaging.Message(token=bob, notification=HELLO))
 assert control.ledger()[-2:] == [("fcm", 401, "UNAUTHENTICATED"), ("fcm", 200, None)]
 
-# Access tokens that are not to be had.
+# Access tokens that the service does not issue.
 pem = rsa.generate_private_key(65537, 2048).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
 
 
@@ -169,7 +169,7 @@ for word in ["invalid_grant", "invalid_client", "unauthorized_client", "server_e
         ungranted(another(word), word)
 assert attempts(before) == 0
 
-# Connections that break off or fall silent.
+# Connections that are reset or stop responding.
 for order in [{"reset_every": 1}, {"reset_connections_every": 1}]:
     control.call("/connections", service="fcm", **order)
     try:

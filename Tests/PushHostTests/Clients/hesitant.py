@@ -1,6 +1,6 @@
-"""Writes a password to a program in two parts, through a pipe from which reading does not wait.
+"""Writes a password to a program in two parts, through a non-blocking pipe.
 
-PROGRAM ARGUMENT...
+Arguments: PROGRAM ARGUMENT...
 """
 
 import fcntl
@@ -20,7 +20,7 @@ def unread():
     return struct.unpack("i", fcntl.ioctl(writing, termios.FIONREAD, struct.pack("i", 0)))[0]
 
 
-# Until the program has read the first part; if it takes that for all, it ends.
+# Wait until the program has read the first part. A program that takes this part for the whole password exits.
 while unread() and program.poll() is None:
     os.sched_yield()
 try:

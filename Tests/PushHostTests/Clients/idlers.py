@@ -1,6 +1,7 @@
-"""Clients of TLS that say nothing and never answer that the server closes, and one that has a question.
+"""Silent TLS clients that never answer the server's close, and one client that sends a request.
 
-TLS_PORT PORT LIMIT PID: more of them than the server keeps open, then others on its plain port; then somebody asks on each.
+Arguments: TLS_PORT PORT LIMIT PID. Opens more silent connections than the server allows, then others on its plain port. Then sends a
+request on each port.
 """
 
 import os
@@ -32,14 +33,14 @@ def files():
 
 
 before = files()
-# Each has been answered, so that the server may take it for one that comes back.
+# Each connection has had a response, so that the server may expect another request on it.
 known = []
 for _ in range(limit + 8):
     known.append(tls(tls_port))
     asks(known[-1])
 silent = [plain(port) for _ in range(limit)]
 asks(plain(port))
-# Those that have made room hold no file any more.
+# Connections that were closed to make room hold no descriptor.
 assert files() <= before + limit + 32, f"{files() - before} files for {limit} connections"
 silent += [plain(tls_port) for _ in range(limit)]
 asks(tls(tls_port))

@@ -1,4 +1,4 @@
-"""Every method of notificationhubs-rest-python against a hub: CONNECTION_STRING HUB LISTEN_CONNECTION_STRING."""
+"""Every method of notificationhubs-rest-python against a hub. Arguments: CONNECTION_STRING HUB LISTEN_CONNECTION_STRING."""
 
 import contextlib
 import io
@@ -68,13 +68,13 @@ refused(400, client.send_apple_notification, True, alert, device_handle="no toke
 refused(400, client.send_apple_notification, False, alert, scheduled_time=moment + timedelta(days=30))
 refused(413, client.send_apple_notification, False, {"aps": {"alert": "x" * 65536}})
 
-# What it prints of a test send.
+# The client prints the response to a test send.
 printed = io.StringIO()
 with contextlib.redirect_stdout(printed):
     status, headers = AzureNotificationHub(connection_string, hub, debug=1).send_apple_notification(False, alert)
 assert status == 201 and "<NotificationOutcome " in printed.getvalue(), printed.getvalue()
 
-# Settings are the class's, so that each client takes the place of the one before.
+# Settings are class attributes, so that each client replaces the one before.
 refused(403, AzureNotificationHub(listening, hub).send_apple_notification, False, alert)
 head, key = connection_string.split("SharedAccessKey=")
 refused(401, AzureNotificationHub(f"{head}SharedAccessKey={key[::-1]}", hub).send_apple_notification, False, alert)

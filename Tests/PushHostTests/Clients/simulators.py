@@ -1,4 +1,4 @@
-"""The control plane of pushhost simulate, for the scripts beside this one."""
+"""The control plane of pushhost simulate, for the scripts in this folder."""
 
 import json
 
@@ -19,7 +19,7 @@ class Control:
         return self.call(path, "GET").json()
 
     def phone(self, name, platform):
-        """A new phone: its handle; of a browser its subscription."""
+        """Adds a phone and returns its handle, or the subscription of a browser."""
         made = self.call("/phones", name=name, platform=platform).json()
         return made.get("subscription") or made["handle"]
 
@@ -27,12 +27,12 @@ class Control:
         return [item["text"] for item in self.get(f"/phones/{name}")["inbox"]]
 
     def ledger(self):
-        """Service, status and reason of every notification."""
+        """Returns the service, status and reason of every notification."""
         lines = map(json.loads, self.call("/ledger?limit=1000", "GET").text.splitlines())
         return [(line["service"], line["status"], line["reason"]) for line in lines]
 
     def fault(self, service, **fields):
-        """Refuses what comes inside of `with`."""
+        """Sets a fault for the body of a `with` statement."""
         return _Fault(self, service, fields)
 
 

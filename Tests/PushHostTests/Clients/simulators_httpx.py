@@ -1,4 +1,4 @@
-"""httpx against FCM and Web Push over HTTP/2, and against WNS over HTTP/1.1: PORT CONTROL_PORT."""
+"""httpx against FCM and Web Push over HTTP/2, and against WNS over HTTP/1.1. Arguments: PORT CONTROL_PORT."""
 
 import asyncio
 import base64
@@ -65,7 +65,7 @@ async def fcm(http):
         return answer
 
     await send(200)
-    # One answer each, however many are open.
+    # One response for each request, however many are open.
     answers = await asyncio.gather(*(send(200, data={"n": str(number)}) for number in range(300)))
     assert len({answer.json()["name"] for answer in answers}) == 300
 
@@ -135,7 +135,7 @@ async def wns(http):
         assert answer.headers["x-wns-status"] == expected, dict(answer.headers)
         return answer
 
-    # The four kinds.
+    # The four kinds of notifications.
     await outcome("received")
     await outcome("received", kind="tile", body=TILE, x_wns_tag="news")
     await outcome("received", kind="badge", body=b'<badge value="7"/>')
@@ -144,7 +144,7 @@ async def wns(http):
     assert [item["text"] for item in phone["inbox"]][:1] == ["News\nHello"] and phone["badge"] == "7", phone
     answer = await outcome("received", x_wns_requestforstatus="true", ms_cv="abc.1")
     assert (answer.headers["x-wns-deviceconnectionstatus"], answer.headers["ms-cv"]) == ("connected", "abc.1")
-    # What the device cannot read is taken all the same.
+    # A payload that the device cannot parse is accepted.
     await outcome("received", body=b"<toast>")
 
     # Every status.
@@ -177,7 +177,7 @@ async def wns(http):
         with control.fault("wns", reason=word, retry_after=5):
             assert (await push(406 if word == "Throttled" else 503)).headers["retry-after"] == "5"
 
-    # Answered with 200, and not delivered.
+    # Accepted with 200 but not delivered.
     seen = len(control.texts("tom"))
     for word, expected in [("dropped", "dropped"), ("disconnected", "dropped"), ("channelthrottled", "channelthrottled")]:
         control.call("/faults/wns", reason=word, count=1)

@@ -1,6 +1,6 @@
-"""The apps of the tutorials against an app backend: ENDPOINT CONNECTION_STRING HUB SIMULATORS.
+"""The apps of the tutorials against an app backend. Arguments: ENDPOINT CONNECTION_STRING HUB SIMULATORS.
 
-Users prove who they are as in the tutorials: with the user name as the password.
+Users log in as in the tutorials, with the user name as the password.
 """
 
 import base64
@@ -35,7 +35,7 @@ seen = 0
 
 
 def arrived(handle, part):
-    """The payload of the next push to a handle that has this part; waits for it."""
+    """Waits for the next push to a handle whose payload contains this part, and returns the payload."""
     global seen
     patience = time.monotonic() + 300
     while time.monotonic() < patience:
@@ -49,13 +49,13 @@ def arrived(handle, part):
 
 
 def nothing(handle, since):
-    """That a handle got nothing from that number of the ledger on."""
+    """Asserts that a handle got nothing since that number of the ledger."""
     for line in requests.get(f"{simulators}/ledger?after={since}&limit=1000", timeout=60).text.splitlines():
         assert json.loads(line)["handle"].upper() != handle.upper(), line
 
 
 def registered(user, platform, handle, base="", tags=()):
-    """As the app of 2014 does: ask for the id of the handle, then put the registration; on 410 once more with a new id."""
+    """Registers as the app of 2014 does: gets an id for the handle, then puts the registration; on 410 repeats with a new id."""
     answer = call("POST", "/register", user, base=base, params={"handle": handle})
     assert answer.headers["Content-Type"].startswith("application/json"), answer.headers
     identifier = answer.text[1:-1]
@@ -69,11 +69,11 @@ def put(user, identifier, platform, handle, base="", tags=(), status=200):
     return call("PUT", f"/register/{identifier}", user, status, base, json=body)
 
 
-# Who is nobody, and who is not who they say, get 403 without a word.
+# Missing, malformed and wrong credentials get 403 with an empty body.
 for credentials in [{}, header("alice", "wrong"), header("alice", "Alice"), {"Authorization": "Basic !"}, {"Authorization": "Bearer"}]:
     answer = call("POST", "/notifications", credentials, 403)
     assert answer.content == b"" and "WWW-Authenticate" not in answer.headers, answer.headers
-# The scheme is understood in any case, and so is a path.
+# The authentication scheme and the path are case-insensitive.
 call("POST", "/REGISTER/", header("alice", scheme="bASIC"))
 
 # 2014: notify users.
@@ -90,7 +90,7 @@ shown = call(
 ).json()
 assert shown["RegistrationId"] == ids["alice"] and shown["Tags"] == ["username:alice"], shown
 
-# An id that is gone: 410, a new id, once more.
+# A deleted registration id: 410, then a new id.
 call("DELETE", f"/register/{ids['alice']}")
 put("alice", ids["alice"], "apns", PHONES["alice"], status=410)
 again = call("POST", "/register", params={"handle": PHONES["alice"]}).json()
@@ -99,7 +99,7 @@ put("alice", again, "apns", PHONES["alice"])
 put("bob", again, "gcm", "bobs-token", status=403)
 call("DELETE", f"/register/{again}", "bob", 403)
 
-# The same on the other platforms.
+# The same on other platforms.
 registered("carol", "gcm", "carols-token")
 registered("carol", "wns", WNS_CHANNEL)
 call("POST", "/notifications", "carol")
@@ -115,7 +115,7 @@ for platform in ["gcm", "fcm", "fcmv1"]:
     call("POST", "/notifications", params={"pns": platform, "to_tag": "carol"}, json="Hi")
 call("POST", "/notifications", params={"pns": "pigeon", "to_tag": "bob"}, json="Hi", status=400)
 call("POST", "/notifications", params={"pns": "apns"}, json="Hi", status=400)
-# A tag from:USER gives nobody a copy, as it did in the sample.
+# A tag from:USER does not give its owner a copy, as in the sample.
 registered("eve", "apns", "EE" * 32, tags=["from:alice"])
 mark = seen
 call("POST", "/notifications", params={"pns": "apns", "to_tag": "bob"}, json="Between us")
@@ -128,7 +128,7 @@ registered("dave", "mpns", "https://mpns.example/dave", "/tutorials/cross-platfo
 call("POST", "/notifications", "dave", base=f"/{hub}/tutorials/cross-platform")
 assert json.loads(arrived("DA" * 32, "Hello")) == {"aps": {"alert": "Hello, dave"}}
 
-# Secure push: the id crosses the wire, the app fetches the rest.
+# Secure push: only the id crosses the wire, and the app fetches the payload.
 secure = "/tutorials/secure-push"
 call("POST", "/notifications", base=secure)
 wake = json.loads(arrived(PHONES["alice"], "secureId"))
@@ -161,7 +161,7 @@ arrived("F1" * 32, "Test notification for frank")
 for wrong in [{**current, "platform": "pigeon"}, {**current, "deviceToken": None}, {**current, "instId": "1"}]:
     call("POST", "/register", "frank", 400, json=wrong)
 
-# A session in place of the password.
+# A session instead of the password.
 login = call("POST", "/login", {}, json={"username": "alice", "password": "alice"}).json()
 assert login["username"] == "alice" and login["tokenType"] == "Bearer" and login["expiresAt"].endswith("Z"), login
 bearer = {"Authorization": f"Bearer {login['token']}"}
@@ -175,7 +175,7 @@ call("POST", "/login", {}, 401, json={"username": "alice", "password": "wrong"})
 call("POST", "/register", "alice", 413, data=b'"' + b"a" * 500_000 + b'"')
 
 
-# Breaking news, at the hub itself.
+# Breaking news, directly at the hub.
 parts = dict(part.split("=", 1) for part in connection_string.split(";") if part)
 address = parts["Endpoint"].rstrip("/")
 

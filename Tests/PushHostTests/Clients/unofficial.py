@@ -1,4 +1,4 @@
-"""Every method of azure-notification-hub-unofficial against a hub: CONNECTION_STRING HUB LISTEN_CONNECTION_STRING."""
+"""Every method of azure-notification-hub-unofficial against a hub. Arguments: CONNECTION_STRING HUB LISTEN_CONNECTION_STRING."""
 
 import sys
 from datetime import datetime, timedelta, timezone
@@ -9,7 +9,7 @@ from azure_notification_hub import AzureNHError, NotificationHubsClient
 connection_string, hub, listening = sys.argv[1:]
 client = NotificationHubsClient(connection_string, hub)
 
-# The client keeps no header of an answer, and the id of a notification is in one.
+# The client discards response headers, and one of them has the id of a notification.
 locations = []
 client._client.event_hooks["response"].append(lambda answer: locations.append(answer.headers.get("location")))
 
@@ -61,7 +61,7 @@ refused(404, client.update_installation, "nobody", patches)
 refused(400, client.update_installation, "phone-1", [{"op": "add", "path": "/colour", "value": "red"}])
 refused(400, client.create_or_update_installation, {"installationId": "x", "platform": "typewriter", "pushChannel": "y"})
 
-# Notifications, of every kind that it knows.
+# Notifications of every kind that the client supports.
 headers = {"apns-push-type": "alert", "apns-priority": "10", "apns-collapse-id": "c"}
 notifications = [
     anh.create_apple_notification(anh.create_apple_body(alert="Hello", badge=1), headers),
@@ -94,7 +94,7 @@ refused(400, client.send_notification, {"platform": "pigeon", "body": "{}"})
 refused(400, client.send_notification, anh.create_apple_notification("no JSON"))
 refused(413, client.send_notification, anh.create_apple_notification({"aps": {"alert": "x" * 65536}}))
 
-# Later.
+# Scheduled notifications.
 moment = datetime.now(timezone.utc) + timedelta(hours=1)
 for moment in [moment, moment.replace(tzinfo=None), moment.replace(microsecond=0)]:
     assert client.schedule_notification(moment, apple, tag_expression="news") == {}
@@ -105,18 +105,18 @@ for moment in [moment, moment.replace(tzinfo=None), moment.replace(microsecond=0
     refused(404, client.cancel_scheduled_notification, scheduled)
 refused(400, client.schedule_notification, moment + timedelta(days=30), apple)
 
-# What became of them.
+# Outcomes.
 client.send_notification(apple, tag_expression="news")
 sent = last_id()
 assert f"<NotificationId>{sent}<" in client.get_notification_outcome_details(sent)["_raw_xml"]
 refused(404, client.get_notification_outcome_details, "nothing")
 try:
-    # The interface answers a plain URL, which this client cannot read: it looks for JSON.
+    # The interface returns a plain URL, which this client cannot parse: it expects JSON.
     client.get_feedback_container_url()
 except (AzureNHError, ValueError):
     pass
 
-# Registrations: those that stand for the installations.
+# Registrations: those of the installations.
 listed = client.list_registrations(top=50)
 assert len(listed) == 3, listed
 apns = [entry for entry in listed if entry.get("DeviceToken") == "AB" * 32]
@@ -129,7 +129,7 @@ refused(404, client.get_registration, "1-2-3")
 refused(404, client.delete_registration, "1-2-3")
 refused(409, client.delete_registration, listed[0]["RegistrationId"])
 
-# It can delete a registration, but makes none.
+# The client can delete a registration but not create one.
 answer = client._client.post(
     client._request_url("/registrations"),
     headers=client._create_headers(),

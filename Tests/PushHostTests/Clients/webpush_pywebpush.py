@@ -1,4 +1,4 @@
-"""pywebpush, with py-vapid and http-ece, against the simulated Web Push service: PORT CONTROL_PORT."""
+"""pywebpush, with py-vapid and http-ece, against the simulated Web Push service. Arguments: PORT CONTROL_PORT."""
 
 import json
 import sys
@@ -40,7 +40,7 @@ def at(path):
     return {**eve, "endpoint": origin + path}
 
 
-# What the browser can read, and whom it shows it to.
+# A message that the browser can decrypt and shows.
 answer = send(json.dumps({"title": "Grüße", "body": "Hallo"}), ttl=60, headers={"Urgency": "high", "Topic": "news"})
 assert answer.status_code == 201 and answer.headers["TTL"] == "60", answer.headers
 assert answer.headers["Location"].startswith(f"{origin}/m/"), answer.headers
@@ -50,12 +50,12 @@ assert send(None).status_code == 201
 assert control.get("/phones/eve")["inbox"][1]["payload"] == "x" * 3993
 assert send("later", ttl=99_999_999).headers["TTL"] == "2592000"
 
-# What another browser's keys have sealed is taken, and lost in this one.
+# A message sealed with another browser's keys is accepted and dropped by this one.
 ivy = control.phone("ivy", "browser")
 assert send(to={**eve, "keys": ivy["keys"]}).status_code == 201
 assert "cannot decrypt" in control.get("/phones/eve")["inbox"][-1]["reason_not_shown"]
 
-# Who sends.
+# Wrong senders.
 refused(401, 109, key=None)
 refused(401, 109, claims={"aud": "https://updates.push.services.mozilla.com"})
 refused(401, 109, claims={"exp": int(time.time()) + 90_000})
@@ -69,7 +69,7 @@ header = forged.sign({"aud": origin, "exp": int(time.time()) + 60, "sub": keys["
 refused(401, 109, key=None, headers={"Authorization": header.split(", k=")[0] + f", k={keys['public_key']}"})
 refused(401, 109, key=None, headers={"Authorization": "Bearer token"})
 
-# What is wrong with the message.
+# Errors in the message.
 refused(400, 111, headers={"TTL": "soon"})
 refused(400, 114, headers={"TTL": "-1"})
 refused(400, 113, headers={"Topic": "a topic with blanks"})
@@ -77,12 +77,12 @@ refused(400, 111, headers={"Urgency": "urgent"})
 refused(400, 110, content_encoding="aesgcm")
 refused(413, 104, text="x" * 3994)
 
-# Whom it is for.
+# Unknown and removed recipients.
 refused(404, 102, to=at("/wpush/v2/nobody"))
 control.call("/phones/ivy", "DELETE")
 assert refused(410, 106, to=ivy).headers["Cache-Control"]
 
-# What a service says that has troubles of its own.
+# Faults of the service.
 for word, status, errno, pause in [
     ("TooManyRequests", 429, None, "60"), ("InternalServerError", 500, 999, None), ("BadGateway", 502, 902, None),
     ("ServiceUnavailable", 503, 201, "120"), ("Gone", 410, 106, None), ("404", 404, 102, None),
@@ -94,7 +94,7 @@ for word in ["TooManyRequests", "ServiceUnavailable"]:
     with control.fault("webpush", reason=word, retry_after=3):
         assert refused(429 if word == "TooManyRequests" else 503, None if word == "TooManyRequests" else 201).headers["Retry-After"] == "3"
 
-# A connection that breaks off: nobody knows what became of the message.
+# A connection that is reset: the sender does not know whether the message arrived.
 seen = len(control.texts("eve"))
 for order, taken in [({"reset_every": 1}, 1), ({"reset_connections_every": 1}, 0)]:
     control.call("/connections", service="webpush", **order)

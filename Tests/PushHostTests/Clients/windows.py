@@ -1,6 +1,6 @@
-"""Clients of HTTP/2 that take nothing, or little at a time, of what they ask of a server.
+"""HTTP/2 clients that open no flow-control window for their responses, or only a small one at a time.
 
-IDLE_SECONDS PORT for what the time decides, PORT for what it does not.
+Arguments: IDLE_SECONDS PORT for the tests of the idle limit, PORT alone for those of the memory limit.
 """
 
 import re
@@ -20,13 +20,13 @@ def frame(kind, flags, stream, payload=b""):
 
 
 def field(name, value):
-    """Literal, neither indexed nor compressed (RFC 7541, section 6.2.2)."""
+    """Encodes a literal header field without indexing or compression (RFC 7541, section 6.2.2)."""
     return b"\0" + b"".join(bytes([len(text)]) + text.encode() for text in (name, value))
 
 
 def request(stream, path):
     fields = {":method": "GET", ":scheme": "https", ":path": path, ":authority": "localhost"}
-    # The end of the fields and of the stream.
+    # END_STREAM and END_HEADERS.
     return frame(HEADERS, 0x5, stream, b"".join(field(name, value) for name, value in fields.items()))
 
 
@@ -41,7 +41,7 @@ class Connection:
         self.file = self.socket.makefile("rb")
 
     def frame(self):
-        """Kind, flags, stream and payload of the next one."""
+        """Reads the next frame. Returns its type, flags, stream and payload."""
         head = self.file.read(9)
         assert len(head) == 9, "the connection ended"
         kind, flags, stream = struct.unpack(">BBI", head[3:])
@@ -58,7 +58,7 @@ class Connection:
         self.socket.close()
 
     def barrier(self):
-        """The frames that come before the server has confirmed settings, which it may be sent as often as one likes."""
+        """Sends SETTINGS, which is always allowed, and returns the frames up to its acknowledgement."""
         self.send(frame(SETTINGS, 0, 0))
         frames = [self.frame()]
         while frames[-1][0] != SETTINGS or not frames[-1][1] & 1:
@@ -71,7 +71,7 @@ def open_window(stream, size):
 
 
 def takes_nothing():
-    """Whoever takes nothing of an answer does not keep it, whatever else it asks for meanwhile; its other answers it gets."""
+    """A response without a window is reset, although other requests on the connection are answered meanwhile."""
     connection = Connection(window=0)
     connection.send(request(1, "/openapi.json"))
     stream, reset = 3, None
@@ -89,7 +89,7 @@ def takes_nothing():
 
 
 def takes_little(seconds):
-    """Whoever takes a little at a time gets all of it, however long that takes."""
+    """A response whose window opens slowly arrives completely, however long it takes."""
     connection = Connection(window=0)
     connection.send(request(1, "/openapi.json"))
     size, end = 0, False
@@ -100,7 +100,7 @@ def takes_little(seconds):
             continue
         size += len(payload) if kind == DATA else 0
         end = flags & 1
-        # Nine times; something is to be taken within six.
+        # Nine pauses of a sixth of the idle limit: longer than the limit in all, but never idle for that long.
         time.sleep(seconds / 6)
         if not end:
             connection.send(open_window(1, 8192))
@@ -108,7 +108,7 @@ def takes_little(seconds):
 
 
 def asks_much():
-    """Of a burst of requests only so many begin as there is memory for; the others wait, and are answered when enough was taken."""
+    """Of a burst of requests only as many start as fit into the memory limit. The others are answered once there is room."""
     connection = Connection(window=0)
     count, begun, answered = 99, set(), {}
     connection.send(b"".join(request(1 + 2 * number, "/openapi.json") for number in range(count)))
@@ -130,12 +130,12 @@ def asks_much():
             if flags & 1:
                 ended.add(of)
     assert len(set(answered.values())) == 1, answered
-    # 4 MiB of a connection.
+    # 4 MiB for each connection.
     assert len(begun) * answered[1] <= 4 << 20 < count * answered[1], (len(begun), answered[1])
 
 
 def free():
-    """Waits until the server holds little for its clients."""
+    """Waits until the server has few bytes pending for its clients."""
     for _ in range(100_000):
         connection = Connection(window=1 << 20)
         connection.send(request(1, "/metrics"))
@@ -152,7 +152,7 @@ def free():
 
 
 def fill():
-    """Connections that ask for much and take nothing, until the server refuses a request."""
+    """Opens connections that request much and read nothing, until the server refuses a request. Returns them."""
     connections, refused = [], False
     while not refused:
         assert len(connections) < 100
@@ -160,7 +160,7 @@ def fill():
         connections.append(connection)
         connection.send(b"".join(request(1 + 2 * number, "/openapi.json") for number in range(20)))
         for _ in range(5):
-            # An answer without a body: the server refuses.
+            # A response without a body: the server refuses.
             refused = refused or any(kind in (DATA, HEADERS) and flags & 1 for kind, flags, _, _ in connection.barrier())
     return connections
 

@@ -2,15 +2,15 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A program in a process of its own that a test talks with: the test writes to its input and waits for what it says. Output
-/// and errors are one stream.
+/// A program in its own process that a test interacts with: the test writes to its input and waits for output. Standard output and
+/// standard error are one stream.
 final class Dialogue: Sendable {
     private let child: Child
-    /// Where the program reads from; the terminal itself, if there is one.
+    /// The write end of the program's input, or the terminal if it has one.
     private let input: Int32
     private let state = Mutex((unheard: [UInt8](), isInputOpen: true, hasEnded: false))
 
-    /// The program said something else, or nothing, for ten minutes; it has been killed.
+    /// The program did not print the expected text within ten minutes. It has been killed.
     struct Silence: Error, CustomStringConvertible {
         let wanted: String
         let heard: String
@@ -38,7 +38,7 @@ final class Dialogue: Sendable {
         input = ends.own
         let streams: Child.Streams =
             onTerminal ? .terminal(path: try Self.name(ofTerminal: ends.other), master: ends.own) : .pipe(input: ends.other)
-        // A test may be kept waiting for longer than a script may compute.
+        // A test may wait longer than the default time limit of a script.
         var arguments = arguments
         if tool == Program.executable.path, let command = arguments.first, ["run", "test", "repl"].contains(command) {
             arguments.insert(contentsOf: ["--cpu-limit", "10m"] + (command == "test" ? ["--timeout", "10m"] : []), at: 1)
@@ -52,20 +52,20 @@ final class Dialogue: Sendable {
     deinit {
         if state.withLock({ $0.isInputOpen }) { close(input) }
         if child.output.descriptor != input { close(child.output.descriptor) }
-        // A child that nobody waits for would keep the tests from noticing the ends of all others.
+        // A child without a `waitpid` would hide the exits of all other children from the tests.
         guard !state.withLock({ $0.hasEnded }) else { return }
         child.signal(SIGKILL)
         _ = child.waitForEnd()
     }
 
-    /// `ttyname` would have one buffer for all tests, and a program would get the terminal of another.
+    /// Uses `ttyname_r`: the buffer of `ttyname` is shared by all tests, and a program would get another one's terminal.
     private static func name(ofTerminal terminal: Int32) throws -> String {
         var name = [CChar](repeating: 0, count: 128)
         try #require(ttyname_r(terminal, &name, name.count) == 0)
         return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Types, or writes to the pipe.
+    /// Types on the terminal, or writes to the pipe.
     func say(_ text: String) {
         let bytes = Array(text.utf8)
         var start = 0
@@ -78,11 +78,11 @@ final class Dialogue: Sendable {
 
     func signal(_ number: Int32) { child.signal(number) }
 
-    /// The process.
+    /// The process id.
     var id: pid_t { child.id }
 
-    /// Waits until the program says this, and answers everything up to it that was not heard yet; it gets the signal as soon
-    /// as it has said that.
+    /// Waits until the program prints `text`. Returns the unread output up to and including it. Sends the signal as soon as the text
+    /// has appeared.
     @discardableResult
     func hear(_ text: String, thenSignal number: Int32? = nil) async throws -> String {
         let wanted = Array(text.utf8)
@@ -107,8 +107,8 @@ final class Dialogue: Sendable {
         return heard.text
     }
 
-    /// Ends the input and waits for the end; what the program still says, and its exit code: 128 and the signal's number
-    /// when it was killed. Where a signal ends the program, the end of the input must not be quicker.
+    /// Closes the input and waits for the exit. Returns the remaining output and the exit code, which is 128 plus the signal's number
+    /// if a signal killed the program. For a program that a signal ends, leave the input open: the end of input could win.
     func end(closingInput: Bool = true) async -> (output: String, status: Int32) {
         if closingInput, child.output.descriptor != input,
             state.withLock({ state in
@@ -122,20 +122,20 @@ final class Dialogue: Sendable {
             while listen() {}
             return state.withLock { String(decoding: $0.unheard, as: UTF8.self) }
         }
-        // It has closed its output, or has been silent for too long.
+        // It has closed its output, or has printed nothing for too long.
         if kill(child.id, 0) == 0, isSilent { child.signal(SIGKILL) }
         let status = await child.end()
         state.withLock { $0.hasEnded = true }
         return (rest, status & 0x7f != 0 ? 128 + status & 0x7f : status >> 8 & 0xff)
     }
 
-    /// Nothing to read, and no end of the output either.
+    /// Whether there is nothing to read, while the output is still open.
     private var isSilent: Bool {
         var wait = pollfd(fd: child.output.descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&wait, 1, 0) == 0
     }
 
-    /// Reads what there is, waiting for it for ten minutes at most. False at the end.
+    /// Reads what is available; waits up to ten minutes for it. Returns `false` at the end of the output.
     private func listen() -> Bool {
         var wait = pollfd(fd: child.output.descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&wait, 1, 600_000) > 0 else { return false }

@@ -1,29 +1,30 @@
 import Foundation
-import PushCore
+import PushModel
 import Storage
 import Synchronization
 import Testing
 
 @testable import PushHost
+@testable import PushRuntime
 
-/// A hub server with many devices that sends to `pushhost simulate` over TLS, as it would to the services themselves; all of it in
-/// processes of their own, which are killed, stopped and started again on the same data and ports.
+/// A hub server with many devices that sends to `pushhost simulate` over TLS, as it would to the real services. Each runs in its own
+/// process and can be killed, stopped and restarted on the same data and ports.
 final class FanOut: Sendable {
     let services: [FanOutService]
-    /// Of each service.
+    /// Number of devices of each service.
     let devices: Int
     let folder: ScriptFolder
-    /// Of one service, where it has a simulator to itself.
+    /// The simulator that serves the first service alone.
     let simulator: FanOutSimulator
-    /// Of all the others; nil where there are none.
+    /// The simulator of all other services; nil if there are none.
     let others: FanOutSimulator?
     private let variables: [String: String]
     private let server: Mutex<Dialogue?>
 
     /// - Parameters:
-    ///   - service: which has a simulator to itself.
-    ///   - others: those beside it, behind another simulator; of the same platform it has the same keys and certificate.
-    ///   - arguments: more options of the service's simulator.
+    ///   - service: the service with its own simulator.
+    ///   - others: further services, on a second simulator; one of the same platform has the same keys and certificate.
+    ///   - arguments: additional options for the first service's simulator.
     ///   - variables: settings of the server.
     init(
         devices: Int, of service: FanOutService = .apns, beside others: [FanOutService] = [], simulator arguments: [String] = [],
@@ -41,14 +42,14 @@ final class FanOut: Sendable {
         var settings = ["PUSHHOST_LOG_LEVEL": "warning"]
         for simulator in [simulator, self.others].compactMap(\.self) {
             let (more, origins) = (try await simulator.settings(), "PUSHHOST_WEBPUSH_ORIGINS")
-            // Browsers are sent to behind both.
+            // The origins of both simulators are allowed for Web Push.
             let both = [settings[origins], more[origins]].compactMap(\.self).joined(separator: ",")
             settings.merge(more) { $1 }
             if !both.isEmpty { settings[origins] = both }
         }
         self.variables = settings.merging(variables) { $1 }
         server = Mutex(nil)
-        // The hub is the server's, its devices are written beside it.
+        // The server creates the hub. The devices are then written directly into its database.
         try await startServer()
         _ = await end(SIGTERM)
         try await register()
@@ -66,7 +67,7 @@ final class FanOut: Sendable {
         let (store, random, now) = (storage.namespace.store(ofHub: 1), SeededRandom(seed: 7), SystemClock().now)
         for (index, service) in services.enumerated() {
             let port = simulator(of: service).port
-            // One notification for several platforms is one with templates.
+            // A notification for several platforms needs templates.
             let template = try services.count == 1 ? nil : RegistrationTemplate(body: service.template, platform: service.platform)
             for first in stride(from: 0, to: devices, by: 5_000) {
                 var change = RegistrationChange()
@@ -74,7 +75,7 @@ final class FanOut: Sendable {
                     let registration = Registration(
                         id: RegistrationID(random: random), etag: 1, expiration: .distantFuture, updatedAt: now,
                         handle: try service.handle(random, port: port), tags: [try Tag("half:\(number % 2)")], template: template)
-                    change.puts.append(PlacedRegistration(place: UInt32(index * devices + number), registration: registration))
+                    change.puts.append(RegistrationRow(place: UInt32(index * devices + number), registration: registration))
                 }
                 try await store.commit(change)
                 await Task.yield()
@@ -85,7 +86,7 @@ final class FanOut: Sendable {
 
     // MARK: - Server
 
-    /// - Parameter line: of a shell, which starts the program with its arguments.
+    /// - Parameter line: the shell line that starts the program with its arguments.
     func startServer(line: String = #"exec "$0" "$@""#) async throws {
         let server = try Dialogue(
             ["-c", line, Program.executable.path, "serve", "--data", "data", "--port", "0", "--tls-port", "none"], tool: "/bin/sh",
@@ -94,7 +95,7 @@ final class FanOut: Sendable {
         try await server.hear("Ctrl-C ends it.")
     }
 
-    /// Ends the server with a signal, and answers its exit code.
+    /// Ends the server with a signal and returns its exit code.
     @discardableResult
     func end(_ signal: Int32) async -> Int32 {
         guard let server = server.withLock({ $0 }) else { return 0 }
@@ -104,30 +105,30 @@ final class FanOut: Sendable {
 
     var serverID: pid_t { server.withLock { $0?.id ?? 0 } }
 
-    /// Waits until the server's log says this.
+    /// Waits until the server's log contains this text.
     func hear(_ text: String) async throws { try await server.withLock { $0 }?.hear(text) }
 
-    /// Sends to everybody, in the background: its sender may lose its server.
-    /// - Parameter pace: slow enough that it is still under way when something is to befall it.
+    /// Sends to every device in the background, because the server may die under the sender.
+    /// - Parameter pace: a rate slow enough for the send to be in progress when the fault begins.
     func broadcast(pace: String? = nil) throws -> Dialogue {
         let content = services.count == 1 ? ["--native", services[0].account, "payload"] : ["Hello"]
         let options = pace.map { ["--pace", $0] } ?? []
         return try Dialogue(["send", "--broadcast", "--yes"] + content + ["--data", "data"] + options, in: folder.url)
     }
 
-    /// What a command prints that is for the server.
+    /// Runs a command against the server and returns what it prints.
     func program(_ command: [String]) async throws -> String {
         let program = try await Program.run(command + ["--data", "data"], in: folder.url)
         try #require(program.status == 0, "\(program.errors)")
         return program.output
     }
 
-    /// What the server says of its notifications.
+    /// The server's list of notifications.
     func notifications() async throws -> [JSON] {
         try #require(try JSON(parsing: try await program(["notification", "list", "--json"]))["result"]?["items"]?.array)
     }
 
-    /// Asks until every notification has come to its end, and answers them.
+    /// Polls until every notification has ended, then returns them all.
     func ends() async throws -> [JSON] {
         while true {
             let found = try await notifications()
@@ -135,12 +136,12 @@ final class FanOut: Sendable {
         }
     }
 
-    /// How many devices of a service had a notification, as the server says.
+    /// The number of devices of a service that the server reports as successful.
     func successes(of service: FanOutService, in notification: JSON?) -> Int {
         notification?["outcomes"]?[service.account]?["Success"]?.int ?? 0
     }
 
-    /// How many phones of a service got anything, and how many pushes there were, as the service has written down.
+    /// The number of phones of a service that received anything, and the number of pushes, from the simulator's ledger.
     func census(of service: FanOutService) throws -> (phones: Int, pushes: Int) {
         try simulator(of: service).census(of: service)
     }

@@ -1,26 +1,26 @@
 import Foundation
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
 
-/// One of the push services, as a broadcast over real connections needs it: what it is called, how a server gets to its simulator, and
-/// whose handles it adopts.
+/// A push service in a broadcast over real connections: its names, how a server reaches its simulator, and the handles that the
+/// simulator adopts.
 struct FanOutService: Sendable, CustomTestStringConvertible {
     let platform: Platform
-    /// As `pushhost simulate` and its control plane call it.
+    /// The name that `pushhost simulate` and its control plane use.
     let word: String
-    /// In the names of files.
+    /// The name used in file names.
     var label: String
-    /// With `$(message)` where the text is to be.
+    /// A payload with `$(message)` in the place of the text.
     let template: String
-    /// Refusals that are over later: too many pushes, a fault of the service, no service.
+    /// Temporary refusals: too many pushes, an internal error, service unavailable.
     let putOffs: (throttled: String, failing: String, unavailable: String)
 
     var testDescription: String { label }
-    /// As in the log.
+    /// The name in the log.
     var name: String { platform.displayName }
-    /// Its entry in `GET /credentials`, in the ledger and in reports.
+    /// The name in `GET /credentials`, in the ledger and in reports.
     var account: String { platform.shortName }
     var payload: String { template.replacing("$(message)", with: "Hello") }
 
@@ -40,14 +40,14 @@ struct FanOutService: Sendable, CustomTestStringConvertible {
 
     static let all: [FanOutService] = [.apns, .fcm, .wns, .webPush]
 
-    /// Another push service of browsers.
+    /// A second Web Push service.
     static let webPushToo: FanOutService = {
         var service = webPush
         service.label = "webpush-too"
         return service
     }()
 
-    /// What leads a server to the simulator on this port. Keys are written into the folder.
+    /// The server's settings for the simulator on this port. Writes keys into the folder.
     func settings(_ credentials: JSON, port: Int, certificate: String, in folder: ScriptFolder) throws -> [String: String] {
         let account = try #require(credentials[account])
         func text(_ name: String) throws -> String { try #require(account[name]?.string) }
@@ -78,7 +78,7 @@ struct FanOutService: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// A handle that nobody has. Browsers share the keys of RFC 8291, section 5: whom a message is for costs the sender the same.
+    /// A random handle. All browsers share the keys of RFC 8291, section 5: the recipient makes no difference to the sender's cost.
     func handle(_ random: SeededRandom, port: Int) throws -> DeviceHandle {
         switch platform {
         case .apns: .apns(token: random.hex(64).uppercased())

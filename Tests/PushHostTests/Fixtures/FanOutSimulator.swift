@@ -1,23 +1,23 @@
 import Foundation
-import PushCore
+import PushModel
 import Synchronization
 import Testing
 
 @testable import PushHost
 
-/// `pushhost simulate` in a process of its own, which is killed, stopped and started again on the same ports, with the same keys and
-/// certificate, and the same ledger.
+/// `pushhost simulate` in its own process. It can be killed, stopped and restarted on the same ports, with the same keys, certificate
+/// and ledger.
 final class FanOutSimulator: Sendable {
     let services: [FanOutService]
     let port: Int
     private let controlPort: Int
     private let folder: ScriptFolder
-    /// In the names of its files.
+    /// The name used in its file names.
     private let label: String
     private let arguments: [String]
     private let process: Mutex<Dialogue>
 
-    /// Serves a single service alone, several as `pushhost simulate all` does.
+    /// Serves a single service alone, or several as `pushhost simulate all` does.
     init(_ services: [FanOutService], _ arguments: [String], in folder: ScriptFolder) async throws {
         self.services = services
         self.folder = folder
@@ -51,7 +51,7 @@ final class FanOutSimulator: Sendable {
         return await simulator.end(closingInput: false).status
     }
 
-    /// What leads a server to it.
+    /// The settings that make a server send to this simulator.
     func settings() async throws -> [String: String] {
         let credentials = try await get("/credentials")
         return try services.reduce(into: [:]) { settings, service in
@@ -66,7 +66,7 @@ final class FanOutSimulator: Sendable {
         try #require(program.status == 0, "\(program.errors)\(program.output)")
     }
 
-    /// Waits until it has taken so many requests since it was started, those for access tokens among them.
+    /// Waits until the simulator has received this many requests since its start, requests for access tokens included.
     func taken(_ count: Int) async throws {
         while try #require(try await get("/connections")["requests"]?.int) < count {}
     }
@@ -77,7 +77,7 @@ final class FanOutSimulator: Sendable {
 
     private var ledger: URL { folder.url.appending(path: "\(label).jsonl") }
 
-    /// The ledger begins anew; lines are appended to it, wherever it ends.
+    /// Empties the ledger. The simulator appends at the current end of the file.
     func clearLedger() throws { try #require(truncate(ledger.path, 0) == 0) }
 
     private struct Line: Decodable {
@@ -86,13 +86,13 @@ final class FanOutSimulator: Sendable {
         let reason: String?
     }
 
-    /// How many phones of a service got anything since the ledger began, and how many pushes there were: of all its lives, for each push
-    /// is in the ledger before it is answered.
+    /// The number of phones of a service that received anything since the ledger was cleared, and the number of pushes. Restarts do not
+    /// matter: each push is in the ledger before its response is sent.
     func census(of service: FanOutService) throws -> (phones: Int, pushes: Int) {
         let ledger = try Data(contentsOf: ledger)
         let decoder = JSONDecoder()
         var (handles, pushes) = (Set<String>(), 0)
-        // The last line may be on its way.
+        // The last line may be incomplete.
         for text in ledger.prefix(upTo: ledger.lastIndex(of: 0x0a) ?? ledger.startIndex).split(separator: 0x0a) {
             let line = try decoder.decode(Line.self, from: text)
             guard line.service == service.account, line.reason == nil else { continue }
@@ -103,11 +103,11 @@ final class FanOutSimulator: Sendable {
     }
 }
 
-/// How a push service is away.
+/// How a push service is unavailable.
 enum Absence: CaseIterable {
-    /// Nothing listens.
+    /// Nothing listens on the port.
     case dead
-    /// Connections are taken, and nobody answers.
+    /// Connections are accepted but requests get no response.
     case frozen
 
     func begin(_ simulator: FanOutSimulator) async {

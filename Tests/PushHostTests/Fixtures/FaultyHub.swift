@@ -1,13 +1,13 @@
-import PushCore
+import PushModel
 
-/// A hub that does something wrong on its way in or out, for specs that should notice.
+/// A hub that changes requests or results, so that specs can be shown to notice the fault.
 struct FaultyHub: ForwardingHub {
     var base: any HubGateway
     var storing: @Sendable (RegistrationDescription) throws(PushError) -> RegistrationDescription = { $0 }
     var sending: @Sendable (NotificationRequest) throws(PushError) -> NotificationRequest = { $0 }
     var answering: @Sendable (NotificationOutcome) -> NotificationOutcome = { $0 }
     var listing: @Sendable (RegistrationPage) -> RegistrationPage = { $0 }
-    /// How often each notification is sent.
+    /// How many times each notification is sent.
     var copies = 1
     var deletes = true
 
@@ -48,15 +48,15 @@ struct FaultyHub: ForwardingHub {
     }
 }
 
-/// A backend that is careless with secrets.
+/// A backend that does not protect secure payloads.
 struct FaultyBackend: BackendGateway {
     var inner: any BackendGateway
     var hub: any HubGateway
-    /// Sends the secret itself as well.
+    /// Also sends the payload itself in a push.
     var leaks = false
-    /// Lets everybody read.
+    /// Lets any user read any payload.
     var isOpen = false
-    /// Changes what is asked for, such as the number of reads.
+    /// Changes the request, such as the number of reads.
     var keeping: @Sendable (SecureRequest) -> SecureRequest = { $0 }
 
     func ensureAccount(username: String, password: Secret) async throws(PushError) -> AccountState {

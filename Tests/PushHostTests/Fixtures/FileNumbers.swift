@@ -1,8 +1,8 @@
 import Foundation
 
-/// The files that a process has open.
+/// The open file descriptors of a process.
 enum FileNumbers {
-    /// The highest number of one.
+    /// The highest descriptor number.
     static func highest(of process: pid_t) throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").compactMap { Int($0) }.max() ?? 0
     }

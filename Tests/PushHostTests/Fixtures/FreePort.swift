@@ -1,11 +1,12 @@
 import Glibc
 import Synchronization
 
-/// Ports for servers that come and go on the same one.
+/// Ports for servers that are restarted on the same port.
 enum FreePort {
     private static let given = Mutex<Set<Int>>([])
 
-    /// Never the same twice, and none of those that the system gives to clients, who might take it while the server is down.
+    /// Returns a free port, a different one at each call. It lies outside the system's ephemeral range, so that no client gets it while
+    /// the server is down.
     static func any() throws -> Int {
         for port in (20_000..<32_000).shuffled() {
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

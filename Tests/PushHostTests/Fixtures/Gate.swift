@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Suspends whoever comes until it is opened, from any thread.
+/// Suspends every task that waits until a call of `open()`, which any thread may make.
 final class Gate: Sendable {
     private let state = Mutex((isOpen: false, waiters: [CheckedContinuation<Void, Never>]()))
 
@@ -14,7 +14,7 @@ final class Gate: Sendable {
         }
     }
 
-    /// Whether somebody waits.
+    /// Whether any task is waiting.
     var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty } }
 
     func open() {

@@ -1,6 +1,6 @@
-import PushCore
+import PushModel
 
-/// Devices that are handles and nothing else, as on a target whose phones are real.
+/// Devices that have only a handle, as on a target with real phones.
 struct HandleLab: DeviceLab {
     let inner: any DeviceLab
 

@@ -2,12 +2,12 @@ import Foundation
 import GRDBSQLite
 import Testing
 
-/// What a server has kept, read after it has ended.
+/// Reads a server's database after the server has ended.
 struct KeptRows {
-    /// Of SQLite.
+    /// The SQLite file.
     let file: URL
 
-    /// Makes the database from statements in SQL.
+    /// Creates the database from SQL statements.
     func make(_ sql: String) throws {
         let database = try open(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
         defer { sqlite3_close(database) }
@@ -19,12 +19,12 @@ struct KeptRows {
         let status = sqlite3_open_v2(file.path, &database, flags, nil)
         let opened = try #require(database)
         try #require(status == SQLITE_OK)
-        // The order of users in an index with one of them at most.
+        // A stand-in for the collation that the index of users needs; there is at most one user.
         sqlite3_create_collation(opened, "tag", SQLITE_UTF8, nil) { _, _, _, _, _ in 0 }
         return opened
     }
 
-    /// The first column of what the database answers.
+    /// The first column of the query's result.
     func callAsFunction(_ sql: String) throws -> [String] {
         let database = try open(SQLITE_OPEN_READWRITE)
         defer { sqlite3_close(database) }

@@ -2,17 +2,18 @@ import Delivery
 import Foundation
 import HTTPTypes
 import HubWire
-import PushCore
+import PushModel
 import Synchronization
 import Testing
 import WebAPI
 
 @testable import PushHost
+@testable import PushRuntime
 
-/// A hub server that is killed again and again, each time after some answers, and started anew on the same data and port; the
-/// simulators that it sends to live on.
+/// A hub server that is killed repeatedly, each time after a number of responses, and restarted on the same data and port. The
+/// simulators that it sends to keep running.
 final class KillBench: Sendable {
-    /// Notifications that the server delivers at a time.
+    /// How many notifications the server delivers at the same time.
     static let concurrentNotifications = 8
 
     let simulators: SimulatorBench
@@ -24,16 +25,16 @@ final class KillBench: Sendable {
     private struct State {
         var server: Dialogue
         var transport: HTTPClientTransport
-        /// How many servers there were before this one.
+        /// The number of servers before this one.
         var kills = 0
-        /// After how many answers each server is killed; empty when no more will be.
+        /// For each server, the number of responses after which it is killed. Empty once the remaining server is to stay up.
         var lives: ArraySlice<Int>
         var answers = 0
         var isDown = false
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// - Parameter lives: after how many answers each server is killed, the first one first.
+    /// - Parameter lives: the number of responses after which each server is killed, in order.
     init(lives: [Int]) async throws {
         folder = try ScriptFolder()
         simulators = try await SimulatorBench(["--adopt", "--ledger", "ledger.jsonl"], in: folder.url)
@@ -53,10 +54,10 @@ final class KillBench: Sendable {
         state = Mutex(State(server: server, transport: Self.transport(to: port), lives: lives[...]))
     }
 
-    /// How many servers have been killed.
+    /// The number of servers killed.
     var kills: Int { state.withLock { $0.kills } }
 
-    /// Asks the hub until it answers: what a server that dies has not answered is asked again of the next one.
+    /// Repeats a request until the hub responds: a request that a killed server did not answer is sent to the next one.
     func ask(
         _ method: HTTPRequest.Method, _ path: String, _ fields: [(String, String)] = [], _ body: String = ""
     ) async throws -> PushResponse {
@@ -89,7 +90,7 @@ final class KillBench: Sendable {
         }
     }
 
-    /// Counts an answer. Whoever got the last one of this life kills the server at once, and starts the next.
+    /// Counts a response. The caller with the last response of a server kills that server immediately and starts the next.
     private func answered() async throws {
         let isLast = state.withLock { state in
             guard !state.isDown, let life = state.lives.first else { return false }
@@ -121,7 +122,8 @@ final class KillBench: Sendable {
         try await server.hear("Ctrl-C ends it.")
     }
 
-    /// Ends the server, which then keeps what has ended, and the simulators, and answers the handles that each alert reached, with repetitions.
+    /// Ends the server, which then saves the results, and the simulators. Returns the handles that each alert reached, repetitions
+    /// included.
     func end() async throws -> [String: [String]] {
         let (server, transport) = state.withLock { ($0.server, $0.transport) }
         await transport.shutdown()
@@ -139,13 +141,13 @@ final class KillBench: Sendable {
         return reached
     }
 
-    /// The first column of what the database answers; only when the server has ended.
+    /// The first column of a query's result. Only after the server has ended.
     func rows(_ sql: String) throws -> [String] { try KeptRows(file: folder.url.appending(path: "data/pushhost.sqlite"))(sql) }
 
     // MARK: - Parts
 
     private static func server(in folder: ScriptFolder, port: Int, simulators: Int) throws -> Dialogue {
-        // Nobody reads the log while the server is up.
+        // The log goes unread while the server is up.
         let variables = ["PUSHHOST_LOG_LEVEL": "error", "PUSHHOST_LIMITS_CONCURRENT_NOTIFICATIONS": "\(concurrentNotifications)"]
         return try Dialogue(
             [

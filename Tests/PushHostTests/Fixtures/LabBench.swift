@@ -6,7 +6,9 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import Lua
-import PushCore
+import PushBackend
+import PushHub
+import PushModel
 import RemoteHub
 import ServiceLifecycle
 import Storage
@@ -15,11 +17,14 @@ import Testing
 import WebAPI
 
 @testable import PushHost
+@testable import PushLab
+@testable import PushRuntime
+@testable import PushServer
 
 /// A server with a lab in this process, reached over a real socket.
 final class LabBench: Sendable {
     let lab: Lab
-    let server: PushServer
+    let server: RunningServer
     let port: Int
     let log = Logger(label: "lab") { _ in SwiftLogNoOpLogHandler() }
     let folder: ScriptFolder
@@ -38,12 +43,12 @@ final class LabBench: Sendable {
         var settings = ServerSettings()
         settings.data = folder.url.appending(path: "data").path
         settings.lab = true
-        // Its clients have no second try where a connection is closed on which they are about to ask.
+        // Its clients do not retry when an idle connection is closed just before a request.
         settings.idleTimeout = .seconds(3600)
         let data = try DataFolder(path: settings.data)
         lab = try await Lab.starting(port: 0, folder: data.file("lab"), key: Self.key)
         settings.simulators = lab.address
-        server = try await PushServer.opening(settings, folder: data, lab: lab, log: log, metrics: PrometheusRegistry())
+        server = try await RunningServer.opening(settings, folder: data, lab: lab, log: log, metrics: PrometheusRegistry())
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
         let application = try server.application(port: 0, tls: nil) { port.yield($0) }
         let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: [.init(service: application)], logger: log))
@@ -58,7 +63,7 @@ final class LabBench: Sendable {
         client = HTTPClientTransport(limits: .init(exchange: .seconds(300), answerBody: 64 << 20))
     }
 
-    /// Does something with a server, which then ends.
+    /// Runs `work` with a server, then ends the server.
     static func with(_ work: (LabBench) async throws -> Void) async throws {
         let bench = try await LabBench()
         do {
@@ -78,7 +83,7 @@ final class LabBench: Sendable {
         await lab.stop()
     }
 
-    /// A request; status and JSON, null where there is none.
+    /// Sends a request. Returns the status and the JSON, null if there is none.
     func call(
         _ method: String, _ path: String, _ body: String? = nil, key: String? = "Bearer \(LabBench.key.reveal())"
     ) async throws -> (status: Int, json: JSON) {
@@ -89,7 +94,7 @@ final class LabBench: Sendable {
         return (response.status.code, (try? JSON(parsing: response.body)) ?? .null)
     }
 
-    /// Opens a session by hand; its path.
+    /// Opens a session with a plain request and returns its path.
     func session() async throws -> String {
         let answer = try await call("POST", "/lab/sessions", #"{"hub":"hub","run":"r-0001"}"#)
         #expect(answer.status == 201)
@@ -98,7 +103,7 @@ final class LabBench: Sendable {
 
     // MARK: - Runs
 
-    /// What a far end runs against: phones, wire, faults and time are the lab's, the hub is the server's.
+    /// The environment of a remote run: phones, wire, faults and time are the lab's, the hub is the server's.
     func world(of session: LabSessionClient, on thread: LuaThread) throws -> FlowWorld {
         let environment = HubEnvironment(
             clock: session.clock, random: SeededRandom(seed: 1),
@@ -116,7 +121,7 @@ final class LabBench: Sendable {
             clock: session.clock, secrets: TestSecrets(), zones: SystemTimeZones.shared, faults: session.faults)
     }
 
-    /// Runs a script as the server's far end.
+    /// Runs a script as a remote client of the server.
     func rehearse(_ lua: String) async throws -> Rehearsal {
         let thread = LuaThread(name: "remote")
         defer { thread.stop() }

@@ -1,9 +1,11 @@
-import PushCore
+import PushHub
+import PushModel
 import RemoteHub
 
 @testable import PushHost
+@testable import PushLab
 
-/// The hub of a server with a lab, asked as a far end does: what is sent is accepted first, and its outcome asked for until it is
+/// The hub of a server with a lab, used as a remote client uses it: a send is accepted first, then its outcome is polled until it is
 /// known.
 struct LabHub: HubGateway {
     let hub: NotificationHub

@@ -1,8 +1,8 @@
 import Foundation
 
-/// How many files the test process may have open: all suites run in it side by side, each with its sockets and pipes.
+/// The test process's limit of open files. All suites run in it concurrently, each with its own sockets and pipes.
 enum OpenFileLimit {
-    /// What it was raised to; where the system allows no more, less than was wanted.
+    /// The limit after it was raised. Smaller than wanted if the system does not allow more.
     static let raised: UInt = {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)

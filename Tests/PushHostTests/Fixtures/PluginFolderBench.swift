@@ -1,15 +1,18 @@
 import Bindings
 import Foundation
 import Lua
-import PushCore
+import PushModel
 import Storage
 import Support
 import Synchronization
 import Testing
 
 @testable import PushHost
+@testable import PushLab
+@testable import PushRuntime
+@testable import PushServer
 
-/// A folder of plugins and who keeps it live, without a server.
+/// A folder of plugins and the supervisor that loads it, without a server.
 final class PluginFolderBench: Sendable {
     let folder: ScriptFolder
     let clock = VirtualClock(now: EmbeddedWorld.dawn)
@@ -26,8 +29,8 @@ final class PluginFolderBench: Sendable {
         try self.init(over: ScriptFolder(plugins: files))
     }
 
-    /// - Parameter tryOut: instead of the specs.
-    init(over folder: ScriptFolder, tryOut: (@Sendable (PluginSource) async throws -> Void)? = nil) throws {
+    /// - Parameter runSpecs: runs in place of the plugins' specs.
+    init(over folder: ScriptFolder, runSpecs: (@Sendable (PluginSource) async throws -> Void)? = nil) throws {
         let messages = Messages()
         let thread = LuaThread(name: "world")
         defer { thread.stop() }
@@ -39,13 +42,13 @@ final class PluginFolderBench: Sendable {
         }
         host = PluginHost(
             services: PluginServices(
-                world: world, keyValues: MemoryKeyValueSpaces(), http: NoServers(), deadlines: SystemClock(), log: log,
+                world: world, keyValues: MemoryKeyValueSpaces(), http: NoOutboundHTTP(), deadlines: SystemClock(), log: log,
                 start: { work in Task { await work() } }))
         versions = PluginVersions(path: folder.url.appending(path: "data/plugins").path)
-        // Messages show the path as it is given.
+        // Messages show the path as given.
         supervisor = PluginSupervisor(
             folder: PluginFolder(path: folder.url.appending(path: "plugins").path, shown: "plugins"), versions: versions, host: host,
-            clock: clock, log: log, tryOut: tryOut ?? { try await PluginTrial(source: $0).run() })
+            clock: clock, log: log, runSpecs: runSpecs ?? { try await PluginSpecCheck(source: $0).run() })
         self.folder = folder
         self.messages = messages
     }
@@ -54,7 +57,7 @@ final class PluginFolderBench: Sendable {
 
     func write(_ file: String, _ text: String) throws { try folder.write("plugins/\(file)", Data(text.utf8)) }
 
-    /// What the route of the plugin greet says; nil where it has none.
+    /// What the route of the plugin `greet` returns; nil if it has no route.
     func word() async throws -> String? {
         guard case .found(let route) = host.route(plugin: "greet", method: "GET", path: ["word"]) else { return nil }
         return String(decoding: try await route.answer(PluginRequest(method: "GET", path: ["word"])).body, as: UTF8.self)

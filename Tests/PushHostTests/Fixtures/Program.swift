@@ -2,10 +2,10 @@ import Foundation
 import Synchronization
 import Testing
 
-/// The built program in a process of its own.
+/// The built program in its own process.
 struct Program: Sendable {
     var status: Int32 = 0
-    /// Killed by a signal instead of ending by itself.
+    /// Whether a signal killed it.
     var wasKilled = false
     var output = ""
     var errors = ""
@@ -13,13 +13,13 @@ struct Program: Sendable {
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
-    /// Beside the bundle of the tests, or what `PUSHHOST_TESTED` names: the build that is installed has another optimizer.
+    /// The program beside the test bundle, or the one that `PUSHHOST_TESTED` names: the installed build is optimized differently.
     static let executable: URL = {
         if let path = ProcessInfo.processInfo.environment["PUSHHOST_TESTED"] { return URL(filePath: path) }
         return tests.appending(path: "pushhost")
     }()
 
-    /// The folder of the bundle of the tests, where all that is built is.
+    /// The folder of the test bundle, which contains all build products.
     static let tests = URL(filePath: (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "")
         .deletingLastPathComponent()
 
@@ -28,7 +28,7 @@ struct Program: Sendable {
         try await run(["-c", line], tool: URL(filePath: "/bin/sh"), in: folder)
     }
 
-    /// Runs `pushhost` to its end. `began` is called at the first byte of its output.
+    /// Runs `pushhost` until it exits. Calls `began` at the first byte of its output.
     static func run(
         _ arguments: [String], tool: URL = executable, in folder: URL = root, environment: [String: String] = [:],
         began: @escaping @Sendable (Child) -> Void = { _ in }
@@ -44,17 +44,17 @@ struct Program: Sendable {
     }
 }
 
-/// A child process whose output is read through pipes that no other child holds.
+/// A child process whose output is read through pipes that no other child inherits.
 struct Child: Sendable {
     let id: pid_t
     let output: Outlet
     let errors: Outlet
 
-    /// A pipe's end for reading.
+    /// The read end of a pipe.
     struct Outlet: Sendable {
         let descriptor: Int32
 
-        /// Reads to the end on a thread of its own: a pipe that nobody reads stops the program.
+        /// Reads to the end on its own thread: the program blocks when its pipe is full.
         func text(began: @escaping @Sendable () -> Void) async -> String {
             await withCheckedContinuation { continuation in
                 Thread.detachNewThread {
@@ -75,13 +75,13 @@ struct Child: Sendable {
         let status: Int32
     }
 
-    /// What a child reads and where it writes.
+    /// Where a child reads from and writes to.
     enum Streams: Sendable {
-        /// Nothing to read; output and errors apart.
+        /// No input; standard output and standard error are separate.
         case silent
         /// The other end of a pipe to write to; errors join the output.
         case pipe(input: Int32)
-        /// A terminal, of which this is the path, and the other end to read from.
+        /// A terminal: its path, and the master end to read from.
         case terminal(path: String, master: Int32)
     }
 
@@ -99,10 +99,10 @@ struct Child: Sendable {
         self.errors = errors
     }
 
-    /// A child made meanwhile would inherit the pipes before they are marked.
+    /// Serializes spawning: a child spawned meanwhile would inherit the pipes before they are marked close-on-exec.
     private static let oneAtATime = Mutex(())
 
-    /// Makes descriptors, and marks them, while no child can inherit them.
+    /// Creates descriptors and marks them while no child can inherit them.
     static func whileNoneIsMade<Result>(_ make: () -> sending Result) -> sending Result { oneAtATime.withLock { _ in make() } }
 
     private static func spawn(
@@ -132,7 +132,7 @@ struct Child: Sendable {
             posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO)
             posix_spawn_file_actions_adddup2(&actions, output[1], STDERR_FILENO)
         case .terminal(let path, let master):
-            // The first terminal that the leader of a session opens is the one whose Ctrl-C it gets.
+            // The first terminal that a session leader opens becomes its controlling terminal, whose Ctrl-C it receives.
             posix_spawnattr_setflags(&attributes, 0x80)  // POSIX_SPAWN_SETSID
             posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, path, O_RDWR, 0)
             posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO)
@@ -140,7 +140,7 @@ struct Child: Sendable {
             close(output[0])
             source = master
         }
-        // Sockets of other tests would take files from programs that have few.
+        // Sockets of other tests would count against a program's small limit of open files.
         let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
         for descriptor in open where descriptor > STDERR_FILENO { posix_spawn_file_actions_addclose(&actions, descriptor) }
         let variables = ["PATH": "/usr/bin:/bin", "P": Program.executable.path].merging(environment) { $1 }
@@ -156,7 +156,7 @@ struct Child: Sendable {
 
     func signal(_ number: Int32) { kill(id, number) }
 
-    /// Waits for the end; what it answers is in the form of `waitpid`.
+    /// Waits for the exit. Returns the status in the form of `waitpid`.
     func end() async -> Int32 {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { continuation.resume(returning: waitForEnd()) }
@@ -170,7 +170,7 @@ struct Child: Sendable {
     }
 }
 
-/// A folder of scripts that is gone after the test.
+/// A temporary folder of scripts, deleted after the test.
 final class ScriptFolder: Sendable {
     let url: URL
 

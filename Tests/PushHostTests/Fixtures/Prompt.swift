@@ -3,8 +3,9 @@ import Lua
 import Synchronization
 
 @testable import PushHost
+@testable import PushLab
 
-/// An interactive flow in the embedded world, in this process.
+/// An interactive flow in the embedded simulation, in this process.
 final class Prompt: Sendable {
     let flow: InteractiveFlow
     private let lines = Mutex(ReplLines())
@@ -29,7 +30,7 @@ final class Prompt: Sendable {
 
     deinit { thread.stop() }
 
-    /// The value of a line; nil when it has none, raised, or is not finished.
+    /// Evaluates a line and returns its value; nil if it has none, raises an error or is unfinished.
     @discardableResult
     func type(_ line: String) async -> String? {
         let (chunk, first) = lines.withLock { lines in
@@ -42,7 +43,7 @@ final class Prompt: Sendable {
         return nil
     }
 
-    /// The codes of what failed.
+    /// The codes of the errors reported.
     var told: [String] { heard.errors.withLock { $0.map(\.code) } }
     var errors: [LuaError] { heard.errors.withLock { $0 } }
     var log: [String] { heard.log.withLock { $0 } }

@@ -1,12 +1,13 @@
 import Bindings
 import Lua
-import PushCore
+import PushModel
 import Synchronization
 import Testing
 
 @testable import PushHost
+@testable import PushLab
 
-/// Passwords and keys of the tests.
+/// Passwords and keys for the tests.
 struct TestSecrets: SecretSource {
     static let password = "correct horse battery staple"
     private let values = ["demo_password": password, "api_key": "k-93f1c7"]
@@ -16,7 +17,7 @@ struct TestSecrets: SecretSource {
     func places(for name: String) -> String { "put it into secrets.json" }
 }
 
-/// Scripts that `push.run` finds, by their paths.
+/// Scripts that `push.run` finds by path.
 struct TestScripts: ScriptLibrary {
     var texts: [String: String]
 
@@ -30,7 +31,7 @@ struct TestScripts: ScriptLibrary {
     }
 }
 
-/// One run of a script in the embedded world, in this process.
+/// One run of a script in the embedded simulation, in this process.
 struct Rehearsal: Sendable {
     let report: FlowReport
     let events: [FlowEvent]
@@ -48,7 +49,7 @@ struct Rehearsal: Sendable {
         if case .failed = report.verdict { true } else { false }
     }
 
-    /// What the script returned, as JSON with members in alphabetical order.
+    /// The script's return value as JSON, with members in alphabetical order.
     var result: String { report.result?.text(sortedKeys: true) ?? "null" }
 
     var log: [String] {
@@ -77,7 +78,7 @@ struct Rehearsal: Sendable {
         }.map { "\($0.device): \($0.text)" }
     }
 
-    /// All that the events say, wires included.
+    /// The text of all events, including what crossed the wire.
     var everything: String {
         events.map { event in
             guard case .crossed(let exchange) = event else { return "\(event)" }
@@ -87,7 +88,7 @@ struct Rehearsal: Sendable {
     }
 }
 
-/// What scripts of the tests begin with, all in the first line, so that the lines of the tests count.
+/// The opening that test scripts share. It is a single line, so that line numbers are those of the test's own script.
 let flowOpening =
     [
         #"local push = require "push""#,
@@ -97,8 +98,8 @@ let flowOpening =
         #"session:register { device = p, tags = tags } return p end;"#,
     ].joined(separator: " ") + " "
 
-/// Runs a script in which `push` is the module, `login(name)` opens a session and
-/// `phone(session, name, platform, tags)` registers a phone. `prepare` may change the world before it begins.
+/// Runs a script in which `push` is the module, `login(name)` opens a session and `phone(session, name, platform, tags)` registers a
+/// phone. `prepare` may change the environment before the script starts.
 func rehearse(
     _ lua: String, opening begin: String = flowOpening, options: [(name: String, value: String?)] = [], seed: UInt64 = 1,
     limits: LuaLimits = LuaLimits(), account: RunAccount? = nil, beside scripts: [String: String] = [:],
@@ -119,7 +120,7 @@ func rehearse(
     return Rehearsal(report: report, events: events.withLock { $0 }, source: source)
 }
 
-/// What a script returns that is to pass.
+/// The return value of a script that must pass.
 func result(of lua: String, sourceLocation: Testing.SourceLocation = #_sourceLocation) async throws -> String {
     let run = try await rehearse(lua)
     if let error = run.error { Issue.record("\(error)", sourceLocation: sourceLocation) }
@@ -127,7 +128,7 @@ func result(of lua: String, sourceLocation: Testing.SourceLocation = #_sourceLoc
     return run.result
 }
 
-/// The error of a script that is to raise one.
+/// The error of a script that must raise one.
 func failure(
     of lua: String, limits: LuaLimits = LuaLimits(), sourceLocation: Testing.SourceLocation = #_sourceLocation
 ) async throws -> LuaError {

@@ -1,17 +1,17 @@
 import Crypto
 import FoundationEssentials
-import PushCore
+import PushModel
 import SwiftASN1
 import X509
 
-/// What an operator has from Apple's developer account, made for one test.
+/// An APNs certificate and key, as an operator downloads them from Apple's developer account, made for one test.
 struct SenderFiles {
     let certificate: String
     let key: String
 
     /// - Parameters:
     ///   - topic: the app's bundle id.
-    ///   - end: when it no longer holds.
+    ///   - end: when the certificate expires.
     init(topic: String = "com.example.app", end: Timestamp) throws {
         let own = Certificate.PrivateKey(P256.Signing.PrivateKey())
         let name = DistinguishedName([
@@ -29,7 +29,7 @@ struct SenderFiles {
         key = try own.serializeAsPEM().pemString
     }
 
-    /// As Azure's `ApnsCertificate` has it.
+    /// The PKCS #12 file in Base64, as in Azure's `ApnsCertificate`.
     static func pkcs12(in folder: String) async throws -> String {
         let made = try await Program.shell(
             "openssl pkcs12 -export -in \(folder)/certificate.pem -inkey \(folder)/key.pem -passout pass:secret | base64 -w0")

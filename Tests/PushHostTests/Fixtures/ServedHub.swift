@@ -1,26 +1,28 @@
 import Foundation
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 import Storage
 import Synchronization
 import Testing
 import WebAPI
 
 @testable import PushHost
+@testable import PushRuntime
 
-/// `pushhost serve` in a process of its own, with a hub named `hub`, reached over the network.
+/// `pushhost serve` in its own process, with a hub named `hub`, reached over the network.
 final class ServedHub: Sendable {
-    /// Whose key signs.
+    /// The key that signs a request.
     enum Signer: String {
         case listen = "DefaultListenSharedAccessSignature"
         case full = "DefaultFullSharedAccessSignature"
-        /// Of the whole server.
+        /// The key of the whole server.
         case root = "RootManageSharedAccessKey"
     }
 
     let port: Int
     let tlsPort: Int
-    /// Of the simulators' control plane; nil where there are none.
+    /// The port of the simulators' control plane; nil without simulators.
     var simulatorPort: Int? { simulators?.port }
     private let folder: ScriptFolder
     private let dialogue: Dialogue
@@ -32,24 +34,24 @@ final class ServedHub: Sendable {
     /// The data folder.
     var data: URL { folder.url.appending(path: "data") }
 
-    /// A command about this server, run in the folder that its data folder is in.
+    /// Runs a command against this server, in the parent of its data folder.
     func command(_ arguments: [String], environment: [String: String] = [:]) async throws -> Program {
         try await Program.run(arguments + ["--data", "data"], in: folder.url, environment: environment)
     }
 
-    /// What it printed when it was ready, keys included.
+    /// The startup banner, keys included.
     let screen: String
 
-    /// The authority that clients over TLS are to trust.
+    /// The certificate authority that TLS clients must trust.
     var authority: String { folder.url.appending(path: "data/tls/authority.pem").path }
 
-    /// Stands in what must not be said: payloads, handles.
+    /// Marks payloads and handles that must not appear in the log.
     static let unspeakable = "UNSPEAKABLE"
 
     /// - Parameters:
-    ///   - simulators: where it sends to, which it ends with itself; nil for nowhere.
-    ///   - settings: variables of the environment.
-    ///   - line: of a shell, which starts the program with its arguments.
+    ///   - simulators: the simulators that it sends to and ends with itself; nil to send nowhere.
+    ///   - settings: environment variables.
+    ///   - line: the shell line that starts the program with its arguments.
     private init(simulators: SimulatorBench?, settings: [String: String], line: String) async throws {
         self.simulators = simulators
         folder = try ScriptFolder()
@@ -72,9 +74,9 @@ final class ServedHub: Sendable {
 
     /// Serves while `body` runs.
     /// - Parameters:
-    ///   - isSimulated: whether its notifications reach `pushhost simulate --adopt`, which makes a phone of every handle.
-    ///   - settings: variables of the environment.
-    ///   - line: of a shell, which starts the program with its arguments.
+    ///   - isSimulated: whether it sends to `pushhost simulate --adopt`, which turns every handle into a phone.
+    ///   - settings: environment variables.
+    ///   - line: the shell line that starts the program with its arguments.
     static func serving(
         isSimulated: Bool = false, settings: [String: String] = [:], line: String = #"exec "$0" "$@""#,
         _ body: (ServedHub) async throws -> Void
@@ -107,7 +109,7 @@ final class ServedHub: Sendable {
         return status
     }
 
-    /// Waits until the log says this, and answers everything up to it that was not heard before.
+    /// Waits until the log contains this text. Returns the unread log up to and including it.
     @discardableResult
     func hear(_ text: String) async throws -> String {
         let heard = try await dialogue.hear(text)
@@ -115,14 +117,14 @@ final class ServedHub: Sendable {
         return heard
     }
 
-    /// Does something while the server does nothing: connections are taken, and nobody answers.
+    /// Runs `body` while the server is stopped: connections are accepted but requests get no response.
     func standing(_ body: () async throws -> Void) async throws {
         dialogue.signal(SIGSTOP)
         defer { dialogue.signal(SIGCONT) }
         try await body()
     }
 
-    /// What was said since the first screen holds no key, no signature and nothing unspeakable.
+    /// Checks that the output after the startup banner contains no key, no signature and no marked text.
     private func checkLog() {
         let log = log.withLock { $0 }
         for secret in keys.values.map({ $0.reveal() }) + ["SharedAccessSignature sr", "sig=", Self.unspeakable] {
@@ -130,12 +132,12 @@ final class ServedHub: Sendable {
         }
     }
 
-    /// As the first screen shows it, for TLS.
+    /// The connection string of the startup banner, for TLS.
     func connectionString(_ signer: Signer = .full) throws -> String {
         ConnectionString(host: "localhost:\(tlsPort)", keyName: signer.rawValue, key: try key(signer)).reveal()
     }
 
-    /// The same for plain HTTP, which only some clients can read.
+    /// The same connection string for plain HTTP, which only some clients can parse.
     func plainConnectionString(_ signer: Signer = .full) throws -> String {
         ConnectionString(host: "localhost:\(port)", keyName: signer.rawValue, key: try key(signer)).reveal()
             .replacing("sb://", with: "http://")
@@ -143,11 +145,11 @@ final class ServedHub: Sendable {
 
     func key(_ signer: Signer) throws -> Secret { try #require(keys[signer.rawValue]) }
 
-    /// The value of `Authorization`.
+    /// The value of the `Authorization` header.
     /// - Parameters:
     ///   - resource: not yet encoded; nil for the hub.
-    ///   - key: another key than the signer's.
-    ///   - seconds: how long it holds from now on.
+    ///   - key: overrides the signer's key.
+    ///   - seconds: lifetime of the token from now.
     func token(_ signer: Signer, resource: String? = nil, key: Secret? = nil, seconds: Int64 = 1200) throws -> String {
         let now = SystemClock().now
         let rule = AuthorizationRule(
@@ -156,7 +158,7 @@ final class ServedHub: Sendable {
         return SASToken(minting: resource ?? "sb://localhost:\(port)", rule: rule, expiration: now + .seconds(seconds)).header
     }
 
-    /// A request over plain HTTP, signed.
+    /// Sends a signed request over plain HTTP.
     func call(
         _ method: String, _ path: String, _ headers: KeyValuePairs<String, String> = [:], body: String = "", by signer: Signer? = .full
     ) async throws -> WireAnswer {
@@ -165,7 +167,7 @@ final class ServedHub: Sendable {
         return try await WireAnswer.exchange(method, path, lines, body: Array(body.utf8), port: port)
     }
 
-    /// The key to everything is shown nowhere, so it is one that the test has made.
+    /// Stores a root key that the test has made, because the server never shows its own.
     private static func putRootRule(in data: URL) async throws -> AuthorizationRule {
         try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
         let (now, random) = (SystemClock().now, SystemRandom())

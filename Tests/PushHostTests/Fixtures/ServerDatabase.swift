@@ -1,14 +1,15 @@
 import Foundation
-import PushCore
+import PushModel
 import Storage
 
 @testable import PushHost
+@testable import PushServer
 
 extension SQLiteStorage {
-    /// The database of a server's data folder, with the key of that folder, which is made where there is none.
+    /// Opens the database of a server's data folder with the folder's key, which is created if missing.
     static func ofServer(in data: URL) async throws -> SQLiteStorage {
         let file = PayloadKeyFile(folder: data.path)
-        let (key, isNew) = try file.keyOrNew()
+        let (key, isNew) = try file.keyOrGenerated()
         if isNew { try file.store(key) }
         return try await open(data.appending(path: "pushhost.sqlite").path, seal: PayloadKeyFile.seal(of: key))
     }

@@ -1,9 +1,9 @@
-import PushCore
+import PushModel
 
 extension ServiceFaults {
     func reasons(of service: Platform) -> [String] { reasons(of: service, at: .send) }
 
     func fail(_ service: Platform, reason: String, count: Int?, handle: DeviceHandle?) async throws(PushError) {
-        try await fail(service, with: OrderedRefusal(reason, count: count, handle: handle))
+        try await fail(service, with: InjectedRefusal(reason, count: count, handle: handle))
     }
 }

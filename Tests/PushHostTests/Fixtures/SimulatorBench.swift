@@ -1,18 +1,19 @@
 import Delivery
 import Foundation
 import HTTPTypes
-import PushCore
+import PushModel
 import Synchronization
 import Testing
 
 @testable import PushHost
+@testable import PushRuntime
 
-/// `pushhost simulate` in a process of its own, with senders that reach it over the network.
+/// `pushhost simulate` in its own process, with senders that reach it over the network.
 final class SimulatorBench: Sendable {
     let dialogue: Dialogue
     let port: Int
     let transport: HTTPClientTransport
-    /// That of all connectors, as APNs wants it.
+    /// The token that all connectors share, as APNs requires.
     private let providerToken = Mutex<APNsProviderToken?>(nil)
 
     init(_ arguments: [String] = [], in folder: URL = Program.root) async throws {
@@ -24,14 +25,14 @@ final class SimulatorBench: Sendable {
             route: WebAddress("http://127.0.0.1:\(port)"), limits: .init(connect: .seconds(300), exchange: .seconds(300)))
     }
 
-    /// Ends it with Ctrl-C, or another signal; the exit code and what it said last.
+    /// Ends the simulator with Ctrl-C or another signal. Returns the exit code and the last output.
     func end(_ signal: Int32 = SIGINT) async -> (output: String, status: Int32) {
         await transport.shutdown()
         dialogue.signal(signal)
         return await dialogue.end(closingInput: false)
     }
 
-    /// A request to the control plane; status and text.
+    /// Sends a request to the control plane. Returns the status and the text.
     func call(
         _ method: HTTPRequest.Method, _ path: String, _ body: String = "", host: String? = nil
     ) async throws -> (status: Int, text: String) {
@@ -42,7 +43,7 @@ final class SimulatorBench: Sendable {
 
     func get(_ path: String) async throws -> JSON { try JSON(parsing: try await call(.get, path).text) }
 
-    /// Adds a phone and answers its handle.
+    /// Adds a phone and returns its handle.
     func phone(_ name: String, _ platform: Platform) async throws -> DeviceHandle {
         let body = #"{"name": "\#(name)", "platform": "\#(Self.word(platform))"}"#
         let phone = try JSON(parsing: try await call(.post, "/phones", body).text)
@@ -55,7 +56,7 @@ final class SimulatorBench: Sendable {
         try await call(.get, "/ledger\(query)").text.split(separator: "\n").map { try JSON(parsing: String($0)) }
     }
 
-    /// A sender of one platform with the credentials that an operator would take.
+    /// A sender for one platform with the credentials that an operator would use.
     func connector(_ platform: Platform) async throws -> any Connector {
         let credentials = try #require(try await get("/credentials")[Self.word(platform)])
         func text(_ name: String) throws -> String { try #require(credentials[name]?.string) }
@@ -110,7 +111,7 @@ final class SimulatorBench: Sendable {
 }
 
 extension Verdict {
-    /// Accepted, the reason of a refusal, or what else it is.
+    /// "accepted", the reason of a refusal, or "unknown" with its reason.
     var word: String {
         switch self {
         case .accepted: "accepted"

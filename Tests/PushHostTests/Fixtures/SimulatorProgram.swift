@@ -1,26 +1,26 @@
 import Crypto
 import Foundation
-import PushCore
+import PushModel
 import Synchronization
 import Testing
 
 @testable import PushHost
 
-/// `pushhost simulate apns`, or with another word, in a process of its own.
+/// `pushhost simulate apns`, or another service, in its own process.
 final class SimulatorProgram: Sendable {
     let dialogue: Dialogue
-    /// Of TLS.
+    /// The TLS port.
     let port: Int
     let controlPort: Int
     let folder: ScriptFolder
-    /// What it said until it was ready.
+    /// The startup banner.
     let screen: String
-    /// The provider token of the lines of a shell: one for all, as APNs wants it.
+    /// The provider token of all shell lines, shared as APNs requires.
     private let bearer = Mutex<String?>(nil)
 
     /// - Parameters:
-    ///   - files: How many it may have open; nil for as many as the tests.
-    ///   - blocks: How large a file may become, in 512 bytes; nil as long as the disk has room.
+    ///   - files: limit of open files; nil for the limit of the tests.
+    ///   - blocks: maximum size of a file in blocks of 512 bytes; nil for no limit.
     init(
         _ arguments: [String] = [], serving service: String = "apns", in folder: ScriptFolder? = nil, files: Int? = nil, blocks: Int? = nil
     ) async throws {
@@ -43,7 +43,7 @@ final class SimulatorProgram: Sendable {
         self.screen = screen
     }
 
-    /// What clients trust.
+    /// The certificate that clients trust.
     var certificate: String { folder.url.appending(path: "sim/certificate.pem").path }
 
     func end(_ signal: Int32 = SIGINT) async -> (output: String, status: Int32) {
@@ -51,12 +51,12 @@ final class SimulatorProgram: Sendable {
         return await dialogue.end(closingInput: false)
     }
 
-    /// Runs a script of `Clients`, which gets both ports.
+    /// Runs a script of `Clients` with both ports as arguments.
     func run(_ script: String, _ more: [String] = []) async throws {
         try await PythonClientTests.run(script, [String(port), String(controlPort)] + more, trusting: certificate)
     }
 
-    /// Runs a shell line in the folder, in which `$APNS` and `$CONTROL` are the addresses and `$TOKEN` is a provider token.
+    /// Runs a shell line in the folder. `$APNS` and `$CONTROL` are the addresses and `$TOKEN` is a provider token.
     func shell(_ line: String) async throws -> Program {
         let names = "APNS=https://127.0.0.1:\(port) CONTROL=http://127.0.0.1:\(controlPort)"
         return try await Program.shell("\(names) TOKEN=\(try await token()); \(line)", in: folder.url)
@@ -76,7 +76,7 @@ final class SimulatorProgram: Sendable {
         return made
     }
 
-    /// Another provider token, whose signature is 64 bytes or ASN.1 DER.
+    /// A new provider token whose signature is raw (64 bytes) or ASN.1 DER.
     func newToken(isDER: Bool = false) async throws -> String {
         let credentials = try #require(try await control("GET", "/credentials")["apns"])
         func text(_ name: String) throws -> String { try #require(credentials[name]?.string) }

@@ -1,30 +1,30 @@
 import Foundation
 
-/// What a server answers to bytes on a socket.
+/// A server's response to bytes on a socket.
 struct WireAnswer: Sendable {
     var status = 0
-    /// In order, names as they were spelt.
+    /// In order, with names spelled as received.
     var headers: [(name: String, value: String)] = []
     var body = ""
     /// Whether `100 Continue` came first.
     var isContinued = false
 
-    /// The bytes were no answer of HTTP/1.1, or none came within ten minutes.
+    /// The bytes were not an HTTP/1.1 response, or none came within ten minutes.
     struct Broken: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// The value of that header, whose name is in any case.
+    /// The value of a header. The name is case-insensitive.
     subscript(name: String) -> String? { headers.first { $0.name.lowercased() == name.lowercased() }?.value }
 
-    /// One request on a connection of its own.
+    /// Sends one request on a new connection.
     /// - Parameter headers: whole lines, in Latin-1, so that any byte can be sent.
     static func exchange(_ method: String, _ path: String, _ headers: [String], body: [UInt8], port: Int) async throws -> WireAnswer {
         let length = body.isEmpty && method != "POST" && method != "PUT" ? [] : ["Content-Length: \(body.count)"]
         let lines = ["\(method) \(path) HTTP/1.1", "Host: localhost:\(port)", "Connection: close"] + headers + length
         let head = (lines.joined(separator: "\r\n") + "\r\n\r\n").unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
         let connection = try WireConnection(port: port)
-        // It may refuse before it has read everything.
+        // The server may refuse before it has read everything.
         await connection.send(head + body)
         return try WireAnswer(parsing: await connection.rest().bytes)
     }

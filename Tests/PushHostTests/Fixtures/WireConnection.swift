@@ -1,6 +1,6 @@
 import Foundation
 
-/// A connection to a server on this machine, byte by byte.
+/// A connection to a server on this machine, with control over every byte.
 final class WireConnection: Sendable {
     private let socket: Int32
 
@@ -8,11 +8,11 @@ final class WireConnection: Sendable {
     enum Ending: Equatable {
         case closed
         case reset
-        /// Not within ten minutes.
+        /// It did not end within ten minutes.
         case never
     }
 
-    /// - Parameter buffer: what the system keeps of what has come and was not read; nil for megabytes.
+    /// - Parameter buffer: size of the receive buffer; nil for the system's default of megabytes.
     init(port: Int, buffer: Int32? = nil) throws {
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var limit = timeval(tv_sec: 600, tv_usec: 0)
@@ -36,7 +36,7 @@ final class WireConnection: Sendable {
 
     deinit { Glibc.close(socket) }
 
-    /// False where the server takes no more.
+    /// Sends the bytes. Returns `false` if the server has closed the connection or reads nothing for ten minutes.
     @discardableResult
     func send(_ bytes: [UInt8]) async -> Bool {
         await onThread { [socket] in
@@ -53,13 +53,13 @@ final class WireConnection: Sendable {
     @discardableResult
     func send(_ text: String) async -> Bool { await send(Array(text.utf8)) }
 
-    /// Ends what is sent; the answer may still come.
+    /// Ends the sending side; the response may still come.
     func finish() { shutdown(socket, Int32(SHUT_WR)) }
 
-    /// Everything until the server closes.
+    /// Reads until the server closes.
     func rest() async -> (bytes: [UInt8], ending: Ending) { await onThread { [self] in readRest(isSlow: false) } }
 
-    /// Sends this, and reads from then on everything until the server closes, with a moment before every read.
+    /// Sends `text`, then reads until the server closes, with a short pause before every read.
     func slowRest(after text: String) async -> (bytes: [UInt8], ending: Ending) {
         await onThread { [self] in
             let bytes = Array(text.utf8)
@@ -82,12 +82,12 @@ final class WireConnection: Sendable {
         }
     }
 
-    /// One answer; the connection stays. Nil where it ends before that.
+    /// Reads one response; the connection stays open. Nil if the connection ends first.
     func answer() async throws -> WireAnswer? {
         let bytes = await onThread { [socket] in
             var bytes: [UInt8] = []
             var byte: UInt8 = 0
-            // A byte at a time, so that nothing of the next answer is taken.
+            // One byte at a time, so that nothing of the next response is consumed.
             while bytes.suffix(4) != Array("\r\n\r\n".utf8)[...], read(socket, &byte, 1) == 1 { bytes.append(byte) }
             let head = String(decoding: bytes, as: UTF8.self)
             var body = [UInt8](repeating: 0, count: head.firstMatch(of: /Content-Length: (\d+)/).flatMap { Int($0.1) } ?? 0)
@@ -97,7 +97,7 @@ final class WireConnection: Sendable {
         return bytes.isEmpty ? nil : try WireAnswer(parsing: bytes)
     }
 
-    /// Whether this and no other text comes next.
+    /// Whether exactly this text comes next.
     func hears(_ text: String) async -> Bool {
         await onThread { [socket] in
             var bytes = [UInt8](repeating: 0, count: text.utf8.count)
@@ -105,8 +105,8 @@ final class WireConnection: Sendable {
         }
     }
 
-    /// Sends a piece again and again, with a moment between two of them, until the server takes no more. False where it has taken
-    /// them for ten minutes, or has kept one waiting for that long.
+    /// Sends a piece repeatedly, with short pauses, until the server closes the connection. Returns `false` if the server still accepts
+    /// pieces after ten minutes, or blocks one for that long.
     func trickle(_ piece: String) async -> Bool {
         await onThread { [socket] in
             let bytes = Array(piece.utf8)

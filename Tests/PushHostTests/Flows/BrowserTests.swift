@@ -1,10 +1,10 @@
 import Bindings
 import Foundation
-import PushCore
+import PushModel
 import Testing
 
 @Suite struct BrowserTests {
-    @Test func `a template reaches a browser, and a native send passes it by`() async throws {
+    @Test func `a template send reaches a template registration of a browser, and an alert does not`() async throws {
         let run = try await rehearse(
             """
             local s = login "alice"
@@ -18,7 +18,7 @@ import Testing
         #expect(run.shown == ["laptop: Goal\n1:0"])
     }
 
-    @Test func `options and headers of the sender are on the wire, and the collapse id replaces what waits`() async throws {
+    @Test func `the sender's options and headers appear on the wire, and a collapse id replaces a waiting push`() async throws {
         let text = try await result(
             of: """
                 local p = phone(login "alice", "laptop", "browser")
@@ -38,7 +38,7 @@ import Testing
         #expect(text == #"[2,"Score 2","plain","3600","high",true,32,"7","t",201,"3600"]"#)
     }
 
-    @Test func `nobody on the wire reads the text, and the browser's app gets it whole`() async throws {
+    @Test func `the push service sees only ciphertext, and the browser's app decrypts the text`() async throws {
         let run = try await rehearse(
             """
             local p = phone(login "alice", "laptop", "browser")
@@ -57,7 +57,7 @@ import Testing
         #expect(run.shown == ["laptop: From the app\nrosebud"])
     }
 
-    @Test func `a subscription that was rotated leaves the hub, and the new one is another`() async throws {
+    @Test func `a rotated subscription is removed from the hub, and the new one counts as another device`() async throws {
         let text = try await result(
             of: """
                 local s = login "alice"
@@ -74,7 +74,7 @@ import Testing
         #expect(text == #"["ExpiredChannel","Gone",true,true,1,"Again"]"#)
     }
 
-    @Test func `a browser that was quit is reached when it is back`() async throws {
+    @Test func `a closed browser receives its pushes when it starts again`() async throws {
         let text = try await result(
             of: """
                 local p = phone(login "alice", "laptop", "browser")
@@ -89,7 +89,7 @@ import Testing
         #expect(text == #"[0,1,"Tomorrow"]"#)
     }
 
-    @Test func `a trace is the same byte for byte, with the size in place of ciphertext`() async throws {
+    @Test func `a trace is reproducible byte for byte and shows the size in place of the ciphertext`() async throws {
         let lua = """
             local push = require "push"
             push.account { username = "ana", password = "correct horse" }

@@ -3,18 +3,18 @@ import Foundation
 import Lua
 import Testing
 
-/// The pages of error codes show mistakes that raise the code, and cures that do not.
+/// The examples on the pages of error codes: each mistake raises its code, and each fix does not.
 @Suite struct CatalogueExampleTests {
     private static func pages(_ language: ErrorDescription.Example.Language) -> [String] {
         ErrorCatalogue.all.filter { $0.example?.language == language }.map(\.code)
             .filter { !specs.contains($0) }
     }
 
-    /// Pages about specs, whose examples are files of their own.
+    /// Pages about specs. Their examples are separate files.
     private static let specs = ["test.order", "test.empty"]
 
     @Test(arguments: specs)
-    func `a mistake in a spec raises its code, and its cure does not`(code: String) async throws {
+    func `a mistake in a spec raises its code, and the fix does not`(code: String) async throws {
         let example = try #require(ErrorCatalogue.entry(code)?.example)
         let folder = try ScriptFolder(["mistake_spec.lua": example.mistake, "cure_spec.lua": example.cure])
         let mistaken = try await Program.run(["test", "mistake_spec.lua"], in: folder.url)
@@ -24,11 +24,11 @@ import Testing
         #expect(cured.status == 0, "\(cured.output)")
     }
 
-    /// What an example takes for granted: a session of alice, her phone.
+    /// Adds what an example presupposes: a session of alice and her phone.
     private static func whole(_ example: String) -> String {
         let names = ["session", "phone"].filter { example.contains($0) }
         let opening = names.isEmpty ? "" : "local session = login 'alice' local phone = push.device { name = 'alice-1' } "
-        // Without the functions of the other tests: push.args wants to be the first call.
+        // Without the helper functions of the other tests: push.args must be the first call.
         let login =
             names.isEmpty
             ? ""
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: pages(.lua))
-    func `a mistake raises its code, and its cure does not`(code: String) async throws {
+    func `a mistake raises its code, and the fix does not`(code: String) async throws {
         let entry = try #require(ErrorCatalogue.entry(code))
         let example = try #require(entry.example)
         let cured = try await Self.run(example.cure)
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: pages(.sh))
-    func `a mistake on the command line is refused with its code, and its cure is not`(code: String) async throws {
+    func `a mistake on the command line is rejected with its code, and the fix is accepted`(code: String) async throws {
         let example = try #require(ErrorCatalogue.entry(code)?.example)
         let folder = try ScriptFolder()
         for name in ["scripts", "docs"] {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushHost
 
-/// What a check says before a run is what the run would say, in the same words.
+/// A check reports the same errors as a run, in the same words.
 @Suite struct CheckAgreementTests {
     @Test(
         arguments: [
@@ -34,7 +34,7 @@ import Testing
             "os.getenv 'x'", "dofile 'x'", "string.dump(print)",
             "push.install('id', { plattform = 'apns' })", "push.run('x.lua', 5)",
         ])
-    func `a mistake has one code, one message and one cure`(line: String) async throws {
+    func `a check and a run report a mistake with the same code, message and hint`(line: String) async throws {
         let opening =
             "local push = require 'push' push.account { username = 'alice', password = push.secret 'demo_password' }\n"
             + "local s = push.login { username = 'alice', password = push.secret 'demo_password' } local p = push.device { name = 'a-1' }\n"
@@ -47,7 +47,7 @@ import Testing
         #expect(finding.line == error.location?.line)
     }
 
-    @Test func `the globals that a check knows are those of the sandbox`() async throws {
+    @Test func `the checker knows exactly the globals of the sandbox`() async throws {
         let names = try await result(
             of: """
                 local found = {}
@@ -67,7 +67,7 @@ import Testing
             #expect(found == (isAbsent ? ["sandbox.absent"] : []), "\(name)")
         }
         #expect(names.contains("coroutine.wrap") && names.contains("os.time") && names.contains("utf8.char"))
-        // The reverse: what a check takes for granted is there.
+        // Conversely, every name that the checker assumes exists.
         let granted = LuaLibrary.functions.union(LuaLibrary.libraries.flatMap { name, members in members.map { "\(name).\($0)" } })
         for name in granted { #expect(names.split(whereSeparator: { $0 == " " || $0 == "\"" }).contains { $0 == name }, "\(name)") }
     }

@@ -2,9 +2,9 @@ import Bindings
 import Lua
 import Testing
 
-/// How runs end that could go on for ever, say nothing, or be told to stop.
+/// How runs end that would never finish, print without limit or are cancelled.
 @Suite struct EndingTests {
-    @Test func `a flow that waits for what cannot come ends, at the line where it waits`() async throws {
+    @Test func `a flow that waits for something that cannot happen fails at the waiting line`() async throws {
         let run = try await rehearse(
             """
             local phone = push.device { name = "p" }
@@ -20,7 +20,7 @@ import Testing
         #expect(wait.error?.location == run.error?.location)
     }
 
-    @Test func `cleanup may still do what needs no waiting`() async throws {
+    @Test func `cleanup code can still make calls that do not wait`() async throws {
         let run = try await rehearse(
             """
             push.account { username = "bob", password = "x" }
@@ -49,7 +49,7 @@ import Testing
         #expect(text == #"[false,"cancelled","the task was cancelled",1]"#)
     }
 
-    @Test func `all gives the results of tasks that have ended, and of none`() async throws {
+    @Test func `push.all returns the results of tasks that have already ended, and of an empty list`() async throws {
         let text = try await result(
             of: """
                 local one, two = push.spawn(function() return 1 end), push.spawn(function() return 2 end)
@@ -69,7 +69,7 @@ import Testing
         #expect(run.hasFailed)
     }
 
-    @Test func `failures and steps without end meet the output budget or are counted, not kept`() async throws {
+    @Test func `endless steps exceed the output budget, and endless failures are counted but not all stored`() async throws {
         let steps = try await rehearse("while true do push.step(('x'):rep(10000), function() end) end")
         #expect(steps.error?.code == "budget.output")
         let checks = try await rehearse("for i = 1, 1000 do push.check(false, ('x'):rep(10000)) end")
@@ -77,7 +77,7 @@ import Testing
         #expect(checks.report.failedExpectations.count == 100)
     }
 
-    @Test func `values that no clock can hold are refused`() async throws {
+    @Test func `invalid and unrepresentable durations are rejected`() async throws {
         let text = try await result(
             of: """
                 local codes = {}
@@ -95,7 +95,7 @@ import Testing
                 == #"["args.duration","args.duration","args.duration","args.duration","args.duration","args.duration","time.too_far"]"#)
     }
 
-    @Test func `headers that would be left out are refused`() async throws {
+    @Test func `headers that the platform would ignore are rejected`() async throws {
         for (headers, word) in [
             ("apns = { authorization = 'x' }", "authorization"), ("fcm = { a = 'b' }", "FCM"),
             ("wns = { ['X-WNS-Tag'] = 'a\\nb' }", "X-WNS-Tag"),
@@ -110,7 +110,7 @@ import Testing
         #expect(template.code == "send.no_content")
     }
 
-    @Test func `only the platforms that are reached limit the size`() async throws {
+    @Test func `the size limit comes only from platforms that the send reaches`() async throws {
         let text = try await result(
             of: """
                 push.account { username = "bob", password = "x" }
@@ -122,7 +122,7 @@ import Testing
         #expect(text == #"[1,"payload.too_large"]"#)
     }
 
-    @Test func `an error of a flow is as JSON whatever else happens`() async throws {
+    @Test func `--json prints an error as JSON even when no flow has run`() async throws {
         let missing = try await Program.run(["run", "--json", "no_such_flow.lua"])
         #expect(missing.status == 2)
         #expect(missing.output.contains(#""code": "script.not_found""#))

@@ -1,12 +1,13 @@
 import Bindings
 import Lua
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
+@testable import PushLab
 
 @Suite struct ErrorTests {
-    /// Every script goes wrong in its third line.
+    /// Every script has its error in the third line.
     @Test(
         arguments: [
             ("local x = = 1", "script.syntax", "a value is missing before ="),
@@ -33,8 +34,8 @@ import Testing
             ("push.send { to = 'a', alert = 'x', properties = {} }", "send.no_content", "\"alert\" and \"properties\""),
             ("push.send { to = 'a', alert = '' }", "args.empty", "push.send: \"alert\" is empty"),
             ("push.send { alert = 'x' }", "send.no_audience", "there is no default audience"),
-            ("push.send { to = '', alert = 'x' }", "send.no_audience", "an empty text never means everybody"),
-            ("push.send { to = '  ', alert = 'x' }", "send.no_audience", "an empty text never means everybody"),
+            ("push.send { to = '', alert = 'x' }", "send.no_audience", "\"to\" is empty"),
+            ("push.send { to = '  ', alert = 'x' }", "send.no_audience", "\"to\" is empty"),
             ("push.send { to = push.evryone or 'x', alert = 'x' }", "script.unknown_name", nil),
             ("push.send { to = '*', alert = 'x' }", "tag_expression.invalid", nil),
             ("push.send { to = 'a && (b', alert = 'x' }", "tag_expression.invalid", "at character"),
@@ -46,31 +47,31 @@ import Testing
             ("s:register { device = p, template = { bdy = '{}' } }", "args.unknown_key", "did you mean \"body\"?"),
             ("push.login { username = 'alice', password = 'wrong' }", "auth.failed", "\"alice\""),
             ("push.account { username = 'al ice', password = 'x' }", "auth.username", nil),
-            ("push.send { to = 'a', alert = ('x'):rep(4100) }", "payload.too_large", "APNs takes at most 4096"),
-            ("push.send { to = 'a', payload = { wns = ('x'):rep(5001) } }", "payload.too_large", "WNS takes at most 5000"),
+            ("push.send { to = 'a', alert = ('x'):rep(4100) }", "payload.too_large", "APNs accepts at most 4096"),
+            ("push.send { to = 'a', payload = { wns = ('x'):rep(5001) } }", "payload.too_large", "WNS accepts at most 5000"),
             ("push.send { to = 'a', payload = { apns = '{' } }", "payload.invalid", "line 1, column 2"),
             ("push.send { to = 'a', payload = { fcm = '' } }", "payload.empty", nil),
             ("push.sleep 'soon'", "args.duration", "push.sleep: \"duration\" must be a duration, got the string \"soon\""),
             ("push.sleep(-1)", "args.duration", "push.sleep: \"duration\""),
             ("p:wait_for { within = '-5s' }", "args.duration", "device:wait_for: \"within\" must be a duration"),
             ("push.schedule { to = 'a', alert = 'x', after = '2 h' }", "args.duration", "push.schedule: \"after\" must be a duration"),
-            ("push.schedule { to = 'a', alert = 'x', at = 'soon' }", "args.time", "push.schedule: \"at\" is no time"),
+            ("push.schedule { to = 'a', alert = 'x', at = 'soon' }", "args.time", "push.schedule: \"at\" must be a time"),
             ("push.rehearse('x', coroutine.create(print))", "value.unsupported", "argument 2 of push.rehearse is a thread"),
             ("push.spawn(coroutine.create(print))", "args.wrong_type", "push.spawn: \"fn\" must be a function, got a thread"),
             ("push.try(push.spawn(print))", "args.wrong_type", "push.try: \"fn\" must be a function, got a task"),
-            ("push.all { print, coroutine.create(print) }", "args.wrong_type", "functions or tasks, got a thread at place 2"),
+            ("push.all { print, coroutine.create(print) }", "args.wrong_type", "functions or tasks, got a thread at index 2"),
             ("push.all { print, p }", "args.wrong_type", "push.all: \"functions\" must be a list of"),
-            ("push.all { push.spawn(print), p }", "args.wrong_type", "got a device at place 2"),
+            ("push.all { push.spawn(print), p }", "args.wrong_type", "got a device at index 2"),
             ("p:on_push(coroutine.create(print))", "value.unsupported", "argument 1 of device:on_push is a thread"),
             ("push.json.encode(coroutine.create(print))", "value.unsupported", "argument 1 of push.json.encode is a thread"),
             ("push.send { to = 'a', data = { { coroutine.create(print) } } }", nil, "push.send"),
             ("push.all { a = print }", "args.wrong_type", "got a table with named keys"),
-            ("push.all { [2] = print }", "args.wrong_type", "push.all: \"functions\" must be a list without holes, got nil at place 1"),
-            ("push.all { print, nil, print }", "args.wrong_type", "a list without holes, got nil at place 2"),
-            ("push.all { [math.maxinteger] = print }", "args.wrong_type", "got nil at place 1"),
+            ("push.all { [2] = print }", "args.wrong_type", "push.all: \"functions\" must be a list without holes, got nil at index 1"),
+            ("push.all { print, nil, print }", "args.wrong_type", "a list without holes, got nil at index 2"),
+            ("push.all { [math.maxinteger] = print }", "args.wrong_type", "got nil at index 1"),
             ("push.all { [0] = print }", "value.unsupported", "argument 1 of push.all has the key [0]"),
             ("push.run '.'", "script.not_found", ". does not exist"),
-            ("push.run ''", "script.not_found", "push.run: \"file\" names no script"),
+            ("push.run ''", "script.not_found", "push.run: \"file\" must be the path of a script"),
             ("push.simulator.apns:fail { reason = 'Unregistered', next = -1 }", "simulator.count", "simulator:fail: \"next\" must be"),
             ("push.simulator.apns:disconnect { next = 0 }", "simulator.count", "simulator:disconnect: \"next\" must be at least 1"),
             ("push.schedule { to = 'a', alert = 'x', at = 1, after = 1 }", "schedule.when", "push.schedule: \"at\" and \"after\" exclude"),
@@ -99,7 +100,7 @@ import Testing
             ("io.open 'x'", nil, nil), ("os.execute 'ls'", nil, nil), ("require 'socket'", nil, nil),
             ("load('\\27Lua')()", nil, nil), ("dofile 'x.lua'", nil, nil), ("os.exit(0)", nil, nil),
         ] as [(String, String?, String?)])
-    func `an error names its code, what was wrong and the line of the script`(
+    func `an error states its code, the problem and the line of the script`(
         line: String, code: String?, part: String?
     ) async throws {
         let error = try await failure(of: "local s = login 'alice'\nlocal p = push.device { name = 'a-1' }\n\(line)\n")
@@ -111,7 +112,7 @@ import Testing
         #expect(!error.message.contains("[push]"))
     }
 
-    @Test func `an error that is caught names no line that scripts do not have, and has a cure`() async throws {
+    @Test func `a caught error shows only lines of scripts, and has a hint`() async throws {
         let run = try await rehearse(
             """
             local function odd(meta) return setmetatable({ 1 }, meta) end
@@ -157,7 +158,7 @@ import Testing
             "push.expect(1).to.match 'x'", "push.expect('x').to.match '['", "push.expect(1).to:exist()", "push.expect(1).to.be_above 'x'",
             "local a, b = {}, {} for i = 1, 300 do a, b = { a }, { b } end push.expect(a).to.equal(b)",
         ])
-    func `an expectation whose matcher raises has had a matcher`(lua: String) async throws {
+    func `an expectation whose matcher raises an error does not count as one without a matcher`(lua: String) async throws {
         let run = try await rehearse("local ok = pcall(function() \(lua) end) return ok")
         #expect(run.result == "false")
         #expect(run.report.failedExpectationCount == 0)
@@ -173,11 +174,11 @@ import Testing
             ("local function f()\n push.expect(1).to.equal(2)\n end\n f()", 2),
             ("pcall(error)\ncoroutine.wrap(function()\n push.fail 'x' end)()", 3),
         ])
-    func `the line is that of the call, however deep it is`(source: String, line: Int) async throws {
+    func `the location is the line of the call, at any depth`(source: String, line: Int) async throws {
         #expect(try await failure(of: source).location?.line == line)
     }
 
-    @Test func `an error that a script catches has the fields of its report`() async throws {
+    @Test func `a caught error has the same fields as its report`() async throws {
         let text = try await result(
             of: """
                 local ok, e = pcall(push.send, { too = "a" })
@@ -197,7 +198,7 @@ import Testing
         }
     }
 
-    @Test func `an excerpt points at the key, the expression points at the character`() async throws {
+    @Test func `the excerpt marks the key, and for a tag expression the character`() async throws {
         func lines(_ lua: String) async throws -> [String] {
             let run = try await rehearse(lua, opening: "local push = require 'push'\n")
             return Diagnostic(
@@ -216,7 +217,7 @@ import Testing
         #expect(expression.contains { $0.drop { $0 == " " } == "^" })
     }
 
-    @Test func `a loop without end uses up its budget, also when it swallows every error`() async throws {
+    @Test func `an endless loop exceeds the CPU budget, even if it catches every error`() async throws {
         let limits = LuaLimits(cpu: .milliseconds(200))
         for source in ["while true do end", "while true do pcall(function() while true do end end) end"] {
             let error = try await failure(of: source, limits: limits)
@@ -226,19 +227,19 @@ import Testing
     }
 
     @Test(arguments: ["print(('x'):rep(1000))", "push.log(('x'):rep(1000))", "pcall(print, ('x'):rep(1000))"])
-    func `output without end uses up its budget`(source: String) async throws {
+    func `endless output exceeds the output budget`(source: String) async throws {
         let run = try await rehearse("for i = 1, 10000 do \(source) end")
         #expect(run.log.reduce(0) { $0 + $1.utf8.count + 1 } <= 4 << 20)
         if !source.hasPrefix("pcall") { #expect(run.error?.code == "budget.output") }
     }
 
-    @Test func `memory without end uses up its budget`() async throws {
+    @Test func `endless allocation exceeds the memory budget`() async throws {
         let error = try await failure(
             of: "local t = {}\nwhile true do t[#t + 1] = ('x'):rep(100000) .. #t end", limits: LuaLimits(memory: 16 << 20))
         #expect(error.code == "budget.memory")
     }
 
-    @Test func `a script that is cancelled cleans up, and cannot refuse`() async throws {
+    @Test func `a cancelled script runs its cleanup and cannot prevent the cancellation`() async throws {
         let thread = LuaThread(name: "cancelled")
         defer { thread.stop() }
         let world = try EmbeddedWorld(seed: 1, thread: thread, secrets: TestSecrets())
@@ -272,7 +273,7 @@ import Testing
         arguments: [
             ("pirnt('x')", "there is no \"pirnt\"; did you mean \"print\"?"), ("return nothing.at.all", "there is no \"nothing\""),
         ])
-    func `a name that does not exist is told with its cure`(lua: String, hint: String) async throws {
+    func `an unknown name is reported with a suggestion`(lua: String, hint: String) async throws {
         let error = try await failure(of: "\n\(lua)")
         #expect(error.kind == .runtime)
         #expect(error.hint?.hasPrefix(hint) == true, "\(error.hint ?? "none")")

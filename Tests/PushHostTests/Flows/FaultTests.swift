@@ -1,14 +1,15 @@
 import Bindings
 import Lua
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
+@testable import PushLab
 
 @Suite struct FaultTests {
     private static let services: [Platform] = [.apns, .fcmV1, .wns, .browser]
 
-    /// One phone on each platform, one send to all of them; says who got it and how the others ended.
+    /// Sends once to one phone on each platform. Returns the result of each device and how many pushes its phone received.
     private static let everybody = """
         local s = login "alice"
         local phones = {}
@@ -29,14 +30,14 @@ import Testing
         return run
     }
 
-    @Test func `a refusal makes one platform fail while the others succeed`() async throws {
+    @Test func `a refusal by one platform leaves sends to the others successful`() async throws {
         let run = try await rehearse { try await $0.fail(.browser, reason: "Gone", count: nil, handle: nil) }
         #expect(
             run.result
                 == #"{"apns":"Success 1","browser":"ExpiredChannel Gone 0","fcm":"Success 1","gcm":"Success 1","wns":"Success 1"}"#)
     }
 
-    @Test func `FCM's refusals reach legacy registrations too, whichever name is used`() async throws {
+    @Test func `an FCM fault applies to legacy registrations too, under either platform name`() async throws {
         for name in [Platform.fcmV1, .gcm] {
             let run = try await rehearse { try await $0.fail(name, reason: "SENDER_ID_MISMATCH", count: nil, handle: nil) }
             #expect(run.result.contains(#""fcm":"WrongToken SENDER_ID_MISMATCH 0","gcm":"WrongToken SENDER_ID_MISMATCH 0""#))
@@ -51,12 +52,12 @@ import Testing
         return (world?.faults?.reasons(of: service) ?? []).map { (service, $0) }
     }
 
-    @Test func `every service has words`() {
+    @Test func `every service lists the reasons that it can be made to return`() {
         for service in Self.services { #expect(Self.words.count { $0.0 == service } > 5) }
     }
 
     @Test(arguments: words)
-    func `every word of every service comes back as the reason of the device's row`(
+    func `every reason of every service appears as the reason in the device's result`(
         service: Platform, word: String
     ) async throws {
         let run = try await PushHostTests.rehearse(
@@ -86,7 +87,7 @@ import Testing
             (.apns, "Unregistered"), (.apns, "ExpiredToken"), (.fcmV1, "UNREGISTERED"), (.wns, "ChannelExpired"),
             (.wns, "ChannelNotFound"), (.browser, "Gone"), (.browser, "404"),
         ] as [(Platform, String)])
-    func `a refusal that says that the token is dead takes the registration out of the hub`(
+    func `a refusal that reports an invalid token removes the registration from the hub`(
         service: Platform, word: String
     ) async throws {
         let run = try await rehearse(
@@ -99,7 +100,7 @@ import Testing
         #expect(run.result == #"[true,"NoTargetFound"]"#)
     }
 
-    @Test func `a refusal with a count is outlived by retries`() async throws {
+    @Test func `retries succeed after a limited number of refusals`() async throws {
         let run = try await rehearse(
             """
             local p = phone(login "alice", "a-1", "browser")
@@ -112,7 +113,7 @@ import Testing
     }
 
     @Test(arguments: services)
-    func `a refusal for one device leaves the others alone, until it is cleared`(service: Platform) async throws {
+    func `a refusal for one device does not affect others, and ends when it is cleared`(service: Platform) async throws {
         let run = try await PushHostTests.rehearse("return 1") { world in
             let (lab, faults) = (try #require(world.lab), try #require(world.faults))
             var handles: [DeviceHandle] = []
@@ -139,7 +140,7 @@ import Testing
         #expect(run.hasPassed)
     }
 
-    @Test func `a word that a service does not have is refused, with the nearest one`() async throws {
+    @Test func `a reason that the service does not have is rejected with the nearest one`() async throws {
         _ = try await rehearse { faults in
             let near = await #expect(throws: PushError.self) {
                 try await faults.fail(.apns, reason: "Unregisterd", count: 1, handle: nil)
@@ -158,7 +159,7 @@ import Testing
 
     // MARK: - The wire
 
-    @Test func `latency moves the virtual clock, by as much for every request of the service and for no other's`() async throws {
+    @Test func `latency advances the virtual clock, equally for every request of that service and of no other`() async throws {
         let run = try await rehearse(
             """
             local s = login "alice"
@@ -181,7 +182,7 @@ import Testing
     }
 
     @Test(arguments: [("apns", 1), ("fcm", 2), ("wns", 2), ("browser", 1)])
-    func `a connection that breaks before the request is taken is made again at once`(
+    func `a connection that breaks before the request is reopened at once`(
         platform: String, requests: Int
     ) async throws {
         let service = try #require(Platform(name: platform))
@@ -196,7 +197,7 @@ import Testing
         #expect(run.result == "[1,\(requests + 1),0,1,0]")
     }
 
-    @Test func `connections that go on breaking are tried again later, then given up`() async throws {
+    @Test func `repeated connection failures are retried later and finally given up`() async throws {
         let script = """
             local p = phone(login "alice", "a-1", "browser")
             local begin = push.clock.now()
@@ -210,7 +211,7 @@ import Testing
     }
 
     @Test(arguments: ["apns", "fcm", "gcm", "wns", "browser"])
-    func `a connection that breaks after the request leaves the sender not knowing, so that the phone gets the push twice`(
+    func `a connection that breaks after the request is retried, so that the phone gets the push twice`(
         platform: String
     ) async throws {
         let service = try #require(Platform(name: platform))
@@ -225,7 +226,7 @@ import Testing
         #expect(run.result == #"["Success",false,1,3]"#)
     }
 
-    @Test func `breaks come in order, and everything ends when it is cleared`() async throws {
+    @Test func `connection faults apply in the order in which they were set, and clearing ends them all`() async throws {
         let run = try await rehearse(
             """
             local p = push.device { name = "a-1", platform = "browser" }
@@ -252,7 +253,7 @@ import Testing
         #expect(cleared.report.began == cleared.report.ended)
     }
 
-    @Test func `a run that is cancelled while a slow request is on its way ends`() async throws {
+    @Test func `a task that is cancelled during a slow request ends`() async throws {
         let run = try await rehearse(
             """
             local p = push.device { name = "a-1", platform = "browser" }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushHost
 
-/// Mistakes of the first hour, as a run tells them.
+/// Typical mistakes of beginners, as a run reports them.
 @Suite struct FirstHourTests {
     private static let opening = "local push = require 'push'\nlocal phone = push.device { name = 'a' }\n"
 
@@ -20,7 +20,7 @@ import Testing
             ("local o = { run = 1 } o.rn()", "\"run\""), ("for i = 1, 'x' do end", "tonumber(…)"),
             ("push.device {\n  name = android,\n}", "there is no \"android\""),
         ])
-    func `what Lua refuses has a cure`(lua: String, part: String) async throws {
+    func `a Lua error has a hint`(lua: String, part: String) async throws {
         let error = try #require(try await rehearse(lua, opening: Self.opening).error)
         #expect(error.hint?.contains(part) == true, "\(error.message): \(error.hint ?? "no hint")")
     }
@@ -35,11 +35,11 @@ import Testing
             ("push.step(function() end)", "args.wrong_type"),
             ("push.spawn(push.sleep '1s')", "args.missing"),
         ])
-    func `misuse that could pass for success`(lua: String, code: String) async throws {
+    func `misuse that would otherwise pass silently raises an error`(lua: String, code: String) async throws {
         #expect(try await rehearse(lua, opening: Self.opening).error?.code == code)
     }
 
-    @Test func `tables of any form may be expected`() async throws {
+    @Test func `expectations accept tables of any form`() async throws {
         let lua = """
             local odd = { nil, 2, [print] = 1 } odd.self = odd
             push.expect(odd).to.equal(odd) push.expect(nil).to.equal(nil) push.expect({ odd }).to.contain(odd)
@@ -55,7 +55,7 @@ import Testing
             ("print(push.locale.choose('zh-TW', { 'en' }, 'en'), push.locale.choose('', { 'en' }, 'en'))", 1),
             ("  push.send { alert = 'x', tags = 'y', properties = { tags = 'z' } }", 3), ("push.send { tags = 'y', alert = 'x' }", 13),
         ])
-    func `the caret stands under the fault, or at the line's begin where that is not known`(lua: String, column: Int) async throws {
+    func `the caret marks the fault, or the start of the line when the column is unknown`(lua: String, column: Int) async throws {
         let run = try await rehearse(lua, opening: Self.opening)
         let diagnostic = Diagnostic(
             try #require(run.error), source: Array(run.source.utf8), scriptName: "flow.lua", palette: Palette(isOn: false))

@@ -1,9 +1,10 @@
 import Bindings
 import Lua
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
+@testable import PushLab
 
 @Suite struct FlowTests {
     @Test func `parameters come from the declaration and the command line`() async throws {
@@ -16,7 +17,7 @@ import Testing
         #expect(run.result == #"{"devices":2,"user":"bob"}"#)
     }
 
-    @Test func `options that no declaration reads are refused before anything happens`() async throws {
+    @Test func `undeclared options are rejected before anything runs`() async throws {
         let run = try await rehearse(
             "require('push').account { username = 'a', password = 'b' }", opening: "", options: [("user", "bob")])
         #expect(run.error?.code == "usage.no_options")
@@ -25,7 +26,7 @@ import Testing
         #expect(silent.error?.code == "usage.no_options")
     }
 
-    @Test func `parameters are declared once and first`() async throws {
+    @Test func `parameters can be declared only once, and before other calls`() async throws {
         let twice = try await rehearse("local p = require 'push'\np.args {}\np.args {}", opening: "")
         #expect(twice.error?.code == "args.not_first")
         #expect(twice.error?.location?.line == 3)
@@ -35,7 +36,7 @@ import Testing
         #expect(inside.error?.code == "args.not_first")
     }
 
-    @Test func `a step has a line of its own with what happened in it`() async throws {
+    @Test func `a step is reported on its own line with what happened in it`() async throws {
         let run = try await rehearse(
             """
             local s = login "alice"
@@ -60,7 +61,7 @@ import Testing
         #expect(run.report.steps == 2)
     }
 
-    @Test func `a step that raises has failed, and the run ends there`() async throws {
+    @Test func `an error in a step fails the step and ends the run`() async throws {
         let run = try await rehearse(
             """
             push.step("outer", function()
@@ -73,7 +74,7 @@ import Testing
         #expect(run.error?.location?.line == 2)
     }
 
-    @Test func `a rehearsed step runs where phones are simulated`() async throws {
+    @Test func `push.rehearse runs its step when phones are simulated`() async throws {
         let run = try await rehearse(
             #"return { push.rehearse("look", function() return 42 end), push.target.name, push.target.simulated }"#)
         #expect(run.result == #"[42,"embedded",true]"#)
@@ -93,7 +94,7 @@ import Testing
             ("have_length(3)", "'ab'", #"expected a length of 3, has 2, got "ab""#),
             ("be_a 'string'", "1", "expected a string, got 1"),
         ])
-    func `an expectation that does not hold fails the run at its line with both values`(
+    func `a failed expectation fails the run at its line and shows both values`(
         matcher: String, value: String, message: String
     ) async throws {
         let run = try await rehearse("\npush.expect(\(value)).to.\(matcher)")
@@ -106,7 +107,7 @@ import Testing
         #expect(turned.report.expectations == 1)
     }
 
-    @Test func `deep tables are compared by value, and cycles end`() async throws {
+    @Test func `tables are compared deeply by value, even with cycles`() async throws {
         let run = try await rehearse(
             """
             local a, b = { x = { 1, { y = 2 } } }, { x = { 1, { y = 2 } } }
@@ -117,7 +118,7 @@ import Testing
         #expect(run.hasPassed)
     }
 
-    @Test func `a failed check is counted, the flow goes on, and the run fails at its end`() async throws {
+    @Test func `a failed check is counted, and the run continues and fails at its end`() async throws {
         let run = try await rehearse(
             """
             push.check(true, "fine")
@@ -133,12 +134,12 @@ import Testing
     }
 
     @Test(arguments: ["pcall(function() push.expect(1).to.equal(2) end)", "push.try(push.expect(1).to.equal, 2)"])
-    func `a failed expectation fails the run even when the script swallows it`(source: String) async throws {
+    func `a failed expectation fails the run even if the script catches the error`(source: String) async throws {
         let run = try await rehearse(source)
         #expect(run.hasFailed)
     }
 
-    @Test func `a failure of the world becomes nil and an error`() async throws {
+    @Test func `push.try turns an operational failure into nil and an error`() async throws {
         let text = try await result(
             of: """
                 local value, err = push.try(push.login, { username = "mallory", password = "x" })
@@ -156,7 +157,7 @@ import Testing
             ("push.try(function() local x = nil; return x.y end)", "script.error"),
             ("push.try(error, 'mine')", nil),
         ] as [(String, String?)])
-    func `misuse passes through a try`(source: String, code: String?) async throws {
+    func `push.try does not catch misuse`(source: String, code: String?) async throws {
         let run = try await rehearse(source)
         if let code, code != "script.error" {
             #expect(run.error?.code == code)
@@ -181,7 +182,7 @@ import Testing
         #expect(lines == ["print a\t1\tnil\ttrue 1", "info b\t2.5 2", "warn careful 3", "error bad 4"])
     }
 
-    @Test func `JSON is written in alphabetical order and read back`() async throws {
+    @Test func `JSON is written with sorted keys and parsed back`() async throws {
         let text = try await result(
             of: """
                 local text = push.json.encode { b = 1, a = { true, "x" } }
@@ -193,7 +194,7 @@ import Testing
         #expect(text == #"["{\"a\":[true,\"x\"],\"b\":1}","x","json.invalid",1,6,"json.unsupported"]"#)
     }
 
-    @Test func `time is the run's own, and three days take none`() async throws {
+    @Test func `time is virtual, and three days pass without waiting`() async throws {
         let run = try await rehearse(
             """
             local begin = { os.time(), push.clock.iso(), os.date("!%F %T") }
@@ -210,16 +211,16 @@ import Testing
     }
 
     @Test(arguments: ["os.date('%c', 1e300)", "os.date('%c', math.maxinteger)", "os.date(print)", "os.time('now')"])
-    func `impossible dates are refused, not fatal`(source: String) async throws {
+    func `an impossible date raises an error and does not crash`(source: String) async throws {
         #expect(try await failure(of: "\n" + source).location?.line == 2)
     }
 
-    @Test func `every name that the registry describes exists in the module`() async throws {
+    @Test func `every name in the registry exists in the module`() async throws {
         let names = BindingRegistry.all.map(\.name)
         let fields = names.filter { !$0.contains(":") }.map { "local _ = \($0)" }
         let methods = names.compactMap { name -> String? in
             let parts = name.split(separator: ":")
-            // Of these flows have none.
+            // Flows have no values of these types.
             if ["group", "plugin"].contains(parts[0]) { return nil }
             return parts.count == 2 ? "assert(\(parts[0]).\(parts[1]), '\(name)')" : nil
         }
@@ -232,7 +233,7 @@ import Testing
         #expect(run.error == nil)
     }
 
-    @Test func `help asks for the declaration alone, and touches nothing`() async throws {
+    @Test func `reading a flow's declaration for --help runs nothing else`() async throws {
         func declaration(_ lua: String) async throws -> FlowDeclaration? {
             let thread = LuaThread(name: "help")
             defer { thread.stop() }

@@ -22,7 +22,7 @@ import Testing
                 == #"[["native","templated","Ana!"],"i-1","ana","apns",["Sports"],true]"#)
     }
 
-    @Test func `an expression inside text is a warning, once, wherever a template is stored`() async throws {
+    @Test func `an expression inside text causes one warning, wherever the template is stored`() async throws {
         let lua = """
             local ana = push.device { name = "ana-1", platform = "apns" }
             local body = '{"aps":{"alert":"Hi $(name)"}}'
@@ -44,7 +44,7 @@ import Testing
         #expect(run.warnings.map { $0.location?.line } == [5, 7, 8])
     }
 
-    @Test func `patches change all or nothing; uninstalling twice is fine`() async throws {
+    @Test func `patches apply completely or not at all, and uninstalling twice is allowed`() async throws {
         let lua = """
             push.install("i-1", { platform = "apns", push_channel = "AB01" })
             local patched = push.patch("i-1", { { op = "add", path = "/tags", value = { "a", "b" } }, { op = "remove", path = "/tags/a" } })
@@ -73,7 +73,7 @@ import Testing
             ("push.patch('i', { { op = 'move', path = '/tags' } })", "installation.patch"),
             ("push.patch('i', { { op = 'add', path = '/tags', value = 'x' } })", "hub.not_found"),
         ])
-    func `what is no installation is refused`(lua: String, code: String) async throws {
+    func `an invalid installation is rejected`(lua: String, code: String) async throws {
         #expect(try await failure(of: lua).code == code)
     }
 }

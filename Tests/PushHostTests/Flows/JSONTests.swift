@@ -1,19 +1,19 @@
 import Bindings
 import Lua
-import PushCore
+import PushModel
 import Testing
 
-/// `push.json`, and everywhere else where values of a script become JSON and come back.
+/// `push.json`, and all other conversions between Lua values and JSON.
 @Suite struct JSONTests {
     @Test(arguments: [
         #"{"a":[],"b":null,"c":{}}"#, "[]", "{}", "null", "[[],{},null,1]", #"{"n":12345678901234567890}"#,
         "[-99999999999999999999,9223372036854775807]", #"[1,null,3]"#, "[1e+300,0.1,-2.5]",
     ])
-    func `JSON that is read and written again is the same`(text: String) async throws {
+    func `JSON stays the same when it is parsed and written`(text: String) async throws {
         #expect(try await result(of: "return push.json.encode(push.json.decode '\(text)')") == JSON.string(text).text())
     }
 
-    @Test func `scripts make lists and nulls, and tell them apart`() async throws {
+    @Test func `scripts can create lists and nulls and distinguish them`() async throws {
         let text = try await result(
             of: """
                 local list, null = push.json.array(), push.json.null
@@ -30,7 +30,7 @@ import Testing
         )
     }
 
-    @Test func `an empty list goes over the wire as one`() async throws {
+    @Test func `an empty list stays a list on the wire`() async throws {
         let run = try await rehearse(
             """
             local p = push.device { name = "a" }
@@ -44,7 +44,7 @@ import Testing
         #expect(run.result == "[\"\(body)\",\"\(body)\",\"\(body)\",true]", "\(run.error.debugDescription)")
     }
 
-    @Test func `what a flow inside returns, and a secure payload, keep lists and nulls`() async throws {
+    @Test func `lists and nulls survive in the result of push.run and in a secure payload`() async throws {
         let inner = "return { list = require('push').json.array {}, null = require('push').json.null, n = 1 }"
         let run = try await rehearse(
             """
@@ -69,7 +69,7 @@ import Testing
         ("push.json.encode { s = push.secret \"api_key\" }", "value.s is a secret"),
         ("local t = push.json.array {} t.x = 1 push.json.encode(t)", "value is a list and has the name \"x\""),
     ])
-    func `an error of writing names the place and what is wrong there`(lua: String, message: String) async throws {
+    func `an encoding error names the path and the problem`(lua: String, message: String) async throws {
         let error = try await failure(of: lua)
         #expect(error.code == "json.unsupported")
         #expect(error.message.hasPrefix("push.json.encode: \(message)"), "\(error.message)")
@@ -94,20 +94,20 @@ import Testing
         ("push.json.null.x = 1", "script.read_only", "a null cannot be changed"),
         ("return push.json.decode '12345678901234567890' + 1", "script.error", "attempt to perform arithmetic on a numeral value"),
     ])
-    func `every place that writes JSON says so`(lua: String, code: String, part: String) async throws {
+    func `every function that writes JSON reports an unsupported value`(lua: String, code: String, part: String) async throws {
         let error = try await failure(of: lua)
         #expect(error.code == code)
         #expect(error.message.contains(part), "\(error.message)")
     }
 
-    @Test func `a result that cannot be written is told with its place`() async throws {
+    @Test func `a result that cannot be written as JSON causes a warning with its path`() async throws {
         let run = try await rehearse("return { phones = { push.device { name = 'a' } } }")
         #expect(run.hasPassed)
         #expect(run.warnings.map(\.code) == ["flow.result"])
         #expect(run.warnings.first?.message.contains("result.phones[1] is a device") == true)
     }
 
-    @Test func `the checker knows the names`() {
+    @Test func `the checker knows the names of push.json`() {
         let script = """
             local push = require "push"
             print(push.json.null, push.json.array {}, push.json.nul)

@@ -3,7 +3,7 @@ import Lua
 import Testing
 
 @Suite struct PhoneTests {
-    @Test func `a dead token is dropped from the hub, with the reason in the device's row`() async throws {
+    @Test func `an invalid token is removed from the hub, with the reason in the device's result`() async throws {
         let run = try await rehearse(
             """
             local s = login "alice"
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: ["fcm", "gcm", "wns", "browser"])
-    func `the token of an uninstalled app is dropped on the other platforms too`(platform: String) async throws {
+    func `the token of an uninstalled app is removed on the other platforms too`(platform: String) async throws {
         let text = try await result(
             of: """
                 local p = phone(login "alice", "a-1", "\(platform)")
@@ -43,7 +43,7 @@ import Testing
             ("high", #"{"apns":1,"browser":1,"fcm":1,"gcm":1,"wns":1}"#), ("normal", #"{"apns":0,"browser":0,"fcm":0,"gcm":0,"wns":1}"#),
             ("low", #"{"apns":0,"browser":0,"fcm":0,"gcm":0,"wns":0}"#),
         ])
-    func `phones in low power take what is urgent, the rest when they have full power`(priority: String, taken: String) async throws {
+    func `a phone in low power mode gets urgent pushes at once and the others at full power`(priority: String, taken: String) async throws {
         let run = try await rehearse(
             """
             local s, phones = login "alice", {}
@@ -62,7 +62,7 @@ import Testing
         #expect(run.result == #"[\#(taken),{"apns":1,"browser":1,"fcm":1,"gcm":1,"wns":1},5]"#)
     }
 
-    @Test func `an iPhone that is offline gets the last of its pushes when it comes back`() async throws {
+    @Test func `an offline iPhone gets only its last push when it reconnects`() async throws {
         let text = try await result(
             of: """
                 local p = phone(login "alice", "a-1", "apns")
@@ -76,7 +76,7 @@ import Testing
         #expect(text == #"[1,0,1,"Second"]"#)
     }
 
-    @Test func `an app that was swiped away is not woken, but alerts are shown`() async throws {
+    @Test func `a force-quit app is not woken, but alerts are shown`() async throws {
         let text = try await result(
             of: """
                 local p = phone(login "alice", "a-1", "apns")
@@ -92,7 +92,7 @@ import Testing
         #expect(text == #"[false,"the user closed the app","Hello","a background push shows nothing"]"#)
     }
 
-    @Test func `an uninstalled app has no handle and no storage, and a new one after it is installed again`() async throws {
+    @Test func `an uninstalled app has no handle and no storage, and gets a new handle when reinstalled`() async throws {
         let text = try await result(
             of: """
                 local p = push.device { name = "a-1" }
@@ -107,7 +107,7 @@ import Testing
         #expect(text == #"["device.uninstalled",true,true,true]"#)
     }
 
-    @Test func `the app's own code runs for a push that wakes it, and can show something`() async throws {
+    @Test func `app code runs for a push that wakes the app, and can show a notification`() async throws {
         let run = try await rehearse(
             """
             local p = phone(login "alice", "a-1", "apns")
@@ -126,7 +126,7 @@ import Testing
         #expect(run.shown == ["a-1: Secure\nmessage s-1", "a-1: Secure\nmessage s-2"])
     }
 
-    @Test func `an error in the app's code fails the run at its line`() async throws {
+    @Test func `an error in app code fails the run at its line`() async throws {
         let error = try await failure(
             of: """
                 local p = push.device { name = "a-1" }
@@ -140,7 +140,7 @@ import Testing
         #expect(error.location?.line == 3)
     }
 
-    @Test func `waiting ends in virtual time, with nil when nothing comes`() async throws {
+    @Test func `waiting ends at its limit in virtual time and returns nil if nothing comes`() async throws {
         let text = try await result(
             of: """
                 local p = push.device { name = "a-1" }
@@ -155,7 +155,7 @@ import Testing
         #expect(text == #"[true,90,true,"late",3690]"#)
     }
 
-    @Test func `what a phone has already is found at once`() async throws {
+    @Test func `waiting returns at once if the item is already in the inbox`() async throws {
         let text = try await result(
             of: """
                 local p = push.device { name = "a-1" }
@@ -166,7 +166,7 @@ import Testing
         #expect(text == #"["Hello","Hello",0]"#)
     }
 
-    @Test func `the storage of an app is a table of texts`() async throws {
+    @Test func `an app's storage is a table of strings`() async throws {
         let text = try await result(
             of: """
                 local p = push.device { name = "a-1" }
@@ -186,7 +186,7 @@ import Testing
         #expect(error.code == "device.exists")
     }
 
-    @Test func `a field or method that a phone does not have is refused and the nearest named`() async throws {
+    @Test func `an unknown field or method of a phone is rejected with the nearest name`() async throws {
         let error = try await failure(of: "local p = push.device { name = 'a' }\nreturn p:inbx()")
         #expect(error.code == "script.unknown_name")
         #expect(error.hint == "did you mean 'inbox'?")

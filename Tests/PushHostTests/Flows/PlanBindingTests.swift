@@ -1,5 +1,5 @@
 import Lua
-import PushCore
+import PushModel
 import Testing
 
 /// `push.plan` and `push.send{ plan = … }`.
@@ -11,7 +11,7 @@ import Testing
 
         """
 
-    @Test func `A plan is sent to, and whoever joins later gets nothing`() async throws {
+    @Test func `A send with a plan reaches only the plan's devices, and devices added later cause an error or get nothing`() async throws {
         let text = try await result(
             of: Self.crowd + """
                 local plan = push.plan { to = "news", properties = { messageParam = "Goal" } }
@@ -27,7 +27,7 @@ import Testing
         #expect(text == #"[3,3,3,true,"plan.drifted",1,3,0,true,1]"#)
     }
 
-    @Test func `Nobody is an outcome with a warning, and the plan has said so before`() async throws {
+    @Test func `A plan for no devices names the tags without matches, and sending it ends as NoTargetFound`() async throws {
         let text = try await result(
             of: Self.crowd + """
                 local plan = push.plan { to = "news && vip", properties = { messageParam = "x" } }
@@ -48,7 +48,7 @@ import Testing
             ("push.send { plan = push.plan { to = 'a' } }", "plan.content"),
             ("push.send { plan = 'p-0001', tolerance = 'most' }", "plan.tolerance"),
         ])
-    func `What cannot be is refused`(call: String, code: String) async throws {
+    func `Invalid arguments of plans are rejected`(call: String, code: String) async throws {
         #expect(try await failure(of: call).code == code)
     }
 }

@@ -1,13 +1,14 @@
 import Bindings
 import Foundation
 import Lua
-import PushCore
+import PushModel
 import Synchronization
 import Testing
 
 @testable import PushHost
+@testable import PushLab
 
-/// Flows in a world where nothing is simulated: devices are handles, rehearsals are skipped.
+/// Flows on a target without simulation: devices are only handles, and rehearsed steps are skipped.
 @Suite struct RealPhoneTests {
     private struct Run {
         var report: FlowReport
@@ -46,7 +47,7 @@ import Testing
         arguments: [
             ("notify_users", 2), ("register_current_user", 2), ("breaking_news", 2), ("secure_push", 3), ("send_test", 1), ("crowd", 3),
         ])
-    func `the flows of the project pass, and what is rehearsed is skipped`(name: String, steps: Int) async throws {
+    func `the bundled flows pass and skip their rehearsed steps`(name: String, steps: Int) async throws {
         let script = try await ScriptFile.read(Program.root.appending(path: "scripts/\(name).lua").path, within: nil)
         let run = try await run(
             script, secrets: ProjectSecrets(demoFolder: script.folder), options: name == "crowd" ? [("users", "10"), ("crews", "2")] : [])
@@ -57,9 +58,9 @@ import Testing
     }
 
     @Test(arguments: BindingRegistry.all.filter { $0.needs != nil }.map(\.name))
-    func `what the registry says that a binding needs is what it misses`(name: String) async throws {
+    func `a binding that needs simulation fails with target.unsupported`(name: String) async throws {
         let binding = try #require(BindingRegistry.named(name))
-        // Names of phones are known where there are only handles, too.
+        // These functions need no phone: they work on names.
         let isOfAll = ["push.devices", "push.find_device"].contains(name)
         let opening = "local push = require 'push' " + (isOfAll ? "" : "local phone = push.device { name = 'alice-1' } ")
         let run = try await run(

@@ -1,7 +1,7 @@
 import Bindings
 import Testing
 
-/// A phone that is registered with a template, and without one.
+/// Registrations of a phone with and without a template.
 @Suite struct RegistrationKindTests {
     private static let template = #"template = '{"aps":{"alert":"$(text)"}}'"#
 
@@ -11,7 +11,7 @@ import Testing
         ("s:register { device = p } push.register { session = s, device = p, \(template) }", "with a template"),
         ("s:register { device = p, \(template) } push.run 'inner.lua'", "without a template"),
     ])
-    func `registering as another kind is told, once and at its line`(lua: String, now: String) async throws {
+    func `replacing a registration by one of the other kind warns once, at its line`(lua: String, now: String) async throws {
         let inner =
             "local push = require 'push' push.login { username = 'alice', password = push.secret 'demo_password' }"
             + ":register { device = push.find_device 'ana' }"
@@ -22,7 +22,7 @@ import Testing
         #expect(run.warnings.first?.near.first?.contains("push.install") == true)
     }
 
-    @Test func `registering again as the same kind is not told, and counts once`() async throws {
+    @Test func `registering again with the same kind does not warn and counts once`() async throws {
         let run = try await rehearse(
             """
             local s, p, q = login "alice", push.device { name = "ana" }, push.device { name = "wei", platform = "fcm" }
@@ -36,7 +36,7 @@ import Testing
         #expect(run.steps.map(\.registrations) == [1, 3])
     }
 
-    @Test func `a secure payload that finds templates alone says what to do, and that works`() async throws {
+    @Test func `a secure payload that matches only templates warns with a fix that works`() async throws {
         let send = "s:send_secure { to = 'alice', payload = 'x' }"
         let run = try await rehearse(
             "local s, p = login 'alice', push.device { name = 'ana' } s:register { device = p, \(Self.template) } \(send)")

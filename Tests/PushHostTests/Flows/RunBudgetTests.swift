@@ -1,15 +1,15 @@
 import Bindings
 import Lua
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
 
-/// What the host does, stores and prints for a run counts against the run's budgets.
+/// Work, storage and output of the host for a run count against the run's budgets.
 @Suite struct RunBudgetTests {
     private static let phone = "local p = push.device { name = 'p' } push.install('p', { device = p, tags = { 't' } }) "
 
-    /// Bytes of the texts in what a report prints.
+    /// Size of the text that a report prints.
     private func bytes(of events: [FlowEvent]) -> Int {
         var sum = 0
         for event in events {
@@ -33,12 +33,12 @@ import Testing
         "while true do push.schedule { after = '1d', to = ('nobody'):rep(15), alert = 'x' } end",
         "while true do push.rehearse(('x'):rep(3000), function() end) end",
     ])
-    func `lines about sends, and what phones show, count against the output`(lua: String) async throws {
+    func `reports of sends and of what phones show count against the output budget`(lua: String) async throws {
         let limit = 300 << 10
         let account = RunAccount(RunAccount.Limits(cpu: .seconds(600), memory: 1 << 30, output: limit))
         let run = try await rehearse(Self.phone + lua, limits: LuaLimits(memory: 1 << 30, cpu: .seconds(600)), account: account)
         #expect(run.error?.code == "budget.output", "\(run.report.verdict)")
-        // The run's, and that of its closing report.
+        // The budget of the run, and that of its closing report.
         #expect(bytes(of: run.events) <= limit + (256 << 10))
     }
 
@@ -51,26 +51,26 @@ import Testing
         "while true do push.expect(1) end",
         "push.step('s', function() while true do push.send { to = ('nobody'):rep(15), alert = 'x' } end end)",
     ])
-    func `what the hub and the phones store counts against the memory`(lua: String) async throws {
+    func `what the hub and the phones store counts against the memory budget`(lua: String) async throws {
         let run = try await rehearse(Self.phone + lua, limits: LuaLimits(memory: 6 << 20, cpu: .seconds(600)))
         #expect(["budget.memory", "budget.output"].contains(run.error?.code), "\(run.report.verdict)")
         #expect(run.error?.kind == .budget)
     }
 
-    @Test func `a run inside another one has the same account`() async throws {
+    @Test func `a nested run shares the budget of the outer run`() async throws {
         let child = "print(('x'):rep(1 << 20))"
         let run = try await rehearse("for i = 1, 10 do pcall(push.run, 'child.lua') end", beside: ["child.lua": child])
         #expect(run.error?.code == "budget.output")
         #expect(run.log.count == 3)
     }
 
-    @Test func `a loop over what the host does ends by the CPU budget, also when it catches every error`() async throws {
+    @Test func `a loop of host calls exceeds the CPU budget, even if it catches every error`() async throws {
         let error = try await failure(
             of: "while true do pcall(push.installation, 'none') end", limits: LuaLimits(cpu: .milliseconds(300)))
         #expect(error.code == "budget.cpu")
     }
 
-    @Test func `the report of a run over its budget is short, and says what it leaves out`() async throws {
+    @Test func `the report of a run over its budget is short and states what it omits`() async throws {
         let run = try await rehearse(
             """
             for i = 1, 1200 do push.schedule { after = "1d", to = "t", alert = "x" } end
@@ -80,11 +80,11 @@ import Testing
         #expect(run.error?.location?.line == 2)
         #expect(run.settled.count <= 1000)
         #expect(run.warnings.last?.code == "schedule.unsettled")
-        #expect(run.warnings.last?.message.contains("more scheduled notifications are left out") == true)
+        #expect(run.warnings.last?.message.contains("more scheduled notifications, because the run exceeded its budget") == true)
     }
 
-    @Test func `budgets that are spent by what goes out for a run fail it`() async throws {
-        // What many phones store is more than what was scheduled.
+    @Test func `deliveries after the script's end can exceed the budget and fail the run`() async throws {
+        // The phones store more than the schedule held.
         let run = try await rehearse(
             """
             for i = 1, 60 do push.install("i" .. i, { device = push.device { name = "p" .. i }, tags = { "t" } }) end
@@ -100,14 +100,14 @@ import Testing
         "a[('k'):rep(1 << 20)], b[1] = 1, ('\\0'):rep(1 << 20)",
         "a[1], b[1] = ('é'):rep(1 << 20), {}",
     ])
-    func `a failed expectation shows a bounded part of its values, and is charged`(lua: String) async throws {
+    func `a failed expectation shows a bounded part of its values and counts against the output budget`(lua: String) async throws {
         let account = RunAccount(RunAccount.Limits(cpu: .seconds(600), memory: 1 << 30))
         let run = try await rehearse(
             "local a, b = {}, {} \(lua) push.expect(a).to.equal(b)", limits: LuaLimits(memory: 1 << 30, cpu: .seconds(600)),
             account: account)
         let error = try #require(run.error)
         #expect(error.code == "expect.failed")
-        // What one expectation shows, with escapes.
+        // The limit for one expectation, including escapes.
         #expect(error.message.utf8.count < 5 << 16, "\(error.message.utf8.count)")
         guard case .table(let details) = error.details else {
             Issue.record("no details")
@@ -124,7 +124,7 @@ import Testing
         #expect(account.used(.output) > 0)
     }
 
-    @Test func `differences beyond the room are counted`() async throws {
+    @Test func `differences beyond the limit are only counted`() async throws {
         let run = try await rehearse(
             """
             local a, b = {}, {}
@@ -132,10 +132,10 @@ import Testing
             push.expect(a).to.equal(b)
             """, limits: LuaLimits(memory: 64 << 20))
         let lines = try #require(run.error?.message.split(separator: "\n"))
-        #expect(lines.first == "expected another table; 10 differences:" && lines.last == "… and 8 more", "\(lines.map(\.count))")
+        #expect(lines.first == "the tables have 10 differences:" && lines.last == "… and 8 more", "\(lines.map(\.count))")
     }
 
-    @Test func `what runs use is small where they do little`() async throws {
+    @Test func `a small run uses little memory`() async throws {
         let run = try await rehearse(
             """
             local s = login "ana" local p = phone(s, "ana-1", "apns")

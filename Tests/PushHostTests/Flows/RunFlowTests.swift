@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `push.run`: flows inside of a flow.
+/// `push.run`: nested flows.
 @Suite struct RunFlowTests {
     private func run(_ lua: String, _ others: [String: String]) async throws -> Program {
         var scripts = others
@@ -10,7 +10,7 @@ import Testing
         return try await Program.run(["run", "main.lua"], in: folder.url)
     }
 
-    @Test func `a flow inside shares phones, hub and clock, and gives back what it returned`() async throws {
+    @Test func `a nested flow shares phones, hub and clock, and its return value is passed on`() async throws {
         let run = try await run(
             """
             local phone = push.device { name = "a" }
@@ -34,7 +34,7 @@ import Testing
         #expect(run.output.contains("  ✓ look"))
     }
 
-    @Test func `a flow that fails raises flow_failed with its line; push_try returns it`() async throws {
+    @Test func `a failing flow raises flow.failed with its line, and push.try returns it`() async throws {
         let run = try await run(
             "local ok, err = push.try(push.run, 'inner.lua') print(ok, err.code, err.details.cause, err.message) push.run 'inner.lua'",
             ["inner.lua": "push.expect(1).to.equal(2)"])
@@ -52,14 +52,14 @@ import Testing
             ("push.run 'main.lua'", "error[flow.failed]", "flow.too_deep"),
             ("push.run 'broken.lua'", "error[flow.failed]: broken.lua failed at broken.lua:1", "script.syntax"),
         ])
-    func `what goes wrong is said at the line that asked`(lua: String, error: String, more: String) async throws {
+    func `an error of push.run is reported at the line of the call`(lua: String, error: String, more: String) async throws {
         let run = try await run(lua, ["inner.lua": "push.args { user = {} }", "broken.lua": "("])
         #expect(run.status == (error.contains("flow.failed") || error.contains("not_found") ? 1 : 3))
         #expect(run.errors.contains(error), "\(run.errors)")
         #expect(run.errors.contains(more), "\(run.errors)")
     }
 
-    @Test func `flows inside each other share no globals and run side by side`() async throws {
+    @Test func `nested flows share no globals and can run concurrently`() async throws {
         let run = try await run(
             """
             counter = 1
@@ -76,7 +76,7 @@ import Testing
         #expect(run.output.contains("1    10    10    2026-01-05T09:00:02.000Z"))
     }
 
-    @Test func `a flow inside that waits for ever stalls the run`() async throws {
+    @Test func `a nested flow that waits forever stalls the run`() async throws {
         let run = try await run("push.run 'inner.lua'", ["inner.lua": "push.device { name = 'a' }:next_push()"])
         #expect(run.status == 1)
         #expect(run.errors.contains("error[flow.stalled]"))

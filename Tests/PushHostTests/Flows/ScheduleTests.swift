@@ -1,10 +1,10 @@
 import Bindings
 import Lua
-import PushCore
+import PushModel
 import Testing
 
 @Suite struct ScheduleTests {
-    @Test func `a scheduled push arrives at its time, a cancelled one never`() async throws {
+    @Test func `a scheduled push arrives at its time, and a cancelled one never does`() async throws {
         let lua = """
             local s = login "ana" local p = phone(s, "ana-1", "apns")
             local a = push.schedule { after = "2h", to = "username:ana", alert = "later" }
@@ -28,11 +28,11 @@ import Testing
             ("push.schedule { to = 'a', alert = 'x', at = 'tomorrow' }", "args.time"),
             ("push.cancel 'n-0009'", "notification.not_found"), ("push.schedule { to = 'a', after = 1 }", "send.no_content"),
         ])
-    func `what cannot be scheduled is refused`(lua: String, code: String) async throws {
+    func `an invalid schedule is rejected`(lua: String, code: String) async throws {
         #expect(try await failure(of: lua).code == code)
     }
 
-    @Test func `the report counts what went out late, and warns of what reached nobody or never left`() async throws {
+    @Test func `the report counts late deliveries and warns about sends without recipients or never sent`() async throws {
         let run = try await rehearse(
             """
             local s = login "ana" phone(s, "ana-1", "apns")
@@ -47,7 +47,7 @@ import Testing
         #expect(run.warnings.last?.location?.line == 4)
     }
 
-    @Test func `what is due when the script ends goes out, and all counts agree`() async throws {
+    @Test func `notifications that are due when the script ends are delivered, and all counts agree`() async throws {
         let run = try await rehearse(
             """
             local s = login "ana" phone(s, "ana-1", "apns")
@@ -63,7 +63,7 @@ import Testing
         #expect(run.report.ended == run.report.began)
     }
 
-    @Test func `a slow push service gets the time that it needs for what is due, and what falls due meanwhile goes out too`() async throws {
+    @Test func `due deliveries to a slow service are completed, and so are those that become due meanwhile`() async throws {
         let run = try await rehearse(
             """
             local s = login "ana" phone(s, "ana-1", "apns")
@@ -77,7 +77,7 @@ import Testing
         #expect(run.warnings.map(\.code) == ["schedule.unsent"])
     }
 
-    @Test func `a flow inside another one settles what is due before it answers`() async throws {
+    @Test func `a nested flow delivers its due notifications before it returns`() async throws {
         let run = try await rehearse(
             """
             local s = login "ana" phone(s, "ana-1", "apns")

@@ -27,7 +27,7 @@ import Testing
         push.try(function() push.expect({ s = secret }).to.be_nil() end)
         """
 
-    @Test func `a secret prints as stars and appears in no event, no wire and no error`() async throws {
+    @Test func `a secret prints as asterisks and appears in no event, wire or error`() async throws {
         let run = try await rehearse(Self.script + "\nerror(secret)")
         #expect(run.error != nil)
         #expect(run.log.first == "***\t***\t***")
@@ -37,14 +37,14 @@ import Testing
         #expect(run.events.contains { if case .crossed = $0 { true } else { false } })
     }
 
-    @Test func `credentials of the wire are masked`() async throws {
+    @Test func `credentials are masked on the wire`() async throws {
         let run = try await rehearse(Self.script)
         let masks = run.everything.ranges(of: "***").count
         #expect(masks > 6)
         #expect(!run.everything.contains("eyJ"), "a signed token is visible")
     }
 
-    @Test func `a secret that is not there is named, with the nearest and where it was looked for`() async throws {
+    @Test func `a missing secret is reported with the nearest name and where it was looked for`() async throws {
         let error = try await failure(of: "\npush.secret 'demo_pasword'")
         #expect(error.code == "secret.not_found")
         #expect(error.message == "there is no secret \"demo_pasword\"; did you mean \"demo_password\"?")
@@ -52,7 +52,7 @@ import Testing
         #expect(error.location?.line == 2)
     }
 
-    @Test func `a secret cannot be taken apart`() async throws {
+    @Test func `a script cannot read the characters of a secret`() async throws {
         for attempt in ["#s", "s .. ''", "s.text", "s:reveal()", "next(s)", "string.len(s)", "rawget(s, 1)", "s.x.y"] {
             let run = try await rehearse("local s = push.secret 'demo_password'\nreturn \(attempt)")
             #expect(run.error != nil, "\(attempt)")

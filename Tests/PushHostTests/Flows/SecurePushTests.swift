@@ -3,7 +3,7 @@ import Lua
 import Testing
 
 @Suite struct SecurePushTests {
-    @Test func `a secret is in no wire, log, report or trace`() async throws {
+    @Test func `a secure payload appears in no wire, log, report or trace`() async throws {
         let run = try await rehearse(
             """
             local bank, alice = login "bank", login "alice"
@@ -34,13 +34,13 @@ import Testing
             ("bank:fetch_secure_payload '1'", "secure.not_found"), ("push.fetch_secure_payload { session = bank }", "args.missing"),
             ("bank:logout() bank:send_secure { to = 'alice', payload = {} }", "auth.session_expired"),
         ])
-    func `what cannot be sent or read says why`(lua: String, code: String) async throws {
+    func `an invalid secure send or read is rejected with the reason`(lua: String, code: String) async throws {
         let run = try await rehearse("local bank = login 'bank'\n\(lua)")
         #expect(run.error?.code == code)
         #expect(run.error?.location?.line == 2)
     }
 
-    @Test func `nobody to tell is a warning, and the payload waits`() async throws {
+    @Test func `a secure send without recipients is a warning, and the payload stays available`() async throws {
         let run = try await rehearse(
             """
             local bank, alice = login "bank", login "alice"
@@ -69,7 +69,7 @@ import Testing
             "assert(p.code == '', p.code .. ' is ' .. p.pin)", "push.try(error, p.code) push.expect { p.list }.to.be_nil()",
             "push.expect(p.lines).to.match '^x'",
         ])
-    func `a payload that the script has read is in no message, log, step or warning`(lua: String) async throws {
+    func `a payload that the script has read appears in no message, log, step or warning`(lua: String) async throws {
         let run = try await rehearse(Self.fetching + lua)
         for secret in ["hunter", "2z", "4711", "quiet", "\"ok\"", "oneline", "twoline"] {
             #expect(!run.everything.contains(secret), "\(run.everything)")
@@ -77,12 +77,12 @@ import Testing
         #expect(run.everything.contains("***"))
     }
 
-    @Test func `masking leaves the texts around it, and what only looks like a number of the payload`() async throws {
+    @Test func `masking hides only the payload, not surrounding text or numbers that merely look like it`() async throws {
         let run = try await rehearse(Self.fetching + "print('n-47110 of 4711: ok, not a oneline', p.flag) print(p.flag)")
         #expect(run.log == ["n-47110 of ***: ok, not a oneline\tok", "***"])
     }
 
-    @Test func `what a flow inside has read is masked outside too, and what it returns is whole`() async throws {
+    @Test func `a payload read by a nested flow is masked in the outer flow too, and its return value is complete`() async throws {
         let run = try await rehearse(
             """
             local s = login "ana"

@@ -1,11 +1,11 @@
 import Bindings
 import Lua
-import PushCore
+import PushModel
 import Testing
 
 @Suite struct SendingTests {
     @Test(arguments: ["apns", "fcm", "gcm", "wns", "browser"])
-    func `an alert reaches and lights up a phone of every platform`(platform: String) async throws {
+    func `an alert is shown on a phone of every platform`(platform: String) async throws {
         let run = try await rehearse(
             """
             local p = phone(login "alice", "a-1", "\(platform)")
@@ -20,7 +20,7 @@ import Testing
         #expect(run.report.delivered == 1)
     }
 
-    @Test func `one send reaches every platform of a user, and each wire saw its own request`() async throws {
+    @Test func `one send reaches every platform of a user, each with its own request`() async throws {
         let text = try await result(
             of: """
                 local s = login "alice"
@@ -36,7 +36,7 @@ import Testing
         #expect(text == #"{"all":7,"apns":1,"browser":1,"fcm":3,"gcm":3,"json":"Hello","sent":5,"wns":2}"#)
     }
 
-    @Test func `properties fill templates, and alerts pass template registrations by`() async throws {
+    @Test func `properties fill templates, and alerts do not reach template registrations`() async throws {
         let run = try await rehearse(
             """
             local s = login "alice"
@@ -50,7 +50,7 @@ import Testing
         #expect(run.warnings.first?.near == ["1 template registration matches; native payloads do not reach templates, properties do"])
     }
 
-    @Test func `a payload per platform is sent as written, with its headers`() async throws {
+    @Test func `a payload per platform is sent unchanged, with its headers`() async throws {
         let text = try await result(
             of: """
                 local s = login "alice"
@@ -63,7 +63,7 @@ import Testing
         #expect(text == #"[7,"5","c-1","1767607200"]"#)
     }
 
-    @Test func `a phone can be addressed straight, without a registration`() async throws {
+    @Test func `a phone can be addressed directly, without a registration`() async throws {
         let run = try await rehearse(
             """
             local p = push.device { name = "bare" }
@@ -73,7 +73,7 @@ import Testing
         #expect(run.result == #"[1,"Direct"]"#)
     }
 
-    @Test func `everyone is addressed only by the word`() async throws {
+    @Test func `push.everyone addresses every device`() async throws {
         let text = try await result(
             of: """
                 phone(login "alice", "a-1") phone(login "bob", "b-1")
@@ -82,7 +82,7 @@ import Testing
         #expect(text == #"[2,"push.everyone"]"#)
     }
 
-    @Test func `nobody found is a warning with near misses, never a success`() async throws {
+    @Test func `a send without recipients is a warning with near matches, never a success`() async throws {
         let run = try await rehearse(
             """
             phone(login "alice", "a-1", "apns", { "Sports" })
@@ -95,7 +95,7 @@ import Testing
         #expect(run.report.noTargets == 1)
     }
 
-    @Test func `the outcome of a notification can be read again`() async throws {
+    @Test func `the outcome of a notification can be queried later`() async throws {
         let text = try await result(
             of: """
                 phone(login "alice", "a-1")

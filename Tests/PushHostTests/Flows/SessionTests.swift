@@ -3,7 +3,7 @@ import Lua
 import Testing
 
 @Suite struct SessionTests {
-    @Test func `an account is made once, and a session knows its user`() async throws {
+    @Test func `an account is created once, and a session knows its user`() async throws {
         let text = try await result(
             of: """
                 local secret = push.secret "demo_password"
@@ -18,7 +18,7 @@ import Testing
                 == #"["created","exists","alice","2026-01-05T21:00:00Z","session of alice","auth.account_exists"]"#)
     }
 
-    @Test func `a wrong password and an unknown user are refused alike`() async throws {
+    @Test func `a wrong password and an unknown user get the same error`() async throws {
         let text = try await result(
             of: """
                 login "alice"
@@ -29,7 +29,7 @@ import Testing
         #expect(text == #"["auth.failed",401,"auth.failed",401,"flow.lua:2"]"#)
     }
 
-    @Test func `registering adds the user's tag and answers the registration`() async throws {
+    @Test func `registering adds the user's tag and returns the registration`() async throws {
         let run = try await rehearse(
             """
             local s = login "alice"
@@ -53,7 +53,7 @@ import Testing
         #expect(text == #"[true,2,"NoTargetFound",1]"#)
     }
 
-    @Test func `an id that is gone is answered 410, and the device registers once more with a new one`() async throws {
+    @Test func `a deleted registration id gets 410, and the device registers once more with a new id`() async throws {
         let run = try await rehearse(
             """
             local s = login "alice"
@@ -70,7 +70,7 @@ import Testing
         #expect(run.result == "[true,false,1,1,true]")
     }
 
-    @Test func `a session that was closed registers nothing`() async throws {
+    @Test func `a closed session cannot register`() async throws {
         let text = try await result(
             of: """
                 local s = login "alice"
@@ -82,7 +82,7 @@ import Testing
         #expect(text == #"["auth.session_expired",401,"NoTargetFound"]"#)
     }
 
-    @Test func `a session ends after its time`() async throws {
+    @Test func `a session expires`() async throws {
         let text = try await result(
             of: """
                 local s = login "alice"

@@ -4,7 +4,7 @@ import Testing
 
 /// `push.simulator`.
 @Suite struct SimulatorTests {
-    @Test func `a service refuses the next ones, one phone, or all until it is reset`() async throws {
+    @Test func `a service can be made to refuse a number of pushes, one phone, or all until a reset`() async throws {
         let text = try await result(
             of: """
                 local s = login "ana"
@@ -27,7 +27,7 @@ import Testing
         #expect(text == #"[["BadTopic",""],["",""],["","PayloadTooLarge"],["","PayloadTooLarge"],["",""]]"#)
     }
 
-    @Test func `latency takes virtual time, and a broken connection is tried again`() async throws {
+    @Test func `latency takes virtual time, and a broken connection is retried`() async throws {
         let text = try await result(
             of: """
                 local s = login "ana" phone(s, "a", "fcm")
@@ -42,7 +42,7 @@ import Testing
         #expect(text == #"[true,1,2,"fcm"]"#)
     }
 
-    @Test func `a share of the notifications is refused, drawn by lot, and all of those that a count leaves`() async throws {
+    @Test func `a share of the notifications is refused at random, after any counted refusals`() async throws {
         let text = try await result(
             of: """
                 local p = push.device { name = "a" }
@@ -65,7 +65,7 @@ import Testing
             ("apns", "InternalServerError"), ("fcm", "UNAVAILABLE"), ("gcm", "QUOTA_EXCEEDED"), ("wns", "Throttled"),
             ("browser", "TooManyRequests"),
         ])
-    func `an answer names the pause that was ordered, and the sender keeps it`(service: String, reason: String) async throws {
+    func `the response carries the configured Retry-After, and the sender waits for it`(service: String, reason: String) async throws {
         let text = try await result(
             of: """
                 local p = push.device { name = "a", platform = "\(service)" }
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(arguments: ["fcm", "wns"])
-    func `access tokens are refused by a word of the token endpoint, and made bad`(service: String) async throws {
+    func `the token endpoint can be made to refuse requests or issue invalid access tokens`(service: String) async throws {
         let text = try await result(
             of: """
                 local simulator, rows = push.simulator.\(service), {}
@@ -112,7 +112,7 @@ import Testing
                 + #"["Success","",[200],0],["InvalidCredentials","unauthorized_client",[401,401],0],["Success","",[401,200,200],0]]"#)
     }
 
-    @Test func `the words of the token endpoint are listed where there is one`() async throws {
+    @Test func `the reasons of the token endpoint are listed for services that have one`() async throws {
         let text = try await result(
             of: """
                 local function count(name) return #push.simulator[name]:reasons { at = "token" } end
@@ -149,10 +149,10 @@ import Testing
             ("push.simulator.apns:revoke_tokens()", "simulator.token", "FCM and WNS"),
             (
                 "push.simulator.fcm:fail { reason = 'invalid_grant', at = 'token', device = push.device { name = 'a', platform = 'fcm' } }",
-                "simulator.handle", "no single device"
+                "simulator.handle", "do not belong to a device"
             ),
         ])
-    func `an order that makes no sense is refused, with what would`(lua: String, code: String, word: String) async throws {
+    func `an invalid fault is rejected with a suggestion`(lua: String, code: String, word: String) async throws {
         let error = try await failure(of: lua)
         #expect(error.code == code)
         #expect("\(error.message) \(error.hint ?? "")".contains(word), "\(error.message) \(error.hint ?? "")")
@@ -163,7 +163,7 @@ import Testing
             ("push.simulator.apns:fail { reason = 'Shutdown', share = 2 }", "simulator.share"),
             ("push.simulator.apns:fail { reason = 'Shutdown', retry_after = '1.5s' }", "simulator.retry_after"),
         ])
-    func `a check tells what no service could be ordered, before any run`(lua: String, code: String) {
+    func `a check reports an invalid fault without a run`(lua: String, code: String) {
         func codes(_ lua: String) -> [String] {
             FlowChecker().findings(in: Array("local push = require 'push' \(lua)".utf8), name: "a.lua").map(\.code)
         }
@@ -179,13 +179,13 @@ import Testing
             ("push.simulator.apn:reset()", "script.unknown_name", "apns"),
             ("push.simulator.apns:fial {}", "script.unknown_name", "fail"),
         ])
-    func `a wrong word names the right one`(lua: String, code: String, word: String) async throws {
+    func `a misspelled name or invalid argument is reported with the right one`(lua: String, code: String, word: String) async throws {
         let error = try await failure(of: lua)
         #expect(error.code == code)
         #expect("\(error.message) \(error.hint ?? "")".contains(word))
     }
 
-    @Test func `every word that a service lists is one that it can be made to say`() async throws {
+    @Test func `every reason that a service lists can be configured`() async throws {
         let text = try await result(
             of: """
                 local count = 0
@@ -202,7 +202,7 @@ import Testing
         #expect(text == "true")
     }
 
-    @Test func `pages of installations are walked through to the end`() async throws {
+    @Test func `pages of installations can be read to the end`() async throws {
         let text = try await result(
             of: """
                 for i = 1, 230 do push.install("i-" .. i, { platform = "apns", push_channel = ("%04X"):format(i), tags = { i % 2 == 0 and "even" or "odd" } }) end

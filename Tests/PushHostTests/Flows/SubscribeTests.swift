@@ -2,7 +2,7 @@ import Lua
 import Testing
 
 @Suite struct SubscribeTests {
-    @Test func `a template of one's own, another property, and every platform's default`() async throws {
+    @Test func `subscriptions support custom templates, other properties and every platform's default template`() async throws {
         let text = try await result(
             of: """
                 local texts = {}
@@ -29,11 +29,11 @@ import Testing
             ("p:uninstall() push.subscribe { device = p, categories = { 'a' } }", "device.uninstalled"),
             ("p:storage().categories = 'x' p:categories()", "subscription.storage"),
         ])
-    func `what is no subscription is refused`(lua: String, code: String) async throws {
+    func `an invalid subscription is rejected`(lua: String, code: String) async throws {
         #expect(try await failure(of: "local p = push.device { name = 'p' }\n\(lua)").code == code)
     }
 
-    @Test func `texts in several languages find their readers`() async throws {
+    @Test func `each reader gets the text in their own language`() async throws {
         let text = try await result(
             of: """
                 local properties = push.locale.properties {

@@ -3,7 +3,7 @@ import Lua
 import Testing
 
 @Suite struct TaskTests {
-    @Test func `a spawned function runs beside the flow and gives its results`() async throws {
+    @Test func `a spawned function runs concurrently with the flow and returns its results`() async throws {
         let text = try await result(
             of: """
                 local order = {}
@@ -14,7 +14,7 @@ import Testing
         #expect(text == #"[3,["task","flow"],1]"# || text == #"[3,["flow","task"],1]"#, "\(text)")
     }
 
-    @Test func `functions run beside each other, and their results come in order`() async throws {
+    @Test func `functions run concurrently, and their results are in order`() async throws {
         let text = try await result(
             of: """
                 local order = {}
@@ -25,7 +25,7 @@ import Testing
         #expect(text == #"[["slow","quick","middle"],["quick","middle","slow"],3]"#)
     }
 
-    @Test func `a list of functions is taken as it is, whatever its metatable says`() async throws {
+    @Test func `a list of functions is read without its metatable`() async throws {
         let text = try await result(
             of: """
                 local touched = 0
@@ -54,7 +54,7 @@ import Testing
         #expect(run.result == #"["flow.failed","broken",false,1]"#)
     }
 
-    @Test func `a cancelled function may clean up`() async throws {
+    @Test func `a cancelled function can clean up`() async throws {
         let text = try await result(
             of: """
                 local seen
@@ -71,7 +71,7 @@ import Testing
         #expect(text == #"["cancelled",false,"cancelled",1]"#)
     }
 
-    @Test func `an error that nobody awaits fails the run`() async throws {
+    @Test func `an error in a task that is never awaited fails the run`() async throws {
         let error = try await failure(of: "push.spawn(function()\n  push.fail 'lost'\nend)\npush.sleep '1s'")
         #expect(error.message == "lost")
         #expect(error.location?.line == 2)
@@ -103,7 +103,7 @@ import Testing
         return { handles, order }
         """
 
-    @Test func `the same seed gives the same run, event by event, whatever else runs`() async throws {
+    @Test func `the same seed reproduces a run event by event, whatever else runs`() async throws {
         let runs = try await withThrowingTaskGroup(of: Rehearsal.self) { group in
             for _ in 0..<4 { group.addTask { try await rehearse(Self.crowd, seed: 7) } }
             return try await group.reduce(into: [Rehearsal]()) { $0.append($1) }
@@ -119,7 +119,7 @@ import Testing
         #expect(other.result != first.result)
     }
 
-    @Test func `what tasks do counts for the step that started them, until it ends`() async throws {
+    @Test func `a task's work counts for the step that started it, until the step ends`() async throws {
         let run = try await rehearse(
             """
             local s = login "ana" phone(s, "a", "apns")

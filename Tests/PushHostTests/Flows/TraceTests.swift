@@ -1,15 +1,15 @@
 import Bindings
 import Lua
-import PushCore
+import PushModel
 import Support
 import Testing
 
-/// What scripts are told of the way of a notification to a simulated phone.
+/// `push.trace`: why a simulated phone did or did not show a notification.
 @Suite struct TraceFlowTests {
     struct Scenario: Sendable, CustomTestStringConvertible {
         let cause: TraceCause
         let sentence: String
-        /// With `phone`, which has the tag "x".
+        /// The script. It has `phone`, with the tag "x".
         let lua: String
 
         var testDescription: String { cause.rawValue }
@@ -22,21 +22,21 @@ import Testing
     static let scenarios = [
         Scenario(.shown, "alice-1 showed it at 2026-01-05 09:00:00 UTC.", #"return push.send { to = "x", alert = "Hello" }"#),
         Scenario(
-            .phoneOffline, "alice-1 has been offline since 2026-01-05 09:00:00 UTC, and APNs keeps the notification until it is back.",
+            .phoneOffline, "alice-1 has been offline since 2026-01-05 09:00:00 UTC, and APNs stores the notification until it is back.",
             #"phone:offline() push.sleep "1m" return push.send { to = "x", alert = "Hello" }"#),
         Scenario(
-            .offlineAndLost, "alice-1 was offline at 2026-01-05 09:01:00 UTC, and the notification is one that may not wait.",
+            .offlineAndLost, "alice-1 was offline at 2026-01-05 09:01:00 UTC, and the notification must not be stored.",
             """
             phone:offline() push.sleep "1m"
             return push.send { to = "x", payload = { apns = { aps = { alert = "Now" } } }, headers = { apns = { ["apns-expiration"] = "0" } } }
             """),
         Scenario(
             .savesPower,
-            "alice-1 saves power since 2026-01-05 09:00:00 UTC, and the notification is not urgent, so it waits until then is over.",
+            "alice-1 has been saving power since 2026-01-05 09:00:00 UTC, and the notification is not urgent, so it waits.",
             #"phone:low_power() push.sleep "1m" return push.send { to = "x", alert = "Hello", priority = "low" }"#),
         Scenario(
             .replacedWaiting,
-            "While it waited for alice-1, a later notification, n-0002, took its place at 2026-01-05 09:01:00 UTC.",
+            "While it waited for alice-1, a later notification, n-0002, replaced it at 2026-01-05 09:01:00 UTC.",
             """
             phone:offline()
             local sent = push.send { to = "x", alert = "One" }
@@ -53,14 +53,14 @@ import Testing
             return sent
             """),
         Scenario(
-            .forceQuit, "The user had closed the app on alice-1 for good, and the notification needs the app to run.",
+            .forceQuit, "The user had force-quit the app on alice-1, and the notification needs the app to run.",
             "phone:force_quit() return \(wake)"),
         Scenario(
             .uninstalled, "The app was uninstalled from alice-1 at 2026-01-05 09:01:00 UTC.",
             #"phone:offline() local sent = push.send { to = "x", alert = "Hello" } push.sleep "1m" phone:uninstall() return sent"#),
         Scenario(
             .phoneFailed,
-            "It reached alice-1 at 2026-01-05 09:00:00 UTC, which could do nothing with it: the app's background pushes of this hour are used up.",
+            "It reached alice-1 at 2026-01-05 09:00:00 UTC, which could not handle it: the app's background pushes of this hour are used up.",
             "local sent for i = 1, 4 do sent = \(wake) end return sent"),
         Scenario(
             .nothingToShow, "It reached alice-1 at 2026-01-05 09:00:00 UTC, and has no text that a phone could show.",
@@ -74,7 +74,7 @@ import Testing
             #"phone:on_push(function() phone:show { body = "Secret" } end) local sent = \#(wake) push.sleep "1s" return sent"#),
         Scenario(
             .replacedShown,
-            "alice-1 showed it at 2026-01-05 09:00:00 UTC, until a later notification, n-0002, took its place at 2026-01-05 09:01:00 UTC.",
+            "alice-1 showed it at 2026-01-05 09:00:00 UTC, until a later notification, n-0002, replaced it at 2026-01-05 09:01:00 UTC.",
             """
             local sent = push.send { to = "x", alert = "1:0", collapse_id = "score" }
             push.sleep "1m" push.send { to = "x", alert = "2:0", collapse_id = "score" }
@@ -83,7 +83,7 @@ import Testing
     ]
 
     @Test(arguments: scenarios)
-    func `what a phone does is told in one sentence, however the phone is named`(scenario: Scenario) async throws {
+    func `a trace explains a phone's result in one sentence, however the phone is named`(scenario: Scenario) async throws {
         let run = try await rehearse(
             """
             local phone = push.device { name = "alice-1", platform = "apns", user = "alice" }
@@ -104,12 +104,12 @@ import Testing
         #expect(run.report.result?.array?.compactMap(\.string) == [expected, expected])
     }
 
-    @Test func `these are the causes that phones have`() {
+    @Test func `the list of causes on phones is complete`() {
         #expect(Set(Self.scenarios.map(\.cause)) == TraceCauses.ofPhones)
     }
 
     @Test(arguments: [("fcm", "FCM"), ("wns", "WNS"), ("browser", "Web Push")])
-    func `phones of every platform tell what they show`(platform: String, service: String) async throws {
+    func `a trace reports what phones of every platform show`(platform: String, service: String) async throws {
         let run = try await rehearse(
             """
             local phone = push.device { name = "p", platform = "\(platform)" }
@@ -125,7 +125,7 @@ import Testing
         #expect(run.result == #"["shown","phone_offline"]"#, "\(service)")
     }
 
-    @Test func `a phone whose token is dead, or new, is the same phone`() async throws {
+    @Test func `a phone with an invalid or replaced token is the same phone`() async throws {
         let run = try await rehearse(
             """
             local phone = push.device { name = "alice-1", platform = "apns" }
@@ -147,7 +147,7 @@ import Testing
         #expect(run.result == #"["token_dead","shown","token_dead"]"#)
     }
 
-    @Test func `a template without a text for the phone names the property`() async throws {
+    @Test func `a trace names the property that a template lacks`() async throws {
         let run = try await rehearse(
             """
             local phone = push.device { name = "alice-1", platform = "apns" }
@@ -162,7 +162,7 @@ import Testing
                 == #""The template of alice-1 shows \"message\", which the notification does not have, so there was no text to show.""#)
     }
 
-    @Test func `without a device the counts say what the phones did`() async throws {
+    @Test func `without a device, the trace counts the phones' results`() async throws {
         let run = try await rehearse(
             """
             for i = 1, 3 do
@@ -187,7 +187,7 @@ import Testing
         (#"push.trace { id = "n-0001" }"#, "args.unknown_key"), (#"push.trace { device = "alice-1" }"#, "args.missing"),
         (#"push.trace { notification = 7 }"#, "args.wrong_type"),
     ])
-    func `a mistake is an error with its own code`(lua: String, code: String) async throws {
+    func `a mistake in a trace call has its own error code`(lua: String, code: String) async throws {
         let run = try await rehearse("local phone = push.device { name = \"alice-1\", platform = \"apns\" } return \(lua)")
         #expect(run.error?.code == code)
     }

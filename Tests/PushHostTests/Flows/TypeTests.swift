@@ -1,10 +1,10 @@
 import Bindings
-import PushCore
+import PushModel
 import Testing
 
-/// What the descriptions of types say is what a script finds.
+/// The described types match the values that scripts get.
 @Suite struct TypeTests {
-    /// Notes the keys of every value that a script can get hold of, with the Lua type of each.
+    /// Records the keys of every value that a script can obtain, with the Lua type of each.
     private static let survey = """
         local seen = {}
         local function note(name, value, keys)
@@ -87,16 +87,16 @@ import Testing
         return seen
         """
 
-    /// Fields that nothing in a rehearsal can have: no remote service answers.
+    /// Fields that never occur in a rehearsal, because no remote service responds.
     private static let outOfReach = ["push.Error": ["tracking_id"]]
 
-    /// What only plugins and their specs see.
+    /// Types that only plugins and their specs use.
     private static let ofPlugins = Set(
         PhaseReference.entries.compactMap(\.argument?.name) + [
             "push.GroupDevice", "push.HTTPAnswer", "push.KeyValueEntry", "push.OutboundRequest",
         ])
 
-    @Test func `every value has the fields of its description, with their types, and no others`() async throws {
+    @Test func `every value has exactly the fields of its description, with their types`() async throws {
         let run = try await rehearse(
             Self.survey,
             beside: [
@@ -127,11 +127,11 @@ import Testing
             let names = Set(type.fields.map(\.name))
             #expect(found.isSubset(of: names), "\(type.name) has \(found.subtracting(names)) too")
             let missing = names.subtracting(found).subtracting(Self.outOfReach[type.name] ?? [])
-            #expect(missing.isEmpty, "\(type.name): nobody has \(missing)")
+            #expect(missing.isEmpty, "\(type.name): no value has \(missing)")
         }
     }
 
-    /// The Lua types that a described type may have.
+    /// The Lua types that a described type allows.
     private static func kinds(of text: String) -> Set<String> {
         if text == "any" { return ["table", "string", "integer", "float", "boolean"] }
         if text.hasPrefix("fun(") { return ["function"] }
@@ -143,7 +143,7 @@ import Testing
         return [type.values.isEmpty ? "table" : "string"]
     }
 
-    @Test func `the words of a described type are those that scripts meet`() async throws {
+    @Test func `the values of a described enumeration are those that scripts get`() async throws {
         let text = try await result(
             of: """
                 local _, misuse = pcall(push.send, {})

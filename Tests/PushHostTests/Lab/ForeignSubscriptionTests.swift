@@ -1,11 +1,14 @@
 import Crypto
-import PushCore
+import PushHub
+import PushModel
 import Simulators
 import Testing
 
 @testable import PushHost
+@testable import PushLab
+@testable import PushServer
 
-/// Subscriptions that were made with another VAPID key than the hub's, against the simulated push service.
+/// Subscriptions created with another VAPID key than the hub's, against the simulated push service.
 @Suite struct ForeignSubscriptionTests {
     private func register(_ bench: LabBench, _ name: String, isForeign: Bool) async throws {
         let key = P256.Signing.PrivateKey().publicKey.x963Representation
@@ -19,14 +22,14 @@ import Testing
         }
     }
 
-    private func send(_ bench: LabBench) async throws -> (outcome: NotificationOutcome, troubles: [DeliveryTrouble]) {
+    private func send(_ bench: LabBench) async throws -> (outcome: NotificationOutcome, troubles: [DeliveryIssue]) {
         let hub = try bench.hub
         let request = NotificationRequest(
             audience: .everyone, content: .native([.browser: NativePayload(body: Array(#"{"title":"Hello"}"#.utf8))]))
         return try await withTaskExecutorPreference(bench.lab.thread) { (try await hub.send(request), await hub.troubles()) }
     }
 
-    @Test func `one of them is refused alone, and the hub delivers to all others`() async throws {
+    @Test func `a foreign subscription is refused, and the hub delivers to all others`() async throws {
         try await LabBench.with { bench in
             try await register(bench, "foreign", isForeign: true)
             let alone = try await send(bench)
@@ -39,14 +42,14 @@ import Testing
         }
     }
 
-    @Test func `where most are refused the hub says so, and still asks for each`() async throws {
+    @Test func `if most subscriptions are foreign, the hub reports an issue but still tries each`() async throws {
         try await LabBench.with { bench in
             for number in 1...25 { try await register(bench, "foreign-\(number)", isForeign: true) }
             try await register(bench, "own", isForeign: false)
             let sent = try await send(bench)
             #expect(sent.outcome.counts[.browser] == [.invalidCredentials: 25, .success: 1])
             #expect(sent.outcome.notices.count == 1)
-            let check = try #require(sent.troubles.first.map { DeliveryChecks.check(HubTrouble(hub: "hub", $0)) })
+            let check = try #require(sent.troubles.first.map { DeliveryChecks.check(HubIssue(hub: "hub", $0)) })
             #expect(sent.troubles.count == 1 && "\(check)".contains("another VAPID key"), "\(check)")
         }
     }

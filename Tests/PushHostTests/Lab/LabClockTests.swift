@@ -1,45 +1,46 @@
-import PushCore
+import PushModel
 import Support
 import Synchronization
 import Testing
 
 @testable import PushHost
+@testable import PushLab
 
-/// The lab's clock beside a system whose time the test sets.
+/// The lab's clock on top of a system clock that the test sets.
 @Suite struct LabClockTests {
     private let system = VirtualClock(now: EmbeddedWorld.dawn)
 
     private func later(_ seconds: Int64) -> Timestamp { EmbeddedWorld.dawn + .seconds(seconds) }
 
-    /// Starts a sleeper, and returns once it sleeps.
+    /// Starts a task that sleeps, and returns once it sleeps.
     private func sleeper(
         on clock: LabClock, until deadline: Timestamp, then note: @escaping @Sendable () -> Void = {}
     ) async throws -> Task<Void, any Error> {
-        let before = clock.sleeperCount
+        let before = clock.sleepingTaskCount
         let task = Task {
             try await clock.sleep(until: deadline)
             note()
         }
-        try await until { clock.sleeperCount != before }
+        try await until { clock.sleepingTaskCount != before }
         return task
     }
 
-    /// Moves the system's time on, once somebody waits for it.
+    /// Advances the system's time as soon as a task waits for it.
     private func tick(to moment: Timestamp) async throws {
         try await until { (system.nextDeadline ?? .distantFuture) <= moment }
         system.advance(to: moment)
     }
 
-    @Test func `where little would be left to skip it begins with the system's time again`() {
+    @Test func `a stored lead that leaves little time to skip is reset to zero`() {
         let year: Int64 = 366 * 86_400
         #expect(LabClock(system: system, lead: .seconds(5900 * year)).lead == .seconds(5900 * year))
-        #expect(!LabClock(system: system, lead: .milliseconds(1)).hasBegunAnew)
+        #expect(!LabClock(system: system, lead: .milliseconds(1)).wasReset)
         #expect(LabClock(system: system, lead: .seconds(6100 * year)).lead == .zero)
-        #expect(LabClock(system: system, lead: .seconds(6100 * year)).hasBegunAnew)
+        #expect(LabClock(system: system, lead: .seconds(6100 * year)).wasReset)
         #expect(LabClock(system: system, lead: .seconds(.max / 1000)).now == later(0))
     }
 
-    @Test func `without a holder it ticks with the system, and wakes whoever waited`() async throws {
+    @Test func `without a holder the clock runs with the system's and wakes sleepers`() async throws {
         let clock = LabClock(system: system)
         #expect(clock.now == later(0))
         let task = try await sleeper(on: clock, until: later(10))
@@ -49,7 +50,7 @@ import Testing
         try await clock.sleep(until: later(5))
     }
 
-    @Test func `an earlier sleeper wakes earlier, and the later one in its turn`() async throws {
+    @Test func `sleepers wake in the order of their deadlines`() async throws {
         let clock = LabClock(system: system)
         let late = try await sleeper(on: clock, until: later(60))
         let early = try await sleeper(on: clock, until: later(20))
@@ -59,7 +60,7 @@ import Testing
         try await late.value
     }
 
-    @Test func `while it is held nothing but a step moves it`() async throws {
+    @Test func `a held clock moves only when it is advanced`() async throws {
         let clock = LabClock(system: system)
         clock.hold()
         let task = try await sleeper(on: clock, until: later(3 * 86_400))
@@ -73,31 +74,31 @@ import Testing
         #expect(clock.now == later(3 * 86_400))
     }
 
-    @Test func `a step wakes everybody until then in the order of their deadlines`() async throws {
+    @Test func `advancing wakes all sleepers that are due, in the order of their deadlines`() async throws {
         let clock = LabClock(system: system)
         clock.hold()
         let woken = Mutex<[Int64]>([])
         let thread = LabThread()
         var tasks: [Task<Void, Never>] = []
         for seconds: Int64 in [30, 10, 20, 40] {
-            let (before, deadline) = (clock.sleeperCount, later(seconds))
+            let (before, deadline) = (clock.sleepingTaskCount, later(seconds))
             tasks.append(
                 thread.start {
                     guard (try? await clock.sleep(until: deadline)) != nil else { return }
                     woken.withLock { $0.append(seconds) }
                 })
-            try await until { clock.sleeperCount != before }
+            try await until { clock.sleepingTaskCount != before }
         }
         clock.advance(to: later(30))
         await thread.settle()
         #expect(woken.withLock { $0 } == [10, 20, 30])
         tasks[3].cancel()
         await tasks[3].value
-        #expect(clock.sleeperCount == 0)
+        #expect(clock.sleepingTaskCount == 0)
         #expect(woken.withLock { $0 } == [10, 20, 30])
     }
 
-    @Test func `released it goes on from where it stood, and never goes back`() async throws {
+    @Test func `a released clock continues from its own time and never goes back`() async throws {
         let clock = LabClock(system: system)
         clock.hold()
         clock.hold()
@@ -113,7 +114,7 @@ import Testing
         #expect(clock.now == later(3700))
     }
 
-    @Test func `released behind the system it jumps there, and wakes whoever was due`() async throws {
+    @Test func `a clock released behind the system's jumps to it and wakes sleepers that are due`() async throws {
         let clock = LabClock(system: system)
         clock.hold()
         let task = try await sleeper(on: clock, until: later(50))
@@ -124,13 +125,13 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `whoever is about to fall asleep while the time is held, and let go of, is woken`() async throws {
+    func `a task about to sleep while the clock is held and released is still woken`() async throws {
         let clock = LabClock(system: system)
         for second: Int64 in [30, 10, 20] { #expect(clock.announce(later(second))) }
         clock.hold()
         #expect(clock.announce(later(40)))
         clock.release()
-        // Nobody sleeps yet, and there is an alarm for each.
+        // No task sleeps yet, but there is an alarm for each announced deadline.
         for second: Int64 in [10, 20, 30, 40] {
             while system.nextDeadline != later(second) {
                 try Task.checkCancellation()
@@ -141,7 +142,7 @@ import Testing
         #expect(!clock.announce(later(40)))
     }
 
-    @Test func `it keeps the lead that it had before`() {
+    @Test func `the clock keeps the lead that it was given`() {
         let clock = LabClock(system: system, lead: .seconds(500))
         #expect(clock.now == later(500))
         system.advance(to: later(10))
@@ -152,9 +153,9 @@ import Testing
     }
 }
 
-/// When a lab is quiet.
+/// When a lab is idle.
 @Suite struct LabThreadTests {
-    @Test func `it is quiet when every task sleeps, and not as long as one has something to do`() async throws {
+    @Test func `a lab is idle when every task sleeps, and busy while any has work`() async throws {
         let thread = LabThread()
         let clock = VirtualClock(now: EmbeddedWorld.dawn)
         await thread.settle()
@@ -169,22 +170,22 @@ import Testing
         for number in 1...3 {
             await thread.settle()
             #expect(steps.withLock { $0 } == number)
-            #expect(clock.sleeperCount == 1)
-            // Whoever is woken counts at once.
-            #expect(clock.advanceToNextSleeper())
+            #expect(clock.sleepingTaskCount == 1)
+            // A woken task counts as busy at once.
+            #expect(clock.advanceToNextDeadline())
         }
         await thread.settle()
         await task.value
     }
 
-    @Test func `it waits for those who wait for something outside`() async throws {
+    @Test func `a lab is busy while a task waits for something outside`() async throws {
         let thread = LabThread()
         let (outside, answer) = AsyncStream.makeStream(of: Void.self)
         let hasEnded = Mutex(false)
         _ = thread.start {
-            thread.goOut()
+            thread.beginOutsideWait()
             for await _ in outside { break }
-            thread.comeBack()
+            thread.endOutsideWait()
             hasEnded.withLock { $0 = true }
         }
         async let quiet: Void = thread.settle()

@@ -1,19 +1,23 @@
 import Foundation
 import GRDBSQLite
 import Logging
-import PushCore
+import PushModel
 import RemoteHub
 import Synchronization
 import Testing
 
 @testable import PushHost
+@testable import PushHub
+@testable import PushLab
+@testable import PushRuntime
+@testable import PushServer
 
-/// What becomes of sessions of a lab where their end is not simple.
+/// Sessions of a lab whose end fails or competes with requests.
 @Suite struct LabEndTests {
     private static let fault = "CREATE TRIGGER full BEFORE DELETE ON registration BEGIN SELECT RAISE(ABORT, 'full'); END"
     private static let mend = "DROP TRIGGER full"
 
-    /// Changes the database of a server beside it.
+    /// Changes a server's database while the server runs.
     private static func execute(_ sql: String, in folder: ScriptFolder) throws {
         var database: OpaquePointer?
         defer { sqlite3_close(database) }
@@ -28,7 +32,7 @@ import Testing
         return LabSessions(lab: bench.lab, namespace: bench.namespace, wires: wires, log: bench.log, system: system)
     }
 
-    /// A session with a phone that is registered.
+    /// Begins a session with a registered phone.
     private static func begin(_ sessions: LabSessions, _ bench: LabBench) async throws -> LabSession {
         let (session, _) = try sessions.begin(hub: "hub", run: "a")
         let phone = try await session.phones.addDevice(DeviceDescription(name: "ana", platform: .wns))
@@ -39,7 +43,7 @@ import Testing
         return session
     }
 
-    @Test func `what cannot be removed is tried again at every upkeep until it succeeds`() async throws {
+    @Test func `a failed removal is retried at every upkeep until it succeeds`() async throws {
         try await LabBench.with { bench in
             let system = VirtualClock(now: EmbeddedWorld.dawn)
             let sessions = try Self.sessions(bench, system)
@@ -49,12 +53,12 @@ import Testing
             await #expect(throws: PushError.self) { try await sessions.end(session) }
             for _ in 0..<3 {
                 system.advance(to: system.now + .seconds(30))
-                await sessions.removeLatecomers()
+                await sessions.removeLateRegistrations()
                 #expect(try await bench.hub.size().registrations == 1)
             }
             #expect(try LabLedger(path: file).leftovers.count == 1)
             try Self.execute(Self.mend, in: bench.folder)
-            await sessions.removeLatecomers()
+            await sessions.removeLateRegistrations()
             #expect(try await bench.hub.size().registrations == 0)
             #expect(try LabLedger(path: file).leftovers.isEmpty)
             let gone = await #expect(throws: PushError.self) { try await sessions.end(session.id) }
@@ -62,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `whoever deletes a session again, of which something is left, is told until nothing is`() async throws {
+    @Test func `deleting an ended session again reports the error until everything is removed`() async throws {
         try await LabBench.with { bench in
             let path = try await bench.session()
             let made = try await bench.call("POST", "\(path)/phones", #"{"name":"ana","platform":"wns"}"#)
@@ -83,12 +87,12 @@ import Testing
         }
     }
 
-    @Test func `a session that is heard of while others end goes on`() async throws {
+    @Test func `a session that receives a request while silent ones are ended continues`() async throws {
         try await LabBench.with { bench in
             let system = VirtualClock(now: EmbeddedWorld.dawn)
             let sessions = try Self.sessions(bench, system)
             let (session, _) = try sessions.begin(hub: "hub", run: "a")
-            // As those that end silent ones see it at first.
+            // The limit that the upkeep read before the request came.
             let limit = system.now
             system.advance(to: system.now + LabSessions.patience)
             #expect(session.requestCame())
@@ -103,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `whoever asks for events beyond the last is told how many there are`() async throws {
+    @Test func `a request for events beyond the last returns their count`() async throws {
         try await LabBench.with { bench in
             let session = try await bench.session()
             let made = try await bench.call("POST", "\(session)/phones", #"{"name":"ana"}"#)
@@ -116,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `no hub has the name of the lab's paths`() async throws {
+    @Test func `a hub name must not start with the paths of the lab`() async throws {
         try await LabBench.with { bench in
             for name in ["lab/sessions", "Lab/Sessions", "lab/SESSIONS/a"] {
                 let error = await #expect(throws: PushError.self) { _ = try await bench.namespace.create(name, HubDescription()) }
@@ -126,11 +130,11 @@ import Testing
         }
     }
 
-    @Test func `what a lab has left is gone when the server starts without one, which its log tells`() async throws {
+    @Test func `leftovers of a lab are removed and logged when the server starts without a lab`() async throws {
         let folder = try ScriptFolder()
         let file = folder.url.appending(path: "data/lab/sessions.jsonl")
         let (before, _) = try await LabSessionTests.serve(in: folder, file)
-        // As it was while the session was open.
+        // The ledger as it was while the session was open.
         try before.write(to: file)
         var settings = ServerSettings()
         settings.data = folder.url.appending(path: "data").path
@@ -138,7 +142,7 @@ import Testing
         func start() async throws -> (registrations: Int, log: String) {
             let lines = LockedLines()
             let log = Logger(label: "test") { _ in ServerLog(style: style, clock: SystemClock(), write: lines.append) }
-            let server = try await PushServer.opening(
+            let server = try await RunningServer.opening(
                 settings, folder: try DataFolder(path: settings.data), log: log, metrics: PrometheusRegistry())
             let size = await server.namespace.hub("hub")?.service.size().registrations
             await server.stop()
@@ -146,24 +150,25 @@ import Testing
         }
         try Self.execute(Self.fault, in: folder)
         let failed = try await start()
-        #expect(failed.registrations == 1 && failed.log.contains("what sessions of a lab have left in the hubs could not be removed"))
+        #expect(failed.registrations == 1 && failed.log.contains("registrations of earlier lab sessions could not be removed"))
         try Self.execute(Self.mend, in: folder)
         let removed = try await start()
         #expect(
-            removed.registrations == 0 && removed.log.contains("without its sessions: 1 registration of their phones was removed"),
+            removed.registrations == 0
+                && removed.log.contains("did not end before their server: 1 registration of their phones was removed"),
             "\(removed.log)")
-        #expect(try await !start().log.contains("a lab had ended"))
-        // Its handles alone are nothing.
+        #expect(try await !start().log.contains("did not end before their server"))
+        // Handles without registrations are not reported.
         try before.write(to: file)
-        #expect(try await !start().log.contains("a lab had ended"))
+        #expect(try await !start().log.contains("did not end before their server"))
     }
 
-    @Test func `a lab starts where its ledger cannot be written anew, and where what is left cannot be removed`() async throws {
+    @Test func `a lab starts even if its ledger cannot be rewritten and leftovers cannot be removed`() async throws {
         let folder = try ScriptFolder()
         let file = folder.url.appending(path: "data/lab/sessions.jsonl")
         let (before, _) = try await LabSessionTests.serve(in: folder, file)
         try before.write(to: file)
-        // On a full disk neither can be done. Here no file can have the name of the new ledger.
+        // A full disk prevents both. Here a folder blocks the name of the new ledger's file.
         let draft = URL(filePath: "\(file.path).\(getpid()).part")
         try FileManager.default.createDirectory(at: draft, withIntermediateDirectories: false)
         try Self.execute(Self.fault, in: folder)
@@ -180,7 +185,7 @@ import Testing
         try await start { bench in
             #expect(try await bench.hub.size().registrations == 1)
             #expect(try Data(contentsOf: file) == before)
-            // It goes on in the ledger that there is.
+            // The lab continues with the existing ledger.
             _ = try await bench.session()
         }
         try Self.execute(Self.mend, in: folder)

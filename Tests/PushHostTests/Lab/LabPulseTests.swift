@@ -1,13 +1,14 @@
-import PushCore
+import PushModel
 import RemoteHub
 import Synchronization
 import Testing
 
 @testable import PushHost
+@testable import PushLab
 
-/// What keeps a session open while its run has nothing to ask.
+/// The requests that keep a session open while its run makes none.
 @Suite struct LabPulseTests {
-    /// A lab that notes what it is asked, and says that a session is over when the test says so.
+    /// A lab that records its calls and reports the session as ended when the test says so.
     private final class NotingLab: LabConnection {
         private let state = Mutex((calls: [String](), isOver: false))
 
@@ -28,7 +29,7 @@ import Testing
     private let system = VirtualClock(now: EmbeddedWorld.dawn)
     private let lab = NotingLab()
 
-    /// Opens a session for a run whose thread never has time.
+    /// Opens a session for a run whose thread is always busy.
     private func open() async throws -> LabSessionClient {
         try await LabSessionClient.open(lab, hub: nil, run: "r-0001", system: system) { _ in Task {} }
     }
@@ -40,21 +41,21 @@ import Testing
         }
     }
 
-    /// Half a minute goes by, once somebody waits for it.
+    /// Advances the time by half a minute as soon as a task waits for it.
     private func goOn() async throws {
         try await wait { system.hasSleepers }
         system.advance(to: system.now + .seconds(30))
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `a run that only computes is heard of every half minute, until it gives its session back`() async throws {
+    func `a session is refreshed every half minute while its run only computes, until the run ends it`() async throws {
         let session = try await open()
         for number in 1...5 {
             try await goOn()
             try await wait { lab.calls.count > number }
         }
         #expect(lab.calls.dropFirst() == Array(repeating: "GET /lab/sessions/s", count: 5)[...])
-        // The time of the lab is not asked for.
+        // The refresh does not read the lab's time.
         #expect(session.clock.now == Timestamp(milliseconds: 0))
         try await session.close()
         #expect(lab.calls.last == "DELETE /lab/sessions/s")
@@ -63,7 +64,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `a session that is over is asked for no more`() async throws {
+    func `an ended session is not refreshed any more`() async throws {
         let session = try await open()
         lab.forget()
         try await goOn()

@@ -1,13 +1,15 @@
 import Bindings
 import Lua
-import PushCore
+import PushModel
 import RemoteHub
 import Synchronization
 import Testing
 
 @testable import PushHost
+@testable import PushHub
+@testable import PushLab
 
-/// Scripts whose phones, wires, faults and time are those of a server's lab, reached over a socket.
+/// Scripts that use the phones, wires, faults and time of a server's lab over a socket.
 @Suite struct LabRunTests {
     private func result(of lua: String) async throws -> String {
         var result = ""
@@ -20,14 +22,14 @@ import Testing
         return result
     }
 
-    /// What a script returns that is to pass in the embedded world and against a lab.
+    /// The return values of a script in the embedded simulation and against a lab. It must pass in both.
     private func bothResults(of lua: String) async throws -> (embedded: String, lab: String) {
         let embedded = try await PushHostTests.rehearse(lua)
         if let error = embedded.error { Issue.record("\(error)") }
         return (embedded.result, try await result(of: lua))
     }
 
-    @Test func `the embedded world and a lab come to the same`() async throws {
+    @Test func `a script has the same result in the embedded simulation and in a lab`() async throws {
         let results = try await bothResults(
             of: """
                 local phones, rows = {}, {}
@@ -64,7 +66,7 @@ import Testing
         #expect(results.lab.contains(#""sent":5"#))
     }
 
-    @Test func `pushes wake an app in the order in which they came`() async throws {
+    @Test func `pushes wake an app in the order of their arrival`() async throws {
         let results = try await bothResults(
             of: """
                 local p = push.device { name = "ana" }
@@ -84,7 +86,7 @@ import Testing
         #expect(results.embedded == results.lab)
     }
 
-    @Test func `faults of services and wires are the lab's, and take the lab's time`() async throws {
+    @Test func `faults of services and wires apply in the lab and take the lab's time`() async throws {
         let results = try await bothResults(
             of: """
                 local p = push.device { name = "ana" }
@@ -106,7 +108,7 @@ import Testing
         #expect(results.lab == results.embedded)
     }
 
-    @Test func `shares, pauses and refused access tokens are ordered in a lab as well`() async throws {
+    @Test func `shares, Retry-After and refused access tokens can be configured in a lab too`() async throws {
         let results = try await bothResults(
             of: """
                 local p, rows = push.device { name = "ana", platform = "fcm" }, { took = {} }
@@ -144,7 +146,7 @@ import Testing
         #expect(results.lab.contains(#"["Success","",77],["Success","",40],["InvalidCredentials","invalid_grant",0]"#))
     }
 
-    @Test func `phones save power in a lab as well, and the lab tells what waits`() async throws {
+    @Test func `low power works in a lab too, and the lab reports deferred pushes`() async throws {
         let results = try await bothResults(
             of: """
                 local p = push.device { name = "ana" }
@@ -165,7 +167,7 @@ import Testing
         #expect(results.lab == results.embedded)
     }
 
-    @Test func `what is scheduled for the day after tomorrow comes then, in no time`() async throws {
+    @Test func `a push scheduled for two days ahead arrives then, without waiting`() async throws {
         let results = try await bothResults(
             of: """
                 local p = push.device { name = "ana" }
@@ -179,16 +181,16 @@ import Testing
         #expect(results.embedded == results.lab)
     }
 
-    @Test func `what cannot come is told as it is in the embedded world`() async throws {
+    @Test func `waiting for something that cannot happen fails as in the embedded simulation`() async throws {
         try await LabBench.with { bench in
             let run = try await bench.rehearse("push.device { name = 'ana' }:next_push()")
             #expect(run.error?.code == "flow.stalled")
-            // The server goes on, with a clock that ticks.
+            // The server continues, with a running clock.
             #expect(try await bench.rehearse("return 1").result == "1")
         }
     }
 
-    @Test func `a script that has hundreds of phones at once hears of each`() async throws {
+    @Test func `a script with hundreds of phones gets the events of each`() async throws {
         let lua = """
             local tasks = {}
             for number = 1, 200 do
@@ -204,7 +206,7 @@ import Testing
         #expect(try await result(of: lua) == "200")
     }
 
-    @Test func `a line at a prompt is over when everything waits, in a lab as well`() async throws {
+    @Test func `a line at a prompt ends when everything waits, in a lab too`() async throws {
         try await LabBench.with { bench in
             let thread = LuaThread(name: "repl")
             defer { thread.stop() }
@@ -237,7 +239,7 @@ import Testing
         }
     }
 
-    @Test func `a lab that is gone is told to whoever waits`() async throws {
+    @Test func `a wait fails with an error when the lab is gone`() async throws {
         let bench = try await LabBench()
         let thread = LuaThread(name: "gone")
         defer { thread.stop() }
@@ -259,7 +261,7 @@ import Testing
     }
 }
 
-/// When the hubs of a lab are quiet, and where the time goes on to.
+/// When the hubs of a lab are idle, and how far its time may advance.
 @Suite struct LabStepTests {
     private func step(_ bench: LabBench, _ session: String, until: Timestamp? = nil, events: Int? = nil) async throws -> JSON {
         let body = JSON.lab(["until": until.map { .moment($0) }, "events": .count(events ?? 1 << 30)])
@@ -283,7 +285,7 @@ import Testing
         }
     }
 
-    @Test func `with nobody to wake nothing moves`() async throws {
+    @Test func `without sleepers the time does not advance`() async throws {
         try await LabBench.with { bench in
             let session = try await bench.session()
             let now = try await step(bench, session)["now"]?.int
@@ -292,7 +294,7 @@ import Testing
         }
     }
 
-    @Test func `what was accepted is delivered before time goes by, however much it is`() async throws {
+    @Test func `accepted notifications are delivered before the time advances, however many they are`() async throws {
         try await LabBench.with { bench in
             let session = try await bench.session()
             let handle = try await phone(bench, session)
@@ -302,7 +304,7 @@ import Testing
             let answer = try await step(bench, session, until: before)
             #expect(answer["moved"]?.bool == false && answer["now"]?.int == Int(before.milliseconds))
             for id in ids { #expect(try await bench.hub.outcome(of: id).state == .completed) }
-            // Its events were not seen: time stays.
+            // Events are not read yet, so the time does not advance.
             let unseen = try await step(bench, session, until: before + .seconds(60), events: 0)
             #expect(unseen["moved"]?.bool == false && unseen["events"]?.int == 200)
             let seen = try await step(bench, session, until: before + .seconds(60), events: 200)
@@ -310,7 +312,7 @@ import Testing
         }
     }
 
-    @Test func `a scheduled notification goes out at its moment, three days ahead`() async throws {
+    @Test func `a scheduled notification is delivered at its due time, three days ahead`() async throws {
         try await LabBench.with { bench in
             let session = try await bench.session()
             let handle = try await phone(bench, session)
@@ -325,7 +327,7 @@ import Testing
         }
     }
 
-    @Test func `a refusal that is tried again, and a slow service, are waited for step by step`() async throws {
+    @Test func `retries after a refusal, and a slow service, advance the time step by step`() async throws {
         try await LabBench.with { bench in
             let session = try await bench.session()
             let handle = try await phone(bench, session)

@@ -1,15 +1,19 @@
 import Foundation
 import Logging
-import PushCore
+import PushModel
 import RemoteHub
 import Simulators
 import Testing
 
 @testable import PushHost
+@testable import PushHub
+@testable import PushLab
+@testable import PushRuntime
+@testable import PushServer
 
-/// Sessions of a lab, asked for by hand.
+/// Sessions of a lab, used with plain requests.
 @Suite struct LabSessionTests {
-    @Test func `without the key, or with a wrong one, nothing is told`() async throws {
+    @Test func `without the key or with a wrong one, a request is rejected without details`() async throws {
         try await LabBench.with { bench in
             for key in [nil, "Bearer wrong", "Bearer", "Basic \(LabBench.key.reveal())", "Bearer \(LabBench.key.reveal())x"] {
                 let answer = try await bench.call("POST", "/lab/sessions", #"{"hub":"hub"}"#, key: key)
@@ -17,12 +21,12 @@ import Testing
                 #expect(answer.json["code"]?.string == "lab.key")
                 #expect(answer.json["hint"]?.string?.contains("--reveal") == true)
             }
-            // Of the lab are its sessions alone: a hub may have its name.
+            // Only the sessions belong to the lab: a hub may be named "lab".
             #expect(try await bench.call("GET", "/lab").json["code"]?.string != "lab.key")
         }
     }
 
-    @Test func `a session tells its hub's connection string; a hub that is not there is told with the nearest`() async throws {
+    @Test func `a session returns its hub's connection string, and an unknown hub is rejected with the nearest name`() async throws {
         try await LabBench.with { bench in
             let answer = try await bench.call("POST", "/lab/sessions", #"{"hub":"HUB","run":"r-0001"}"#)
             #expect(answer.status == 201)
@@ -41,13 +45,14 @@ import Testing
     }
 
     private static let flaws: [(method: String, path: String, body: String, status: Int, words: String)] = [
-        ("POST", "", #"{"hub":7}"#, 400, "hub is not a text"), ("POST", "", #"{"hubs":"hub"}"#, 400, "no member \"hubs\""),
-        ("POST", "", "{", 400, "not JSON"), ("POST", "", "", 400, "no JSON object"), ("GET", "", "", 405, "nothing that can be done"),
-        ("GET", "/S/nothing", "", 404, "no such path"), ("GET", "/unknown", "", 404, "no such session"),
-        ("POST", "/S/phones", #"{"name":"a","platform":"fax"}"#, 400, "no simulated phones on \"fax\""),
+        ("POST", "", #"{"hub":7}"#, 400, "hub is not a string"), ("POST", "", #"{"hubs":"hub"}"#, 400, "no member \"hubs\""),
+        ("POST", "", "{", 400, "not JSON"), ("POST", "", "", 400, "not a JSON object"), ("GET", "", "", 405, "is not supported here"),
+        ("GET", "/S/nothing", "", 404, "unknown path of the lab"), ("GET", "/unknown", "", 404, "unknown lab session"),
+        ("POST", "/S/phones", #"{"name":"a","platform":"fax"}"#, 400, "no simulated phones for the platform \"fax\""),
         ("POST", "/S/phones", #"{"platform":"apns"}"#, 400, "lacks name"),
         ("GET", "/S/phones/99", "", 404, "no phone 99"), ("GET", "/S/phones/x", "", 404, "no phone x"),
-        ("GET", "/S/events?since=-1", "", 400, "since is \"-1\""), ("GET", "/S/wire?service=apn", "", 404, "no push service"),
+        ("GET", "/S/events?since=-1", "", 400, "invalid value \"-1\" of the parameter since"),
+        ("GET", "/S/wire?service=apn", "", 404, "unknown push service"),
         ("POST", "/S/faults/apns", #"{"refuse":{"reason":"Unregisterd"}}"#, 400, "does not refuse with"),
         ("POST", "/S/faults/apns", #"{"refuse":{"reason":"Unregistered","count":0}}"#, 400, "count is not a number from 1"),
         ("POST", "/S/faults/apns", #"{"refuse":{"reason":"Unregistered","share":0}}"#, 400, "above 0"),
@@ -58,16 +63,16 @@ import Testing
         ("POST", "/S/faults/fcm", #"{"refuse":{"reason":"UNAVAILABLE","retryAfter":-5}}"#, 400, "from 0 to 1000000"),
         ("POST", "/S/faults/fcm", #"{"revokeTokens":false}"#, 400, "revokeTokens is not true"),
         ("POST", "/S/faults/browser", #"{"revokeTokens":true}"#, 400, "no access tokens"),
-        ("POST", "/S/faults/apns", #"{"latency":1,"break":{}}"#, 400, "not one of"),
+        ("POST", "/S/faults/apns", #"{"latency":1,"break":{}}"#, 400, "exactly one of"),
         ("POST", "/S/faults/apns", #"{"latency":-1}"#, 400, "latency is not"),
-        ("POST", "/S/clock", #"{"until":"tomorrow"}"#, 400, "until is not a whole number"),
+        ("POST", "/S/clock", #"{"until":"tomorrow"}"#, 400, "until is not an integer"),
         ("POST", "/S/clock", #"{"until":253402300799999}"#, 400, "before the year 9000"),
-        ("PUT", "/S/clock", "{}", 405, "nothing that can be done"),
+        ("PUT", "/S/clock", "{}", 405, "is not supported here"),
         ("POST", "/S/accounts", #"{"username":"a b","password":"b"}"#, 400, "cannot be a user name"),
         ("POST", "/S/accounts", #"{"username":"a","password":""}"#, 400, "is empty"),
     ]
 
-    @Test func `what does not fit is refused, with what it is`() async throws {
+    @Test func `an invalid request is rejected with the reason`() async throws {
         try await LabBench.with { bench in
             let session = try await bench.session()
             for (method, path, body, status, words) in Self.flaws {
@@ -80,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `where the clock is beyond its last moment, what has passed may still be asked for`() async throws {
+    @Test func `a clock beyond its last time accepts its current time and rejects later ones`() async throws {
         try await LabBench.with { bench in
             let session = try await bench.session()
             bench.lab.clock.advance(to: LabClock.last + .seconds(1))
@@ -92,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `the routes of a phone tell and change it`() async throws {
+    @Test func `the routes of a phone read and change it`() async throws {
         try await LabBench.with { bench in
             let session = try await bench.session()
             let made = try await bench.call("POST", "\(session)/phones", #"{"name":"ana","platform":"apns","user":"alice"}"#)
@@ -116,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `what waits for power is an event of its own, until it is delivered`() async throws {
+    @Test func `a deferred push is an event of its own before it is delivered`() async throws {
         try await LabBench.with { bench in
             let session = try await bench.session()
             let made = try await bench.call("POST", "\(session)/phones", #"{"name":"ana","platform":"browser"}"#)
@@ -138,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func `who waits for an event is answered when it comes`() async throws {
+    @Test func `a waiting request for events is answered when one occurs`() async throws {
         try await LabBench.with { bench in
             let session = try await bench.session()
             let made = try await bench.call("POST", "\(session)/phones", #"{"name":"ana"}"#)
@@ -176,7 +181,7 @@ import Testing
             #expect(bench.lab.simulators.phones.phones.isEmpty)
             #expect(bench.lab.faults.latency(of: .apns) == .zero)
             #expect(try await bench.call("GET", session).json["code"]?.string == "lab.session")
-            // The handle is dead, and does not become a phone of nobody.
+            // The token is invalid and is not adopted as a new phone.
             let outcome = try await hub.send(
                 NotificationRequest(
                     audience: .device(handles[1]), content: .native(AlertPayloads.system(title: nil, text: "Hello"))))
@@ -185,7 +190,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `a session ends when its requests are answered, takes no others, and leaves nothing of them behind`() async throws {
+    func `a session ends after its open requests, accepts no new ones and removes what they created`() async throws {
         try await LabBench.with { bench in
             let path = try await bench.session()
             let made = try await bench.call("POST", "\(path)/phones", #"{"name":"ana"}"#)
@@ -204,7 +209,7 @@ import Testing
                 let refused = try await bench.call("POST", place, body)
                 #expect(refused.status == 404 && refused.json["code"]?.string == "lab.session")
             }
-            // The end waits for what is under way, however much else is done meanwhile.
+            // The end waits for open requests, whatever else happens meanwhile.
             #expect(bench.lab.simulators.phones.phones.count == 1)
             let phone = try await session.phones.addDevice(DeviceDescription(name: "tom", platform: .wns))
             let handle = try await session.phones.handle(of: phone)
@@ -217,7 +222,7 @@ import Testing
         }
     }
 
-    @Test func `what is registered too late, by a request that was on its way, is removed as well`() async throws {
+    @Test func `a registration made by a late request is removed too`() async throws {
         try await LabBench.with { bench in
             let system = VirtualClock(now: EmbeddedWorld.dawn)
             let wires = try #require(bench.server.labSessions?.wires)
@@ -229,19 +234,19 @@ import Testing
             await bench.lab.ledger.note(handle, of: session.id)
             try await sessions.end(session)
             _ = try await bench.hub.createRegistration(RegistrationDescription(handle: handle, tags: []))
-            await sessions.removeLatecomers()
+            await sessions.removeLateRegistrations()
             #expect(try await bench.hub.size().registrations == 1)
             // A server that started now would remove it.
             let file = bench.folder.url.appending(path: "data/lab/sessions.jsonl").path
             #expect(try LabLedger(path: file).leftovers == [handle])
             system.advance(to: system.now + .seconds(30))
-            await sessions.removeLatecomers()
+            await sessions.removeLateRegistrations()
             #expect(try await bench.hub.size().registrations == 0)
             #expect(try LabLedger(path: file).leftovers.isEmpty)
         }
     }
 
-    @Test func `a session takes back its own faults, and leaves those of others`() async throws {
+    @Test func `a session removes its own faults and not those of others`() async throws {
         try await LabBench.with { bench in
             let (first, second) = (try await bench.session(), try await bench.session())
             let faults = bench.lab.faults
@@ -251,7 +256,7 @@ import Testing
                 _ = try await bench.call("POST", place, #"{"break":{}}"#)
                 _ = try await bench.call("POST", place, #"{"refuse":{"reason":"\#(session == first ? "BadTopic" : "TopicDisallowed")"}}"#)
             }
-            // The slower one is felt.
+            // The greater latency applies.
             #expect(faults.latency(of: .apns) == .seconds(5))
             _ = try await bench.call("DELETE", "\(first)/faults/apns")
             #expect(faults.latency(of: .apns) == .seconds(2))
@@ -270,14 +275,14 @@ import Testing
         }
     }
 
-    /// What the ledger of a server holds while a session is open whose phone stays registered, and when it has ended.
+    /// The contents of a server's ledger while a session with a registered phone is open, and after its end.
     static func serve(in folder: ScriptFolder, _ file: URL) async throws -> (open: Data, ended: Data) {
         let (before, ended, handle) = try await lab(in: folder, file)
-        // A lab that ends takes everything with it; only one that is killed leaves this.
+        // A lab that ends removes everything. Only a killed lab leaves the registration.
         var settings = ServerSettings()
         settings.data = folder.url.appending(path: "data").path
         let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let server = try await PushServer.opening(
+        let server = try await RunningServer.opening(
             settings, folder: try DataFolder(path: settings.data), log: log, metrics: PrometheusRegistry())
         _ = try await server.namespace.hub("hub")?.service.createRegistration(RegistrationDescription(handle: handle, tags: []))
         await server.stop()
@@ -297,11 +302,11 @@ import Testing
         return (before, try Data(contentsOf: file), handle)
     }
 
-    @Test func `what sessions of a server that died have left is gone when the next one starts`() async throws {
+    @Test func `leftovers of sessions of a killed server are removed at the next start`() async throws {
         let folder = try ScriptFolder()
         let file = folder.url.appending(path: "data/lab/sessions.jsonl")
         let (before, ended) = try await Self.serve(in: folder, file)
-        // As it was while the session was open, and with a line that was cut off.
+        // The ledger as it was while the session was open, with a truncated last line.
         #expect(ended.count > before.count)
         try (before + Data(#"{"lead":400000000000}"#.utf8) + Data("\n{\"session\":".utf8)).write(to: file)
         let again = try await LabBench(in: folder)
@@ -310,7 +315,7 @@ import Testing
         await again.end()
     }
 
-    @Test func `a silent session ends, one that is heard of does not, and there are 64 at most`() async throws {
+    @Test func `a silent session ends, an active one does not, and at most 64 may be open`() async throws {
         try await LabBench.with { bench in
             let system = VirtualClock(now: EmbeddedWorld.dawn)
             let wires = try #require(bench.server.labSessions?.wires)
@@ -337,7 +342,7 @@ import Testing
         }
     }
 
-    @Test func `a hub of a lab takes no real credentials`() async throws {
+    @Test func `a hub of a lab rejects real credentials`() async throws {
         try await LabBench.with { bench in
             var description = HubDescription()
             description.credentials[.wns] = PlatformCredential(properties: [("PackageSid", Secret("ms-app://s-1"))])

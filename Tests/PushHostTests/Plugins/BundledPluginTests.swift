@@ -1,14 +1,15 @@
 import Bindings
 import Foundation
 import Lua
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
+@testable import PushLab
 
-/// The specs of the bundled plugins pass, and notice when a line of a plugin goes wrong.
+/// The specs of the bundled plugins pass, and fail when a line of a plugin is changed.
 @Suite struct BundledPluginTests {
-    /// A plugin with a line that was written otherwise.
+    /// A mutation: one line of a plugin replaced by another.
     struct Slip: Sendable, CustomTestStringConvertible {
         var plugin: String
         var what: String
@@ -23,13 +24,13 @@ import Testing
     }
 
     static let slips: [Slip] = [
-        Slip("quiet-hours", "the night of the default zone is everybody's", "days[#days + 1] = { tag = tag, pass = true }", "_ = 0"),
+        Slip("quiet-hours", "the default zone applies to every device", "days[#days + 1] = { tag = tag, pass = true }", "_ = 0"),
         Slip("quiet-hours", "exempt devices sleep too", "if push.config.exempt_tag then", "if false then"),
         Slip("quiet-hours", "high priority waits", "group.priority == \"high\"", "group.priority == \"higher\""),
         Slip("quiet-hours", "any word is urgent", "and word ~= \"false\" ", ""),
         Slip("quiet-hours", "zones of two parts alone are known", "gsub(\"/\", \".\")", "gsub(\"/\", \":\")"),
         Slip("quiet-hours", "nothing is left out", "skip = true", "hold_until = wake"),
-        Slip("quiet-hours", "everybody waits for the same moment", "hold_until = wake", "hold_until = push.clock.now() + 3600"),
+        Slip("quiet-hours", "every device waits until the same time", "hold_until = wake", "hold_until = push.clock.now() + 3600"),
 
         Slip("frequency-cap", "registrations are not counted", "return device.registration and", "return false and"),
         Slip("frequency-cap", "long names are too long", "#key <= 256 and", "true and"),
@@ -51,7 +52,7 @@ import Testing
         Slip("audit-webhook", "the newest is dropped", "drop(waiting[place]", "drop(waiting[#waiting]"),
         Slip("audit-webhook", "nothing is given up", "> push.config.give_up_after", "> math.huge"),
 
-        Slip("localised-news", "the plain text is nobody's", "and not texts[first]", "and false"),
+        Slip("localised-news", "the plain text is not used", "and not texts[first]", "and false"),
         Slip("localised-news", "empty texts are texts", "and text ~= \"\" ", ""),
         Slip("localised-news", "other properties are lost", "do properties[name] = value end", "do end"),
         Slip("localised-news", "languages with a region are not found", ":gsub(\"_\", \"-\")", ":gsub(\"_\", \"+\")"),
@@ -62,7 +63,7 @@ import Testing
 
     private static let folder = PluginFolder(path: Program.root.appending(path: "plugins").path, shown: "plugins")
 
-    /// Finds the plugin as it was slipped.
+    /// Loads the plugin with the mutation.
     private struct Library: ScriptLibrary {
         var slip: Slip?
         let base = ProjectScripts()
@@ -78,7 +79,7 @@ import Testing
         }
     }
 
-    /// Runs the tests of a plugin's specs until one fails; its name, or nil.
+    /// Runs the tests of a plugin's specs until one fails. Returns the name of that test, or nil.
     private func firstFailure(of plugin: String, _ slip: Slip?) async throws -> String? {
         let source = try Self.folder.source(of: plugin)
         for spec in source.specs {
@@ -99,13 +100,13 @@ import Testing
         #expect(try await firstFailure(of: plugin, nil) == nil)
     }
 
-    @Test(arguments: slips) func `a spec notices a slip in the plugin`(slip: Slip) async throws {
+    @Test(arguments: slips) func `a spec notices a mutation of the plugin`(slip: Slip) async throws {
         let main = try #require(try Self.folder.source(of: slip.plugin).files[PluginSource.main])
         #expect(String(decoding: main, as: UTF8.self).contains(slip.old), "no line of the plugin has \(slip.old)")
         #expect(try await firstFailure(of: slip.plugin, slip) != nil)
     }
 
-    @Test func `every plugin has a spec with slips that it notices, and a page that names all its settings`() throws {
+    @Test func `every plugin has a spec that notices mutations, and a page that lists all its settings`() throws {
         #expect(Self.folder.names == ["audit-webhook", "frequency-cap", "localised-news", "quiet-hours"])
         for plugin in Self.folder.names {
             #expect(Self.slips.count { $0.plugin == plugin } >= 5, "\(plugin)")
@@ -120,14 +121,14 @@ import Testing
         }
     }
 
-    @Test func `pushhost check has nothing to say about them`() async throws {
+    @Test func `pushhost check reports nothing for the bundled plugins`() async throws {
         let run = try await Program.run(["check", "plugins"], in: Program.root)
         #expect(run.status == 0 && run.output.hasSuffix("files · no findings\n"), "\(run.output)")
     }
 
-    // MARK: - Together
+    // MARK: - Several plugins
 
-    /// Runs a script beside some of the plugins, live in this order.
+    /// Runs a script with some of the plugins live, in this order.
     private func rehearse(beside plugins: [(name: String, config: JSON)], _ lua: String) async throws -> Rehearsal {
         try await PushHostTests.rehearse(lua) { world in
             let host = try #require(world.plugins)
@@ -141,7 +142,7 @@ import Testing
     }
 
     @Test(arguments: [["quiet-hours", "frequency-cap"], ["frequency-cap", "quiet-hours"]])
-    func `what is held by night counts once, whichever plugin is asked first`(order: [String]) async throws {
+    func `a push deferred by quiet hours counts once against the cap, in either order of the plugins`(order: [String]) async throws {
         let configs: [String: JSON] = ["frequency-cap": .object(["limit": 4])]
         let run = try await rehearse(
             beside: order.map { ($0, configs[$0] ?? .null) },
@@ -164,7 +165,7 @@ import Testing
         #expect(run.result == "4", "\(run.report)")
     }
 
-    @Test func `a night with more than a phone may have leaves the cap's number for the morning`() async throws {
+    @Test func `after a night with more pushes than the cap, the morning delivers as many as the cap allows`() async throws {
         let run = try await rehearse(
             beside: [("quiet-hours", .null), ("frequency-cap", .object(["limit": 2]))],
             """

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// The package of `Examples/NativePlugins`, which `make test` builds: a program of one's own, with a function and a plugin in Swift.
+/// The package `Examples/NativePlugins`, which `make test` builds: a program with its own function and plugin in Swift.
 @Suite struct NativeProgramTests {
-    /// Beside the tests, as `make examples` builds it.
+    /// The program that `make examples` builds beside the tests.
     private static let executable = Program.tests.appending(path: "our-pushhost")
     private static let example = Program.root.appending(path: "Examples/NativePlugins")
 
@@ -12,7 +12,7 @@ import Testing
         return try await Program.run(arguments, tool: executable, in: folder)
     }
 
-    @Test func `its function is called, described, checked and completed as those of PushHost are`() async throws {
+    @Test func `a native function is called, described, checked and completed like the built-in ones`() async throws {
         let run = try await Self.run("run", "flows/nearby.lua")
         #expect(run.status == 0, "\(run.output)\(run.errors)")
         #expect(run.output.contains("lisbon  iPhone  en-US  ▌The shop has opened"))
@@ -25,7 +25,7 @@ import Testing
         ])
         for (file, code, text) in [
             ("a.lua", "script.unknown_name", "did you mean \"distance\"?"), ("b.lua", "args.missing", "needs \"to\""),
-            ("c.lua", "geo.no_place", "\"to\" is no place on Earth"),
+            ("c.lua", "geo.no_place", "\"to\" is not a place on Earth"),
         ] {
             let failed = try await Self.run("run", file, in: folder.url)
             #expect(failed.status == 3)
@@ -35,7 +35,7 @@ import Testing
         #expect(try await Program.run(["explain", "push.geo.distance"]).status == 2, "pushhost itself has no such function")
     }
 
-    @Test func `a plugin that is a script calls it where that was granted`() async throws {
+    @Test func `a Lua plugin can call a native function if it has the grant`() async throws {
         let folder = try ScriptFolder([
             "plugins/near/init.lua": """
             local push = require "push"
@@ -60,7 +60,7 @@ import Testing
         #expect(test.status == 0, "\(test.output)\(test.errors)")
     }
 
-    @Test func `its plugin is listed among others, decides in a server, and is configured anew while it runs`() async throws {
+    @Test func `a native plugin is listed, takes part in sends, and is reconfigured while the server runs`() async throws {
         let folder = try ScriptFolder([
             "suppressed.txt": "i-2\n",
             "flow.lua": """
@@ -76,7 +76,7 @@ import Testing
         let refused = try await plugin("enable", "suppression-list")
         #expect(refused.status == 2 && refused.errors.contains("config.file is missing"), "\(refused.output)\(refused.errors)")
         try folder.write("plugins/plugins.yaml", Data("- name: suppression-list\n  config: { file: absent.txt }\n".utf8))
-        #expect(try await plugin("check").output.contains("suppression-list does not begin: absent.txt cannot be read"))
+        #expect(try await plugin("check").output.contains("suppression-list cannot start: absent.txt cannot be read"))
         try folder.write("plugins/plugins.yaml", Data("- name: suppression-list\n  config: { file: suppressed.txt }\n".utf8))
         #expect(try await plugin("check").status == 0)
         for arguments in [["grant", "suppression-list", "kv"], ["rollback", "suppression-list"], ["test", "suppression-list"]] {
@@ -96,10 +96,10 @@ import Testing
 
         try folder.write(
             "plugins/plugins.yaml", Data("- name: suppression-list\n  config: { file: suppressed.txt, reason: they asked for it }\n".utf8))
-        try await server.hear("is live, configured anew")
+        try await server.hear("is live, reconfigured")
         let again = try await Self.run("run", "flow.lua", "--target", "http://localhost:\(port)", in: folder.url)
         #expect(again.output.contains("– 1 device skipped: suppression-list: they asked for it"), "\(again.output)")
-        // What cannot be read refuses the devices, as the plugin declares, and is told.
+        // An unreadable file rejects the devices, as the plugin declares, and the error is logged.
         try FileManager.default.removeItem(at: folder.url.appending(path: "suppressed.txt"))
         #expect(try await Self.run("run", "flow.lua", "--target", "http://localhost:\(port)", in: folder.url).status == 1)
         try await server.hear("before_deliver failed: suppressed.txt cannot be read")

@@ -1,14 +1,16 @@
 import Bindings
 import Foundation
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
+@testable import PushLab
+@testable import PushServer
 
-/// `pushhost plugin` as somebody who has never written one uses it.
+/// `pushhost plugin` for a first-time author.
 @Suite struct PluginCommandTests {
     @Test(arguments: ["cap-web", "quiet-hours-of-every-customer-abroad"])
-    func `what a new plugin's author is told to do next is told in two columns, and its spec is named like others`(
+    func `plugin new prints its next steps in two columns, and names the spec like other specs`(
         name: String
     ) async throws {
         let folder = try ScriptFolder()
@@ -21,7 +23,7 @@ import Testing
         #expect(try await Program.run(["plugin", "test", name], in: folder.url).status == 0)
     }
 
-    @Test func `a new plugin passes its spec, is enabled, and acts in a server that runs`() async throws {
+    @Test func `a new plugin passes its spec, can be enabled, and works in a running server`() async throws {
         let folder = try ScriptFolder()
         func plugin(_ arguments: String...) async throws -> Program {
             try await Program.run(["plugin"] + arguments, in: folder.url)
@@ -35,7 +37,7 @@ import Testing
         let checked = try await plugin("check")
         #expect(checked.status == 0, "\(checked.output)\(checked.errors)")
         let enabled = try await plugin("enable", "greet")
-        #expect(enabled.output.contains("needs hub.send, which it was not granted: pushhost plugin grant greet hub.send"))
+        #expect(enabled.output.contains("needs hub.send, which is not granted: pushhost plugin grant greet hub.send"))
         #expect(try await plugin("grant", "greet").output.contains("greet may: hub.send, kv"))
         let list = try String(contentsOf: folder.url.appending(path: "plugins/plugins.yaml"), encoding: .utf8)
         #expect(list == "- name: greet\n  grants: [hub.send, kv]\n")
@@ -43,7 +45,7 @@ import Testing
         let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none", "--lab"], in: folder.url)
         let screen = try await server.hear("Ctrl-C ends it.")
         let port = try #require(screen.firstMatch(of: /http:\/\/localhost:(\d+)/).flatMap { Int($0.1) })
-        // As docs/plugins.md has it.
+        // The flow in docs/plugins.md.
         let page = try String(contentsOf: Program.root.appending(path: "docs/plugins.md"), encoding: .utf8)
         let flow = try #require(page.components(separatedBy: "```lua greet\n").dropFirst().first).components(separatedBy: "```")[0]
         try folder.write("flow.lua", Data(flow.utf8))
@@ -59,33 +61,33 @@ import Testing
         let file = folder.url.appending(path: "plugins/greet/init.lua")
         let source = try String(contentsOf: file, encoding: .utf8)
         try Data(source.replacing("version = \"1.0\"", with: "version = \"1.1\"").utf8).write(to: file)
-        try await server.hear("is live, after \(first)")
+        try await server.hear("is live, replacing \(first)")
         #expect(try await plugin("rollback", "greet").output.contains("pinned to version \(first)"))
         try await server.hear("version=\(first)")
         #expect(try await plugin("list").output.contains("version \(first) (1.0), pinned to \(first)"))
         #expect(try await plugin("rollback", "greet", "--release").status == 0)
-        try await server.hear("is live, after \(first)")
-        // Back from what is live, whatever else is in the folder and was refused.
+        try await server.hear("is live, replacing \(first)")
+        // Rollback starts from the live version, whatever was refused since.
         try Data("return {".utf8).write(to: file)
         try await server.hear("was refused")
         #expect(try await plugin("rollback", "greet").output.contains("pinned to version \(first)"))
         try await server.hear("version=\(first)")
         try Data(source.replacing("version = \"1.0\"", with: "version = \"1.1\"").utf8).write(to: file)
         #expect(try await plugin("rollback", "greet", "--release").status == 0)
-        try await server.hear("is live, after \(first)")
+        try await server.hear("is live, replacing \(first)")
         #expect(try await plugin("disable", "greet").status == 0)
-        try await server.hear("is not live any more")
+        try await server.hear("is no longer live")
         #expect(try await WireAnswer.exchange("GET", "/plugins/greet/greeted", [], body: [], port: port).status == 404)
         server.signal(SIGTERM)
         #expect(await server.end(closingInput: false).status == 0)
-        // And what the next server would begin with.
+        // Without a server, the list shows the version that the next server starts with.
         #expect(try await plugin("enable", "greet").status == 0)
         try Data("return {".utf8).write(to: file)
         let broken = try await plugin("list").output
-        #expect(broken.contains("refused   ") && broken.contains("instead   a server begins with version "), "\(broken)")
+        #expect(broken.contains("refused   ") && broken.contains("instead   a server starts with version "), "\(broken)")
     }
 
-    @Test func `changes of the list at the same time are all made`() async throws {
+    @Test func `concurrent changes of the list are all made`() async throws {
         let names = (1...4).map { "p\($0)" }
         let folder = try ScriptFolder(
             Dictionary(uniqueKeysWithValues: names.map { ("plugins/\($0)/init.lua", "return { name = '\($0)', version = '1' }") })
@@ -101,7 +103,7 @@ import Testing
         #expect(list == names.map { "- name: \($0)\n  grants: [kv]\n" }.joined())
     }
 
-    @Test func `a list that is gone is not begun anew where others were live`() async throws {
+    @Test func `a missing list is not replaced if it would disable live plugins`() async throws {
         let folder = try ScriptFolder([
             "plugins/one/init.lua": "return { name = 'one', version = '1' }",
             "plugins/two/init.lua": "return { name = 'two', version = '1' }",
@@ -109,18 +111,18 @@ import Testing
         let versions = PluginVersions(path: folder.url.appending(path: "pushhost-data/plugins").path)
         try versions.keep(PluginFolder(path: folder.url.appending(path: "plugins").path).source(of: "one"), now: EmbeddedWorld.dawn)
         let refused = try await Program.run(["plugin", "enable", "two"], in: folder.url)
-        #expect(refused.status == 2 && refused.errors.contains("plugins.yaml is gone, and one would be out of use with a new one"))
+        #expect(refused.status == 2 && refused.errors.contains("plugins.yaml is missing; a new list would disable one"))
         #expect(!FileManager.default.fileExists(atPath: folder.url.appending(path: "plugins/plugins.yaml").path))
         #expect(try await Program.run(["plugin", "enable", "one"], in: folder.url).status == 0)
     }
 
-    @Test func `without a server one goes back from what it would begin with`() async throws {
+    @Test func `without a server, rollback starts from the version that a server would start with`() async throws {
         func text(_ release: Int) -> String { "return { name = 'one', version = '\(release)' }" }
         let folder = try ScriptFolder(["plugins/one/init.lua": text(4), "plugins/plugins.yaml": "- name: one\n"])
         let versions = PluginVersions(path: folder.url.appending(path: "pushhost-data/plugins").path)
         let old = (1...3).map { PluginSource(name: "one", folder: "plugins/one", files: ["init.lua": Array(text($0).utf8)]) }
         for (number, source) in old.enumerated() { try versions.keep(source, now: EmbeddedWorld.dawn + Duration.seconds(number)) }
-        // Somebody had gone back.
+        // An earlier rollback.
         try versions.remember(old[1], granted: [])
         let list = folder.url.appending(path: "plugins/plugins.yaml")
         for (file, pinned) in [(text(4), old[2]), ("broken", old[0])] {
@@ -131,11 +133,12 @@ import Testing
         }
         let released = try await Program.run(["plugin", "rollback", "one", "--release"], in: folder.url)
         #expect(
-            released.status == 0 && released.output.contains("what is in its folder cannot be live: plugins/one/init.lua:1:"), "\(released)"
+            released.status == 0 && released.output.contains("the content of its folder cannot be live: plugins/one/init.lua:1:"),
+            "\(released)"
         )
     }
 
-    @Test func `a list that was emptied in words can be written to`() async throws {
+    @Test func `an explicitly empty list can be extended`() async throws {
         let folder = try ScriptFolder([
             "plugins/one/init.lua": "return { name = 'one', version = '1' }", "plugins/plugins.yaml": "# none yet\n[]\n",
         ])
@@ -144,7 +147,7 @@ import Testing
         #expect(list == "# none yet\n- name: one\n")
     }
 
-    @Test func `nobody goes back to a version that his settings do not fit`() async throws {
+    @Test func `rollback to a version that rejects the current settings is refused`() async throws {
         let folder = try ScriptFolder([
             "plugins/one/init.lua": "return { name = 'one', version = '2', config = { x = { type = 'integer' } } }",
             "plugins/plugins.yaml": "- name: one\n  config: { x: 1 }\n",
@@ -155,12 +158,12 @@ import Testing
         try versions.keep(old, now: EmbeddedWorld.dawn)
         let refused = try await Program.run(["plugin", "rollback", "one", old.version], in: folder.url)
         #expect(
-            refused.status == 2 && refused.errors.contains("version \(old.version) cannot be live as one is listed"), "\(refused.errors)")
+            refused.status == 2 && refused.errors.contains("version \(old.version) of one cannot be live: "), "\(refused.errors)")
         let list = try String(contentsOf: folder.url.appending(path: "plugins/plugins.yaml"), encoding: .utf8)
         #expect(list == "- name: one\n  config: { x: 1 }\n")
     }
 
-    @Test func `the time of a lab waits for what plugins do, and not while they sleep`() async throws {
+    @Test func `a lab's time does not advance while plugins work, and does while they sleep`() async throws {
         let folder = try ScriptFolder([
             "plugins/late/init.lua": """
             local push = require "push"
@@ -205,7 +208,7 @@ import Testing
             ("revoke listed hub.send", "plugin.not_granted"), ("rollback listed", "plugin.no_version"),
             ("rollback listed abcdef", "plugin.no_version"), ("rollback there", "plugin.not_listed"),
         ])
-    func `what cannot be done is told with what to do, and nothing has changed`(line: String, code: String) async throws {
+    func `an impossible command is rejected with its code and changes nothing`(line: String, code: String) async throws {
         let folder = try ScriptFolder([
             "plugins/there/init.lua": "return { name = 'there', version = '1' }", "plugins/broken/init.lua": "return {",
             "plugins/wrong/init.lua": "return { name = 'wrng', version = '1' }",
@@ -221,7 +224,7 @@ import Testing
         #expect(names == ["broken", "listed", "plugins.yaml", "there", "wrong"])
     }
 
-    @Test func `check finds what is wrong with a plugin and its configuration`() async throws {
+    @Test func `plugin check finds faults of a plugin and of its configuration`() async throws {
         let folder = try ScriptFolder([
             "plugins/typo/init.lua":
                 "local push = require 'push'\nreturn { name = 'typo', version = '1', hooks = { after_send = function() push.sned {} end } }",
@@ -231,6 +234,6 @@ import Testing
         let program = try await Program.run(["plugin", "check"], in: folder.url)
         #expect(program.status == 3)
         #expect(program.output.contains("push has no \"sned\"; did you mean \"send\"?"), "\(program.output)")
-        #expect(program.output.contains("set: config.limt is no setting of the plugin; did you mean \"limit\"?"), "\(program.output)")
+        #expect(program.output.contains("set: config.limt is not a setting of the plugin; did you mean \"limit\"?"), "\(program.output)")
     }
 }

@@ -1,8 +1,9 @@
 import Bindings
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
+@testable import PushServer
 
 @Suite struct PluginListTests {
     private static let path = "plugins/plugins.yaml"
@@ -42,24 +43,24 @@ import Testing
 
     @Test(
         arguments: [
-            ("name: greet", "plugins/plugins.yaml:1: plugins are written as a list"),
-            ("- greet", "plugins/plugins.yaml:1: an entry is written as"),
-            ("- nam: greet", "plugins/plugins.yaml:1: an entry has no \"nam\"; did you mean \"name\"?"),
-            ("- name: Greet", "\"Greet\" cannot be a plugin's name"), ("- enabled: true", "an entry has no \"name\""),
-            ("- name: a\n- name: a", "plugins/plugins.yaml:2: a is there twice"),
-            ("- name: a\n  enabled: maybe", "plugins/plugins.yaml:2: \"enabled\" is true or false"),
-            ("- name: a\n  grants: kv", "plugins/plugins.yaml:2: \"grants\" is a list"),
-            ("- name: a\n  grants: [kv, hub.sent]", "\"hub.sent\" is no capability; did you mean \"hub.send\"?"),
-            ("- name: a\n  version: xyz", "plugins/plugins.yaml:2: \"version\" is the hash of a version"),
+            ("name: greet", "plugins/plugins.yaml:1: plugins must be a list"),
+            ("- greet", "plugins/plugins.yaml:1: an entry must have the form"),
+            ("- nam: greet", "plugins/plugins.yaml:1: unknown key \"nam\" in an entry; did you mean \"name\"?"),
+            ("- name: Greet", "invalid plugin name \"Greet\""), ("- enabled: true", "an entry has no \"name\""),
+            ("- name: a\n- name: a", "plugins/plugins.yaml:2: a is listed twice"),
+            ("- name: a\n  enabled: maybe", "plugins/plugins.yaml:2: \"enabled\" must be true or false"),
+            ("- name: a\n  grants: kv", "plugins/plugins.yaml:2: \"grants\" must be a list"),
+            ("- name: a\n  grants: [kv, hub.sent]", "\"hub.sent\" is not a capability; did you mean \"hub.send\"?"),
+            ("- name: a\n  version: xyz", "plugins/plugins.yaml:2: \"version\" must be the hash of a version"),
             ("- name: [", "this is not YAML"),
         ])
-    func `what is wrong with the list is told with its line`(text: String, expected: String) {
+    func `a fault in the list is reported with its line`(text: String, expected: String) {
         let error = #expect(throws: PushError.self) { try PluginList(text: text, path: Self.path) }
         #expect(error?.code == "plugin.list")
         #expect(error?.message.contains(expected) == true, "\(error?.message ?? "")")
     }
 
-    @Test func `a change touches its own lines alone`() throws {
+    @Test func `an edit changes only its own lines`() throws {
         func changed(_ name: String, _ edits: PluginList.Edit...) throws -> String {
             try PluginList.changed(Self.written, path: Self.path, name: name, edits)
         }
@@ -81,7 +82,7 @@ import Testing
             try PluginList.changed("- name: a", path: Self.path, name: "a", [.pin("abcdef")]) == "- name: a\n  version: \"abcdef\"")
     }
 
-    @Test func `an entry that only its writer should change is left as it is`() throws {
+    @Test func `an entry in flow style is not edited`() throws {
         let flow = "[{ name: greet, enabled: false }]"
         let error = #expect(throws: PushError.self) {
             try PluginList.changed(flow, path: Self.path, name: "greet", [.enabled(true)])

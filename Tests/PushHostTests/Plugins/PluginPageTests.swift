@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// What the pages show of plugins works: whole plugins and specs of them, and lists of plugins in use.
+/// The plugins, specs and plugin lists on the pages work.
 @Suite struct PluginPageTests {
-    /// A block that begins with "```" and the word.
+    /// The blocks on a page that begin with "```" and the word.
     private static func blocks(_ word: String, of page: String) throws -> [String] {
         let text = try String(contentsOf: Program.root.appending(path: page), encoding: .utf8)
         return text.components(separatedBy: "```\(word)\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
@@ -11,14 +11,14 @@ import Testing
 
     private static let pages = DocumentationTests.pages.filter { $0.contains("plugin") }
 
-    /// A folder with the bundled plugins.
+    /// Creates a folder with the bundled plugins.
     private static func folder() throws -> ScriptFolder {
         let folder = try ScriptFolder()
         try FileManager.default.copyItem(at: Program.root.appending(path: "plugins"), to: folder.url.appending(path: "plugins"))
         return folder
     }
 
-    @Test(arguments: pages) func `a list of plugins on a page is taken as it stands, with its grants`(page: String) async throws {
+    @Test(arguments: pages) func `a plugin list on a page is valid as shown, with its grants`(page: String) async throws {
         for list in try Self.blocks("yaml plugins", of: page) {
             let folder = try Self.folder()
             try folder.write("plugins/plugins.yaml", Data(list.utf8))
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test(arguments: pages) func `a plugin on a page is fine, and passes the spec beside it`(page: String) async throws {
+    @Test(arguments: pages) func `a plugin on a page passes its check and the spec beside it`(page: String) async throws {
         let specs = try Self.blocks("lua spec", of: page)
         for (place, plugin) in try Self.blocks("lua plugin", of: page).enumerated() {
             let name = String(try #require(plugin.firstMatch(of: /(?m)^  name = "([^"]+)"/)).1)

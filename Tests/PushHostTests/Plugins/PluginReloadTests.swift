@@ -5,9 +5,9 @@ import Testing
 
 @testable import PushHost
 
-/// A plugin's file changes again and again while its route is asked.
+/// Requests to a plugin's route while its file changes.
 @Suite struct PluginReloadTests {
-    /// Asks so often on one connection, and answers the versions that have answered: each as a whole, and none failed.
+    /// Sends this many requests on one connection. Each must succeed and come from one version. Returns the versions seen.
     private static func versions(answering count: Int, port: Int) async throws -> Set<Int> {
         let connection = try WireConnection(port: port)
         var versions: Set<Int> = []
@@ -36,7 +36,7 @@ import Testing
         """
     }
 
-    @Test func `no request fails while the file changes, and each is answered by one whole version`() async throws {
+    @Test func `no request fails while the file changes, and each is answered by a single version`() async throws {
         let last = 25
         let folder = try ScriptFolder(["plugins/whole/init.lua": Self.source(0), "plugins/plugins.yaml": "- name: whole\n"])
         let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none"], in: folder.url)
@@ -44,7 +44,7 @@ import Testing
         let port = try #require(screen.firstMatch(of: /http:\/\/localhost:(\d+)/).flatMap { Int($0.1) })
         var versions: Set<Int> = []
         for number in 1...last {
-            // The file is exchanged while requests are under way.
+            // The file is replaced while requests are in progress.
             try await withThrowingTaskGroup(of: Set<Int>.self) { group in
                 for _ in 0..<4 { group.addTask { try await Self.versions(answering: 12, port: port) } }
                 let draft = folder.url.appending(path: "plugins/whole/.draft")

@@ -1,17 +1,19 @@
 import Bindings
 import Foundation
 import Lua
-import PushCore
+import PushModel
 import Storage
 import Support
 import Synchronization
 import Testing
 
 @testable import PushHost
+@testable import PushLab
+@testable import PushServer
 
-/// What becomes of files that change: taken over, refused, pinned, begun with.
+/// How changed plugin files are loaded, refused, pinned, and chosen at the start.
 @Suite struct PluginSupervisorTests {
-    @Test func `a changed file is live at once, one that does not load leaves the version before it`() async throws {
+    @Test func `a changed file is live at once, and one that does not load leaves the previous version live`() async throws {
         let bench = try PluginFolderBench(["greet/init.lua": Self.greet("one"), "plugins.yaml": "- name: greet\n"])
         try await bench.supervisor.begin()
         #expect(try await bench.word() == "one")
@@ -66,7 +68,7 @@ import Testing
         #expect(refusal?.message.contains("greet › says one or two") == true)
     }
 
-    @Test func `configuration and grants are taken over, and a wrong one leaves the one before`() async throws {
+    @Test func `configuration and grants are applied, and an invalid change leaves the previous ones in effect`() async throws {
         let bench = try PluginFolderBench(["greet/init.lua": Self.greet("one"), "plugins.yaml": "- name: greet\n"])
         try await bench.supervisor.begin()
         try bench.write("plugins.yaml", "- name: greet\n  config: { tail: \"!\" }\n")
@@ -75,19 +77,19 @@ import Testing
         try bench.write("plugins.yaml", "- name: greet\n  config: { tial: \"?\" }\n")
         await bench.supervisor.refresh()
         #expect(try await bench.word() == "one!")
-        #expect(bench.lines.last?.contains("config.tial is no setting of the plugin; did you mean \"tail\"?") == true)
+        #expect(bench.lines.last?.contains("config.tial is not a setting of the plugin; did you mean \"tail\"?") == true)
         try bench.write("plugins.yaml", "- nam: greet\n")
         await bench.supervisor.refresh()
         await bench.supervisor.refresh()
         #expect(try await bench.word() == "one!")
-        #expect(bench.lines.count { $0.contains("the list stays as it was") } == 1)
+        #expect(bench.lines.count { $0.contains("the previous list stays in effect") } == 1)
         try bench.write("plugins.yaml", "- name: greet\n  enabled: false\n")
         await bench.supervisor.refresh()
         #expect(try await bench.word() == nil)
         #expect(bench.host.installed.isEmpty)
     }
 
-    @Test func `what is revoked is revoked at once, also from a version that stays because the folder is broken`() async throws {
+    @Test func `a revoked grant ends at once, even if a broken folder keeps the previous version live`() async throws {
         let source = Self.greet("one").replacing("config = {", with: "needs = { \"kv\" }, config = {").replacing(
             "return { body", with: "push.kv.add 'n' return { body")
         let bench = try PluginFolderBench(["greet/init.lua": source, "plugins.yaml": "- name: greet\n  grants: [kv]\n"])
@@ -99,14 +101,14 @@ import Testing
         let error = await #expect(throws: PushError.self) { try await bench.word() }
         #expect(error?.code == "route.failed")
         #expect(bench.lines.last?.contains("(capability.denied)") == true)
-        // And what is granted again is there again, though the files and the list are what they were at first.
+        // Granting it again restores it, although files and list are the same as at the start.
         try bench.write("greet/init.lua", source)
         try bench.write("plugins.yaml", "- name: greet\n  grants: [kv]\n")
         await bench.supervisor.refresh()
         #expect(try await bench.word() == "one")
     }
 
-    @Test func `what is taken back while specs run is so at once, also from the plugin whose specs they are`() async throws {
+    @Test func `a grant revoked while specs run ends at once, even for the plugin under test`() async throws {
         let counting = Self.greet("one").replacing("config = {", with: "needs = { \"kv\" }, config = {").replacing(
             "return { body", with: "push.kv.add 'n' return { body")
         let files = ["greet/init.lua": counting, "slow/init.lua": Self.greet("slow").replacing("\"greet\"", with: "\"slow\"")]
@@ -130,7 +132,7 @@ import Testing
         #expect(await bench.supervisor.report.allSatisfy { $0.refusal == nil })
     }
 
-    @Test func `no plugin waits for the specs of another one, and what changes meanwhile is tried as well`() async throws {
+    @Test func `a plugin does not wait for the specs of another, and changes made meanwhile are tried too`() async throws {
         let slow = { (word: String) in Self.greet(word).replacing("\"greet\"", with: "\"slow\"") }
         let gate = Gate()
         let tried = Mutex<[String]>([])
@@ -156,7 +158,7 @@ import Testing
         #expect(bench.host.installed.map(\.name) == ["slow", "greet"])
     }
 
-    @Test func `specs that take too long in all are refused before the next of them begins`() async throws {
+    @Test func `specs that together exceed the time limit are refused before the next one starts`() async throws {
         let test = "push.test.it(\"waits\", function() push.sleep(40) end)"
         let bench = try PluginFolderBench(over: ScriptFolder(plugins: [:]))
         let source = PluginSource(
@@ -165,28 +167,28 @@ import Testing
                 "init.lua": Array(Self.greet("one").utf8),
                 "greet_spec.lua": Array("local push = require 'push' push.test.describe('greet', function() \(test) end)".utf8),
             ])
-        try await PluginTrial(source: source, longest: .zero, clock: bench.clock).run()
+        try await PluginSpecCheck(source: source, longest: .zero, clock: bench.clock).run()
         let error = await #expect(throws: LuaError.self) {
-            try await PluginTrial(source: source, longest: .seconds(-1), clock: bench.clock).run()
+            try await PluginSpecCheck(source: source, longest: .seconds(-1), clock: bench.clock).run()
         }
-        #expect(error?.code == "plugin.spec" && error?.message.contains("its specs take longer than") == true)
+        #expect(error?.code == "plugin.spec" && error?.message.contains("the specs take longer than") == true)
     }
 
-    @Test func `a list that is gone or has no byte takes nothing out of use, one that says that it is empty everything`() async throws {
+    @Test func `a missing or blank list disables nothing, and an explicitly empty list disables everything`() async throws {
         let bench = try PluginFolderBench(["greet/init.lua": Self.greet("one"), "plugins.yaml": "- name: greet\n"])
         try await bench.supervisor.begin()
         try FileManager.default.removeItem(at: bench.folder.url.appending(path: "plugins/plugins.yaml"))
         await bench.supervisor.refresh()
         #expect(try await bench.word() == "one")
-        #expect(bench.lines.last?.contains("plugins.yaml is gone") == true)
-        // As it is while somebody writes it.
+        #expect(bench.lines.last?.contains("plugins.yaml is missing") == true)
+        // As while an editor is writing the file.
         for text in ["", "# - name: greet\n", "~\n"] {
             try bench.write("plugins.yaml", text)
             await bench.supervisor.refresh()
             #expect(try await bench.word() == "one")
             #expect(bench.lines.last?.contains("plugins.yaml is empty") == true)
         }
-        // Files of plugins are taken over all the same.
+        // Changes of plugin files are still loaded.
         try bench.write("greet/init.lua", Self.greet("two"))
         await bench.supervisor.refresh()
         #expect(try await bench.word() == "two")
@@ -195,18 +197,18 @@ import Testing
         #expect(try await bench.word() == nil)
     }
 
-    @Test func `a server that begins without a list says so where plugins were live`() async throws {
+    @Test func `a server that starts without a list reports the plugins that were live before`() async throws {
         let first = try PluginFolderBench(["greet/init.lua": Self.greet("one"), "plugins.yaml": "- name: greet\n"])
         try await first.supervisor.begin()
         for (list, isTold) in [("", true), ("[]\n", false)] {
             try first.write("plugins.yaml", list)
             let next = try PluginFolderBench(over: first.folder)
             try await next.supervisor.begin()
-            #expect(next.lines.contains { $0.contains("greet not in use") } == isTold)
+            #expect(next.lines.contains { $0.contains("not loading greet, which") } == isTold)
         }
     }
 
-    @Test func `what lies outside of the folder is no file of the plugin, whatever links lead there`() async throws {
+    @Test func `a link to a file outside of the plugin's folder is refused`() async throws {
         let bench = try PluginFolderBench([
             "greet/init.lua": Self.greet("one"), "other/init.lua": "return 'secret'", "plugins.yaml": "- name: greet\n",
         ])
@@ -215,15 +217,15 @@ import Testing
         try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "../other/init.lua")
         await bench.supervisor.refresh()
         #expect(try await bench.word() == "one")
-        #expect(bench.lines.last?.contains("is a link that leads out of") == true)
+        #expect(bench.lines.last?.contains("is a link to a file outside") == true)
         try FileManager.default.removeItem(at: link)
-        // Within the folder it may lead where it likes.
+        // A link within the folder is allowed.
         try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "init.lua")
         await bench.supervisor.refresh()
         #expect(await bench.supervisor.report.first?.refusal == nil)
     }
 
-    @Test func `a pin may be that of what is in the folder, and a server does not begin with another one`() async throws {
+    @Test func `a pin may name the version in the folder, and an unknown pin prevents the start`() async throws {
         let first = try PluginFolderBench(["greet/init.lua": Self.greet("one"), "plugins.yaml": "- name: greet\n"])
         try await first.supervisor.begin()
         let hash = try #require(first.host.installed.first?.source.hash)
@@ -232,10 +234,10 @@ import Testing
         #expect(try await fresh.word() == "one")
         try first.write("plugins.yaml", "- name: greet\n  version: \"000000\"\n")
         let error = await #expect(throws: PushError.self) { try await PluginFolderBench(over: first.folder).supervisor.begin() }
-        #expect(error?.message.contains("no version 000000") == true)
+        #expect(error?.message.contains("unknown version 000000") == true)
     }
 
-    @Test func `what was refused for a reason outside of its files is tried again when that is asked for`() async throws {
+    @Test func `a refusal for a reason outside of the files is retried on request`() async throws {
         let bench = try PluginFolderBench([
             "greet/init.lua": Self.greet("one").replacing("config = {", with: "config = { key = { type = \"secret\" },"),
             "plugins.yaml": "- name: greet\n",
@@ -250,7 +252,7 @@ import Testing
         #expect(bench.lines.count { $0.contains("was refused") } == refusals + 1)
     }
 
-    @Test func `a server whose output nobody reads any more goes on taking over what changes`() async throws {
+    @Test func `a server whose output is no longer read still loads changes`() async throws {
         let folder = try ScriptFolder(["plugins/greet/init.lua": Self.greet("one"), "plugins/plugins.yaml": "- name: greet\n"])
         let program = try await Program.shell(
             """
@@ -263,13 +265,13 @@ import Testing
             hear "greet: is live"
             wait %1
             sed 's/"one"/"two"/' plugins/greet/init.lua > draft && mv draft plugins/greet/init.lua
-            hear "greet: is live, after" && echo taken over
+            hear "greet: is live, replacing" && echo taken over
             kill -TERM $server; cat <&3 > /dev/null; wait $server
             """, in: folder.url)
         #expect(program.output == "taken over\n", "\(program.errors)")
     }
 
-    @Test func `the folder of plugins may come after the server`() async throws {
+    @Test func `the folder of plugins can be created after the server has started`() async throws {
         let folder = try ScriptFolder()
         let program = try await Program.shell(
             """
@@ -287,14 +289,14 @@ import Testing
             "$P" plugin enable greet
             kill -TERM $server; wait
             """, in: folder.url)
-        // When the command ends it is so.
+        // The change is in effect when the command returns.
         #expect(program.output.contains("\"server\": \"live\""), "\(program.output) \(program.errors)")
         #expect(program.output.contains("GET /plugins/greet/"), "\(program.output) \(program.errors)")
-        // What it had refused before says nothing of what is listed now.
-        #expect(!program.output.contains("has refused it"), "\(program.output)")
+        // An earlier refusal is not reported for the current list.
+        #expect(!program.output.contains("the server rejected it"), "\(program.output)")
     }
 
-    @Test func `a pinned version is live whatever is in the folder, and of versions ten are kept`() async throws {
+    @Test func `a pinned version stays live whatever is in the folder, and ten versions are stored`() async throws {
         let bench = try PluginFolderBench(["greet/init.lua": Self.greet("0"), "plugins.yaml": "- name: greet\n"])
         try await bench.supervisor.begin()
         for number in 1...11 {
@@ -313,25 +315,25 @@ import Testing
         try bench.write("plugins.yaml", "- name: greet\n  version: \"000000\"\n")
         await bench.supervisor.refresh()
         #expect(try await bench.word() == "8")
-        #expect(bench.lines.last?.contains("no version 000000 of greet is kept") == true)
-        // Somebody has been at the files that are kept.
+        #expect(bench.lines.last?.contains("unknown version 000000 of greet") == true)
+        // A stored version was modified.
         let file = bench.folder.url.appending(path: "data/plugins/greet/\(kept[5].hash)/files/init.lua")
         try Data(Self.greet("evil").utf8).write(to: file)
         try bench.write("plugins.yaml", "- name: greet\n  version: \"\(kept[5].shown)\"\n")
         await bench.supervisor.refresh()
         #expect(try await bench.word() == "8")
-        #expect(bench.lines.last?.contains("was changed in") == true)
+        #expect(bench.lines.last?.contains("was modified in") == true)
     }
 
-    @Test func `a server begins with the version that was live last, and not without any`() async throws {
+    @Test func `a server starts with the version that was live last, and not at all without any`() async throws {
         let bench = try PluginFolderBench(["greet/init.lua": Self.greet("one"), "plugins.yaml": "- name: greet\n"])
         try await bench.supervisor.begin()
         try bench.write("greet/init.lua", "broken")
         let next = try PluginFolderBench(over: bench.folder)
         try await next.supervisor.begin()
         #expect(try await next.word() == "one")
-        #expect(next.lines.last?.contains("is live as it was before") == true)
-        // Also where that was not the newest one: somebody had gone back, and then the pin was taken out.
+        #expect(next.lines.last?.contains("the previous version is live") == true)
+        // Also if that was not the newest version: after a rollback whose pin was then removed.
         try next.write("greet/init.lua", Self.greet("two"))
         next.clock.advance(to: next.clock.now + .seconds(1))
         await next.supervisor.refresh()

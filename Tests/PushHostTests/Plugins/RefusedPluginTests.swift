@@ -1,15 +1,17 @@
 import Bindings
 import Foundation
-import PushCore
+import PushModel
 import Support
 import Synchronization
 import Testing
 
 @testable import PushHost
+@testable import PushLab
+@testable import PushServer
 
-/// What goes on of a listed plugin that was refused, and what becomes of what it decides about where nothing does.
+/// A listed plugin whose new version is refused: which version stays live, and what happens to its decisions if none does.
 @Suite struct RefusedPluginTests {
-    @Test func `what is listed again is live as it was, and configured as it is listed, whatever is wrong with its folder`() async throws {
+    @Test func `a listed plugin stays live in its last version, reconfigured, although its folder is broken`() async throws {
         let bench = try PluginFolderBench(["greet/init.lua": PluginSupervisorTests.greet("one"), "plugins.yaml": "- name: greet\n"])
         try await bench.supervisor.begin()
         try bench.write("greet/init.lua", "broken")
@@ -17,17 +19,17 @@ import Testing
         for (list, word) in [
             ("- name: greet\n  enabled: false\n", nil), ("- name: greet\n", "one"), ("- name: greet\n  config: { tail: \"!\" }\n", "one!"),
             ("[]\n", nil), ("- name: greet\n", "one"),
-            // What does not fit the version that is live changes nothing.
+            // Settings that the live version rejects change nothing.
             ("- name: greet\n  config: { tale: \"!\" }\n", "one"),
         ] {
             try bench.write("plugins.yaml", list)
             await bench.supervisor.refresh()
             #expect(try await bench.word() == word, "\(list)")
         }
-        #expect(bench.lines.contains { $0.contains("is live as it was before, configured anew") })
+        #expect(bench.lines.contains { $0.contains("the previous version is live, reconfigured") })
     }
 
-    @Test func `what goes on for want of its successor gets nothing that it was not granted before`() async throws {
+    @Test func `a version that stays live because its successor is broken gets no grants that it did not have before`() async throws {
         let bench = try PluginFolderBench([
             "greet/init.lua": """
             local push = require "push"
@@ -51,13 +53,13 @@ import Testing
             await bench.supervisor.refresh()
             #expect(await grants() == missing, "\(list)")
         }
-        // A server that begins then knows it, too.
+        // A server that starts then applies the same limit.
         let next = try PluginFolderBench(over: bench.folder)
         try await next.supervisor.begin()
         #expect(await next.supervisor.report.first?.status?.plugin.grants.missing.map(\.description) == ["hub.read"])
     }
 
-    @Test func `what is given back works again, whatever was wrong meanwhile`() async throws {
+    @Test func `a grant that is given back works again, whatever was wrong meanwhile`() async throws {
         let bench = try PluginFolderBench([
             "greet/init.lua": "return { name = 'greet', version = '1', needs = { 'kv' } }",
             "plugins.yaml": "- name: greet\n  grants: [kv]\n",
@@ -71,7 +73,7 @@ import Testing
         #expect(await bench.supervisor.report.first?.status?.plugin.grants.missing == [])
     }
 
-    /// Decides who logs in.
+    /// A plugin that decides about logins.
     private static func guardian(_ policy: String, _ more: String = "") -> String {
         """
         return { name = "guard", version = "1", \(more)
@@ -79,7 +81,7 @@ import Testing
         """
     }
 
-    /// Nil: logged in.
+    /// The error code of a login; nil if it succeeds.
     private static func login(_ bench: PluginFolderBench) async -> String? {
         do throws(PushError) {
             try await bench.host.onLogin(LoginDraft(username: "alice"))
@@ -91,7 +93,7 @@ import Testing
 
     @Test(
         arguments: [
-            // Its manifest can be read: a spec of it fails, or the settings do not fit.
+            // The manifest can be read, but a spec fails or the settings are invalid.
             (["init.lua": Self.guardian("fail_closed"), "guard_spec.lua": "error 'no'"], "- name: guard\n", "hook.absent"),
             (["init.lua": Self.guardian("fail_closed")], "- name: guard\n  config: { x: 1 }\n", "hook.absent"),
             (
@@ -99,11 +101,11 @@ import Testing
                 "- name: guard\n", "hook.absent"
             ),
             (["init.lua": Self.guardian("fail_open")], "- name: guard\n  config: { x: 1 }\n", nil),
-            // It cannot: nothing is declared.
+            // The manifest cannot be read, so nothing is declared.
             (["init.lua": "broken"], "- name: guard\n", nil), ([:], "- name: guard\n", nil),
             (["init.lua": Self.guardian("fail_closed")], "- name: guard\n  version: \"abcdef\"\n", nil),
         ] as [([String: String], String, String?)])
-    func `one that never was live is as it declares, as far as that can be read`(files: [String: String], list: String, code: String?)
+    func `a plugin never live fails as its readable manifest declares`(files: [String: String], list: String, code: String?)
         async throws
     {
         let bench = try PluginFolderBench(["plugins.yaml": "[]\n"])
@@ -119,8 +121,8 @@ import Testing
         let report = try #require(await bench.supervisor.report.first)
         #expect(report.refusal != nil && report.status == nil)
         #expect(report.withheld == (code == nil ? [] : [.onLogin]))
-        #expect(bench.lines.contains { $0.contains("what on_login decides about is refused meanwhile") } == (code != nil))
-        // Whoever does not want to wait for it says so.
+        #expect(bench.lines.contains { $0.contains("rejecting everything in on_login (fail_closed)") } == (code != nil))
+        // Disabling the plugin ends the rejections.
         try bench.write("plugins.yaml", "- name: guard\n  enabled: false\n")
         await bench.supervisor.refresh()
         #expect(await Self.login(bench) == nil)
@@ -132,11 +134,11 @@ import Testing
         #expect(await bench.supervisor.report.first?.withheld == [])
     }
 
-    @Test func `what was live says what is declared where an unknown version is listed, in this server or before it`() async throws {
+    @Test func `with an unknown pinned version, the policy of the last live version applies, also after a restart`() async throws {
         let bench = try PluginFolderBench(["guard/init.lua": Self.guardian("fail_closed"), "plugins.yaml": "- name: guard\n"])
         try await bench.supervisor.begin()
         let unknown = "- name: guard\n  version: \"abcdef\"\n"
-        // With nothing that takes it out of use the version before it stays.
+        // Until it is disabled, the previous version stays live.
         for (list, code) in [(unknown, "hook.veto"), ("[]\n", nil), (unknown, "hook.absent"), ("- name: guard\n", "hook.veto")] {
             try bench.write("plugins.yaml", list)
             await bench.supervisor.refresh()
@@ -153,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func `what was known of one holds while its files cannot be read`() async throws {
+    @Test func `the last known policy applies while the files cannot be read`() async throws {
         let bench = try PluginFolderBench(["plugins.yaml": "[]\n"])
         try await bench.supervisor.begin()
         try bench.write("plugins.yaml", "- name: guard\n  config: { x: 1 }\n")
@@ -161,14 +163,14 @@ import Testing
             try bench.write("guard/init.lua", text)
             await bench.supervisor.refresh()
             #expect(await Self.login(bench) == "hook.absent", "\(text)")
-            #expect(bench.lines.last?.contains("what on_login decides about is refused meanwhile") == true)
+            #expect(bench.lines.last?.contains("rejecting everything in on_login (fail_closed)") == true)
         }
         try bench.write("guard/init.lua", Self.guardian("fail_open"))
         await bench.supervisor.refresh()
         #expect(await Self.login(bench) == nil)
     }
 
-    @Test func `while specs run the version before decides, and without one what the new one declares`() async throws {
+    @Test func `while specs run, the previous version decides; without one, the new version's policy applies`() async throws {
         let gates = Mutex<[Gate]>([])
         let bench = try PluginFolderBench(over: ScriptFolder(plugins: ["plugins.yaml": "[]\n"])) { _ in
             let gate = Gate()
@@ -196,10 +198,10 @@ import Testing
         try bench.write("plugins.yaml", "- name: guard\n")
         try await refreshing("hook.veto", 2)
         #expect(await Self.login(bench) == nil)
-        #expect(bench.lines.last?.contains("is live, after") == true)
+        #expect(bench.lines.last?.contains("is live, replacing") == true)
     }
 
-    @Test func `each version that is refused is told, and decides as it declares, also with the fault of the one before`() async throws {
+    @Test func `each refused version is reported and its declared policy applies, even with the same fault as before`() async throws {
         let bench = try PluginFolderBench(["plugins.yaml": "[]\n"])
         try await bench.supervisor.begin()
         try bench.write("guard/guard_spec.lua", "error 'no'")
@@ -207,7 +209,7 @@ import Testing
         for (policy, code) in [("fail_open", nil), ("fail_closed", "hook.absent"), ("fail_open", nil)] {
             try bench.write("guard/init.lua", Self.guardian(policy))
             let told = bench.lines.count { $0.contains("was refused") }
-            // What changes beside it is nothing new.
+            // Unrelated refreshes report nothing new.
             for _ in 1...2 { await bench.supervisor.refresh() }
             #expect(await Self.login(bench) == code)
             #expect(bench.lines.count { $0.contains("was refused") } == told + 1)
@@ -216,7 +218,7 @@ import Testing
         }
     }
 
-    @Test func `a folder that is still being written while its specs run is no version`() async throws {
+    @Test func `a folder that changes while its specs run does not become a version`() async throws {
         let tried = Mutex<[String]>([])
         let folder = try ScriptFolder(plugins: ["plugins.yaml": "[]\n", "guard/init.lua": Self.guardian("fail_open")])
         let bench = try PluginFolderBench(over: folder) { source in
@@ -236,7 +238,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `one that is taken out of use and put back while its specs run decides again at once`(wasLive: Bool) async throws {
+    func `a plugin that is disabled and enabled again while its specs run decides again at once`(wasLive: Bool) async throws {
         let gate = Gate()
         let tried = Mutex(0)
         let bench = try PluginFolderBench(

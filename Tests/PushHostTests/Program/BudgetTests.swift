@@ -1,6 +1,6 @@
 import Testing
 
-/// Budgets hold wherever a script is, also in the middle of Lua's own library.
+/// Budgets apply wherever a script spends time, including Lua's own library.
 @Suite struct BudgetTests {
     private static let endless = [
         "pattern": "local s = ('a'):rep(400) print(s:find('.-.-.-.-b'))",
@@ -9,7 +9,7 @@ import Testing
     ]
 
     @Test(arguments: ["pattern", "move", "handler"], ["--cpu-limit", "--timeout", "--instruction-limit"])
-    func `a run ends by its budget`(name: String, option: String) async throws {
+    func `a run ends when its budget is exceeded`(name: String, option: String) async throws {
         let folder = try ScriptFolder(["flow.lua": "local push = require 'push'\n" + (Self.endless[name] ?? "")])
         let limit = option == "--instruction-limit" ? "1000000" : "300ms"
         let run = try await Program.run(["run", "flow.lua", option, limit], in: folder.url)
@@ -19,7 +19,7 @@ import Testing
         #expect(run.errors.contains("flow.lua:2"))
     }
 
-    @Test func `instructions end a run at the same place in every process`() async throws {
+    @Test func `the instruction limit ends a run at the same point in every process`() async throws {
         let folder = try ScriptFolder([
             "flow.lua": """
             local count, words = 0, {}
@@ -39,9 +39,9 @@ import Testing
         #expect(outputs.count == 1)
     }
 
-    @Test func `a budget of nothing is refused`() async throws {
+    @Test func `a budget of zero is rejected`() async throws {
         let run = try await Program.run(["run", "docs/examples/offline.lua", "--instruction-limit", "0"])
         #expect(run.status == 2)
-        #expect(run.errors.contains("give at least 1"))
+        #expect(run.errors.contains("expected at least 1"))
     }
 }

@@ -1,12 +1,12 @@
 import Foundation
-import PushCore
+import PushModel
 import Testing
 
 @Suite struct CheckTests {
     private static let good = "local push = require 'push'\npush.sleep '1s'\n"
     private static let bad = "local push = require 'push'\npush.sned {}\nphones = {}\n"
 
-    @Test func `findings are printed with their line and a caret, and the last line counts them`() async throws {
+    @Test func `findings are printed with their line and a caret, and the last line has their number`() async throws {
         let folder = try ScriptFolder(["a.lua": Self.bad, "b.lua": Self.good, "c.lua": "phones = {}"])
         let run = try await Program.run(["check"], in: folder.url)
         #expect(run.status == 3)
@@ -46,9 +46,9 @@ import Testing
         arguments: [
             (["nowhere.lua"], "script.not_found", "nowhere.lua does not exist"),
             (["b.lua", "nowhere"], "script.not_found", "nowhere does not exist"),
-            (["empty"], "check.no_scripts", "there is no file *.lua below empty"),
+            (["empty"], "check.no_scripts", "no *.lua file below empty"),
         ])
-    func `a path with nothing to check ends with 2, before anything is checked`(arguments: [String], code: String, part: String)
+    func `a path with nothing to check ends with 2 before any check`(arguments: [String], code: String, part: String)
         async throws
     {
         let folder = try ScriptFolder(["b.lua": Self.bad])
@@ -64,7 +64,7 @@ import Testing
         #expect(document["exit_code"]?.int == 2)
     }
 
-    @Test func `a file that is no script is a finding with its reason, and the others are checked`() async throws {
+    @Test func `an invalid script file is a finding with its reason, and the others are checked`() async throws {
         let folder = try ScriptFolder(["good.lua": Self.good])
         try folder.write("latin.lua", Data("local x = 1\n-- caf".utf8) + [0xe9, 0x0a])
         try folder.write("binary.lua", Data([0x1b, 0x4c, 0x75, 0x61, 0x54, 0x00, 0x19, 0x93]))
@@ -81,7 +81,7 @@ import Testing
         if getuid() != 0 { #expect(try await Program.run(["check", "good.lua"], in: folder.url).status == 2) }
     }
 
-    @Test func `one JSON object has the files and every finding with its place`() async throws {
+    @Test func `--json prints one object with the files and every finding with its location`() async throws {
         let folder = try ScriptFolder(["a.lua": Self.bad, "b.lua": Self.good])
         let run = try await Program.run(["check", "--json", "a.lua", "b.lua"], in: folder.url)
         #expect(run.status == 3)
@@ -101,15 +101,15 @@ import Testing
 
     private static let phones = "local push = require 'push'\nlocal phone = push.device { name = 'a' }\nphone:offline()\n"
 
-    @Test func `for a target, a check says what it would refuse, and what it cannot do`() async throws {
+    @Test func `for a target, a check reports what the target would reject or does not support`() async throws {
         let many = (1...7).map { "t\($0)" }.joined(separator: " && ")
         let sending = "local push = require 'push'\npush.send { to = '\(many)', alert = 'x' }\n"
         let folder = try ScriptFolder(["a.lua": Self.phones, "b.lua": sending])
         let azure = try await Program.run(["check", "--target", "azure"], in: folder.url)
         #expect(azure.status == 3)
-        #expect(azure.output.contains("error[target.unsupported]: device:offline needs a simulated phone"))
+        #expect(azure.output.contains("error[target.unsupported]: device:offline needs simulated devices"))
         #expect(azure.output.contains("  a.lua:3:1\n   3 | phone:offline()\n"))
-        #expect(azure.output.contains("error[azure.limits]: Azure would refuse this expression: the expression has 7 tags"))
+        #expect(azure.output.contains("error[azure.limits]: Azure would reject this expression: the expression has 7 tags"))
         #expect(azure.output.hasSuffix("FAIL  2 of 2 files · 2 errors\n"))
         let served = try await Program.run(["check", "--json", "--target=pushhost"], in: folder.url)
         let document = try JSON(parsing: served.output)
@@ -120,25 +120,25 @@ import Testing
         }
     }
 
-    @Test func `a target that there is not is refused, and a key is not repeated`() async throws {
+    @Test func `an unknown target is rejected without repeating a key`() async throws {
         let folder = try ScriptFolder(["b.lua": Self.good])
         let run = try await Program.run(["check", "--target", "azur"], in: folder.url)
         #expect(run.status == 2 && run.output == "")
-        #expect(run.errors.contains("error[usage.option]: there is no kind of target \"azur\"; did you mean \"azure\"?"))
+        #expect(run.errors.contains("error[usage.option]: unknown kind of target \"azur\"; did you mean \"azure\"?"))
         let text = "Endpoint=sb://x/;SharedAccessKeyName=a;SharedAccessKey=c2VjcmV0LXNlY3JldA=="
         let key = try await Program.run(["check", "--json", "--target", text], in: folder.url)
         #expect(key.status == 2 && !(key.output + key.errors).contains("c2VjcmV0"))
         #expect(try JSON(parsing: key.output)["error"]?["code"]?.string == "usage.option")
     }
 
-    @Test func `the flows of the project are clean for every target`() async throws {
+    @Test func `the bundled flows have no findings for any target`() async throws {
         for target in ["embedded", "pushhost", "azure"] {
             let run = try await Program.run(["check", "--target", target, "scripts"], in: Program.root)
             #expect(run.status == 0 && run.output.hasSuffix("files · no findings\n"), "\(run.output)")
         }
     }
 
-    @Test func `a secret is in no part of the output, also where its line is shown for something else`() async throws {
+    @Test func `a secret appears nowhere in the output, even when its line is quoted for another finding`() async throws {
         let key = "AI" + "zaSyA1234567890abcdefghijklmnopqrstuv"
         let folder = try ScriptFolder([
             "a.lua": """
@@ -158,7 +158,7 @@ import Testing
         let text = try await Program.run(["check", "a.lua"], in: folder.url).output
         let shown = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         #expect(shown.contains("   2 | push.login { username = 5, password = ***, usernam = \"x\" }"))
-        // The caret stands under the name, wherever the line has moved it.
+        // The caret is under the name, even though masking has moved it.
         let place = try #require(shown.firstIndex { $0.contains("push has no \"sned\"") })
         let line = try #require(shown[place + 2].firstRange(of: "sned"))
         let caret = try #require(shown[place + 3].firstIndex(of: "^"))
@@ -167,7 +167,7 @@ import Testing
                 == shown[place + 3].distance(from: shown[place + 3].startIndex, to: caret))
     }
 
-    @Test func `a run says of a syntax error what a check says`() async throws {
+    @Test func `a run and a check report the same syntax error`() async throws {
         let folder = try ScriptFolder(["a.lua": "local push = require 'push'\npush.send {\n  to = 'alice'\n  alert = 'x',\n}\n"])
         let check = try await Program.run(["check", "a.lua"], in: folder.url)
         let run = try await Program.run(["run", "a.lua"], in: folder.url)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct CompletionTests {
     @Test(arguments: [("bash", "complete -o filenames"), ("zsh", "#compdef pushhost"), ("fish", "complete -c 'pushhost'")])
-    func `a shell's completion is printed`(shell: String, part: String) async throws {
+    func `a completion script is printed for each shell`(shell: String, part: String) async throws {
         for arguments in [["--generate-completion-script", shell], ["--generate-completion-script=\(shell)"]] {
             let script = try await Program.run(arguments)
             #expect(script.status == 0)
@@ -13,11 +13,11 @@ import Testing
         }
     }
 
-    @Test func `another shell is refused`() async throws {
+    @Test func `an unknown shell is rejected`() async throws {
         #expect(try await Program.run(["--generate-completion-script", "tcsh"]).status != 0)
     }
 
-    /// What bash offers after a line, with the completion loaded.
+    /// The completions that bash offers for a line.
     private func offers(_ words: [String], in folder: URL) async throws -> [String] {
         let script = try await Program.run(["--generate-completion-script", "bash"]).output
         try Data(script.utf8).write(to: folder.appending(path: "completion.bash"))

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The documentation says what the program does: every command in it prints what stands under it.
+/// The documentation matches the program: every command on a page prints the output shown below it.
 @Suite struct DocumentationTests {
     struct Example: Sendable, CustomTestStringConvertible {
         var page: String
@@ -30,13 +30,13 @@ import Testing
     }
 
     @Test(arguments: examples)
-    func `a command prints what the page shows; make docs refreshes it`(_ example: Example) async throws {
+    func `a command prints what the page shows; make docs updates the page`(_ example: Example) async throws {
         let command = example.command.replacing("./pushhost", with: "\"$P\"") + " 2>&1"
         let program = try await Program.shell(command)
         #expect(program.output == example.output)
     }
 
-    /// Blocks that begin with "```console new-folder": their commands run one after the other, in one shell, in an empty folder.
+    /// The blocks that begin with "```console new-folder": their commands run in sequence, in one shell, in an empty folder.
     static let sessions: [Example] = pages.flatMap { page -> [Example] in
         let text = (try? String(contentsOf: Program.root.appending(path: page), encoding: .utf8)) ?? ""
         return text.components(separatedBy: "```console new-folder\n").dropFirst().map { block in
@@ -60,7 +60,7 @@ import Testing
         #expect(program.output == session.output)
     }
 
-    /// Whole scripts on the pages, and the commands of the recipes for CI, run in a project with the bundled scripts.
+    /// Whole scripts on the pages and the commands of the CI recipes. They run in a project with the bundled scripts.
     static let scripts: [Example] = pages.flatMap { page -> [Example] in
         let text = (try? String(contentsOf: Program.root.appending(path: page), encoding: .utf8)) ?? ""
         let scripts = text.components(separatedBy: "```lua\n").dropFirst().map { block in
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: scripts)
-    func `a script on a page, and a command of a recipe, pass`(_ example: Example) async throws {
+    func `a script on a page, or a command of a recipe, passes`(_ example: Example) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "pushhost-docs-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -87,7 +87,7 @@ import Testing
         #expect(program.status == 0, "\(program.output)\(program.errors)")
     }
 
-    @Test func `there are examples, and every script among them is on a page`() throws {
+    @Test func `there are examples, and every example script is on a page`() throws {
         #expect(Self.examples.count >= 8)
         let commands = Self.examples.map(\.command).joined(separator: "\n")
         for folder in ["scripts", "docs/examples"] {
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `every make command of the pages exists, and every link leads somewhere`() throws {
+    @Test func `every make command on the pages exists, and every link has a target`() throws {
         let makefile = try String(contentsOf: Program.root.appending(path: "Makefile"), encoding: .utf8)
         let services = ["apns", "fcm", "wns", "webpush"].map { "docs/simulators/\($0).md" }
         for page in Self.pages + services + [

@@ -1,5 +1,5 @@
 import Foundation
-import PushCore
+import PushModel
 import Testing
 
 @Suite struct ExplainTests {
@@ -11,7 +11,7 @@ import Testing
         #expect(page.errors == "")
         for part in [
             "push.send{ [to]=", "collapse_id", "a tag expression or push.everyone", "RETURNS:\n  push.Outcome",
-            "hub.no_target           Nobody is registered", "EXAMPLE:\n  local outcome = push.send {",
+            "hub.no_target           No registration matches", "EXAMPLE:\n  local outcome = push.send {",
         ] {
             #expect(page.output.contains(part), "\(part)")
         }
@@ -20,7 +20,7 @@ import Testing
         #expect(longest <= 100)
     }
 
-    @Test func `a code is explained with its occasion, its cure, its exit code and both ways to write it`() async throws {
+    @Test func `a code is explained with its cause, its fix, its exit code and a wrong and a right example`() async throws {
         let page = try await explain("args.unknown_key")
         #expect(page.status == 0)
         for part in [
@@ -41,7 +41,7 @@ import Testing
         #expect(try await explain("push.State").output.contains("\"NoTargetFound\""))
     }
 
-    @Test func `a word for several things lists them, no word lists everything, a line each`() async throws {
+    @Test func `a word for several topics lists them, and no word lists all topics, one per line`() async throws {
         let list = try await explain("register")
         #expect(list.status == 0)
         #expect(list.output.split(separator: "\n").count == 3)
@@ -51,11 +51,17 @@ import Testing
         #expect(!all.output.split(separator: "\n").contains { $0.hasPrefix("   ") })
     }
 
-    @Test func `an unknown name ends with 2 and says what is near`() async throws {
+    @Test func `a search word lists the topics about it, with or without quotes`() async throws {
+        let list = try await explain("quiet", "hours")
+        #expect(list.status == 0 && list.output.contains("\n  push.clock.window_end "), "\(list.output)\(list.errors)")
+        #expect(try await explain("quiet hours").output == list.output)
+    }
+
+    @Test func `an unknown name ends with 2 and near matches`() async throws {
         let text = try await explain("push.sned")
         #expect(text.status == 2)
         #expect(text.output == "")
-        #expect(text.errors.contains("There is nothing called \"push.sned\"; did you mean push.send, "))
+        #expect(text.errors.contains("error[usage.value]: unknown name \"push.sned\"; did you mean push.send, "))
         let json = try await explain("push.sned", "--json")
         #expect(json.status == 2)
         #expect(try JSON(parsing: json.output)["suggestions"]?.array?.first?.string == "push.send")
@@ -63,7 +69,7 @@ import Testing
         #expect(try await explain("one", "two").status == 2)
     }
 
-    @Test func `programs get the same as JSON`() async throws {
+    @Test func `--json prints the same content as JSON`() async throws {
         let send = try JSON(parsing: try await explain("push.send", "--json").output)
         #expect(send["schema"]?.string == "pushhost.explain/1")
         let topic = try #require(send["topics"]?.array?.first)
@@ -81,7 +87,7 @@ import Testing
         #expect((try JSON(parsing: try await explain("--json").output)["topics"]?.array?.count ?? 0) > 150)
     }
 
-    @Test func `an error of a run leads to its page, one of the script's own making does not`() async throws {
+    @Test func `an error of a run names its page, and a script's own error does not`() async throws {
         let folder = try ScriptFolder([
             "ours.lua": "require('push').send {}", "theirs.lua": "error { code = 'own.code', message = 'mine' }",
         ])
@@ -102,7 +108,7 @@ import Testing
         #expect(try await Program.shell("$P explain | head -n 1 >/dev/null").status == 0)
     }
 
-    @Test func `what is made of the descriptions can be printed, and the command is not in the way`() async throws {
+    @Test func `reference output can be printed, and the command is hidden from --help`() async throws {
         #expect(try await Program.run(["reference", "stubs"]).output.hasPrefix("---@meta push\n"))
         #expect(try await Program.run(["reference", "nothing"]).status == 2)
         let help = try await Program.run(["--help"]).output

@@ -3,9 +3,9 @@ import Testing
 
 @testable import PushHost
 
-/// The commands of the guides to targets, to the lab and to the app backend, beside a server that is started as they say.
+/// The commands of the guides to targets, the lab and the app backend, with a server started as the guides say.
 @Suite struct GuideCommandTests {
-    /// The lines between "```sh" and "```", but for those that start the server.
+    /// The lines between "```sh" and "```", except those that start the server.
     private static func commands(_ page: String) throws -> [String] {
         let text = try String(contentsOf: Program.root.appending(path: "docs/\(page).md"), encoding: .utf8)
         let blocks = text.components(separatedBy: "```sh\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
@@ -18,7 +18,7 @@ import Testing
         auth: "BTBZMqHH6r4Tts7J_aSIgg" }
         """
 
-    /// For the readers of `scripts/breaking_news.lua`.
+    /// Devices for the audience of `scripts/breaking_news.lua`.
     private static let settings = """
         data: data
         devices:
@@ -30,7 +30,7 @@ import Testing
         """
 
     @Test(arguments: [("targets", 4), ("lab", 1), ("backend", 5)])
-    func `every command does what it says`(page: String, count: Int) async throws {
+    func `every command on the page works`(page: String, count: Int) async throws {
         let settings = ["PUSHHOST_LAB": "on", "PUSHHOST_LAB_KEY": "let-me-in", "PUSHHOST_BACKEND_TUTORIAL_MODE": "on"]
         try await ServedHub.serving(settings: settings) { hub in
             let folder = hub.data.deletingLastPathComponent()
@@ -43,7 +43,7 @@ import Testing
                     .replacing(/Endpoint=sb:[^']*/) { _ in connection }.replacing("--hub news", with: "--hub hub")
                     .replacing("scripts/", with: "\(Program.root.path)/scripts/")
                     .replacing("user remove alice", with: "user remove alice --yes")
-                    // A password is typed on a terminal.
+                    // On a terminal the password would be typed.
                     .replacing(/^pushhost user (add|passwd) .*/) { "printf 'a password\\n' | \($0.0) --password-stdin" }
                     .replacing(/(^|\| |=let-me-in )pushhost/) { "\($0.1)\"$P\"" }
                     .replacing("curl ", with: "curl --silent --show-error --fail-with-body ")

@@ -1,5 +1,5 @@
 import Foundation
-import PushCore
+import PushModel
 import Testing
 
 @Suite struct InitTests {
@@ -8,7 +8,7 @@ import Testing
         "scripts/welcome.lua", "types/push.lua",
     ]
 
-    /// The files below a folder, without those of the fixture.
+    /// The files below a folder, except the fixture's own.
     private func files(_ folder: URL) throws -> [String] {
         let manager = FileManager.default
         return try manager.subpathsOfDirectory(atPath: folder.path).sorted().filter { path in
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `a new project has a flow that passes, and says what to do next`() async throws {
+    @Test func `a new project has a passing flow, and init prints the next steps`() async throws {
         let folder = try ScriptFolder()
         let made = try await Program.run(["init", "some/push"], in: folder.url)
         #expect(made.status == 0)
@@ -37,7 +37,7 @@ import Testing
         #expect(spec.output.contains("PASS  1 spec · 2 tests"))
     }
 
-    @Test func `what editors and linters get is that of the program`() async throws {
+    @Test func `the files for editors and linters are those of the program`() async throws {
         let folder = try ScriptFolder()
         #expect(try await Program.run(["init"], in: folder.url).status == 0)
         func text(_ path: String) throws -> String { try String(contentsOf: folder.url.appending(path: path), encoding: .utf8) }
@@ -47,7 +47,7 @@ import Testing
         #expect(try text(".gitignore").split(separator: "\n").contains("/secrets.json"))
     }
 
-    @Test func `the commands of the project's page exist`() async throws {
+    @Test func `the commands on the project's page exist`() async throws {
         let folder = try ScriptFolder()
         _ = try await Program.run(["init"], in: folder.url)
         let page = try String(contentsOf: folder.url.appending(path: "README.md"), encoding: .utf8)
@@ -66,18 +66,18 @@ import Testing
         arguments: [
             ("README.md", "README.md"), (".luacheckrc", ".luacheckrc"), ("scripts", "scripts"), ("types", "types"),
         ])
-    func `nothing is written where one of the files, or a file in place of a folder, is there`(path: String, named: String) async throws {
+    func `init writes nothing if one of its files exists, or a file blocks a folder`(path: String, named: String) async throws {
         let folder = try ScriptFolder()
         try folder.write(path, Data("mine".utf8))
         let refused = try await Program.run(["init"], in: folder.url)
         #expect(refused.status == 2)
-        #expect(refused.errors.contains("error[init.exists]: . has \(named) already"), "\(refused.errors)")
+        #expect(refused.errors.contains("error[init.exists]: . already has \(named)"), "\(refused.errors)")
         #expect(refused.output == "")
         #expect(try files(folder.url) == [path])
         #expect(try Data(contentsOf: folder.url.appending(path: path)) == Data("mine".utf8))
     }
 
-    @Test func `a second init, and a link that leads nowhere, are refused as well`() async throws {
+    @Test func `a second init is rejected, and a dangling link counts as an existing file`() async throws {
         let folder = try ScriptFolder()
         #expect(try await Program.run(["init", "a"], in: folder.url).status == 0)
         let again = try await Program.run(["init", "a"], in: folder.url)
@@ -89,9 +89,9 @@ import Testing
         #expect(try await Program.run(["init", "b"], in: folder.url).errors.contains(".luarc.json"))
     }
 
-    @Test func `what was written is removed when the rest cannot be, and what was there stays`() async throws {
+    @Test func `a failing init removes what it wrote and leaves existing files`() async throws {
         let folder = try ScriptFolder()
-        // No file may grow beyond some kilobytes, as on a disk that is full: the stub for editors does not fit.
+        // Limits files to a few kilobytes, like a full disk: the editor stub does not fit.
         let full = "trap '' XFSZ; ulimit -f 8; "
         let fresh = try await Program.shell(full + "\"$P\" init new/project", in: folder.url)
         #expect(fresh.status == 1)
@@ -106,7 +106,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: old.appending(path: "spec").path))
     }
 
-    @Test func `a place that cannot be written to is named`() async throws {
+    @Test func `an unwritable location is reported`() async throws {
         let folder = try ScriptFolder(["file.txt": ""])
         let below = try await Program.run(["init", "file.txt/project"], in: folder.url)
         #expect(below.status == 1)

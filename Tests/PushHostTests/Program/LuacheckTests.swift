@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The profile for luacheck, in the hands of luacheck itself (Debian: lua-check).
+/// The luacheck profile, tested with luacheck itself (Debian: lua-check).
 @Suite struct LuacheckTests {
     private static let tool = URL(filePath: "/usr/bin/luacheck")
 
@@ -26,14 +26,14 @@ import Testing
             ("debug.getinfo(1)", "W113"), ("string.dump(print)", "W143"), ("pirnt('x')", "W113"), ("return package.path", "W113"),
             ("phones = {}", "W111"), ("local x", "W211"),
         ])
-    func `what a flow may not use, and a mistyped global, are reported`(lua: String, code: String) async throws {
+    func `globals that flows must not use, and a mistyped global, are reported`(lua: String, code: String) async throws {
         let folder = try ScriptFolder(["flow.lua": lua])
         let check = try await luacheck(["flow.lua"], in: folder.url)
         #expect(check.status == 1)
         #expect(check.output.contains("(\(code))"), "\(check.output)")
     }
 
-    @Test func `what a flow may use is not reported`() async throws {
+    @Test func `globals that flows may use are not reported`() async throws {
         let folder = try ScriptFolder([
             "flow.lua": """
             local push = require "push"

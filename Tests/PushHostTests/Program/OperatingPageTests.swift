@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// The commands of docs/operating.md and of other guides, one after the other, beside one server each.
+/// The commands of docs/operating.md and other guides, run in sequence, each page with its own server.
 @Suite struct OperatingPageTests {
     private struct Step {
         let command: String
         var output = ""
 
-        /// An ellipsis stands for anything: within a line, or for whole lines.
+        /// An ellipsis matches anything within a line, or any number of whole lines.
         func matches(_ text: String) -> Bool {
             var rest = text[...]
             let parts = output.split(separator: "…", omittingEmptySubsequences: false)
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// - Parameter word: behind `console`, where a block begins.
+    /// - Parameter word: the word after `console` at the start of a block.
     private static func steps(_ page: String, _ word: String) -> [Step] {
         let page = (try? String(contentsOf: Program.root.appending(path: "docs/\(page).md"), encoding: .utf8)) ?? ""
         var steps: [Step] = []
@@ -37,13 +37,13 @@ import Testing
         return steps
     }
 
-    /// Blocks of Python.
+    /// The Python blocks of a page.
     private static func scripts(_ page: String) -> [String] {
         let page = (try? String(contentsOf: Program.root.appending(path: "docs/\(page).md"), encoding: .utf8)) ?? ""
         return page.components(separatedBy: "```python\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
     }
 
-    /// Files that the page shows with their names: blocks that begin with "```lua scripts/x.lua" or "```yaml pushhost.yaml".
+    /// The files that a page shows with their names: blocks that begin with "```lua scripts/x.lua" or "```yaml pushhost.yaml".
     private static func files(_ page: String) -> [String: String] {
         let page = (try? String(contentsOf: Program.root.appending(path: "docs/\(page).md"), encoding: .utf8)) ?? ""
         var files: [String: String] = [:]
@@ -76,7 +76,7 @@ import Testing
         #expect(await server.end(closingInput: false).status == 0)
     }
 
-    @Test func `Every command is on the page and in the completion, and --help tells its exit codes or its commands`() async throws {
+    @Test func `Every command is on the page and in the completion, and --help lists its exit codes or its subcommands`() async throws {
         let page = try String(contentsOf: Program.root.appending(path: "docs/operating.md"), encoding: .utf8)
         let completion = try await Program.run(["--generate-completion-script", "bash"]).output
         for command in ["hub", "key", "user", "send", "notification", "trace", "devices", "pruned", "tags", "doctor", "audit", "approvals"]

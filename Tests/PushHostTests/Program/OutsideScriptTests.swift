@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// `push.run` reads scripts of the project and nothing else.
+/// `push.run` reads only scripts of the project.
 @Suite struct OutsideScriptTests {
     private static let secret = "hunter2hunter2"
 
-    /// Tries to run a file and prints what a script gets to know of it.
+    /// Tries to run a file, and prints what the script learns about it.
     private static func attempt(_ file: String) -> String {
         """
         local push = require "push"
@@ -15,7 +15,7 @@ import Testing
         """
     }
 
-    /// A project in `project`, beside it a file that is none of its scripts.
+    /// A project in `project`, with a file beside it that is not one of its scripts.
     private func project() throws -> ScriptFolder {
         let folder = try ScriptFolder([
             "other/outside.lua": "\(Self.secret) = =", "project/flows/pw": Self.secret, "project/flows/sub/inner.lua": "return 1",
@@ -37,11 +37,11 @@ import Testing
         "/etc/passwd", "../../../../../../etc/passwd", "pw", "./pw", "file.lua", "folder/outside.lua", "passwd.lua", "hidden.lua",
         "../../other/outside.lua", "../../other/absent.lua", "sub/../../../other/outside.lua",
     ])
-    func `a file that is no script of the project is neither opened nor quoted`(file: String) async throws {
+    func `a file that is not a script of the project is neither opened nor quoted`(file: String) async throws {
         let folder = try project()
         try folder.write("project/flows/flow.lua", Data(Self.attempt(file).utf8))
         for (directory, path) in [("project", "flows/flow.lua"), ("project/flows", "flow.lua"), ("other/..", "project/flows/flow.lua")] {
-            // Where the working directory holds both, only the links and what is no Lua file are outside.
+            // If the working directory contains both, only links and files that are not Lua are outside.
             if directory == "other/..", file.hasSuffix(".lua"), file != "passwd.lua", file != "hidden.lua" { continue }
             let run = try await Program.run(["run", path], in: folder.url.appending(path: directory))
             #expect(run.output.contains("script.outside"), "\(directory): \(run.output)\(run.errors)")
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `an absolute path is judged like others`() async throws {
+    @Test func `an absolute path follows the same rules`() async throws {
         let folder = try project()
         for (file, isInside) in [("project/flows/sub/inner.lua", true), ("project/top.lua", true), ("other/outside.lua", false)] {
             let path = folder.url.appending(path: file).path
@@ -63,14 +63,14 @@ import Testing
     }
 
     @Test(arguments: ["sub/inner.lua", "../top.lua", "near.lua", "./sub/../sub/inner.lua"])
-    func `scripts of the project run, by links within it too`(file: String) async throws {
+    func `scripts of the project run, also through links within it`(file: String) async throws {
         let folder = try project()
         try folder.write("project/flows/flow.lua", Data("print(require('push').run('\(file)').result)".utf8))
         let run = try await Program.run(["run", "flows/flow.lua"], in: folder.url.appending(path: "project"))
         #expect(run.status == 0, "\(run.errors)")
     }
 
-    @Test func `a flow inside may name what the flow around it may, wherever the program runs`() async throws {
+    @Test func `a nested flow may name the same scripts as its outer flow, from any working directory`() async throws {
         let folder = try ScriptFolder([
             "flows/main.lua": "require('push').run 'sub/a.lua'", "flows/sub/a.lua": "require('push').run '../b.lua'", "flows/b.lua": "",
             "flows/c.lua": "require('push').run '../d.lua'", "d.lua": "", "elsewhere/x": "",
@@ -82,7 +82,7 @@ import Testing
         #expect(refused.errors.contains("error[script.outside]"), "\(refused.errors)")
     }
 
-    @Test func `a spec runs the flows of the folder above, wherever the program runs, and nothing beyond`() async throws {
+    @Test func `a spec runs only flows of the folder above it, from any working directory`() async throws {
         let spec = "local push = require 'push' push.test.it('x', function() push.run"
         let folder = try ScriptFolder([
             "p/flows/spec/a_spec.lua": "\(spec) '../b.lua' end)", "p/flows/b.lua": "", "p/c.lua": "\(Self.secret)",

@@ -17,7 +17,7 @@ import Testing
         #expect(ProgramArguments.split(Array(text.utf8)) == arguments)
     }
 
-    @Test func `bytes that are no UTF-8 take nothing from other arguments`() {
+    @Test func `an invalid UTF-8 argument does not affect the others`() {
         #expect(ProgramArguments.split([0x61, 0, 0xFF, 0, 0x62, 0]) == ["a", "\u{fffd}", "b"])
     }
 }

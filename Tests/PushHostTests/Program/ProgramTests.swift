@@ -1,17 +1,17 @@
 import Foundation
-import PushCore
+import PushModel
 import Testing
 
 @Suite struct ProgramTests {
     private static let notify = "scripts/notify_users.lua"
 
-    @Test func `the flow of the scripts passes, with text and as JSON`() async throws {
+    @Test func `a bundled flow passes, with text output and with --json`() async throws {
         let text = try await Program.run(["run", Self.notify])
         #expect(text.status == 0)
         #expect(text.errors == "")
         let lines = text.output.split(separator: "\n")
         #expect(lines.first?.hasPrefix("notify_users · embedded · seed 1") == true)
-        #expect(lines.last == "PASS  1 flow · 3 steps · 3 expectations · 2 phones lit up · 2 delivered · virtual 0 s")
+        #expect(lines.last == "PASS  1 flow · 3 steps · 3 expectations · shown on 2 phones · 2 delivered · virtual 0 s")
         #expect(!text.output.contains("\u{1b}"))
         let json = try await Program.run(["run", Self.notify, "--json", "--user", "bob", "--devices=3"])
         let document = try JSON(parsing: json.output)
@@ -25,7 +25,7 @@ import Testing
         #expect(json.status == 0)
     }
 
-    @Test func `a mark tells whether a send did all it could`() async throws {
+    @Test func `a mark shows whether a send was complete`() async throws {
         let script = """
             local push = require "push"
             push.subscribe { device = push.device { name = "a" }, categories = { "news" } }
@@ -47,7 +47,7 @@ import Testing
             ("push.send { to = 'nobody', alert = 'x' }", 0, "PASS"),
             ("for i = 1, 100000 do print(('x'):rep(1000)) end", 3, "ERROR"),
         ] as [(String, Int32, String?)])
-    func `the exit code and the last line say how the run ended`(lua: String, status: Int32, word: String?) async throws {
+    func `the exit code and the last line give the verdict of the run`(lua: String, status: Int32, word: String?) async throws {
         let folder = try ScriptFolder(["flow.lua": "local push = require 'push' \(lua)"])
         let run = try await Program.run(["run", "flow.lua"], in: folder.url)
         #expect(run.status == status)
@@ -59,12 +59,12 @@ import Testing
         #expect(try JSON(parsing: json.output)["exit_code"]?.int == Int(status))
     }
 
-    @Test func `nobody found fails the run when that is asked for`() async throws {
+    @Test func `--fail-on-no-target fails a run whose send reaches no device`() async throws {
         let folder = try ScriptFolder(["flow.lua": "require('push').send { to = 'nobody', alert = 'x' }"])
         #expect(try await Program.run(["run", "flow.lua", "--fail-on-no-target"], in: folder.url).status == 6)
     }
 
-    @Test func `budgets end a run with 3`() async throws {
+    @Test func `exceeding a budget ends a run with 3`() async throws {
         let folder = try ScriptFolder(["flow.lua": "while true do pcall(function() while true do end end) end"])
         for option in ["--cpu-limit", "--timeout"] {
             let run = try await Program.run(["run", "flow.lua", option, "200ms"], in: folder.url)
@@ -76,25 +76,25 @@ import Testing
     @Test(
         arguments: [
             (["run", "scripts/notify_users.lua", "--usr", "bob"], "did you mean --user?"),
-            (["run", "scripts/notify_users.lua", "--devices", "0"], "the least is 1"),
-            (["run", "scripts/notify_users.lua", "stray"], "\"stray\" is no option"),
+            (["run", "scripts/notify_users.lua", "--devices", "0"], "the minimum is 1"),
+            (["run", "scripts/notify_users.lua", "stray"], "unexpected argument \"stray\""),
             (["run", "--sead", "3", "scripts/notify_users.lua"], "--seed"),
             (["run", "--seed", "x", "scripts/notify_users.lua"], "seed"),
-            (["run", "--timeout", "soon", "scripts/notify_users.lua"], "is no duration"),
-            (["run", "--memory-limit", "0", "scripts/notify_users.lua"], "between 1 and 65536"),
+            (["run", "--timeout", "soon", "scripts/notify_users.lua"], "invalid duration"),
+            (["run", "--memory-limit", "0", "scripts/notify_users.lua"], "from 1 to 65536"),
             (["run"], "file"), (["rn"], "rn"),
             (["run", "scripts/notify_user.lua"], "did you mean scripts/notify_users.lua?"),
             (["run", "scripts/nowhere.lua"], "does not exist"), (["run", "scripts"], "is a directory"),
             (["run", "/dev/zero"], "more than 4 MiB"),
         ])
-    func `a command line that cannot be meant ends with 2 and says why`(arguments: [String], part: String) async throws {
+    func `an invalid command line ends with 2 and the reason`(arguments: [String], part: String) async throws {
         let run = try await Program.run(arguments)
         #expect(run.status == 2)
         #expect(run.errors.contains(part), "\(run.errors)")
         #expect(run.output == "")
     }
 
-    @Test func `a file that is no script is refused with the reason`() async throws {
+    @Test func `an invalid script file is rejected with the reason`() async throws {
         let folder = try ScriptFolder()
         try folder.write("latin.lua", Data("local x = 1\n-- caf".utf8) + [0xe9, 0x0a])
         try folder.write("nul.lua", Data([0x2d, 0x2d, 0x00, 0x0a]))
@@ -104,10 +104,10 @@ import Testing
         #expect(try await Program.run(["run", "nul.lua"], in: folder.url).errors.contains("NUL"))
         let huge = try await Program.shell("truncate -s 100M huge.lua && $P run huge.lua", in: folder.url)
         #expect(huge.status == 2)
-        #expect(huge.errors.contains("huge.lua has more than 4 MiB, the most of a script"))
+        #expect(huge.errors.contains("huge.lua has more than 4 MiB, the limit of a script"))
     }
 
-    @Test func `the help of a flow is its comment and its options, and nothing runs`() async throws {
+    @Test func `--help of a flow prints its comment and options without running it`() async throws {
         let help = try await Program.run(["run", Self.notify, "--help"])
         #expect(help.status == 0)
         #expect(help.output.hasPrefix("Notify every device of one user."))
@@ -116,7 +116,7 @@ import Testing
         let folder = try ScriptFolder(["flow.lua": "-- Sleeps.\nrequire('push').sleep '1h'"])
         let bare = try await Program.run(["run", "flow.lua", "--help"], in: folder.url)
         #expect(bare.status == 0)
-        #expect(bare.output.contains("The flow takes no options of its own."))
+        #expect(bare.output.contains("This flow has no options."))
         #expect(try await Program.run(["run", "--help"]).output.contains("--seed"))
         #expect(try await Program.run(["--help"]).status == 0)
         #expect(try await Program.run(["--version"]).status == 0)
@@ -144,7 +144,7 @@ import Testing
         #expect(run.errors.contains("notify_users.lua:\(line):"), "\(run.errors)")
     }
 
-    @Test func `an interrupted flow cleans up and ends with 130, also when it swallows every error`() async throws {
+    @Test func `an interrupted flow runs its cleanup and ends with 130, even if it catches every error`() async throws {
         let folder = try ScriptFolder([
             "flow.lua": """
             local push = require "push"
@@ -184,7 +184,7 @@ import Testing
         #expect(broken.output == "1\n")
     }
 
-    @Test func `secrets of the environment win, and are in no output`() async throws {
+    @Test func `secrets of the environment take precedence and never appear in the output`() async throws {
         let folder = try ScriptFolder([
             "flow.lua": """
             local push = require "push"
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test func `what a script prints cannot steer the terminal`() async throws {
+    @Test func `a script cannot print control sequences to the terminal`() async throws {
         let folder = try ScriptFolder(["flow.lua": "print('\\27[31mred\\r\\7') error('\\27]0;x\\7')"])
         let run = try await Program.run(["run", "flow.lua"], in: folder.url)
         #expect(!run.output.contains("\u{1b}") && !run.errors.contains("\u{1b}"))
@@ -217,7 +217,7 @@ import Testing
     }
 
     @Test(arguments: [[], ["--trace"], ["--json"], ["--json", "--trace"]])
-    func `the same seed prints the same bytes, in an idle and in a busy machine`(options: [String]) async throws {
+    func `the same seed prints the same bytes, on an idle and on a busy machine`(options: [String]) async throws {
         let folder = try ScriptFolder(["crowd.lua": Self.crowd])
         let scripts = [
             Program.root.appending(path: Self.notify).path, folder.url.appending(path: "crowd.lua").path,

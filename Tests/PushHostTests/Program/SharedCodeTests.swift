@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Modules beside flows, as the program finds them.
+/// Modules that flows load with `require`.
 @Suite struct SharedCodeTests {
     private static let files = [
         "flows/flow.lua": """
@@ -20,7 +20,7 @@ import Testing
         "flows/out.lua": "require '..top'",
     ]
 
-    @Test func `a module is found beside the flow and below the working directory, and runs once`() async throws {
+    @Test func `a module is found beside the flow or in the working directory, and runs once`() async throws {
         let folder = try ScriptFolder(Self.files)
         let run = try await Program.run(["run", "flows/flow.lua"], in: folder.url)
         #expect(run.status == 0)
@@ -32,7 +32,7 @@ import Testing
         ("bad", "flows/lib/broken.lua:2"), ("circle", "lib.a → lib.b → lib.a"), ("typo", "did you mean 'lib.phones'?"),
         ("out", "script.module_name"),
     ])
-    func `what is wrong with a module is told with its place`(flow: String, expected: String) async throws {
+    func `an error in a module is reported with its location`(flow: String, expected: String) async throws {
         let folder = try ScriptFolder(Self.files)
         let run = try await Program.run(["run", "flows/\(flow).lua"], in: folder.url)
         #expect(run.status == 3)
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: ["run", "check"])
-    func `a module that is no text is refused like a flow`(command: String) async throws {
+    func `an invalid module file is rejected like a flow`(command: String) async throws {
         let folder = try ScriptFolder([
             "latin.lua": "require 'lib.latin'", "zero.lua": "require 'lib.zero'", "code.lua": "require 'lib.code'",
             "lib/zero.lua": "x = '\0'",
@@ -48,7 +48,7 @@ import Testing
         try folder.write("lib/latin.lua", Data("local x = 1\n-- caf".utf8) + [0xe9, 0x0a])
         try folder.write("lib/code.lua", Data([0x1b, 0x4c, 0x75, 0x61, 0x54, 0x00, 0x19, 0x93]))
         for (flow, message) in [
-            ("latin", "lib/latin.lua is not UTF-8: line 2 has other bytes"), ("zero", "lib/zero.lua has NUL characters"),
+            ("latin", "lib/latin.lua is not UTF-8: line 2 has invalid bytes"), ("zero", "lib/zero.lua has NUL characters"),
             ("code", "lib/code.lua is bytecode, which is not loaded: the module 'lib.code' must be the text of a script"),
         ] {
             let run = try await Program.run([command, "\(flow).lua"], in: folder.url)
@@ -57,10 +57,10 @@ import Testing
             #expect(run.status == (isFailure ? 1 : 3) && told.contains(message) && told.contains("\(flow).lua:1"), "\(run.status) \(told)")
         }
         let alone = try await Program.run(["run", "lib/latin.lua"], in: folder.url)
-        #expect(alone.errors.contains("lib/latin.lua is not UTF-8: line 2 has other bytes"))
+        #expect(alone.errors.contains("lib/latin.lua is not UTF-8: line 2 has invalid bytes"))
     }
 
-    @Test func `check finds modules that are not there, and only these`() async throws {
+    @Test func `check reports missing modules and no other faults of modules`() async throws {
         let folder = try ScriptFolder(Self.files)
         let good = try await Program.run(["check", "flows/flow.lua", "flows/bad.lua"], in: folder.url)
         #expect(good.status == 0, "\(good.output)\(good.errors)")
@@ -68,7 +68,7 @@ import Testing
         #expect(bad.output.contains("looked for flows/lib/phone.lua, lib/phone.lua"), "\(bad.output)\(bad.errors)")
     }
 
-    @Test func `a module that changes, and one that appears, run the flow again`() async throws {
+    @Test func `a changed or new module runs the flow again`() async throws {
         let folder = try ScriptFolder(["flow.lua": "print(require 'lib.words')", "lib/words.lua": "return 'first'"])
         let watch = try Dialogue(["run", "flow.lua", "--watch"], in: folder.url)
         #expect(try await watch.hear("PASS").contains("│ first"))

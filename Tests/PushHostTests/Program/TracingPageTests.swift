@@ -1,8 +1,8 @@
 import Foundation
-import PushCore
+import PushModel
 import Testing
 
-/// docs/tracing.md lists every cause as the program has it.
+/// docs/tracing.md lists every cause of the program.
 @Suite struct TracingPageTests {
     @Test func `the page has a row for each cause, with its sentence and what to do`() throws {
         let page = try String(contentsOf: Program.root.appending(path: "docs/tracing.md"), encoding: .utf8)
@@ -10,7 +10,7 @@ import Testing
         #expect(rows == TraceCause.allCases.map { "| `\($0.rawValue)` | \($0.pattern) | \($0.advice) |" })
     }
 
-    @Test func `sentences are sentences, and advice is none`() {
+    @Test func `each cause is one sentence, and its advice is a phrase without a period`() {
         for cause in TraceCause.allCases {
             #expect(cause.pattern.hasSuffix(".") && !cause.pattern.dropLast().contains(". "), "\(cause)")
             #expect(!cause.advice.hasSuffix(".") && cause.advice.first?.isLowercase == true, "\(cause)")

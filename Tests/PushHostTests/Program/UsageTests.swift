@@ -1,5 +1,5 @@
 import Foundation
-import PushCore
+import PushModel
 import Testing
 
 /// The command line, and the files that it names.
@@ -15,7 +15,7 @@ import Testing
             (["a.lua"], "write pushhost run a.lua"), (["spec/a_spec.lua"], "write pushhost test spec/a_spec.lua"),
             (["run", "a.lua", "--seeed", "3"], "did you mean --seed?"), (["run", "b.lua", "--seeed", "3"], "did you mean --seed?"),
         ])
-    func `a slip on the command line is told with its cure`(arguments: [String], message: String) async throws {
+    func `a mistake on the command line is reported with a fix`(arguments: [String], message: String) async throws {
         let folder = try ScriptFolder(["a.lua": Self.flow, "b.lua": Self.flow + "push.args { user = { type = 'string' } }"])
         let text = try await Program.run(arguments, in: folder.url)
         #expect(text.status == 2)
@@ -31,12 +31,12 @@ import Testing
         #expect(error.contains(message))
     }
 
-    @Test func `a time limit may be a number of seconds`() async throws {
+    @Test func `a time limit can be a number of seconds`() async throws {
         let folder = try ScriptFolder(["a.lua": Self.flow])
         #expect(try await Program.run(["run", "a.lua", "--timeout", "5"], in: folder.url).status == 0)
     }
 
-    @Test func `work that nobody reads any more ends, with the code of SIGPIPE`() async throws {
+    @Test func `the program ends with the code of SIGPIPE when its output is no longer read`() async throws {
         let tests = (1...200).map { "push.test.it('t\($0)', function() push.expect(1).to.equal(1) end)" }.joined(separator: "\n")
         let folder = try ScriptFolder([
             "endless.lua": Self.flow + "while true do push.log(('x'):rep(1000)) push.sleep(1) end", "a_spec.lua": Self.flow + tests,
@@ -54,7 +54,7 @@ import Testing
             ("scripts", "welcom.lua", "welcome.lua"), ("docs", "welcome.lua", "../scripts/welcome.lua"),
             ("docs", "scripts/welcome.lua", "../scripts/welcome.lua"), (".", "scripts", nil),
         ] as [(String, String, String?)])
-    func `a script that is not there is looked for near by`(folder: String, path: String, found: String?) async throws {
+    func `a missing script is reported with similar files nearby`(folder: String, path: String, found: String?) async throws {
         let root = try project()
         for command in ["run", "test"] where path != "scripts" {
             let run = try await Program.run([command, path], in: root.url.appending(path: folder))
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `the secrets of a project are found from its folders and from outside`() async throws {
+    @Test func `a project's secrets are found from its folders and from outside`() async throws {
         let root = try project()
         let script = "scripts/secret.lua"
         for (folder, path) in [(".", script), ("scripts", "secret.lua"), ("docs", "../\(script)")] {
@@ -72,20 +72,20 @@ import Testing
         }
         let outside = root.url.appending(path: script).path
         #expect(try await Program.run(["run", outside], in: URL(filePath: "/")).status == 0)
-        // Beyond the root of the project nothing is looked for.
+        // The search ends at the root of the project.
         try Data("{}".utf8).write(to: root.url.appending(path: "scripts/.luarc.json"))
         let missing = try await Program.run(["run", outside], in: URL(filePath: "/"))
         #expect(missing.errors.contains("error[secret.not_found]"))
     }
 
-    @Test func `secrets that are no JSON are told with their place`() async throws {
+    @Test func `secrets that are not JSON are reported with the location`() async throws {
         let folder = try ScriptFolder(["a.lua": Self.flow, "secrets.json": "{\n  \"a\": \"x\",\n}\n"])
         let run = try await Program.run(["run", "a.lua"], in: folder.url)
         #expect(run.status == 2)
         #expect(run.errors.contains("error[secrets.invalid]: secrets.json:3:1 is not JSON"), "\(run.errors)")
     }
 
-    @Test func `a step tells what it has scheduled and whom it has passed over`() async throws {
+    @Test func `a step reports what it has scheduled and how many devices it reached`() async throws {
         let folder = try ScriptFolder([
             "a.lua": Self.flow + """
                 push.step("three", function() for i = 1, 3 do push.schedule { after = 0, to = "x", alert = "a" } end end)
@@ -100,7 +100,7 @@ import Testing
         #expect(states == Array(repeating: "NoTargetFound", count: 5))
     }
 
-    @Test func `results that cannot be written are no pass`() async throws {
+    @Test func `results that cannot be written fail the run`() async throws {
         let folder = try ScriptFolder(["a_spec.lua": Self.flow + "push.test.it('adds up', function() end)"])
         let run = try await Program.run(["test", "--junit", "none/out.xml"], in: folder.url)
         #expect(run.status == 2)
@@ -111,7 +111,7 @@ import Testing
         #expect(none.errors.contains("there is 1 test in 1 spec, such as \"adds up\""))
     }
 
-    @Test func `an error of several lines is told in several lines, and an error of a patch names the word`() async throws {
+    @Test func `a multi-line error is printed on several lines, and an error of a patch names the invalid operation`() async throws {
         let folder = try ScriptFolder([
             "a.lua": Self.flow + "error('first\\nsecond')",
             "b.lua": Self.flow + """
@@ -125,8 +125,8 @@ import Testing
         ])
         #expect(try await Program.run(["run", "a.lua"], in: folder.url).errors.contains("first\n  second\n"))
         let patch = try await Program.run(["run", "b.lua"], in: folder.url)
-        #expect(patch.errors.contains("operation 1 has the op \"ad\", which there is not; did you mean \"add\"?"), "\(patch.errors)")
-        #expect(try await Program.run(["run", "c.lua"], in: folder.url).errors.contains("a lifetime of 60 d is refused"))
+        #expect(patch.errors.contains("operation 1 has the unknown op \"ad\"; did you mean \"add\"?"), "\(patch.errors)")
+        #expect(try await Program.run(["run", "c.lua"], in: folder.url).errors.contains("invalid lifetime 60 d"))
         let begun = try await Program.run(["init", "my flows"], in: folder.url)
         #expect(begun.output.contains("  cd 'my flows'\n"))
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Payloads that were read, in everything that the program writes about it.
+/// Secure payloads that were read do not appear in any output.
 @Suite struct WithheldPayloadTests {
     private static let flow = """
         local push = require "push"
@@ -15,7 +15,7 @@ import Testing
         """
 
     @Test(arguments: [[], ["--json"], ["--trace"], ["--json", "--trace"]])
-    func `a run writes no payload into its report`(options: [String]) async throws {
+    func `the report of a run contains no payload`(options: [String]) async throws {
         let folder = try ScriptFolder([
             "flow.lua": Self.flow + "print(read()) push.expect(read()).to.equal 'x'",
             "demo_secrets.json": "{\"demo_password\": \"secret1\"}",
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: [[], ["--json"], ["--tap"]])
-    func `the results of tests hold no payload`(options: [String]) async throws {
+    func `test results contain no payload`(options: [String]) async throws {
         let spec = Self.flow + "push.test.it('reads', function() print(read()) push.expect(read()).to.equal 'x' end)"
         let folder = try ScriptFolder(["a_spec.lua": spec, "demo_secrets.json": "{\"demo_password\": \"secret1\"}"])
         let run = try await Program.run(["test", "--junit", "results.xml"] + options, in: folder.url)
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `errors at the prompt hold no payload`() async throws {
+    @Test func `errors at the prompt contain no payload`() async throws {
         let lines = Self.flow.replacing("local push = require \"push\"\n", with: "") + "error(read())\npush.expect(read()).to.equal 'x'\n"
         let folder = try ScriptFolder(["lines": lines, "demo_secrets.json": "{\"demo_password\": \"secret1\"}"])
         let session = try await Program.shell("$P repl < lines", in: folder.url)

@@ -27,20 +27,20 @@ import Testing
             ("select(2, pcall(push.send, {}))", "repl:1: push.send needs \"to\": there is no default audience (send.no_audience)"),
             ("coroutine.create(print)", "thread: 0x00000001"), ("'日本', '\\xff'", "\"日本\"\t\"\u{fffd}\""),
         ] as [(String, String?)])
-    func `an expression shows its value, a statement nothing`(line: String, value: String?) async throws {
+    func `an expression prints its value, and a statement prints nothing`(line: String, value: String?) async throws {
         let prompt = try await Prompt()
         #expect(await prompt.type(line) == value)
         #expect(prompt.told == [])
     }
 
-    @Test func `a value that is large is cut, one that is wide is laid out`() async throws {
+    @Test func `a large value is truncated, and a wide one is split into lines`() async throws {
         let prompt = try await Prompt()
         let list = try #require(await prompt.type("(function() local t = {} for i = 1, 1e5 do t[i] = i end return t end)()"))
         #expect(list.hasSuffix("100,\n  … 99900 more,\n}"))
         let text = try #require(await prompt.type("('é'):rep(1e5)"))
         #expect(text.hasSuffix("é\"… (200000 bytes)"))
         #expect(text.utf8.count < 2100)
-        // Small to write, huge to walk.
+        // A small value with an exponential number of paths.
         let tree = try #require(await prompt.type("(function() local t = {} for i = 1, 60 do t = { t, t } end return t end)()"))
         #expect(tree.utf8.count < 10_000)
         #expect(
@@ -53,7 +53,7 @@ import Testing
                 """)
     }
 
-    @Test func `what a line defines is there in the next`() async throws {
+    @Test func `definitions of a line are available in the next`() async throws {
         let prompt = try await Prompt()
         for line in [
             "a = 1", "local b, c = a + 1", "local function f(n) if n == 0 then return 'f' end return f(n - 1) end", "local d <const> = 4",
@@ -64,7 +64,7 @@ import Testing
         #expect(prompt.told == [])
     }
 
-    @Test func `a session survives what a person does to its library`() async throws {
+    @Test func `the session survives changes to its standard library`() async throws {
         let prompt = try await Prompt()
         await prompt.type("load, require, pcall, tostring, type, pairs, select, print, error = nil")
         await prompt.type("for name in pairs2 or next, string do string[name] = nil end for name in next, table do table[name] = nil end")
@@ -73,7 +73,7 @@ import Testing
         #expect(await prompt.flow.completion(of: ["mat"])?.names == ["math"])
     }
 
-    @Test func `an error names the line that was typed, in functions of earlier lines too`() async throws {
+    @Test func `an error names the typed line, in functions of earlier lines too`() async throws {
         let prompt = try await Prompt()
         await prompt.type("function f()")
         await prompt.type("  error 'boom'")
@@ -95,7 +95,7 @@ import Testing
             "for i = 1, 2 do", "f(", "x = {", "x = [[", "--[[", "if x then", "1 +", "x =", "function f()", "local a,", "repeat", "'a' ..",
             "x = 'a\\",
         ])
-    func `a line that is not finished asks for more`(line: String) async throws {
+    func `an incomplete line asks for more input`(line: String) async throws {
         let prompt = try await Prompt()
         #expect(await prompt.flow.evaluate(line, firstLine: 1, isWhole: false) == .unfinished)
         #expect(prompt.told == [])
@@ -104,14 +104,14 @@ import Testing
     }
 
     @Test(arguments: ["for for", "x = 'abc", "end", "x = 5 5", ")", "goto nowhere", "break", "local 5"])
-    func `what no more text can mend fails at once`(line: String) async throws {
+    func `a syntax error that no further input can fix is reported at once`(line: String) async throws {
         let prompt = try await Prompt()
         await prompt.type(line)
         #expect(prompt.told == ["script.syntax"])
         #expect(await prompt.type("1") == "1")
     }
 
-    @Test func `tasks and handlers go on while a later line waits, and time goes by only then`() async throws {
+    @Test func `tasks and handlers continue while a later line waits, and time passes only then`() async throws {
         let prompt = try await Prompt()
         await prompt.type("push.spawn(function() for i = 1, 3 do push.sleep '1h' print('hour', i) end end)")
         await prompt.type("task = push.spawn(function() push.sleep '90m' return 'result' end)")
@@ -125,13 +125,13 @@ import Testing
         #expect(prompt.told == [])
     }
 
-    @Test func `a line is over when what it left behind has gone as far as it can without time`() async throws {
+    @Test func `a line ends when its background work can do nothing more without time passing`() async throws {
         let prompt = try await Prompt()
         await prompt.type("push.spawn(function() for i = 1, 20 do push.devices() end print 'done' push.sleep '1s' print 'later' end)")
         #expect(prompt.log == ["done"])
     }
 
-    @Test func `a call that waits for what cannot come ends with flow.stalled, and the session goes on`() async throws {
+    @Test func `a call that waits for something that cannot happen ends with flow.stalled, and the session continues`() async throws {
         let prompt = try await Prompt()
         await prompt.type("phone = push.device { name = 'p' } other = push.spawn(function() phone:next_push() return 'came' end)")
         await prompt.type("phone:next_push()")
@@ -140,14 +140,14 @@ import Testing
         #expect(prompt.told == ["flow.stalled", "flow.stalled", "flow.stalled"])
         #expect(prompt.errors.map(\.location?.line) == [2, 3, 4])
         #expect(prompt.log == ["closed"])
-        // The task of the first line still waits, and is served.
+        // The task of the first line still waits and can still receive the push.
         await prompt.type("push.account { username = 'a', password = 'x' }")
         await prompt.type("push.login({ username = 'a', password = 'x' }):register { device = phone }")
         await prompt.type("push.send { to = 'username:a', payload = { apns = { aps = { ['content-available'] = 1 } } } }")
         #expect(await prompt.type("other:await()") == "\"came\"")
     }
 
-    @Test func `budgets are those of a line, and a line over one ends alone`() async throws {
+    @Test func `each line has its own budgets, and exceeding one ends only that line`() async throws {
         let prompt = try await Prompt(limits: LuaLimits(memory: 32 << 20, cpu: .seconds(1)))
         await prompt.type("x = 'kept' task = push.spawn(function() push.sleep '1h' return 'alive' end)")
         await prompt.type("while true do pcall(function() while true do end end) end")
@@ -156,12 +156,12 @@ import Testing
         await prompt.type("push.spawn(function() while true do end end)")
         #expect(prompt.told == ["budget.cpu", "budget.memory", "budget.output", "budget.cpu"])
         #expect(await prompt.type("x, task:await()") == "\"kept\"\t\"alive\"")
-        // A new line may write again.
+        // A new line has output budget again.
         await prompt.type("print 'still'")
         #expect(prompt.log.last == "still")
     }
 
-    @Test func `a cancelled line cleans up and ends alone`() async throws {
+    @Test func `a cancelled line runs its cleanup, and other lines continue`() async throws {
         let prompt = try await Prompt(limits: LuaLimits(cpu: .seconds(60)))
         await prompt.type("other = push.spawn(function() push.sleep '1h' return 'alive' end)")
         let line = Task {
@@ -177,7 +177,7 @@ import Testing
         #expect(await prompt.type("other:await()") == "\"alive\"")
     }
 
-    @Test func `a task that fails unseen is told; one that is awaited is not`() async throws {
+    @Test func `an unhandled task error is reported, and an awaited one is not`() async throws {
         let prompt = try await Prompt()
         await prompt.type("push.spawn(function() push.sleep '1h' error 'late' end)")
         await prompt.type("local t = push.spawn(function() error 'seen' end) pcall(t.await, t)")
@@ -187,7 +187,7 @@ import Testing
         #expect(prompt.errors.map(\.location?.line) == [1])
     }
 
-    @Test func `expectations, steps, parameters and specs at a prompt`() async throws {
+    @Test func `expectations, steps and parameters work at a prompt, and specs do not`() async throws {
         let prompt = try await Prompt()
         #expect(await prompt.type("push.check(1 == 2, 'math')") == "false")
         #expect(await prompt.type("push.expect(1).to.equal(1)") == nil)
@@ -200,7 +200,7 @@ import Testing
         #expect(prompt.errors.last?.code == "test.not_a_spec")
     }
 
-    @Test func `a scheduled send that reaches nobody is told when its time has come`() async throws {
+    @Test func `a due schedule without recipients reaches no phone, and an ended session runs no more lines`() async throws {
         let prompt = try await Prompt()
         await prompt.type("phone = push.device { name = 'p' }")
         await prompt.type("push.schedule { to = 'nobody', alert = 'x', after = '1h' }")

@@ -19,7 +19,7 @@ import Testing
             ("push.send { payload = { a = 1 }, t", "key push.send t without payload"), ("print { push.", "member push. "),
             ("for i = 1, n", "name n"), ("{ x", nil),
         ] as [(String, String?)])
-    func `what stands before the cursor decides what is wanted`(text: String, wanted: String?) {
+    func `the text before the cursor decides what is completed`(text: String, wanted: String?) {
         let shown: String? = CompletionContext([text]).flatMap { context in
             switch context {
             case .name(let typed): typed.isEmpty ? nil : "name \(typed)"
@@ -30,20 +30,20 @@ import Testing
             }
         }
         if wanted == nil, text.contains("{") {
-            // A table that is no call's: any name.
+            // A table outside of a call: any name.
             #expect(shown?.hasPrefix("name") == true)
         } else {
             #expect(shown == wanted)
         }
     }
 
-    @Test func `the lines before count, as far as they are open`() {
+    @Test func `earlier lines count while their construct is open`() {
         #expect(CompletionContext(["push.send {", "  to = 'x',", "  al"]) != nil)
         #expect(CompletionContext(["x = [[", "push."]) == nil)
         #expect(CompletionContext(["x = [[", "]] .. push."]) == .member(path: ["push"], isMethod: false, typed: ""))
     }
 
-    @Test func `names of the session, of handles and of tables come from what is there`() async throws {
+    @Test func `names are completed from the session, its handles and its tables`() async throws {
         let prompt = try await Prompt()
         await prompt.type("phone = push.device { name = 'p' } mine = { alpha = 1, beta = { gamma = 2 } } text = 'x'")
         await prompt.type("task = push.spawn(function() end) broken = setmetatable({}, { __index = error, __pairs = error })")
@@ -74,11 +74,11 @@ import Testing
         #expect(await names("io") == [])
         #expect(await names("dofi") == [])
         #expect(await names("os.") == ["clock", "date", "difftime", "time"])
-        // A metamethod that waits for ever, or computes for ever, is not called.
+        // A metamethod that waits or computes forever is not called.
         await prompt.type("slow = setmetatable({}, { __index = function() while true do push.sleep '1s' end end })")
         #expect(await names("slow.x.y") == [])
         #expect(Completion(typed: "o", names: ["offline", "offset"]).common == "off")
-        // Nothing of it moves the clock, or shows.
+        // Completion does not advance the clock and prints nothing.
         #expect(await prompt.type("push.clock.now()") == "1767603600")
         #expect(prompt.told == [])
     }

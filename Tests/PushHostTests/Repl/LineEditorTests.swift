@@ -3,7 +3,7 @@ import Testing
 @testable import PushHost
 
 @Suite struct LineEditorTests {
-    /// What bytes of a terminal make of an editor.
+    /// Feeds terminal input to an editor.
     private func typed(_ text: String, into editor: inout LineEditor) -> [LineEditor.Effect] {
         var decoder = KeyDecoder()
         return text.utf8.compactMap { decoder.take($0) }.map { editor.take($0) }
@@ -23,7 +23,7 @@ import Testing
             ("abc def\u{17}\u{1}\u{19}", "def|abc "), ("ab cd\u{1b}b\u{1b}bx\u{1b}fy", "xaby| cd"),
             ("ab cd\u{1b}[1;5D\u{1b}d", "ab |"), ("abc\u{1}\u{4}", "|bc"), ("\u{7f}\u{1b}[D\u{1b}[C\u{b}\u{15}\u{17}", "|"),
         ])
-    func `keys edit the line as they do in a shell`(keys: String, result: String) {
+    func `keys edit the line as in a shell`(keys: String, result: String) {
         #expect(line(keys) == result)
     }
 
@@ -32,11 +32,11 @@ import Testing
             ("é日\u{7f}", "é|"), ("e\u{301}x\u{1b}[D\u{7f}", "|x"), ("👩\u{200d}💻!\u{1b}[D\u{7f}", "|!"),
             ("🇵🇹\u{7f}a", "a|"), ("日本\u{1b}[Dx", "日x|本"),
         ])
-    func `what a person sees as one character is edited as one`(keys: String, result: String) {
+    func `a grapheme cluster is edited as one character`(keys: String, result: String) {
         #expect(line(keys) == result)
     }
 
-    @Test func `bytes that are no key do nothing, and the next key is read right`() {
+    @Test func `bytes that are not a key are ignored, and the next key is decoded correctly`() {
         var decoder = KeyDecoder()
         let bytes: [UInt8] =
             [0xff, 0xc3, 0x28, 0xe6, 0x97, 0x61, 0xed, 0xa0, 0x80, 0x80]
@@ -47,7 +47,7 @@ import Testing
             ])
     }
 
-    @Test func `what is pasted is text, tabs among it, and either end of a line is one`() {
+    @Test func `pasted text may contain tabs, and CR, LF or CRLF ends a line`() {
         var decoder = KeyDecoder()
         let keys = "\u{1b}[200~a\tb\u{3}\u{1b}[Ac\r\nd\n\re\u{1b}[201~\tf\r\n\n".utf8.compactMap { decoder.take($0) }
         #expect(
@@ -58,11 +58,11 @@ import Testing
     }
 
     @Test(arguments: [("é", 1), ("日", 2), ("✅", 2), ("🇩🇪", 2), ("👩\u{200d}💻", 2), ("e\u{301}", 1), ("❤\u{fe0f}", 2), ("\t", 4)])
-    func `a character has the columns that a terminal gives it`(character: Character, columns: Int) {
+    func `a character has the width that a terminal gives it`(character: Character, columns: Int) {
         #expect(character.columns == columns)
     }
 
-    @Test func `the arrows go through the lines before, and back to what was being typed`() {
+    @Test func `the arrow keys move through the history and back to the draft`() {
         var editor = LineEditor()
         for line in ["one", "two", "two", "  ", "three"] {
             editor.begin()
@@ -75,14 +75,14 @@ import Testing
         _ = typed("\u{1b}[B\u{e}\u{1b}[Bft", into: &editor)
         #expect(editor.text == "draft")
         #expect(typed("\u{1b}[B", into: &editor) == [.nothing])
-        // An old line that was changed stays as it was in the history.
+        // Editing a line from the history does not change the history.
         _ = typed("\u{1b}[A!\r", into: &editor)
         editor.begin()
         _ = typed("\u{1b}[A\u{1b}[A", into: &editor)
         #expect(editor.text == "three")
     }
 
-    @Test func `Ctrl-C gives up, Ctrl-D ends an empty line alone, Tab asks for names behind some text`() {
+    @Test func `Ctrl-C discards the line, Ctrl-D ends an empty line only, Tab completes after text`() {
         var editor = LineEditor()
         #expect(typed("\u{3}\u{4}", into: &editor) == [.interrupted, .endOfInput])
         #expect(typed("\t", into: &editor) == [.edited])
@@ -91,7 +91,7 @@ import Testing
         #expect(editor.text == " a")
     }
 
-    @Test func `a line that is too long is shown around the cursor, and never in more columns than there are`() {
+    @Test func `a long line is shown around the cursor and never exceeds the columns`() {
         var editor = LineEditor()
         _ = typed("0123456789日本語abc", into: &editor)
         #expect(editor.view(columns: 80).text == "0123456789日本語abc")

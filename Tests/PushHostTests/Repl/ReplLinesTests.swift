@@ -3,7 +3,7 @@ import Testing
 @testable import PushHost
 
 @Suite struct ReplLinesTests {
-    @Test func `every line that was typed counts, and a chunk begins where the last one ended`() {
+    @Test func `every typed line is counted, and a chunk begins after the previous one`() {
         var lines = ReplLines()
         lines.skip(".help")
         lines.append("for i = 1, 2 do")

@@ -1,16 +1,16 @@
 import Foundation
 import Testing
 
-/// The program as somebody uses it: through a pipe, and at a terminal.
+/// `pushhost repl`, through a pipe and on a terminal.
 @Suite struct ReplTests {
-    /// Types lines through a pipe, to their end.
+    /// Runs the lines through a pipe.
     private func repl(_ lines: String, _ options: [String] = [], in folder: URL = Program.root) async throws -> Program {
         let file = try ScriptFolder(["lines": lines])
         let line = "$P repl \(options.joined(separator: " ")) < \(file.url.path)/lines"
         return try await Program.shell(line, in: folder)
     }
 
-    @Test func `through a pipe the output is that of a session, without prompts`() async throws {
+    @Test func `through a pipe the output is that of a session without prompts`() async throws {
         let session = try await repl(
             """
             local phone = push.device { name = "alice-1" }
@@ -49,13 +49,13 @@ import Testing
             (".5 + 1", 0), ("...", 0), ("\u{feff}x = 1", 0), ("#!/usr/bin/pushhost\n#'abc'", 0), ("function f()", 1),
             ("f(\n\n1", 1),
         ] as [(String, Int32)])
-    func `through a pipe the exit code says whether every line was right`(lines: String, status: Int32) async throws {
+    func `through a pipe the exit code shows whether every line succeeded`(lines: String, status: Int32) async throws {
         let session = try await repl(lines)
         #expect(session.status == status)
         #expect((status == 0) == session.errors.isEmpty, "\(session.errors)")
     }
 
-    @Test func `blank lines belong to what is not finished, however it came here`() async throws {
+    @Test func `blank lines are part of an incomplete statement, typed, piped or pasted`() async throws {
         let lines = "function f()\n  local a = 1\n\n  return a\nend\nf()\ns = [[a\n\nb]]\ns\n"
         let piped = try await repl(lines)
         #expect(piped.output == "1\n\"a\\n\\nb\"\n")
@@ -68,7 +68,7 @@ import Testing
         #expect(await session.end().status == 0)
     }
 
-    @Test func `what is raised is shown, whatever it is`() async throws {
+    @Test func `any raised value is shown`() async throws {
         let session = try await repl(
             """
             error({ code = 1, { "a" } })
@@ -82,7 +82,7 @@ import Testing
         #expect(session.errors.contains("mine"))
     }
 
-    @Test func `what Lua refuses is told with its cure, by what the lines before have named`() async throws {
+    @Test func `a Lua error has a hint that uses names of earlier lines`() async throws {
         let session = try await repl(
             """
             phone = push.device { name = "p" }
@@ -97,7 +97,7 @@ import Testing
         #expect(session.errors.contains("tostring("), "\(session.errors)")
     }
 
-    @Test func `an error shows its line, and the session goes on`() async throws {
+    @Test func `an error shows its line, and the session continues`() async throws {
         let session = try await repl(
             """
             push.send { tags = "x" }
@@ -136,7 +136,7 @@ import Testing
                 """))
     }
 
-    @Test func `lines are read one by one, each answered before the next comes`() async throws {
+    @Test func `each line is evaluated before the next one is read`() async throws {
         let session = try Dialogue(["repl"])
         session.say("x = 20\nx + 1\n")
         try await session.hear("21\n")
@@ -153,7 +153,7 @@ import Testing
         #expect(status == 1)
     }
 
-    @Test func `handlers of phones live on between lines`() async throws {
+    @Test func `handlers of phones stay active between lines`() async throws {
         let session = try await repl(
             """
             phone = push.device { name = "p" }
@@ -174,7 +174,7 @@ import Testing
         #expect(lines.last == "\"woken\"")
     }
 
-    @Test func `the commands show the session`() async throws {
+    @Test func `the dot commands show the session`() async throws {
         let session = try await repl(
             """
             .help
@@ -205,7 +205,7 @@ import Testing
         #expect(!session.output.contains("eyJ"))
     }
 
-    @Test func `input that is no text, or no end of it, is refused and harms nothing`() async throws {
+    @Test func `invalid or endless input is rejected, and a failing output ends the session`() async throws {
         let folder = try ScriptFolder()
         try folder.write("latin", Data("'a'\n'caf".utf8) + [0xe9] + Data("'\n'b'\r\n1\0\n".utf8))
         let latin = try await Program.shell("$P repl < latin", in: folder.url)
@@ -224,13 +224,13 @@ import Testing
         #expect(try await Program.run(["repl", "--sead", "1"]).status == 2)
     }
 
-    @Test func `nothing that a line shows can steer the terminal`() async throws {
+    @Test func `no printed value can send control sequences to the terminal`() async throws {
         let session = try await repl(
             "'\\27[31m'\nprint '\\27]0;x\\7'\nerror '\\27[2J'\nsetmetatable({}, { __tostring = function() return '\\27[1m' end })\n")
         #expect(!session.output.contains("\u{1b}") && !session.errors.contains("\u{1b}"))
     }
 
-    @Test func `the same lines print the same bytes, in an idle and in a busy machine`() async throws {
+    @Test func `the same lines print the same bytes, on an idle and on a busy machine`() async throws {
         let lines = """
             t = {}
             for i = 1, 20 do t[i] = push.spawn(function() push.devices() push.sleep(i % 7) print(i, math.random(100)) end) end
@@ -251,7 +251,7 @@ import Testing
         #expect(calm.output.contains("{ device p1, device p2, device p3 }"))
     }
 
-    @Test func `budgets and the tutorials' passwords are options, as of a run`() async throws {
+    @Test func `budgets and tutorial mode are options, as for a run`() async throws {
         let tutorial = try await repl("push.login { username = 'alice', password = 'alice' }", ["--tutorial-mode"])
         #expect(tutorial.status == 0)
         #expect(tutorial.output.contains("session of alice"))
@@ -262,15 +262,15 @@ import Testing
         #expect(small.errors.contains("CPU budget of 50 ms"))
         #expect(small.output.hasSuffix("1\n"))
         #expect(try await repl("1", ["--memory-limit=0"]).status == 2)
-        // The prompt goes on, so that the session can be looked at; but there is nothing for scripts to run in any more.
+        // The prompt continues so that the session can be inspected, but the Lua state has ended.
         let ended = try await repl("local t = {} for i = 1, 300000 do t[i * 131071] = i end\n1")
         #expect(ended.status == 1)
         #expect(ended.output.isEmpty)
         #expect(ended.errors.contains("error[budget.step]") && ended.errors.contains("error[state.ended]"))
-        #expect(ended.errors.contains("leave with .quit, and begin another session"))
+        #expect(ended.errors.contains("quit with .quit, and start another session"))
     }
 
-    @Test func `a password that is typed is not shown again, however the line fails`() async throws {
+    @Test func `a typed password is never printed, however the line fails`() async throws {
         let session = try await repl(
             """
             push.login { username = "alice", password = "hunter2", x = 1 }
@@ -282,7 +282,7 @@ import Testing
         #expect(!(session.output + session.errors).contains("hunter2"))
     }
 
-    @Test func `a flow can be run from the prompt, secrets stay hidden, and a trace shows the wire`() async throws {
+    @Test func `a flow runs from the prompt, secrets stay hidden, and --trace shows the wire`() async throws {
         let session = try await repl(
             """
             run = push.run("scripts/notify_users.lua", { devices = 1 })
@@ -294,9 +294,9 @@ import Testing
         #expect(session.output.hasSuffix("1\t***\n"))
     }
 
-    // MARK: - At a terminal
+    // MARK: - On a terminal
 
-    @Test func `Ctrl-C ends the line that runs and no more, and clears the line that is typed`() async throws {
+    @Test func `Ctrl-C ends only the running line, and clears the line being typed`() async throws {
         let session = try Dialogue(["repl"], onTerminal: true)
         try await session.hear("repl:1> ")
         session.say("other = push.spawn(function() push.sleep '1h' return 'alive' end)\r")
@@ -323,7 +323,7 @@ import Testing
         #expect(await session.end().status == 0)
     }
 
-    @Test func `a line can be edited, taken from the history and completed`() async throws {
+    @Test func `a line can be edited, recalled from the history and completed`() async throws {
         let session = try Dialogue(["repl"], onTerminal: true)
         try await session.hear("repl:1> ")
         session.say("x = 'h\u{e9}日!'\u{1b}[D\u{7f}\r")
@@ -345,7 +345,7 @@ import Testing
         #expect(await session.end().status == 0)
     }
 
-    @Test func `Ctrl-C forgets what was typed ahead`() async throws {
+    @Test func `Ctrl-C discards input typed ahead`() async throws {
         let session = try Dialogue(["repl"], onTerminal: true)
         try await session.hear("repl:1> ")
         session.say("print 'on' while true do end\rprint('wrong')\rprint('too')\r")
@@ -359,7 +359,7 @@ import Testing
         #expect(await session.end().status == 0)
     }
 
-    @Test func `what is typed ahead is taken when the line has ended, Ctrl-D too`() async throws {
+    @Test func `input typed ahead is read after the line has ended, including Ctrl-D`() async throws {
         let session = try Dialogue(["repl"], onTerminal: true)
         try await session.hear("repl:1> ")
         session.say("print 'on' for _ = 1, 30000000 do end\r")
@@ -369,7 +369,7 @@ import Testing
         #expect(await session.end().status == 0)
     }
 
-    @Test func `a terminal that cannot move its cursor has prompts, and Ctrl-C clears the line`() async throws {
+    @Test func `a terminal without cursor movement has prompts, and Ctrl-C clears the line`() async throws {
         let session = try Dialogue(["repl"], environment: ["TERM": "dumb"], onTerminal: true)
         try await session.hear("repl:1> ")
         session.say("for i = 1, 2 do\r")
@@ -382,7 +382,7 @@ import Testing
         #expect(await session.end().status == 0)
     }
 
-    @Test func `a signal leaves the terminal as it was, and a stopped session goes on`() async throws {
+    @Test func `a signal restores the terminal, and a stopped session continues`() async throws {
         let session = try Dialogue(["repl"], onTerminal: true)
         try await session.hear("repl:1> ")
         session.say("x = ")
@@ -399,7 +399,7 @@ import Testing
         #expect(status == 128 + SIGHUP)
     }
 
-    @Test func `SIGTERM ends a session with 130, and the terminal is as it was`() async throws {
+    @Test func `SIGTERM ends a session with 130 and restores the terminal`() async throws {
         for line in ["", "print 'on' while true do pcall(push.sleep, '1s') end\r"] {
             let session = try Dialogue(["repl"], onTerminal: true)
             try await session.hear("repl:1> ")
@@ -410,7 +410,7 @@ import Testing
         }
     }
 
-    @Test func `through a pipe Ctrl-C ends the session with 130, after the cleanup of the line`() async throws {
+    @Test func `through a pipe Ctrl-C ends the session with 130, after the line's cleanup`() async throws {
         let session = try Dialogue(["repl", "--cpu-limit", "5m"])
         session.say(
             "local c <close> = setmetatable({}, { __close = function() print 'closed' end }) print 'on' while true do end\n'next'\n")

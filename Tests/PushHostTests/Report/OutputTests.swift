@@ -3,9 +3,9 @@ import Testing
 
 @testable import PushHost
 
-/// What stands on a terminal.
+/// The contents of a terminal.
 @Suite struct OutputTests {
-    /// A terminal, and what a program would see of it.
+    /// A terminal, and its output as a program sees it.
     private final class Screen {
         let output: Output
         private var ends: (own: Int32, other: Int32)
@@ -26,7 +26,7 @@ import Testing
             close(ends.other)
         }
 
-        /// What is there now.
+        /// Reads what is available now.
         func read() -> String {
             var bytes: [UInt8] = []
             var wait = pollfd(fd: ends.own, events: Int16(POLLIN), revents: 0)
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `While somebody is asked, the screen stays as it is; what is printed comes afterwards`() throws {
+    @Test func `While a question is open, the screen does not change; output is shown afterwards`() throws {
         let screen = try Screen()
         screen.output.progress("1 of 3")
         #expect(screen.read() == "1 of 3")

@@ -2,15 +2,17 @@ import Crypto
 import Delivery
 import Foundation
 import HTTPTypes
-import PushCore
+import PushModel
 import Storage
 import Support
 import Synchronization
 import Testing
 
 @testable import PushHost
+@testable import PushRuntime
+@testable import PushServer
 
-/// Credentials of APNs as hubs and settings have them: read, exchanged, looked at.
+/// APNs credentials of hubs and of the settings: parsing, reloading, checks.
 @Suite struct APNsCredentialTests {
     private let now = SystemClock().now
     private static let signingKey = P256.Signing.PrivateKey().pemRepresentation
@@ -23,7 +25,7 @@ import Testing
         try ScriptFolder(["certificate.pem": files.certificate, "key.pem": files.key, "AuthKey.p8": Self.signingKey])
     }
 
-    // MARK: - A hub's own
+    // MARK: - Credentials of a hub
 
     @Test func `A hub's certificate is read as Azure's clients send it`() async throws {
         let folder = try folder(try SenderFiles(end: now + .seconds(90 * 86_400)))
@@ -41,7 +43,7 @@ import Testing
             ([("ApnsCertificate", "not base64!")], "the hub's ApnsCertificate is not base64"),
             (
                 [("Endpoint", "gateway.sandbox.push.apple.com"), ("ApnsCertificate", file), ("CertificateKey", "secret")],
-                "the certificate is for production alone, and notifications go to development"
+                "the certificate is only for production, but notifications go to development"
             ),
             ([("AppId", "TEAM123456")], "the hub's credential for APNs has no KeyId"),
         ] {
@@ -54,7 +56,7 @@ import Testing
         ("", "production"), ("https://api.push.apple.com:443/3/device", "production"),
         ("https://api.development.push.apple.com:443/3/device", "development"), ("gateway.sandbox.push.apple.com", "development"),
     ])
-    func `The endpoint of a token tells the environment`(endpoint: String, environment: String) throws {
+    func `The endpoint of a token credential determines the environment`(endpoint: String, environment: String) throws {
         let settings = try credential([
             ("Endpoint", endpoint), ("AppId", "TEAM123456"), ("KeyId", "KEY1234567"), ("AppName", "com.example.app"),
             ("Token", Self.signingKey),
@@ -64,7 +66,7 @@ import Testing
 
     // MARK: - Files
 
-    @Test func `Settings name a signing key or a certificate, and what does not go together is told`() throws {
+    @Test func `Settings name a signing key or a certificate, and conflicting settings are reported`() throws {
         func faults(_ yaml: String) -> [String] {
             do {
                 _ = try ServerSettings(file: ("pushhost.yaml", yaml), environment: [:], flags: [:])
@@ -75,20 +77,20 @@ import Testing
         }
         #expect(faults("apns: { key: k.p8, key_id: KEY1234567, team_id: TEAM123456, topic: a.b, environment: development }").isEmpty)
         #expect(faults("apns: { certificate: c.p12, password: secret }").isEmpty)
-        #expect(faults("apns: { key: k.p8, topic: a.b }") == ["apns.key needs apns.key_id, apns.team_id beside it"])
+        #expect(faults("apns: { key: k.p8, topic: a.b }") == ["apns.key also needs apns.key_id, apns.team_id"])
         #expect(
             faults("apns: { key: k, key_id: i, team_id: t, topic: a, certificate: c }") == [
-                "apns.key and apns.certificate exclude each other: give one of them"
+                "apns.key and apns.certificate exclude each other: set one of them"
             ])
-        #expect(faults("apns: { topic: a.b }") == ["apns.* is given without a credential: give apns.key or apns.certificate"])
+        #expect(faults("apns: { topic: a.b }") == ["apns.* is set without a credential: set apns.key or apns.certificate"])
         #expect(
             faults("apns: { key: k, key_id: i, team_id: t, topic: a, certificate_key: c }") == [
-                "apns.certificate_key belongs to apns.certificate: give both"
+                "apns.certificate_key belongs to apns.certificate: set both"
             ])
         #expect(faults("apns: { environment: staging }").first?.contains("production, development") == true)
     }
 
-    @Test func `Files are read again when they change; broken ones leave the credential before in its place`() throws {
+    @Test func `Changed files are reloaded, and invalid ones leave the previous credential in use`() throws {
         let first = try SenderFiles(end: now + .seconds(90 * 86_400))
         let folder = try folder(first)
         func path(_ name: String) -> String { folder.url.appending(path: name).path }
@@ -98,7 +100,7 @@ import Testing
         let before = try watched.current()
         #expect(before.settings.certificate?.expires.seconds == (now + .seconds(90 * 86_400)).seconds && watched.fault == nil)
         guard case .none = watched.reload() else { throw Unexpected() }
-        // The key alone does not belong to the certificate.
+        // The new key does not belong to the old certificate.
         let second = try SenderFiles(end: now + .seconds(400 * 86_400))
         try folder.write("key.pem", Data(second.key.utf8))
         guard case .refused(let fault, true) = watched.reload() else { throw Unexpected() }
@@ -114,7 +116,7 @@ import Testing
         #expect(gone.message == "\(path("key.pem")) does not exist" || gone.message.contains("key.pem does not exist"), "\(gone.message)")
     }
 
-    @Test func `Files that were never good are told by every delivery, until they are`() async throws {
+    @Test func `Every delivery fails with the reason while the files have never been valid`() async throws {
         let folder = try ScriptFolder(["AuthKey.p8": "nothing"])
         var files = APNsFiles()
         files.key = folder.url.appending(path: "AuthKey.p8").path
@@ -138,7 +140,7 @@ import Testing
         guard case .renewed = watched.reload() else { throw Unexpected() }
         _ = await connector.deliver(batch)
         #expect(transport.bearers.count == 1)
-        // Two hubs with one key share one token.
+        // Two hubs with the same key share one token.
         _ = await SettingsConnector([.apns], watched, make).deliver(batch)
         #expect(transport.bearers.count == 2 && Set(transport.bearers).count == 1)
         guard case .apns(let settings) = try watched.current().settings else { throw Unexpected() }
@@ -150,15 +152,15 @@ import Testing
         await senders.shutdown()
     }
 
-    @Test(arguments: [(-1, "ended on"), (29, "ends on"), (31, "")])
-    func `A certificate that ended or ends within a month is found`(days: Int, finding: String) throws {
+    @Test(arguments: [(-1, "expired on"), (29, "expires on"), (31, "")])
+    func `A certificate that has expired or expires within a month is reported`(days: Int, finding: String) throws {
         let end = now + .seconds(Int64(days) * 86_400)
-        #expect(CredentialChecks.finding(expiring: end, now: now)?.hasPrefix(finding) ?? finding.isEmpty)
+        #expect(CredentialExpiry.finding(expiring: end, now: now)?.hasPrefix(finding) ?? finding.isEmpty)
     }
 
     // MARK: - A server
 
-    /// A hub whose certificate was good when it was set; beside it `hub`, which has none.
+    /// Stores `hub`, which has no certificate, and a hub with one that was valid when it was set.
     private static func keepHub(_ name: String, _ files: SenderFiles, in folder: URL) async throws {
         let made = try ScriptFolder(["certificate.pem": files.certificate, "key.pem": files.key])
         let own = PlatformCredential(properties: [
@@ -176,7 +178,7 @@ import Testing
         try await storage.close()
     }
 
-    @Test func `A server exchanges its files at SIGHUP; doctor and metrics tell how long they are good`() async throws {
+    @Test func `A server reloads its files at SIGHUP, and doctor and metrics report when they expire`() async throws {
         let files = try SenderFiles(end: now + .seconds(90 * 86_400))
         let folder = try folder(files)
         try folder.write(
@@ -197,40 +199,40 @@ import Testing
             try await metric()
                 == "pushhost_credential_expires_seconds{hub=\"hub\",platform=\"apns\"} \((now + .seconds(90 * 86_400)).seconds)")
         let well = try await doctor()
-        #expect(well.contains("✓ APNs          settings: certificate for com.example.app, production, good until "), "\(well)")
+        #expect(well.contains("✓ APNs          settings: certificate for com.example.app, production, valid until "), "\(well)")
 
         let soon = try SenderFiles(end: now + .seconds(10 * 86_400))
         try folder.write("key.pem", Data(soon.key.utf8))
         server.signal(SIGHUP)
-        try await server.hear("the APNs credential stays as it was: certificate.pem: the private key does not belong")
+        try await server.hear("the previous APNs credential stays in use: certificate.pem: the private key does not belong")
         let kept = try await Program.shell("$P hub show hub --data data", in: folder.url).output
-        #expect(kept.contains("apns.certificate, as it is now, cannot be used; pushhost doctor says why"), "\(kept)")
+        #expect(kept.contains("apns.certificate cannot be used; for the reason run pushhost doctor"), "\(kept)")
         let broken = try await doctor()
         #expect(broken.contains("✗ APNs          certificate.pem: the private key does not belong to the certificate"), "\(broken)")
-        #expect(broken.contains("the server goes on with the one before"))
+        #expect(broken.contains("the server continues with the previous one"))
         try folder.write("certificate.pem", Data(soon.certificate.utf8))
         server.signal(SIGHUP)
-        try await server.hear("the APNs credential was read again: certificate for com.example.app, production, good until ")
+        try await server.hear("the APNs credential was reloaded: certificate for com.example.app, production, valid until ")
         #expect(try await metric().hasSuffix(" \((now + .seconds(10 * 86_400)).seconds)"))
         let warned = try await doctor()
-        #expect(warned.contains("! APNs          settings: certificate for com.example.app, production: it ends on "), "\(warned)")
+        #expect(warned.contains("! APNs          settings: certificate for com.example.app, production: it expires on "), "\(warned)")
 
-        // A hub's own wins, and is looked at as well.
+        // A hub's own credential takes precedence and is checked too.
         let found = try await Program.shell("$P doctor --data data", in: folder.url)
         #expect(
-            found.output.contains("✗ APNs          hub ended: certificate for com.example.ended, production: it ended on "),
+            found.output.contains("✗ APNs          hub ended: certificate for com.example.ended, production: it expired on "),
             "\(found.output)")
         #expect(found.status == 1)
         let shown = try await Program.shell("$P hub show ended --data data", in: folder.url).output
         #expect(
             shown.contains(
-                "credential          APNs: certificate for com.example.ended, production, to api.push.apple.com:443, good until ")
+                "credential          APNs: certificate for com.example.ended, production, to api.push.apple.com:443, valid until ")
                 && shown.contains(", the hub's own\n"), "\(shown)")
         let other = try await Program.shell("$P hub show hub --data data", in: folder.url).output
         #expect(other.contains("push services       apns\n") && other.contains(", from the settings (apns.certificate)\n"), "\(other)")
         #expect(try await metric(of: "ended").contains("{hub=\"ended\",platform=\"apns\"} \((now + .seconds(-86_400)).seconds)"))
         _ = try await Program.shell("$P hub delete ended --yes --data data", in: folder.url)
-        // The text of the metrics may be a second old.
+        // The metrics may be one second old.
         try await until { try await metric(of: "ended").isEmpty }
         server.signal(SIGTERM)
         let told = await server.end(closingInput: false)
@@ -254,7 +256,7 @@ private struct NoTokens: ProviderTokenStore {
 private final class CountingTransport: PushTransport {
     private let all = Mutex<[String]>([])
 
-    /// What requests bore, in their order.
+    /// The `authorization` headers of the requests, in order.
     var bearers: [String] { all.withLock { $0 } }
 
     func exchange(_ request: HTTPRequest, body: [UInt8]) async throws(TransportError) -> PushResponse {

@@ -1,11 +1,12 @@
 import Foundation
-import PushCore
+import PushHub
+import PushModel
 import Support
 import Testing
 
 @testable import PushHost
 
-/// `pushhost approvals`, and the exit code of a send that waits.
+/// `pushhost approvals`, and the exit code of a send that needs approval.
 @Suite struct ApprovalCommandTests {
     private static func install(_ number: Int, at hub: ServedHub) async throws {
         let body =
@@ -19,13 +20,13 @@ import Testing
         return try #require(document["result"] ?? document["error"])
     }
 
-    @Test func `A send beyond the ceiling waits with exit code 5, somebody else approves it, and the log tells all of it`() async throws {
+    @Test func `A send above the ceiling exits with 5, a second person approves it, and the audit log records each step`() async throws {
         try await ServedHub.serving(isSimulated: true, settings: ["PUSHHOST_GUARD_CEILING": "1"]) { hub in
             for number in 1...2 { try await Self.install(number, at: hub) }
             let sent = try await hub.command(["send", "Outage", "--to", "sports", "--note", "outage notice"])
             #expect(sent.status == 5)
             #expect(
-                sent.errors.contains("error[approval.required]: 2 devices are more than the 1 that anybody may reach"), "\(sent.errors)")
+                sent.errors.contains("error[approval.required]: sending to 2 devices needs approval (limit 1)"), "\(sent.errors)")
             #expect(sent.errors.contains("pushhost approvals approve a-1"))
             let again = try await hub.command(["send", "Outage", "--to", "sports", "--note", "outage notice", "--json"])
             #expect(again.status == 5)
@@ -33,7 +34,7 @@ import Testing
             #expect(try await hub.command(["notification", "list"]).output == "no notifications\n")
 
             let own = try await hub.command(["approvals", "approve", "a-1"])
-            #expect(own.status == 5 && own.errors.contains("error[approval.own]: owner asked for a-1"), "\(own.errors)")
+            #expect(own.status == 5 && own.errors.contains("error[approval.own]: owner requested a-1"), "\(own.errors)")
             let shown = try await hub.command(["approvals", "show", "a-1"])
             #expect(
                 shown.output.contains("  devices   2: apns 2\n") && shown.output.contains("  note      outage notice\n"), "\(shown.output)")
@@ -48,7 +49,7 @@ import Testing
             let second = try await asRoot(["approvals", "approve", "a-1"])
             #expect(second.status == 4 && second.errors.contains("error[approval.decided]"), "\(second.errors)")
             try await until { try await hub.command(["notification", "show", id]).output.contains("2 of 2 sent") }
-            #expect(try await hub.command(["approvals", "list"]).output == "nothing waits\n")
+            #expect(try await hub.command(["approvals", "list"]).output == "no pending requests\n")
             #expect(try await hub.command(["approvals", "list", "--decided"]).output.contains("a-1  sent "))
 
             let words = try Self.result(try await hub.command(["audit", "list", "--json"]))["items"]?.array?.compactMap {
@@ -58,13 +59,13 @@ import Testing
                 words == [
                     "a-1 was sent as \(id)",
                     "key:RootManageSharedAccessKey approved a-1: 2 devices, tags sports, asked for by owner: \"outage notice\": checked",
-                    "owner asked for a-1 and may not approve it",
-                    "a-1: 2 devices, tags sports, asked for by owner: \"outage notice\"; more than the 1 that anybody may reach without leave",
+                    "owner requested a-1 and cannot approve it",
+                    "a-1: 2 devices, tags sports, asked for by owner: \"outage notice\"; more than the server's limit of 1",
                 ], "\(words ?? [])")
         }
     }
 
-    @Test func `A key has a ceiling of its own, which holds where the server has none`() async throws {
+    @Test func `A key's own ceiling applies even if the server has none`() async throws {
         try await ServedHub.serving { hub in
             for number in 1...3 { try await Self.install(number, at: hub) }
             let made = try Self.result(
@@ -75,13 +76,13 @@ import Testing
             #expect(refused.status == 4 && refused.errors.contains("error[key.ceiling]"), "\(refused.errors)")
             #expect(try await hub.command(["key", "create", "ops", "--rights", "send", "--ceiling", "0"]).status == 2)
             let listed = try await hub.command(["key", "list", "--reveal", "--hub", "hub"])
-            let string = try #require(listed.output.firstMatch(of: /app  Send, 2 devices at most without leave\n  primary +(\S+)/)?.1)
+            let string = try #require(listed.output.firstMatch(of: /app  Send, at most 2 devices without approval\n  primary +(\S+)/)?.1)
             let connection = "\(string.replacing(/Endpoint=[^;]*/, with: "Endpoint=http://localhost:\(hub.port)/"));EntityPath=hub"
             func asApp(_ arguments: [String]) async throws -> Program {
                 try await Program.run(arguments, environment: ["PUSHHOST_CONNECTION": connection])
             }
             let waits = try await asApp(["send", "Goal", "--broadcast", "--yes"])
-            #expect(waits.status == 5 && waits.errors.contains("the 2 that key:hub/app may reach"), "\(waits.errors)")
+            #expect(waits.status == 5 && waits.errors.contains("(limit 2 for key:hub/app)"), "\(waits.errors)")
             #expect(try await asApp(["approvals", "approve", "a-1"]).status == 4)
             #expect(
                 try await hub.command(["approvals", "deny", "a-1", "--reason", "wrong text"]).output == "✓ a-1 denied: nothing was sent\n")
@@ -94,7 +95,7 @@ import Testing
         }
     }
 
-    /// As the database is when the server is killed behind the leave and before the send.
+    /// Makes the database look as if the server had been killed between the approval and the send.
     private static let approving = """
         import json, sqlite3, sys
         database = sqlite3.connect(sys.argv[1])
@@ -104,7 +105,7 @@ import Testing
         database.commit()
         """
 
-    @Test func `A server that is killed goes on: what waits waits, and what was allowed goes out at the start, once`() async throws {
+    @Test func `After a kill, pending requests are still pending and approved ones are sent once at the start`() async throws {
         let folder = try ScriptFolder([
             "pushhost.yaml": "data: data\nlab: on\nguard: { ceiling: 1 }\nlisten: { port: 0, tls_port: none }\nlog: { level: error }\n",
             "approve.py": Self.approving,

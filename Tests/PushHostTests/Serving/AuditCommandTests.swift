@@ -1,11 +1,12 @@
 import Foundation
-import PushCore
+import PushHub
+import PushModel
 import Support
 import Testing
 
 @testable import PushHost
 
-/// `pushhost audit`, beside a server, without one, and over what somebody has been at.
+/// `pushhost audit`: with a server, without one, and on modified logs.
 @Suite struct AuditCommandTests {
     private static let tamper = """
         import sqlite3, sys
@@ -15,7 +16,7 @@ import Testing
         database.commit()
         """
 
-    /// Writes the whole chain anew, with another subject in the second entry.
+    /// Rewrites the whole chain with another subject in the second entry.
     private static let forge = """
         import hashlib, json, sqlite3, sys
         database = sqlite3.connect(sys.argv[1])
@@ -30,7 +31,7 @@ import Testing
         database.commit()
         """
 
-    /// A folder with the data of a server that has stopped, whose log has five entries, and the end of that.
+    /// A data folder of a stopped server whose log has five entries, and the head of that log.
     private static func stopped() async throws -> (folder: ScriptFolder, end: String) {
         let folder = try ScriptFolder([
             "pushhost.yaml": "data: data\nlisten: { port: 0, tls_port: none }\nlog: { level: error }\n", "tamper.py": tamper,
@@ -52,11 +53,11 @@ import Testing
         return (folder, try #require(try JSON(parsing: verified.output)["result"]?["end"]?.string))
     }
 
-    @Test func `Without a server the data folder is read, and what was done to it is named with its first entry`() async throws {
+    @Test func `Without a server the data folder is read, and tampering is reported with the first affected entry`() async throws {
         let (folder, end) = try await Self.stopped()
         let whole = try await Program.run(["audit", "verify", "--expect", end], in: folder.url)
         #expect(whole.status == 0)
-        #expect(whole.output == "✓ the audit log holds: 5 entries, and goes through the noted end\n  end  \(end)\n", "\(whole.errors)")
+        #expect(whole.output == "✓ the audit log is intact: 5 entries, including the expected head\n  end  \(end)\n", "\(whole.errors)")
         let listed = try await Program.run(["audit", "list", "--action", "key.rotate", "--json"], in: folder.url)
         let entry = try #require(try JSON(parsing: listed.output)["result"]?["items"]?.array?.first)
         #expect(entry["actor"] == "owner" && entry["subject"] == "key:sender" && entry["details"] == ["value": "primary"])
@@ -65,14 +66,14 @@ import Testing
             INSERT INTO audit_entry SELECT PLACE, time, actor, action, subject, details, outcome, hash FROM audit_entry WHERE sequence = 2
             """
         let cases: [(sql: String, message: String)] = [
-            ("UPDATE audit_entry SET actor = 'key:ann' WHERE sequence = 3", "entry 3 is not what was written"),
+            ("UPDATE audit_entry SET actor = 'key:ann' WHERE sequence = 3", "entry 3 was modified"),
             ("UPDATE audit_entry SET outcome = 'maybe' WHERE sequence = 4", "entry 4 cannot be read"),
             ("DELETE FROM audit_entry WHERE sequence = 3", "entry 3 is missing"),
             ("DELETE FROM audit_entry WHERE sequence > 3", "entry 4 is missing"),
-            ("DELETE FROM audit_entry WHERE sequence > 3; UPDATE audit_end SET sequence = 3", "entry 3 is not what was written"),
-            (copy.replacing("PLACE", with: "6"), "entry 6 is not what was written"),
+            ("DELETE FROM audit_entry WHERE sequence > 3; UPDATE audit_end SET sequence = 3", "entry 3 was modified"),
+            (copy.replacing("PLACE", with: "6"), "entry 6 was modified"),
             (copy.replacing("PLACE", with: "0"), "entry 0 was never appended"),
-            ("DELETE FROM audit_end", "the end of the log is gone: it was taken away, and maybe entry 6"),
+            ("DELETE FROM audit_end", "the stored head of the log is missing: it was removed, possibly with entry 6"),
         ]
         for (number, (sql, message)) in cases.enumerated() {
             let shell = try await Program.shell(
@@ -82,7 +83,7 @@ import Testing
             #expect(verified.status == 1, "\(sql)")
             #expect(verified.output.hasPrefix("✗ the audit log is broken: \(message)"), "\(sql): \(verified.output)\(verified.errors)")
         }
-        // Whoever writes the whole chain anew is found out by a noted end alone.
+        // A completely rewritten chain is detected only by a recorded head.
         #expect(try await Program.shell("python3 forge.py data/pushhost.sqlite", in: folder.url).status == 0)
         #expect(try await Program.run(["audit", "verify"], in: folder.url).status == 0)
         let forged = try await Program.run(["audit", "verify", "--expect", end, "--json"], in: folder.url)
@@ -91,18 +92,18 @@ import Testing
         #expect(answer["whole"] == false && answer["reason"] == "replaced" && answer["brokenAt"] == 5)
     }
 
-    @Test func `An exported log is verified as a file, and a line that was changed shows`() async throws {
+    @Test func `An exported log can be verified as a file, and a changed line is reported`() async throws {
         let (folder, end) = try await Self.stopped()
         let exported = try await Program.run(["audit", "export", "--out", "audit.jsonl"], in: folder.url)
-        #expect(exported.status == 0 && exported.output == "✓ 5 entries in audit.jsonl\n  end  \(end)\n", "\(exported.errors)")
+        #expect(exported.status == 0 && exported.output == "✓ exported 5 entries to audit.jsonl\n  end  \(end)\n", "\(exported.errors)")
         let taken = try await Program.run(["audit", "export", "--out", "audit.jsonl"], in: folder.url)
-        #expect(taken.status == 2 && taken.errors.contains("error[audit.file]: there is a file audit.jsonl already"), "\(taken.errors)")
+        #expect(taken.status == 2 && taken.errors.contains("error[audit.file]: the file audit.jsonl already exists"), "\(taken.errors)")
         let printed = try await Program.run(["audit", "export"], in: folder.url)
         #expect(printed.output == (try String(contentsOf: folder.url.appending(path: "audit.jsonl"), encoding: .utf8)))
         let whole = try await Program.run(["audit", "verify", "audit.jsonl", "--expect", end], in: folder.url)
-        #expect(whole.status == 0 && whole.output.contains("5 entries, and goes through the noted end"), "\(whole.output)\(whole.errors)")
+        #expect(whole.status == 0 && whole.output.contains("5 entries, including the expected head"), "\(whole.output)\(whole.errors)")
         for (edit, message) in [
-            ("sed s/key:sender/key:other/", "entry 2 is not what was written"), ("sed 3d", "entry 3 is missing"),
+            ("sed s/key:sender/key:other/", "entry 2 was modified"), ("sed 3d", "entry 3 is missing"),
             ("sed 1d", "entry 1 is missing"), ("sed 4s/succeeded/never/", "entry 4 cannot be read"), ("head -n 3", "entry 4 is missing"),
             ("sed '3{h;d};4{G}'", "entry 3 is missing"),
         ] {
@@ -110,13 +111,13 @@ import Testing
             let verified = try await Program.run(["audit", "verify", "edited.jsonl", "--expect", end], in: folder.url)
             #expect(verified.status == 1 && verified.output.contains(message), "\(edit): \(verified.output)\(verified.errors)")
         }
-        // The last ones are missed by a noted end alone.
+        // Missing last entries are detected only by a recorded head.
         #expect(try await Program.run(["audit", "verify", "edited.jsonl", "--expect", "x"], in: folder.url).status == 2)
         let none = try await Program.run(["audit", "verify", "pushhost.yaml"], in: folder.url)
-        #expect(none.status == 2 && none.errors.contains("error[audit.file]: pushhost.yaml is no exported audit log"), "\(none.errors)")
+        #expect(none.status == 2 && none.errors.contains("error[audit.file]: pushhost.yaml is not an exported audit log"), "\(none.errors)")
     }
 
-    @Test func `A restored backup brings its log, and the entry behind it says where the other one ended`() async throws {
+    @Test func `A restored backup brings its own log, and the next entry records the head of the replaced log`() async throws {
         try await ServedHub.serving { hub in
             #expect(try await hub.command(["hub", "backup", "a.sqlite"]).status == 0)
             #expect(try await hub.command(["key", "create", "other", "--rights", "listen"]).status == 0)
@@ -133,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func `A key without the right shows in the log with its name`() async throws {
+    @Test func `A refused access with a key is logged under the key's name`() async throws {
         try await ServedHub.serving { hub in
             for _ in 1...3 { #expect(try await hub.call("DELETE", "/api/v1/hubs/hub", by: .listen).status == 401) }
             #expect(try await hub.call("DELETE", "/api/v1/hubs/hub", by: nil).status == 401)

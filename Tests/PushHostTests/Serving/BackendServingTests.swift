@@ -1,10 +1,12 @@
 import Foundation
 import HTTPTypes
-import PushCore
+import PushHub
+import PushModel
 import Storage
 import Testing
 
 @testable import PushHost
+@testable import PushServer
 
 /// The app backend of `pushhost serve`, over the network and with its files.
 @Suite struct BackendServingTests {
@@ -12,13 +14,13 @@ import Testing
         ["Authorization": "Basic \(Data("\(name):\(password)".utf8).base64EncodedString())"]
     }
 
-    /// A user whose password is unspeakable.
+    /// Adds a user whose password is the marked text.
     private static func add(_ name: String, to hub: ServedHub) async throws {
         let body = #"{"username":"\#(name)","password":"\#(ServedHub.unspeakable)"}"#
         #expect(try await hub.call("POST", "/api/v1/users", body: body, by: .root).status == 201)
     }
 
-    @Test func `Neither passwords nor tokens nor payloads nor handles are in the log, at its lowest level`() async throws {
+    @Test func `The log contains no passwords, tokens, payloads or handles, even at level debug`() async throws {
         let secret = ServedHub.unspeakable
         try await ServedHub.serving(settings: ["PUSHHOST_LOG_LEVEL": "debug"]) { hub in
             for name in ["alice", "bob"] { try await Self.add(name, to: hub) }
@@ -44,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `Accounts, sessions and payloads live on in a backup; what was proved before it does not`() async throws {
+    @Test func `A restored backup brings back accounts, sessions and payloads, and discards cached logins`() async throws {
         try await ServedHub.serving { hub in
             try await Self.add("alice", to: hub)
             let secret = ServedHub.unspeakable
@@ -65,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `Tutorial mode is off unless it is asked for, and said at every start`() async throws {
+    @Test func `Tutorial mode is off by default, and a warning is shown at every start`() async throws {
         let alice = Self.basic("alice", "alice")
         try await ServedHub.serving { hub in
             let refused = try await hub.call("POST", "/api/register", alice, by: nil)
@@ -75,14 +77,14 @@ import Testing
         let server = try Dialogue(
             ["serve", "--port", "0", "--tls-port", "none", "--data", "data", "--tutorial-mode"], in: folder.url,
             environment: ["PUSHHOST_LOG_LEVEL": "warning"])
-        try await server.hear("tutorial mode is on: whoever gives a user name as its own password is logged in; not for real users")
-        try await server.hear("  tutorial  on: a user name is its own password, never for real users\n")
+        try await server.hear("tutorial mode is on: a user name is also the password; never for real users")
+        try await server.hear("  tutorial  on: a user name is also the password; never for real users\n")
         try await server.hear("Ctrl-C ends it.")
         server.signal(SIGTERM)
         #expect(await server.end(closingInput: false).status == 0)
     }
 
-    @Test func `The settings say which hub and which variant are meant where the path does not`() async throws {
+    @Test func `The settings choose hub and variant when the path does not`() async throws {
         let settings = [
             "PUSHHOST_BACKEND_HUB": "shop/eu", "PUSHHOST_BACKEND_VARIANT": "cross-platform", "PUSHHOST_BACKEND_TUTORIAL_MODE": "on",
         ]
@@ -100,20 +102,20 @@ import Testing
         }
     }
 
-    @Test func `A hub of the backend that is missing is told at the start and by the doctor, until it is made`() async throws {
+    @Test func `A missing hub of the backend is reported at the start and by the doctor until it is created`() async throws {
         let settings = ["PUSHHOST_BACKEND_HUB": "shop", "PUSHHOST_LOG_LEVEL": "warning"]
         try await ServedHub.serving(settings: settings) { hub in
-            let warning = "backend.hub: there is no hub \"shop\", and /api answers 404 as long as there is none"
-            let told = "\(warning); pushhost hub create shop makes it"
+            let warning = "backend.hub: unknown hub \"shop\"; /api answers 404 until it exists"
+            let told = "\(warning); create it with pushhost hub create shop"
             if !hub.screen.contains(told) { try await hub.hear(told) }
             let sick = try await hub.command(["doctor"], environment: settings)
             #expect(sick.status == 1 && sick.output.contains("✗ backend       \(warning)"), "\(sick.output)")
             #expect(try await hub.command(["hub", "create", "Shop"]).status == 0)
-            #expect(try await hub.command(["doctor"], environment: settings).output.contains("✓ backend       /api is the backend"))
+            #expect(try await hub.command(["doctor"], environment: settings).output.contains("✓ backend       /api serves the hub"))
         }
     }
 
-    @Test func `Accounts of a lab are told at a start without it and by the doctor, until they have other passwords`() async throws {
+    @Test func `Accounts with a lab's weak hashes are reported at a start without the lab until their passwords change`() async throws {
         let folder = try ScriptFolder()
         func run(_ line: String) async throws -> Program { try await Program.shell("\(line) --data data", in: folder.url) }
         func serving(_ more: [String] = [], _ body: (Dialogue, String) async throws -> Void) async throws {
@@ -124,14 +126,14 @@ import Testing
             server.signal(SIGTERM)
             #expect(await server.end(closingInput: false).status == 0)
         }
-        let finding = "1 account is hashed as cheaply as in a lab"
+        let finding = "the password of 1 account is hashed at a lab's low cost"
         try await serving(["--lab"]) { _, _ in
             let added = try await run("echo alice | $P user add alice --password-stdin")
             let doctor = try await run("PUSHHOST_LAB=on $P doctor")
-            #expect(added.status == 0 && !doctor.output.contains("as in a lab"))
+            #expect(added.status == 0 && !doctor.output.contains("at a lab's low cost"))
         }
         try await serving { server, screen in
-            // It may come before the first screen has ended.
+            // The warning may come before the end of the startup banner.
             if !screen.contains(finding) { try await server.hear(finding) }
             let sick = try await run("$P doctor")
             #expect(sick.status == 1 && sick.output.contains("✗ accounts      \(finding)"), "\(sick.output)")
@@ -140,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func `The doctor finds nothing about the backend in a database that it cannot read`() async throws {
+    @Test func `The doctor reports nothing about the backend if the database cannot be read`() async throws {
         let folder = try ScriptFolder()
         try folder.write("data/pushhost.sqlite", Data("no database, but longer than a header of one would be".utf8))
         try folder.write("data/payload.key", Data(count: 32))
@@ -149,9 +151,9 @@ import Testing
         #expect(!sick.output.contains("backend") && !sick.output.contains("payload key"), "\(sick.output)")
     }
 
-    // MARK: - The key of payloads
+    // MARK: - The payload key
 
-    @Test func `Payloads from before keys had marks are tried at the start, and the doctor does not say that they open`() async throws {
+    @Test func `Payloads without a key mark are tested at the start, and the doctor reports that it does not know`() async throws {
         let folder = try ScriptFolder()
         let file = folder.url.appending(path: "data/payload.key")
         func doctor() async throws -> String { try await Program.run(["doctor", "--data", "data"], in: folder.url).output }
@@ -174,7 +176,7 @@ import Testing
         let storage = try await SQLiteStorage.ofServer(in: folder.url.appending(path: "data"))
         _ = try await storage.securePayloads.update(id) { $0.keyMark = [] }
         try await storage.close()
-        let doubt = "✗ payload key   whether data/payload.key opens 1 secure payload is not known"
+        let doubt = "✗ payload key   unknown whether data/payload.key opens 1 secure payload"
         #expect(try await doctor().contains(doubt))
         let key = try Data(contentsOf: file)
         try FileManager.default.removeItem(at: file)
@@ -187,10 +189,10 @@ import Testing
         try key.write(to: file)
         #expect(try await Program.run(["hub", "renew-secrets", "--yes", "--data", "data"], in: folder.url).status == 0)
         try await serving { _, screen in #expect(!screen.contains("cannot be opened")) }
-        #expect(try await doctor().contains("✓ payload key   it opens the secure payloads that are kept"))
+        #expect(try await doctor().contains("✓ payload key   it opens all stored secure payloads"))
     }
 
-    @Test func `A key that was cut short is not written over, and the server says what to do`() async throws {
+    @Test func `A truncated key file is not overwritten, and the error says what to do`() async throws {
         let folder = try ScriptFolder()
         try folder.write("data/payload.key", Data([1, 2, 3]))
         let refused = try await Program.run(["serve", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url)
@@ -199,7 +201,7 @@ import Testing
         #expect(try Data(contentsOf: file) == Data([1, 2, 3]))
     }
 
-    @Test func `A key that was lost is told at the start and by the doctor, and what it sealed is gone, not broken`() async throws {
+    @Test func `A lost key is reported at the start and by the doctor, and its payloads answer 410`() async throws {
         let folder = try ScriptFolder()
         let file = folder.url.appending(path: "data/payload.key")
         let alice = Self.basic("alice", "alice")
@@ -210,7 +212,7 @@ import Testing
                 environment: ["PUSHHOST_LOG_LEVEL": "warning"])
             let screen = try await server.hear("Ctrl-C ends it.")
             let port = try #require(screen.firstMatch(of: /http:\/\/localhost:(\d+)/).flatMap { Int($0.1) })
-            // It may come before the first screen has ended.
+            // The warning may come before the end of the startup banner.
             if isLost, !screen.contains(warning) { try await server.hear(warning) }
             #expect(isLost || !screen.contains("cannot be opened"))
             try await body(port, server)
@@ -227,13 +229,13 @@ import Testing
             id = try #require(try JSON(parsing: try await call("POST", "", #"{"to":"alice","payload":1}"#, port).body)["id"]?.string)
             #expect(try await command("hub", "backup", "kept.sqlite").status == 0)
         }
-        #expect(try await command("doctor").output.contains("✓ payload key   it opens the secure payloads that are kept"))
+        #expect(try await command("doctor").output.contains("✓ payload key   it opens all stored secure payloads"))
         let key = try Data(contentsOf: file)
         try FileManager.default.removeItem(at: file)
         #expect(
             try await command("doctor").output.contains(
-                "✗ payload key   data/payload.key is gone: the server does not start without it, and 1 secure payload cannot be opened"))
-        // No new key takes its place by itself.
+                "✗ payload key   data/payload.key is missing: the server does not start without it, and 1 secure payload cannot be"))
+        // The server does not create a new key by itself.
         let refused = try await command("serve", "--port", "0", "--tls-port", "none")
         #expect(refused.status == 2 && refused.errors.contains("error[data.key_missing]: the key file data/payload.key is missing"))
         #expect(!FileManager.default.fileExists(atPath: file.path))
@@ -258,7 +260,7 @@ import Testing
         }
     }
 
-    @Test func `The key is made once, for its owner alone`() throws {
+    @Test func `The key is created once, readable only by its owner`() throws {
         let folder = try ScriptFolder()
         let data = try DataFolder(path: folder.url.appending(path: "data").path)
         let path = data.file(PayloadKeyFile.name)
@@ -281,18 +283,18 @@ import Testing
             ("keys.json", true), ("/etc/keys.json", true), ("https://login.example/keys", true), ("http://localhost:1/keys", true),
             ("http://127.0.0.1/keys", true), ("http://login.example/keys", false), ("ftp://login.example", false), ("https://", false),
         ])
-    func `keys come from a file or over a way on which nobody exchanges them`(text: String, fits: Bool) {
+    func `keys come from a file, over HTTPS, or over HTTP from this machine`(text: String, fits: Bool) {
         #expect((IssuerKeySource(text) != nil) == fits)
     }
 
-    @Test func `What belongs together must be given together`() {
+    @Test func `Settings that belong together must be set together`() {
         #expect(throws: PushError.self) { try ServerSettings(file: nil, environment: ["PUSHHOST_BACKEND_JWT_ISSUER": "i"], flags: [:]) }
         let yaml = "backend: { jwt: { issuer: i, audience: a, keys: 'http://login.example/keys' } }"
         do throws(PushError) {
             _ = try ServerSettings(file: ("pushhost.yaml", yaml), environment: [:], flags: [:])
             Issue.record("it was taken")
         } catch {
-            #expect(error.message.hasPrefix("backend.jwt.keys: \"http://login.example/keys\" does not fit"), "\(error.message)")
+            #expect(error.message.hasPrefix("backend.jwt.keys: invalid value \"http://login.example/keys\""), "\(error.message)")
         }
     }
 
@@ -301,7 +303,7 @@ import Testing
             ("max-age=30", Duration.seconds(30)), ("public, Max-Age=\"600\"", .seconds(600)), ("no-store", .zero), ("", nil),
             ("max-age=soon", nil), ("max-age=99999999999", .seconds(86_400)),
         ] as [(String, Duration?)])
-    func `the issuer says how long its keys are kept`(header: String, age: Duration?) {
+    func `the issuer's Cache-Control determines how long its keys are cached`(header: String, age: Duration?) {
         #expect(IssuerKeySource.maximumAge([.cacheControl: header]) == age)
     }
 }

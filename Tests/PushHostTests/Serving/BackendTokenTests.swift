@@ -1,13 +1,15 @@
 import Crypto
 import Foundation
-import PushCore
+import PushHub
+import PushModel
 import Testing
 
 @testable import PushHost
+@testable import PushRuntime
 
-/// Tokens of an issuer (JWT) at `pushhost serve`.
+/// Tokens (JWT) of an external issuer at `pushhost serve`.
 @Suite struct BackendTokenTests {
-    /// An issuer whose keys are in a file of a folder.
+    /// An issuer that publishes its keys in a file.
     private final class Issuer: Sendable {
         let folder: ScriptFolder
         private let key = P256.Signing.PrivateKey()
@@ -26,7 +28,7 @@ import Testing
             try folder.write("keys.json", Data(document.serialized()))
         }
 
-        /// - Parameter seconds: how long it holds from now on.
+        /// - Parameter seconds: lifetime from now.
         func token(_ user: String, seconds: Int64 = 300) throws -> String {
             let claims: JSON = [
                 "iss": "https://login.example", "aud": "push", "name": .string(user), "exp": .integer(SystemClock().now.seconds + seconds),
@@ -62,14 +64,14 @@ import Testing
         #expect(try await !hub.hear("POST /api/notifications 401").contains(token))
     }
 
-    @Test func `A token of the issuer opens what is its user's, with keys from a file`() async throws {
+    @Test func `A token of the issuer gives access to its user's data, with keys from a file`() async throws {
         let issuer = try Issuer()
         try await ServedHub.serving(settings: Self.settings(issuer.folder.url.appending(path: "keys.json").path)) { hub in
             try await Self.check(hub, issuer)
         }
     }
 
-    @Test func `The same with keys from an address of this machine`() async throws {
+    @Test func `A token of the issuer gives access with keys from a URL on this machine`() async throws {
         let issuer = try Issuer()
         let site = try Dialogue(
             ["-u", "-m", "http.server", "0", "--bind", "127.0.0.1"], tool: "/usr/bin/python3", in: issuer.folder.url)
@@ -81,11 +83,11 @@ import Testing
         _ = await site.end(closingInput: false)
     }
 
-    @Test func `Without the keys of its issuer a token is not refused for good, and the answer says when to come back`() async throws {
+    @Test func `Without the issuer's keys, a token gets a temporary error with Retry-After`() async throws {
         let issuer = try Issuer()
         let file = issuer.folder.url.appending(path: "keys.json")
         try await ServedHub.serving(settings: Self.settings(file.path)) { hub in
-            // They are fetched when they are first needed.
+            // The keys are fetched at their first use.
             try FileManager.default.removeItem(at: file)
             let token = try issuer.token("alice")
             let answer = try await hub.call("POST", "/api/register", ["Authorization": "Bearer \(token)"], by: nil)
@@ -93,15 +95,15 @@ import Testing
         }
     }
 
-    @Test func `A file of keys that is of no use keeps the server from starting, and the doctor finds it`() async throws {
+    @Test func `An invalid file of keys prevents the start, and the doctor reports it`() async throws {
         let folder = try ScriptFolder()
         try folder.write("text.json", Data("no JSON".utf8))
         try folder.write("other.json", Data(#"{"name":"x"}"#.utf8))
         try folder.write("empty.json", Data(#"{"keys":[{"kty":"oct","k":"AAAA"}]}"#.utf8))
         for (name, words) in [
-            ("missing.json", "the file missing.json cannot be read: no such file or directory"), (".", ". is no file that can be read"),
-            ("text.json", "what is there is no document of keys (JWKS)"), ("other.json", "what is there is no document of keys (JWKS)"),
-            ("empty.json", "there is no key (JWKS) that tokens can be signed with"),
+            ("missing.json", "the file missing.json cannot be read: no such file or directory"), (".", "cannot read the file ."),
+            ("text.json", "the response is not a key set (JWKS)"), ("other.json", "the response is not a key set (JWKS)"),
+            ("empty.json", "the key set (JWKS) has no key that can sign tokens"),
         ] {
             let refused = try await Program.run(
                 ["serve", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url, environment: Self.settings(name))
@@ -113,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `An address of keys that nobody answers at keeps nothing from starting, but the doctor tells it`() async throws {
+    @Test func `An unreachable URL of keys does not prevent the start, and the doctor reports it`() async throws {
         let issuer = try Issuer()
         try await ServedHub.serving(settings: Self.settings("http://127.0.0.1:1/keys.json")) { hub in
             let answer = try await hub.call("POST", "/api/register", ["Authorization": "Bearer \(try issuer.token("alice"))"], by: nil)

@@ -1,10 +1,11 @@
 import Foundation
-import PushCore
+import PushHub
+import PushModel
 import Testing
 
 @testable import PushHost
 
-/// `pushhost hub backup` and `restore`, of a server that runs and of one that does not.
+/// `pushhost hub backup` and `restore`, with and without a running server.
 @Suite struct BackupTests {
     private static let registration =
         #"<entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml"><AppleRegistrationDescription "#
@@ -22,7 +23,7 @@ import Testing
         try await hub.call("GET", "/hub/registrations?api-version=2015-01").body.matches(of: /<Tags>(\w+)</).map { String($0.1) }
     }
 
-    @Test func `A server is backed up and restored while it works, and a file that is no backup changes nothing`() async throws {
+    @Test func `A running server is backed up and restored, and an invalid backup changes nothing`() async throws {
         try await ServedHub.serving { hub in
             try await Self.register("early", at: hub)
             #expect(try await hub.command(["hub", "backup", "a.sqlite"]).status == 0)
@@ -35,7 +36,7 @@ import Testing
 
             let unasked = try await hub.command(["hub", "restore", "a.sqlite"])
             #expect(unasked.status == 2)
-            #expect(unasked.errors.contains("say --yes"))
+            #expect(unasked.errors.contains("pass --yes"))
             #expect(try await hub.command(["hub", "restore", "a.sqlite", "--yes"]).status == 0)
             #expect(try await Self.tags(at: hub) == ["early"])
             try await Self.register("again", at: hub)
@@ -51,7 +52,7 @@ import Testing
             #expect(try await Self.tags(at: hub) == ["early", "late"])
             #expect(try await hub.command(["hub", "backup", "none/a.sqlite"]).status == 1)
             for (target, why) in [
-                ("data/pushhost.sqlite", "the data folder"), ("data/new.sqlite", "the data folder"), ("/dev/full", "no ordinary"),
+                ("data/pushhost.sqlite", "the data folder"), ("data/new.sqlite", "the data folder"), ("/dev/full", "not a regular file"),
             ] {
                 let refused = try await hub.command(["hub", "backup", target, "--force"])
                 #expect(refused.status == 1 && refused.errors.contains(why), "\(refused.errors)")
@@ -61,7 +62,7 @@ import Testing
                 #expect(refused.status == 1 && refused.errors.contains("the data folder"), "\(refused.errors)")
             }
             try await Self.register("safe", at: hub)
-            // A copy of the folder has a part of everything in the log beside the database.
+            // In a copy of the folder, recent changes are only in the write-ahead log.
             let snapshot = hub.data.appending(path: "../snapshot")
             try FileManager.default.createDirectory(at: snapshot, withIntermediateDirectories: true)
             for name in ["pushhost.sqlite", "pushhost.sqlite-wal"] {
@@ -76,7 +77,7 @@ import Testing
                 ["hub", "backup", "c.sqlite"], in: hub.data.appending(path: ".."),
                 environment: ["PUSHHOST_CONNECTION": "Endpoint=sb://other/;SharedAccessKeyName=a;SharedAccessKey=b"])
             #expect(elsewhere.status == 2 && elsewhere.errors.contains("--data"), "\(elsewhere.errors)")
-            // Of all this nothing is left but what was asked for.
+            // No temporary files are left.
             let files = try FileManager.default.contentsOfDirectory(atPath: hub.data.path)
             #expect(!files.contains { $0.hasPrefix("backup-") || $0.contains("restoring") }, "\(files)")
             let beside = try FileManager.default.contentsOfDirectory(atPath: hub.data.appending(path: "..").path)
@@ -84,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `The socket is its owner's alone, needs no key, and is the only way to a backup`() async throws {
+    @Test func `The socket belongs to its owner, needs no key, and is the only way to make a backup`() async throws {
         try await ServedHub.serving { hub in
             let socket = hub.data.appending(path: "pushhost.sock").path
             let rights = try FileManager.default.attributesOfItem(atPath: socket)[.posixPermissions] as? Int
@@ -106,12 +107,12 @@ import Testing
         }
     }
 
-    @Test func `Without a server the data folder is used, however long its path is; a partly written file never stays`() async throws {
+    @Test func `Without a server the data folder is used, even with a long path, and no partial file is left`() async throws {
         let folder = try ScriptFolder()
         let deep = (["x"] + Array(repeating: String(repeating: "long", count: 10), count: 4)).joined(separator: "/")
         try FileManager.default.createDirectory(at: folder.url.appending(path: deep), withIntermediateDirectories: true)
         let data = ["--data", "\(deep)/data"]
-        #expect(try await Program.run(["hub", "backup", "a"] + data, in: folder.url).errors.contains("no server's data"))
+        #expect(try await Program.run(["hub", "backup", "a"] + data, in: folder.url).errors.contains("no server data in"))
 
         let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none"] + data, in: folder.url)
         try await server.hear("Ctrl-C ends it.")
@@ -120,7 +121,7 @@ import Testing
         #expect(await server.end(closingInput: false).status == 0)
 
         #expect(try await Program.run(["hub", "backup", "b"] + data, in: folder.url).status == 0)
-        // A backup is of no use to who has not the key file.
+        // A backup needs the key file.
         let keyless = try await Program.run(["hub", "restore", "b", "--yes", "--data", "new"], in: folder.url)
         #expect(keyless.status == 2 && keyless.errors.contains("the key file new/payload.key is missing"), "\(keyless.errors)")
         try FileManager.default.copyItem(
@@ -130,7 +131,7 @@ import Testing
         let none = try await Program.run(["hub", "restore", "c", "--yes"] + data, in: folder.url)
         #expect(none.status == 2)
         #expect(none.errors.contains("error[storage.not_found]"))
-        // The file can grow to 64 KiB only.
+        // Files can grow to 64 blocks of 512 bytes.
         let full = try await Program.shell(
             "ulimit -f 64; trap '' XFSZ; \"$P\" hub backup full \(data.joined(separator: " "))", in: folder.url)
         #expect(full.status != 0)
@@ -138,7 +139,7 @@ import Testing
         #expect(Set(files) == ["a", "b", "new", "x", "demo_secrets.json"])
     }
 
-    @Test func `A database that is broken makes room for a backup, and the folder's owner can use all that is made there`() async throws {
+    @Test func `A restore replaces a broken database, and all new files belong to the folder's owner`() async throws {
         let folder = try ScriptFolder()
         let data = folder.url.appending(path: "data")
         func serve() async throws -> String {
@@ -152,7 +153,7 @@ import Testing
         #expect(try await Program.run(["hub", "backup", "a", "--data", "data"], in: folder.url).status == 0)
         let database = data.appending(path: "pushhost.sqlite")
         try Data("no database, but longer than a header of one would be".utf8).write(to: database)
-        // What processes that were killed have left.
+        // Leftovers of killed processes.
         let passing = "backup-\(UUID().uuidString.lowercased()).sqlite"
         for name in [passing, "\(passing)-wal", "pushhost.sqlite.restoring", "pushhost.sqlite-wal", "backup-monday.sqlite"] {
             try Data("old".utf8).write(to: data.appending(path: name))
@@ -166,9 +167,9 @@ import Testing
         }
         let restored = try await Program.run(["hub", "restore", "a", "--yes", "--data", "data"], in: folder.url)
         #expect(restored.status == 0, "\(restored.errors)")
-        #expect(restored.output.contains("data/pushhost.sqlite has 53 bytes that are not those of"), "\(restored.output)")
+        #expect(restored.output.contains("data/pushhost.sqlite has 53 bytes that are not a SQLite database"), "\(restored.output)")
         let names = try FileManager.default.contentsOfDirectory(atPath: data.path)
-        // What the operator has put there stays.
+        // The operator's own file is not deleted.
         #expect(
             names.filter { $0.hasPrefix("backup-") || $0.hasPrefix("pushhost.sqlite") }.sorted() == [
                 "backup-monday.sqlite", "pushhost.sqlite",
@@ -183,7 +184,7 @@ import Testing
             #expect(well.output.contains("✓ files"), "\(well.output)")
             chown(database.path, 0, 0)
             let sick = try await Program.run(["doctor", "--data", "data"], in: folder.url)
-            #expect(sick.output.contains("✗ files         data/pushhost.sqlite belongs to another user (0)"), "\(sick.output)")
+            #expect(sick.output.contains("✗ files         data/pushhost.sqlite belongs to user 0"), "\(sick.output)")
         }
         #expect(try await serve().contains("hub hub\n"))
     }

@@ -1,14 +1,15 @@
 import Foundation
-import PushCore
+import PushHub
+import PushModel
 import Testing
 
 @testable import PushHost
 
-/// A server whose APNs has had too many provider tokens of its team.
+/// A server whose team has used too many provider tokens at APNs.
 @Suite struct BlockedCredentialTests {
-    @Test func `it is logged, and named by the doctor and the hub's interface`() async throws {
+    @Test func `a blocked credential is logged and reported by the doctor and by the hub`() async throws {
         let simulator = try await SimulatorProgram(["--adopt", "--token-updates", "1"], serving: "all")
-        // Another program of the team has sent with a token of its own.
+        // Another program of the team has sent with its own token.
         let other = try await simulator.shell(
             "curl -sSi --http2 --cacert sim/certificate.pem $APNS/3/device/\(String(repeating: "ab", count: 32)) -d '{\"aps\":{}}' "
                 + "-H \"authorization: bearer $TOKEN\" -H 'apns-topic: dev.pushhost.simulated'")
@@ -21,9 +22,9 @@ import Testing
                 "POST", "/hub/messages?api-version=2020-06",
                 ["ServiceBusNotification-Format": "apple", "Content-Type": "application/json"], body: #"{"aps":{"alert":"Hi"}}"#)
             #expect(accepted.status == 201)
-            try await hub.hear("the hub hub: APNs takes nothing: TooManyProviderTokenUpdates")
+            try await hub.hear("the hub hub: APNs fails all deliveries: TooManyProviderTokenUpdates")
             var trouble: JSON?
-            // The verdict reaches the hub right after the log.
+            // The verdict is stored just after the log line.
             while trouble == nil {
                 let shown = try await hub.command(["hub", "show", "--json"])
                 trouble = try JSON(parsing: shown.output)["result"]?["troubles"]?.array?.first
@@ -34,12 +35,12 @@ import Testing
             let doctor = try await hub.command(["doctor"]).output
             #expect(
                 doctor.contains(
-                    "hub hub: APNs refuses the hub's credential for now (TooManyProviderTokenUpdates); the next push is tried at "),
+                    "hub hub: APNs rejects the hub's credential at present (TooManyProviderTokenUpdates); next attempt at "),
                 "\(doctor)")
             #expect(doctor.contains("use one token for all senders with the key"), "\(doctor)")
             let shown = try await hub.command(["hub", "show"]).output
             #expect(
-                shown.contains("APNs: refuses the hub's credential for now (TooManyProviderTokenUpdates): the next push is tried at "),
+                shown.contains("APNs: rejects the hub's credential at present (TooManyProviderTokenUpdates); next attempt at "),
                 "\(shown)")
         }
         #expect(await simulator.end().status == 0)

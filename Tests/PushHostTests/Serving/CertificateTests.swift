@@ -1,10 +1,11 @@
 import FoundationEssentials
-import PushCore
+import PushModel
 import SwiftASN1
 import Testing
 import X509
 
 @testable import PushHost
+@testable import PushServer
 
 @Suite struct CertificateTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "certificates-\(UUID().uuidString)")
@@ -19,7 +20,7 @@ import X509
 
     private func read(_ name: String) throws -> String { try String(contentsOf: folder.appending(path: "tls/\(name)"), encoding: .utf8) }
 
-    @Test func `A server without a certificate makes one with all its names, once`() throws {
+    @Test func `A server without a certificate creates one with all its names, once`() throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let files = CertificateFiles(settings: settings)
@@ -39,7 +40,7 @@ import X509
         #expect(try read("server.pem") == first)
     }
 
-    @Test func `Other names make another certificate`() throws {
+    @Test func `A change of the names creates another certificate`() throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         _ = try CertificateFiles(settings: settings).identity(now: now)
@@ -50,7 +51,7 @@ import X509
         #expect(try read("server.pem") != first)
     }
 
-    @Test func `A certificate that cannot be used leaves the one before in its place`() throws {
+    @Test func `An invalid certificate leaves the previous one in use`() throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         _ = try CertificateFiles(settings: settings).identity(now: now)
@@ -63,7 +64,7 @@ import X509
         let identity = try files.identity(now: now)
         let before = files.fingerprint
         for (broken, why) in [
-            ("", "holds no private key in PEM"), ("no PEM", "own.key holds no private key in PEM"),
+            ("", "contains no PEM private key"), ("no PEM", "own.key contains no PEM private key"),
             (try DevelopmentCertificate(names: [], now: now).key.reveal(), "own.key does not belong to the first certificate in"),
         ] {
             try broken.write(toFile: folder.appending(path: "own.key").path, atomically: true, encoding: .utf8)
@@ -73,7 +74,7 @@ import X509
         }
     }
 
-    @Test func `The certificate and the key of a server are read in every shape of PEM`() throws {
+    @Test func `The server's certificate and key are read in every PEM variant`() throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         _ = try CertificateFiles(settings: settings).identity(now: now)
@@ -101,15 +102,15 @@ import X509
         arguments: [
             ("127.0.0.1", true), ("127.8.9.1", true), ("::1", true), ("0.0.0.0", false), ("::", false), ("10.0.0.1", false),
         ])
-    func `What reaches this machine alone is known`(text: String, isLoopback: Bool) {
+    func `Loopback addresses are recognized`(text: String, isLoopback: Bool) {
         #expect(IPAddress(text)?.isLoopback == isLoopback)
     }
 
-    @Test func `A name is no address`() {
+    @Test func `A host name is not an IP address`() {
         for text in ["localhost", "", "1.2.3", "1.2.3.4.5", "::g"] { #expect(IPAddress(text) == nil, "\(text)") }
     }
 
-    @Test func `A certificate that ends soon is made anew, and one that its operator gave never`() throws {
+    @Test func `A generated certificate is renewed before it expires, and the operator's own never`() throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let files = CertificateFiles(settings: settings)

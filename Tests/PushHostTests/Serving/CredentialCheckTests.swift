@@ -1,13 +1,15 @@
 import Crypto
 import Delivery
 import Logging
-import PushCore
+import PushModel
 import Testing
 import WebAPI
 
 @testable import PushHost
+@testable import PushRuntime
+@testable import PushServer
 
-/// What the push services say of a hub's credentials when they are asked, which devices notice nothing of.
+/// Checking a hub's credentials with the push services, without any effect on devices.
 @Suite struct CredentialCheckTests {
     private static func connectors(_ transport: HTTPClientTransport) -> HubConnectors {
         let (clock, random) = (SystemClock(), SystemRandom())
@@ -26,7 +28,7 @@ import WebAPI
             updatedAt: Timestamp(seconds: 0))
     }
 
-    /// What the developer portals would give, as the JSON interface takes it.
+    /// Credentials as the developer portals provide them, in the form of the JSON interface.
     private static func credentials(_ bench: SimulatorBench) async throws -> [PlatformCredential.Kind: PlatformCredential] {
         let all = try await bench.get("/credentials")
         func text(_ service: String, _ name: String) throws -> JSON { try #require(all[service]?[name]) }
@@ -56,13 +58,13 @@ import WebAPI
         #expect(await bench.end().status == 0)
     }
 
-    @Test func `Good ones are taken on every platform, and no device gets anything`() async throws {
+    @Test func `Valid credentials pass on every platform, and no device receives anything`() async throws {
         try await Self.with { bench in
             let checks = await Self.connectors(bench.transport).checks(of: Self.hub(try await Self.credentials(bench)))
             #expect(checks.map(\.isGood) == [true, true, true, true], "\(checks)")
             #expect(checks.map(\.credential.platform) == [.apns, .fcmV1, .wns, .browser])
-            #expect(checks[0].finding == "it takes the credential (BadDeviceToken of a made-up device)")
-            #expect(checks[1].finding == "it takes the credential (UNREGISTERED of a made-up device)")
+            #expect(checks[0].finding == "it accepts the credential (BadDeviceToken for a made-up device)")
+            #expect(checks[1].finding == "it accepts the credential (UNREGISTERED for a made-up device)")
             #expect(checks[2].finding == "it gave an access token")
             #expect(checks[0].asked == "127.0.0.1:\(bench.port)" && checks[3].asked == nil)
             #expect(try await bench.ledger().allSatisfy { $0["reason"] != .null })
@@ -70,7 +72,7 @@ import WebAPI
         }
     }
 
-    @Test func `What a push service refuses is told in its word, and what cannot be used is not sent at all`() async throws {
+    @Test func `A refused credential is reported with the service's reason, and an invalid one is never sent`() async throws {
         try await Self.with { bench in
             var credentials = try await Self.credentials(bench)
             func change(_ kind: PlatformCredential.Kind, _ name: String, _ value: String) {
@@ -85,8 +87,8 @@ import WebAPI
             #expect(checks.map(\.isGood) == [false, false, false, false], "\(checks)")
             #expect(
                 checks.map(\.finding) == [
-                    "it refuses the credential: InvalidProviderToken", "it refuses the credential: NOT_FOUND",
-                    "it refuses the credential: invalid_client", "the public VAPID key does not belong to the private one",
+                    "it rejects the credential: InvalidProviderToken", "it rejects the credential: NOT_FOUND",
+                    "it rejects the credential: invalid_client", "the public VAPID key does not belong to the private one",
                 ])
             #expect(checks.allSatisfy { $0.hint?.isEmpty == false })
             #expect(!"\(checks.map { $0.json.text() })".contains("UNSPEAKABLE"))
@@ -94,12 +96,12 @@ import WebAPI
         }
     }
 
-    @Test func `A push service that is away says nothing of the credential`() async throws {
+    @Test func `An unreachable push service says nothing about the credential`() async throws {
         let transport = HTTPClientTransport(route: WebAddress("http://127.0.0.1:\(try FreePort.any())"))
         let own = try PlatformCredential(.wns, request: ["packageSid": "ms-app://s-1-15-2-1-2-3", "clientSecret": "s"])
         let checks = await Self.connectors(transport).checks(of: Self.hub([.wns: own]))
         #expect(checks.map(\.isGood) == [false])
-        #expect(checks.first?.finding == "it says nothing of the credential: Unreachable", "\(checks)")
+        #expect(checks.first?.finding == "it did not check the credential: Unreachable", "\(checks)")
         await transport.shutdown()
     }
 }

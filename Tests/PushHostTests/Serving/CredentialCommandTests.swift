@@ -2,16 +2,18 @@ import Crypto
 import CryptoExtras
 import Delivery
 import Foundation
-import PushCore
+import PushHub
+import PushModel
 import Testing
 
 @testable import PushHost
+@testable import PushRuntime
 
-/// `pushhost hub credentials`, beside a server that runs.
+/// `pushhost hub credentials` with a running server.
 @Suite struct CredentialCommandTests {
     private static let sid = "ms-app://s-1-15-2-1-2-3-4-5-6-7"
 
-    /// The file of a service account, with a key of its own.
+    /// A service account file with its own key.
     private static func account() throws -> String {
         let key = try _RSA.Signing.PrivateKey(keySize: .bits2048).pkcs8PEMRepresentation
         let file: JSON = [
@@ -21,12 +23,12 @@ import Testing
         return file.text()
     }
 
-    /// The parts of a key that must not be said.
+    /// The parts of a key that must not be printed.
     private static func lines(_ pem: String) -> [String] {
         pem.split(whereSeparator: \.isNewline).map(String.init).filter { !$0.hasPrefix("-----") }
     }
 
-    @Test func `Those of all platforms are set, shown and removed, and nothing of them is said`() async throws {
+    @Test func `Credentials of all platforms can be set, shown and removed, and their secrets are never printed`() async throws {
         let (signing, account) = (P256.Signing.PrivateKey().pemRepresentation, try Self.account())
         let vapid = P256.Signing.PrivateKey()
         try await ServedHub.serving(settings: ["PUSHHOST_LOG_LEVEL": "debug"]) { hub in
@@ -78,7 +80,7 @@ import Testing
                 #expect(metrics.contains(#"pushhost_credential_usable{hub="hub",platform="\#(platform)"} 1"#))
             }
 
-            // A new key would silence everybody who has subscribed with the old one.
+            // A new key would silence all browsers that subscribed with the old one.
             let asked = try await command("set", "webpush", "--subject", "mailto:ops@example.com", "--generate")
             #expect(asked.status == 2 && asked.errors.contains("error[usage.confirmation]"), "\(asked)")
             let made = try await command("set", "webpush", "--subject", "mailto:ops@example.com", "--generate", "--yes")
@@ -97,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `What cannot be used is refused with why, and what the hub had stays`() async throws {
+    @Test func `An invalid credential is rejected with the reason, and the previous one stays`() async throws {
         try await ServedHub.serving { hub in
             let folder = hub.data.deletingLastPathComponent()
             let p256 = P256.Signing.PrivateKey().pemRepresentation
@@ -109,22 +111,22 @@ import Testing
             let before = try await hub.command(["hub", "credentials", "show"]).output
             let refusals: [(words: [String], status: Int32, code: String, why: String)] = [
                 (["apns"], 2, "usage.value", "--key and --certificate are both missing"),
-                (["apns", "--key", "AuthKey_KEY1234567.p8"], 2, "usage.value", "--key needs --team-id and --topic beside it"),
+                (["apns", "--key", "AuthKey_KEY1234567.p8"], 2, "usage.value", "--key needs --team-id and --topic"),
                 (["apns", "--key", "gone.p8", "--key-id", "KEY1234567", "--team-id", "T", "--topic", "a"], 2, "usage.value", "gone.p8"),
                 (
                     ["apns", "--key", "junk", "--key-id", "KEY1234567", "--team-id", "TEAM123456", "--topic", "a.b"], 4,
                     "credential.invalid",
                     "the APNs signing key is not a P-256 private key in PKCS #8"
                 ),
-                (["apns", "--certificate", "junk"], 4, "credential.invalid", "this is no PKCS #12 file"),
-                (["fcm", "--service-account", "other.json"], 4, "credential.invalid", "this is no service account: it has no type"),
-                (["wns", "--package-sid", Self.sid], 2, "usage.password", "the client secret is not given, and nobody can be asked"),
+                (["apns", "--certificate", "junk"], 4, "credential.invalid", "this is not a PKCS #12 file"),
+                (["fcm", "--service-account", "other.json"], 4, "credential.invalid", "this is not a service account: it has no type"),
+                (["wns", "--package-sid", Self.sid], 2, "usage.password", "no client secret: not a terminal"),
                 (["wns", "--package-sid", Self.sid, "--client-secret-file", "secret"], 2, "usage.value", "secret is not one line"),
-                (["wns", "--package-sid", "x", "--client-secret-file", "junk"], 4, "credential.invalid", "\"x\" is no package SID"),
+                (["wns", "--package-sid", "x", "--client-secret-file", "junk"], 4, "credential.invalid", "invalid package SID \"x\""),
                 (["webpush", "--subject", "me", "--key", "AuthKey_KEY1234567.p8"], 4, "credential.invalid", "the subject of Web Push is"),
                 (
                     ["webpush", "--subject", "mailto:ops@localhost", "--generate", "--yes"], 4, "credential.invalid",
-                    "names no public host: Apple refuses every push with it (403)"
+                    "has no public host: Apple rejects every push with it (403)"
                 ),
                 (["webpush", "--subject", "mailto:a@b.example"], 2, "usage.value", "--key and --generate are both missing"),
             ]
@@ -137,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `A secret comes from standard input, and a password from a file`() async throws {
+    @Test func `A secret can come from standard input, and a password from a file`() async throws {
         try await ServedHub.serving { hub in
             let folder = hub.data.deletingLastPathComponent()
             let files = try SenderFiles(end: SystemClock().now + .seconds(90 * 86_400))
@@ -156,13 +158,13 @@ import Testing
                 """, in: folder)
             #expect(run.errors.contains("the PKCS #12 file has a password, and none was given"), "\(run.errors)")
             #expect(run.errors.contains("the certificate is not for com.example.other, but for com.example.app"), "\(run.errors)")
-            #expect(run.errors.contains("the certificate is for production alone, and notifications go to development"), "\(run.errors)")
+            #expect(run.errors.contains("the certificate is only for production, but notifications go to development"), "\(run.errors)")
             #expect(run.output.hasPrefix("4\n4\n4\n✓ hub hub has a new credential\n"), "\(run.output)")
-            #expect(run.output.contains("certificate for com.example.app, production, to api.push.apple.com:443, good until "))
+            #expect(run.output.contains("certificate for com.example.app, production, to api.push.apple.com:443, valid until "))
         }
     }
 
-    // MARK: - Through the hub interface
+    // MARK: - Through Azure's interface
 
     private static func entry(_ credentials: String, _ more: String = "") -> String {
         #"<entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml"><NotificationHubDescription "#
@@ -175,16 +177,16 @@ import Testing
             + "<Property><Name>SecretKey</Name><Value>\(secret)</Value></Property></Properties></WnsCredential>"
     }
 
-    @Test func `Azure's description of a hub is refused with a credential that cannot be used; one that was kept stays`() async throws {
+    @Test func `An Azure hub description with an invalid credential is rejected, and the stored one stays`() async throws {
         try await ServedHub.serving { hub in
             func put(_ body: String, _ headers: KeyValuePairs<String, String> = [:]) async throws -> WireAnswer {
                 try await hub.call("PUT", "/azure?api-version=2020-06", headers, body: body, by: .root)
             }
             let refused = try await put(Self.entry(Self.wns("me", ServedHub.unspeakable)))
-            #expect(refused.status == 400 && refused.body.contains("\"me\" is no package SID"), "\(refused.body)")
+            #expect(refused.status == 400 && refused.body.contains("Invalid package SID \"me\""), "\(refused.body)")
             #expect(refused.body.contains("<Error>") && !refused.body.contains(ServedHub.unspeakable))
             #expect(try await hub.call("GET", "/api/v1/hubs/azure", by: .root).status == 404)
-            // What older clients send for platforms without a credential, and for platforms that are no more.
+            // Older clients send empty credentials, and credentials of retired platforms.
             let legacy =
                 "<ApnsCredential><Properties/></ApnsCredential><GcmCredential><Properties><Property><Name>GoogleApiKey</Name>"
                 + "<Value>k</Value></Property></Properties></GcmCredential>"

@@ -2,13 +2,16 @@ import Crypto
 import CryptoExtras
 import Delivery
 import Foundation
-import PushCore
+import PushHub
+import PushModel
 import Testing
 import WebAPI
 
 @testable import PushHost
+@testable import PushRuntime
+@testable import PushServer
 
-/// Credentials of FCM, WNS and Web Push in the settings: read, exchanged, looked at.
+/// Credentials of FCM, WNS and Web Push in the settings: parsing, reloading, checks.
 @Suite struct CredentialSourceTests {
     private static let sid = "ms-app://s-1-15-2-1-2-3-4-5-6-7"
 
@@ -21,7 +24,7 @@ import WebAPI
         }
     }
 
-    @Test func `A VAPID key stands in the settings in any form, and a contact on a local host is warned of`() async throws {
+    @Test func `The settings accept a VAPID key in any form, and a contact at localhost causes a warning`() async throws {
         let key = P256.Signing.PrivateKey()
         let expected = Base64URL.encode(key.publicKey.x963Representation)
         let raw = key.rawRepresentation.base64EncodedString()
@@ -36,27 +39,27 @@ import WebAPI
                 #expect(check.isWell && check.isWarning == subject.hasSuffix("localhost"), "\(check)")
             }
         }
-        // What is no key is the path of a file.
+        // Other text is the path of a file.
         #expect(WebPushFiles(subject: "mailto:ops@example.com", key: Secret("vapid.pem")).files == ["vapid.pem"])
     }
 
-    @Test func `What does not go together is told`() {
+    @Test func `Conflicting or missing settings are reported`() {
         #expect(faults("fcm: { service_account: a.json }").isEmpty)
         #expect(faults("wns: { package_sid: ms-app://s, client_secret: s }\nwebpush: { subject: 'mailto:a@b', key: k.pem }").isEmpty)
         #expect(
             faults("wns: { package_sid: ms-app://s, client_secret: s, client_secret_file: f }") == [
-                "wns.client_secret and wns.client_secret_file exclude each other: give one of them"
+                "wns.client_secret and wns.client_secret_file exclude each other: set one of them"
             ])
         #expect(
             faults("wns: { package_sid: ms-app://s }") == [
-                "wns.package_sid needs wns.client_secret or wns.client_secret_file beside it"
+                "wns.package_sid also needs wns.client_secret or wns.client_secret_file"
             ])
-        #expect(faults("wns: { client_secret_file: f }") == ["the client secret of wns.* needs wns.package_sid beside it"])
-        #expect(faults("webpush: { key: k.pem }") == ["webpush.key needs webpush.subject beside it"])
-        #expect(faults("webpush: { subject: 'mailto:a@b' }") == ["webpush.subject needs webpush.key beside it"])
+        #expect(faults("wns: { client_secret_file: f }") == ["the client secret of wns.* also needs wns.package_sid"])
+        #expect(faults("webpush: { key: k.pem }") == ["webpush.key also needs webpush.subject"])
+        #expect(faults("webpush: { subject: 'mailto:a@b' }") == ["webpush.subject also needs webpush.key"])
     }
 
-    @Test func `A secret in a file is read again when it changes; one that cannot be used leaves the one before`() throws {
+    @Test func `A changed secret file is reloaded, and an invalid one leaves the previous secret in use`() throws {
         let folder = try ScriptFolder(["secret": "first\n"])
         var files = WNSFiles()
         (files.packageSID, files.clientSecretFile) = (Self.sid, folder.url.appending(path: "secret").path)
@@ -67,14 +70,14 @@ import WebAPI
         #expect(try secret() == Secret("first") && watched.fault == nil)
         try folder.write("secret", Data("second and more\n".utf8))
         guard case .refused(let fault, goesOn: true) = watched.reload() else { throw Unexpected() }
-        #expect(fault.message.contains("the client secret has blanks") && !fault.message.contains("second"))
+        #expect(fault.message.contains("the client secret contains whitespace") && !fault.message.contains("second"))
         #expect(try secret() == Secret("first"))
         try folder.write("secret", Data("third\r\n".utf8))
         guard case .renewed = watched.reload() else { throw Unexpected() }
         #expect(try secret() == Secret("third") && watched.fault == nil)
     }
 
-    @Test func `A VAPID key stands in a file or in the setting itself`() throws {
+    @Test func `A VAPID key can be in a file or in the setting itself`() throws {
         let key = P256.Signing.PrivateKey()
         let folder = try ScriptFolder(["vapid.pem": key.pemRepresentation])
         let path = folder.url.appending(path: "vapid.pem").path
@@ -90,7 +93,7 @@ import WebAPI
         #expect(error?.code == "credential.invalid" && error?.message == "nowhere.pem does not exist")
     }
 
-    @Test func `A server sends with them, and tells what it has; one that cannot be used is refused for the platform`() async throws {
+    @Test func `A server uses the credentials of its settings, reports them, and refuses sends with an invalid one`() async throws {
         let key = P256.Signing.PrivateKey()
         let account: JSON = [
             "type": "service_account", "project_id": "demo-project", "client_email": "hub@demo-project.iam.gserviceaccount.com",
@@ -110,14 +113,14 @@ import WebAPI
                 shown.contains("service account \(address) for the project demo-project, to fcm.googleapis.com, from the settings"),
                 "\(shown)")
             #expect(
-                shown.contains("WNS       from the settings (wns.package_sid); wns.package_sid, as it is now, cannot be used"), "\(shown)")
+                shown.contains("WNS       from the settings (wns.package_sid); wns.package_sid cannot be used"), "\(shown)")
             #expect(shown.contains("\n  \(Base64URL.encode(key.publicKey.x963Representation))\n"), "\(shown)")
             let own = try await hub.command(["hub", "credentials", "remove", "fcm", "--yes"])
-            #expect(own.errors.contains("those of the server's settings are changed there"), "\(own)")
+            #expect(own.errors.contains("those from the server's settings are changed in the settings"), "\(own)")
 
             let doctor = try await hub.command(["doctor"], environment: settings).output
             #expect(doctor.contains("✓ FCM           settings: service account \(address) for the project demo-project\n"), "\(doctor)")
-            #expect(doctor.contains("✗ WNS           the client secret has blanks"), "\(doctor)")
+            #expect(doctor.contains("✗ WNS           the client secret contains whitespace"), "\(doctor)")
             #expect(doctor.contains("✓ Web Push      settings: VAPID key "), "\(doctor)")
             let metrics = try await hub.call("GET", "/metrics", by: nil).body
             #expect(metrics.contains(#"pushhost_credential_usable{hub="hub",platform="wns"} 0"#), "\(metrics)")
@@ -126,7 +129,7 @@ import WebAPI
             #expect(try await hub.call("PUT", "/hub/installations/w?api-version=2020-06", body: installation).status == 200)
             let sent = try await hub.command(["send", "--native", "wns", path("secret"), "--broadcast", "--yes"])
             #expect(sent.output.contains("InvalidCredentials") && sent.output.contains("credential.invalid"), "\(sent)")
-            try await hub.hear("the hub hub: WNS takes nothing: credential.invalid: the client secret has blanks")
+            try await hub.hear("the hub hub: WNS fails all deliveries: credential.invalid: the client secret contains whitespace")
         }
     }
 }

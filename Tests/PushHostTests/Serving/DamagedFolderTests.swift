@@ -1,12 +1,13 @@
 import Foundation
-import PushCore
+import PushModel
 import Storage
 import Support
 import Testing
 
 @testable import PushHost
+@testable import PushServer
 
-/// A data folder whose database was lost or damaged.
+/// A data folder whose database is missing or damaged.
 @Suite struct DamagedFolderTests {
     private let folder: ScriptFolder
     private var data: URL { folder.url.appending(path: "data") }
@@ -15,7 +16,7 @@ import Testing
 
     init() throws { folder = try ScriptFolder() }
 
-    /// Serves while `body` runs, which gets what was printed until the server was ready.
+    /// Serves while `body` runs. Passes it the output up to the startup banner.
     private func serving(_ body: (Dialogue, String) async throws -> Void = { _, _ in }) async throws {
         let server = try Dialogue(
             ["serve", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url,
@@ -58,20 +59,20 @@ import Testing
         return try names.reduce(into: [:]) { $0[$1] = try Data(contentsOf: data.appending(path: $1)) }
     }
 
-    @Test func `No server starts over a database that was lost or damaged, and a backup leads out of each`() async throws {
+    @Test func `A server does not start with a missing or damaged database, and a backup repairs each case`() async throws {
         var (whole, log) = (Data(), Data())
         try await serving { server, _ in
             try await register()
             #expect(try await run("hub", "backup", "good").status == 0)
-            // As a kill would leave them.
+            // As a kill would leave the files.
             server.signal(SIGSTOP)
             defer { server.signal(SIGCONT) }
             (whole, log) = (try Data(contentsOf: database), try Data(contentsOf: data.appending(path: "pushhost.sqlite-wal")))
         }
         let kinds: [(database: Data?, log: Data?, finding: String)] = [
             (Data(), log, "is empty, although a server has used its folder"), (nil, nil, "is missing, although"),
-            (whole.prefix(whole.count / 2), nil, "was cut short"), (Data("Dear diary".utf8), nil, "are not those of a SQLite database"),
-            (whole, Data("no log at all, but longer than its header".utf8), "are not those of a log"),
+            (whole.prefix(whole.count / 2), nil, "is truncated"), (Data("Dear diary".utf8), nil, "are not a SQLite database"),
+            (whole, Data("no log at all, but longer than its header".utf8), "are not a valid log"),
         ]
         for kind in kinds {
             for (name, content) in [("pushhost.sqlite", kind.database), ("pushhost.sqlite-wal", kind.log)] {
@@ -101,11 +102,11 @@ import Testing
         }
     }
 
-    @Test func `A folder with nothing but a key file is new, and its database is sealed with that key`() async throws {
+    @Test func `A folder with only a key file counts as new, and its database is sealed with that key`() async throws {
         let key = Data((0..<32).map { UInt8($0) })
         try folder.write("data/payload.key", key)
-        #expect(try await run("doctor").output.contains("free: no server runs"))
-        // A command that fails there does not make it look used.
+        #expect(try await run("doctor").output.contains("no server is running"))
+        // A failing command does not mark the folder as used.
         try folder.write("bad", Data("no backup".utf8))
         #expect(try await run("hub", "restore", "bad", "--yes").errors.contains("error[storage.foreign_file]"))
         try await serving { _, _ in try await register() }
@@ -114,7 +115,7 @@ import Testing
             let count = try await installations()
             #expect(count == 1)
         }
-        // From now on it is a server's.
+        // From now on the folder belongs to a server.
         try FileManager.default.removeItem(at: database)
         #expect(try await refused().errors.contains("error[storage.damaged]"))
         try FileManager.default.removeItem(at: data.appending(path: "lock"))
@@ -122,7 +123,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: database.path))
     }
 
-    @Test func `A folder of an older version is marked at its next start, and its lock and payload key say that it was used`() async throws
+    @Test func `A folder of an older version is marked at the next start, and its lock and payload key show that it was used`() async throws
     {
         try await serving()
         let first = try Data(contentsOf: mark)
@@ -135,14 +136,14 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: database.path))
     }
 
-    @Test func `A first start that was cut off before it had a database can be repeated`() async throws {
+    @Test func `A first start that was interrupted before it created a database can be repeated`() async throws {
         let locked = try DataFolder(path: data.path)
         #expect(try await FolderDatabase.preparing(locked).isNew)
         _ = try PayloadKeyFile(folder: data.path).key()
         locked.release()
         let unused = try JSON(parsing: Array(try Data(contentsOf: mark)))
         #expect(unused["used"]?.bool == false)
-        // Not even an empty file says otherwise.
+        // An empty database file does not count as use.
         try Data().write(to: database)
         #expect(try await run("hub", "backup", "a").errors.contains("error[storage.not_found]"))
         try await serving()
@@ -150,30 +151,30 @@ import Testing
         #expect(used["used"]?.bool == true && used["database"] == unused["database"])
     }
 
-    @Test func `A database that was put in the place of another is used, and the log says so`() async throws {
+    @Test func `A replaced database is used, and the log reports it`() async throws {
         try await serving { _, _ in try await register() }
-        // With the same key, as a copy of another server of the same operator.
+        // Another server's database of the same operator, sealed with the same key.
         let seal = PayloadKeyFile.seal(of: try PayloadKeyFile(folder: data.path).read())
         let other = try await SQLiteStorage.open(folder.url.appending(path: "other").path, seal: seal)
         _ = try await other.identify(as: DatabaseIdentity(random: 1 << 40))
         try await other.close()
         try FileManager.default.removeItem(at: database)
         try FileManager.default.copyItem(at: folder.url.appending(path: "other"), to: database)
-        let warning = "is not the one that the folder had before"
+        let warning = "was replaced by another one, which is used from now on"
         try await serving { server, screen in
             if !screen.contains(warning) { try await server.hear(warning) }
             #expect(try await installations() == 0)
         }
-        // From now on it is the folder's own.
+        // From now on it belongs to the folder.
         try await serving { _, screen in #expect(!screen.contains(warning)) }
     }
 
-    @Test func `A log that was deleted after a kill is missed`() async throws {
+    @Test func `A write-ahead log that was deleted after a kill is reported`() async throws {
         let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url)
         try await server.hear("Ctrl-C ends it.")
         server.signal(SIGKILL)
         _ = await server.end(closingInput: false)
-        let warning = "was deleted after the server before this one was killed"
+        let warning = "was deleted after the previous server was killed"
         let log = data.appending(path: "pushhost.sqlite-wal")
         try FileManager.default.removeItem(at: log)
         try await serving { server, screen in
@@ -182,7 +183,7 @@ import Testing
         try await serving { _, screen in #expect(!screen.contains(warning)) }
     }
 
-    @Test func `A server whose database has a damaged page is not ready, says why once, and is mended by a backup`() async throws {
+    @Test func `With a damaged page the server is not ready, logs the reason once, and is repaired by a backup`() async throws {
         try await serving { _, _ in
             try await register()
             #expect(try await run("hub", "backup", "good").status == 0)
@@ -196,14 +197,14 @@ import Testing
             let port = try #require(screen.firstMatch(of: /http:\/\/localhost:(\d+)/).flatMap { Int($0.1) })
             func ready() async throws -> WireAnswer { try await WireAnswer.exchange("GET", "/health/ready", [], body: [], port: port) }
             try await until { try await ready().status == 503 }
-            #expect(try await ready().body.contains("the server's database is damaged"))
+            #expect(try await ready().body.contains("the database is damaged; see the server's log"))
             let reason = "not ready: the database data/pushhost.sqlite cannot be read"
             let heard = screen.contains(reason) ? screen : try await server.hear("pushhost hub restore FILE")
             #expect(heard.contains(reason), "\(heard)")
             let doctor = try await run("doctor")
             #expect(doctor.output.contains("✗ database") && doctor.output.contains("✗ server        it is not ready"), "\(doctor.output)")
             #expect(try await curl("http://localhost/metrics").contains("pushhost_database_damaged 1"))
-            // It goes on with what is whole.
+            // The intact tables still work.
             #expect(try await installations() == 1)
             #expect(try await run("hub", "restore", "good", "--yes").status == 0)
             #expect(try await ready().status == 200)

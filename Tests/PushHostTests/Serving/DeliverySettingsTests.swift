@@ -1,8 +1,10 @@
 import Foundation
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
+@testable import PushRuntime
+@testable import PushServer
 
 @Suite struct DeliverySettingsTests {
     private func fault(_ yaml: String) -> String? {
@@ -14,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func `the way to APNs is set with an address, roots and pins`() throws {
+    @Test func `the connection to APNs is set by an address, roots and pins`() throws {
         let pin = Data(repeating: 7, count: 32).base64EncodedString()
         let yaml = """
             apns:
@@ -28,14 +30,14 @@ import Testing
         #expect(settings.delivery.pins.count == 1)
     }
 
-    @Test func `an address without TLS and a pin of another form are faults`() {
+    @Test func `an address without TLS and a malformed pin are faults`() {
         #expect(fault("apns: { address: 'http://127.0.0.1:8443' }")?.contains("apns.address") == true)
         for pin in ["abc", "host=", "host=sha256//", "host=sha256//AAAA", "host=sha1//\(Data(count: 32).base64EncodedString())"] {
             #expect(fault("apns: { pins: ['\(pin)'] }")?.contains("apns.pins") == true, "\(pin)")
         }
     }
 
-    @Test func `the ways to FCM, WNS and Web Push are set, and what cannot be used of them is named`() throws {
+    @Test func `the connections to FCM, WNS and Web Push are set, and invalid values are reported`() throws {
         let yaml = """
             fcm: { address: "https://127.0.0.1:8443", roots: /tmp/fcm.pem }
             wns: { address: "http://127.0.0.1:8090", channel_hosts: ["localhost:8443", "http://127.0.0.1:8090", "*.example.com"] }
@@ -54,11 +56,12 @@ import Testing
         ] {
             let parts = name.split(separator: ".")
             let list = name.hasSuffix("address") ? "'\(value)'" : "['\(value)']"
-            #expect(fault("\(parts[0]): { \(parts[1]): \(list) }")?.contains("\(name): \"\(value)\"") == true, "\(name) \(value)")
+            let found = fault("\(parts[0]): { \(parts[1]): \(list) }") ?? ""
+            #expect(found.contains("\(name): invalid") && found.contains("\"\(value)\""), "\(name) \(value)")
         }
     }
 
-    @Test func `roots of each service that cannot be read are named by their setting`() {
+    @Test func `unreadable roots of each service are reported with their setting`() {
         for (name, settings) in [
             ("fcm.roots", DeliverySettings(fcm: ServiceSettings(roots: "/nowhere/roots.pem"))),
             ("wns.roots", DeliverySettings(wns: ServiceSettings(roots: "/nowhere/roots.pem"))),
@@ -69,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `roots that cannot be read, or are none, are named`() throws {
+    @Test func `unreadable or empty roots are reported`() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "pushhost-roots-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -79,7 +82,7 @@ import Testing
         }
         #expect(error(file)?.message.contains(file) == true)
         try "nothing".write(toFile: file, atomically: true, encoding: .utf8)
-        #expect(error(file)?.message == "apns.roots: \(file): the file of roots holds no certificate in PEM")
+        #expect(error(file)?.message == "apns.roots: \(file): the file of trust roots contains no PEM certificate")
         #expect(error(file)?.code == "settings.invalid")
     }
 }

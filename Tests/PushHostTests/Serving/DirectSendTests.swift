@@ -1,14 +1,15 @@
-import PushCore
+import PushHub
+import PushModel
 import Testing
 
 @testable import PushHost
 
-/// Sends that go straight to devices, over HTTP.
+/// Sends directly to devices, over HTTP.
 @Suite struct DirectSendTests {
     private static let handle = String(repeating: "0123456789abcdef", count: 4)
     private static let boundary = "c3a0d9f6b2e14785a6c1d2e3f405162738495a6b7c8d9e0f1a2b3c4d5e6f"
 
-    /// What Go's mime/multipart has written when it is not closed.
+    /// The output of Go's mime/multipart writer without a call of Close.
     private static let openBody =
         "--\(boundary)\r\nContent-Disposition: inline; name=notification\r\nContent-Type: application/json;charset=utf-8\r\n\r\n"
         + #"{"aps":{"alert":"Goal"}}"# + "\r\n--\(boundary)\r\nContent-Disposition: inline; name=devices\r\n"
@@ -22,7 +23,7 @@ import Testing
 
     private static func chunk(_ text: String) -> String { "\(String(text.utf8.count, radix: 16))\r\n\(text)\r\n" }
 
-    /// Sends bytes and ends what is sent; the status of the answer, nil for none.
+    /// Sends the bytes and closes the sending side. Returns the status, or nil if there is no response.
     private static func status(_ bytes: String, _ hub: ServedHub) async throws -> Int? {
         let connection = try WireConnection(port: hub.port)
         await connection.send(bytes)
@@ -34,7 +35,7 @@ import Testing
         try JSON(parsing: try await hub.call("GET", "/api/v1/hubs/hub/notifications", by: .root).body)["items"]?.array?.count
     }
 
-    @Test func `A batch without its closing delimiter is sent where the body is whole, and refused where it is cut`() async throws {
+    @Test func `A batch without its closing delimiter is sent if the body is complete, and rejected if it is truncated`() async throws {
         try await ServedHub.serving(isSimulated: true) { hub in
             let body = Self.openBody
             let length = body.utf8.count
@@ -55,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `A foreign topic of one direct send is logged as that send's, and the hub goes on`() async throws {
+    @Test func `A wrong topic in one direct send is logged for that send only and does not affect the hub`() async throws {
         try await ServedHub.serving(isSimulated: true, settings: ["PUSHHOST_LOG_LEVEL": "notice"]) { hub in
             func send(_ headers: KeyValuePairs<String, String>) async throws -> WireAnswer {
                 var all = [("ServiceBusNotification-Format", "apple"), ("ServiceBusNotification-DeviceHandle", Self.handle)]
@@ -67,11 +68,11 @@ import Testing
             }
             let foreign = try await send(["apns-topic": "com.example.foreign"])
             #expect(foreign.body.contains("the apns-topic \"com.example.foreign\" of this send is not "), "\(foreign.body)")
-            let heard = try await hub.hear("APNs refuses the notification ")
+            let heard = try await hub.hear("APNs rejected the notification ")
             let reason = try await hub.hear("TopicDisallowed: the apns-topic \"com.example.foreign\" of this send is not ")
             let good = try await send([:])
             #expect(good.body.contains("<Success>1</Success>"), "\(good.body)")
-            #expect(!(heard + reason).contains("takes nothing"))
+            #expect(!(heard + reason).contains("fails all deliveries"))
             let doctor = try await hub.command(["doctor"])
             #expect(!doctor.output.contains("TopicDisallowed"), "\(doctor.output)")
         }

@@ -1,19 +1,20 @@
 import Foundation
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
 
-/// Broadcasts over real connections while servers die, services fail and disks are full: every phone has its push, and few have it twice.
+/// Broadcasts over real connections while servers are killed, services fail and disks are full. Every phone gets its push, and few get
+/// it twice.
 @Suite struct FanOutTests {
-    /// Of a notification, when its server is killed.
+    /// The limit of repeated pushes for each kill of the server.
     private static let mostRepetitions = 5_000
 
-    /// Everybody has the newest notification, as the server says and as the service has written down.
+    /// Expects that every device has the newest notification, according to the server and to the service's ledger.
     ///
     /// - Parameters:
-    ///   - repetitions: how many pushes there may be beside those that everybody has.
-    ///   - what: has befallen it.
+    ///   - repetitions: the maximum number of pushes beyond one per device.
+    ///   - what: the fault, for messages.
     private func expectAllReached(
         _ bench: FanOut, repetitions: Int = .max, _ what: String = "", sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
@@ -28,7 +29,7 @@ import Testing
         try bench.simulator.clearLedger()
     }
 
-    /// - Parameter notifications: that everybody has had.
+    /// - Parameter notifications: the number of notifications that every device has received.
     private func expectSound(_ bench: FanOut, notifications: Int = 1, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         #expect(await bench.end(SIGTERM) == 0, sourceLocation: sourceLocation)
         #expect(await bench.simulator.end() == 0, sourceLocation: sourceLocation)
@@ -38,7 +39,8 @@ import Testing
         #expect(try bench.rows("SELECT count(*) FROM registration") == ["\(bench.devices)"], sourceLocation: sourceLocation)
     }
 
-    /// How many devices there are, and at which requests the server dies. Each time more were reached than may be reached again.
+    /// The number of devices, and the requests after which the server is killed. At each kill more pushes have been sent than may be
+    /// repeated.
     private struct Fate: Sendable, CustomTestStringConvertible {
         let service: FanOutService
         var devices = 6_500
@@ -53,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: Fate.all)
-    private func `A server that is killed in a broadcast goes on where it was`(fate: Fate) async throws {
+    private func `A server killed during a broadcast resumes it`(fate: Fate) async throws {
         let bench = try await FanOut(devices: fate.devices, of: fate.service)
         let sender = try bench.broadcast()
         for requests in fate.kills {
@@ -67,21 +69,21 @@ import Testing
     }
 
     @Test(arguments: FanOutService.all)
-    func `A push service that dies, stands still or breaks connections off has every push at last`(service: FanOutService) async throws {
+    func `A push service that is killed, stopped or resets connections gets every push in the end`(service: FanOutService) async throws {
         let bench = try await FanOut(devices: 1_000, of: service)
         var sender = try bench.broadcast(pace: "200/s")
         try await bench.simulator.taken(300)
         await bench.simulator.end(SIGKILL)
-        try await bench.hear("\(service.name) takes nothing")
+        try await bench.hear("\(service.name) fails all deliveries")
         try await bench.simulator.start()
         #expect(await sender.end().status == 0)
         try await expectAllReached(bench, "killed")
 
-        // In batches that all go out at once, so that nobody answers any of them at the same moment.
+        // All batches are in flight at once, so that none gets a response during the stop.
         sender = try bench.broadcast(pace: "100/s")
         try await bench.simulator.taken(1_000)
         bench.simulator.signal(SIGSTOP)
-        try await bench.hear("\(service.name) answers nobody")
+        try await bench.hear("\(service.name) does not respond")
         bench.simulator.signal(SIGCONT)
         #expect(await sender.end().status == 0)
         try await expectAllReached(bench, "stopped")
@@ -94,16 +96,16 @@ import Testing
         try await expectSound(bench, notifications: 3)
     }
 
-    /// Some devices are put off, or all of them until the hub has noticed.
+    /// The service refuses some devices temporarily, or all until the hub has noticed.
     @Test(arguments: FanOutService.all)
-    func `What a push service puts off, it gets again`(service: FanOutService) async throws {
+    func `Temporarily refused pushes are sent again`(service: FanOutService) async throws {
         let bench = try await FanOut(devices: 1_000, of: service)
         let faults = "/faults/\(service.word)"
         func round(_ fault: String, isOutage: Bool = true) async throws {
             try await bench.simulator.control("POST", faults, "{\(fault)}")
             let sender = try bench.broadcast()
             if isOutage {
-                try await bench.hear("\(service.name) answers nobody")
+                try await bench.hear("\(service.name) does not respond")
                 try await bench.simulator.control("DELETE", faults)
             }
             #expect(await sender.end().status == 0)
@@ -115,7 +117,7 @@ import Testing
         try await round(#""reason": "\#(unavailable)", "retry_after": 1"#)
         let givesTokens = [Platform.fcmV1, .wns].contains(service.platform)
         if givesTokens {
-            // Those that the hub has end before their time, and there are no others.
+            // Revokes the hub's access tokens; new ones are refused.
             try await bench.simulator.control("DELETE", "/tokens/\(service.word)")
             try await round(#""reason": "server_error", "at": "token""#)
         }
@@ -123,13 +125,13 @@ import Testing
     }
 
     @Test(arguments: FanOutService.all)
-    func `A full disk holds a broadcast up, and costs nobody a push`(service: FanOutService) async throws {
+    func `A full disk delays a broadcast and loses no push`(service: FanOutService) async throws {
         let bench = try await FanOut(devices: service.platform == .apns ? 10_000 : 5_000, of: service)
         _ = await bench.end(SIGTERM)
         // 300 KiB for each file.
         try await bench.startServer(line: #"trap '' XFSZ; ulimit -S -f 600; exec "$0" "$@""#)
         let sender = try bench.broadcast()
-        try await bench.hear("progress is not on disk yet")
+        try await bench.hear("progress is not stored yet")
         let lift = try await Program.run(
             ["--pid", "\(bench.serverID)", "--fsize=unlimited"], tool: URL(filePath: "/usr/bin/prlimit"))
         #expect(lift.status == 0, "\(lift.errors)")

@@ -1,5 +1,5 @@
 import Foundation
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
@@ -18,7 +18,7 @@ import Testing
             try await server.hear("Ctrl-C ends it.")
         }
 
-        /// Another process on the same data, after this one was killed.
+        /// Kills the server and starts another one on the same data.
         mutating func kill() async throws {
             server.signal(SIGKILL)
             _ = await server.end(closingInput: false)
@@ -35,13 +35,13 @@ import Testing
             try await Program.shell(line.replacing(/(^|\$\(|\| )pushhost/) { "\($0.1)\"$P\"" }, in: folder.url)
         }
 
-        /// What a command answers with `--json`.
+        /// The result of a command with `--json`.
         func json(_ command: String) async throws -> JSON {
             let program = try await shell("\(command) --json")
             return try #require(try JSON(parsing: program.output)["result"])
         }
 
-        /// A request over the socket of the data folder.
+        /// Sends a request over the socket of the data folder.
         func post(_ path: String, _ body: String) async throws -> JSON {
             let socket = "--unix-socket pushhost-data/pushhost.sock"
             let program = try await shell("curl -s \(socket) -X POST 'http://localhost\(path)' -d '\(body)'")
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `A request starts a script, whose changes the next run has, and what it does not take is refused`() async throws {
+    @Test func `A request runs a script, edits apply to the next run, and invalid arguments are rejected`() async throws {
         let bench = try await Bench(
             "flows: [{ name: greet, script: greet.lua, http: send }]\n",
             [
@@ -75,7 +75,7 @@ import Testing
         let run = try await bench.post("/flows/greet", #"{"to": "Sports", "pin": "UNSPEAKABLE"}"#)
         #expect(run["state"] == "completed" && run["result"]?["state"] == "NoTargetFound")
         let shown = try await bench.shell("pushhost runs show r-1")
-        #expect(shown.output.contains("given      to=Sports pin=***") && !shown.output.contains("UNSPEAKABLE"))
+        #expect(shown.output.contains("arguments  to=Sports pin=***") && !shown.output.contains("UNSPEAKABLE"))
         let database = try Data(contentsOf: bench.folder.url.appending(path: "pushhost-data/pushhost.sqlite"))
         let log = (try? Data(contentsOf: bench.folder.url.appending(path: "pushhost-data/pushhost.sqlite-wal"))) ?? Data()
         #expect((database + log).range(of: Data("UNSPEAKABLE".utf8)) == nil)
@@ -84,7 +84,7 @@ import Testing
         #expect(refused["code"] == "args.invalid" && refused["status"] == 400)
         #expect(
             refused["detail"]?.string
-                == "the flow has no argument \"too\"; did you mean \"to\"?; pin: it must be a string, not a number; to (whom) is missing")
+                == "unknown argument \"too\"; did you mean \"to\"?; pin: it must be a string, not a number; to (whom) is missing")
         try bench.folder.write("greet.lua", Data("return \"new\"".utf8))
         #expect(try await bench.post("/flows/greet", "{}")["result"] == "new")
         try bench.folder.write("greet.lua", Data("return nonsense nonsense".utf8))
@@ -93,7 +93,7 @@ import Testing
         try await bench.end()
     }
 
-    @Test func `A script that loops over what the server does for it ends by its time-out, and the server does not wait for it`()
+    @Test func `A script that loops over host calls ends at its timeout and does not delay the server's shutdown`()
         async throws
     {
         let bench = try await Bench(
@@ -119,7 +119,7 @@ import Testing
         try await bench.end()
     }
 
-    @Test func `After kill -9 what may be begun again has run, and what may not has not run twice`() async throws {
+    @Test func `After kill -9, at-least-once runs are repeated and at-most-once runs are not`() async throws {
         let script = """
             local push = require "push"
             local args = push.args { mark = { type = "string", default = "none" } }
@@ -142,12 +142,12 @@ import Testing
         }
         _ = try await bench.until("r-1", is: "running")
         _ = try await bench.until("r-3", is: "running")
-        // Runs that have begun go on as they are: none of them ends before the server does.
+        // Runs in progress use the old script, so that none ends before the server is killed.
         try bench.folder.write("slow.lua", Data(quick.utf8))
         try await bench.kill()
         let again = try await bench.until("r-1", is: "completed")
         #expect(again["attempts"] == 2 && again["result"] == "first")
-        // It had waited, and had not begun.
+        // The second run was queued and had not started.
         #expect(try await bench.until("r-2", is: "completed")["attempts"] == 1)
         let once = try await bench.until("r-3", is: "interrupted")
         #expect(once["attempts"] == 1 && once["failure"]?["code"] == "run.interrupted")
@@ -156,7 +156,7 @@ import Testing
         try await bench.end()
     }
 
-    @Test func `What cannot begin is said before it should, and what has failed is counted`() async throws {
+    @Test func `A flow that cannot start is reported in advance, and failed runs are counted`() async throws {
         let bench = try await Bench(
             """
             flows:
@@ -177,13 +177,13 @@ import Testing
         let flows = try await bench.json("pushhost flows")["items"]?.array ?? []
         #expect(flows.map { $0["trouble"] == nil } == [true, true, false, false])
         let shown = try await bench.shell("pushhost flows")
-        #expect(shown.output.contains("✗ odd cannot begin: the flow has no argument \"nmae\"; did you mean \"name\"?\n"))
-        #expect(shown.output.contains("✗ torn cannot begin: ") && shown.output.contains("torn.lua:1"))
+        #expect(shown.output.contains("✗ odd cannot start: the flow has no argument \"nmae\"; did you mean \"name\"?\n"))
+        #expect(shown.output.contains("✗ torn cannot start: ") && shown.output.contains("torn.lua:1"))
         let doctor = try await bench.shell("pushhost doctor --config pushhost.yaml")
-        #expect(doctor.output.contains("odd cannot begin: the flow has no argument") && doctor.output.contains("torn cannot begin: "))
+        #expect(doctor.output.contains("odd cannot start: the flow has no argument") && doctor.output.contains("torn cannot start: "))
         #expect(try await bench.post("/flows/good", "{}")["state"] == "completed")
         #expect(try await bench.post("/flows/good", #"{"name": "z"}"#)["detail"]?.string?.contains("not my name") == true)
-        // What it does is not asked for, only what it takes.
+        // Only the declaration is read in advance, not the rest of the script.
         let late = try await bench.post("/flows/late", "{}")
         #expect(late["detail"]?.string?.contains("too late (script.error), run r-3") == true && late["code"] == "run.failed")
         let metrics = try await bench.shell("curl -s --unix-socket pushhost-data/pushhost.sock http://localhost/metrics").output
@@ -193,7 +193,7 @@ import Testing
         try await bench.end()
     }
 
-    @Test func `A registration starts a flow, and the tutorials' backend is the bundled script`() async throws {
+    @Test func `A registration starts a flow, and the bundled script serves the tutorials' backend`() async throws {
         let script = try String(contentsOf: Program.root.appending(path: "scripts/backend_notifications.lua"), encoding: .utf8)
         let bench = try await Bench(
             """

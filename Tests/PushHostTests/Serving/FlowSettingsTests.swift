@@ -1,8 +1,9 @@
 import FoundationEssentials
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
+@testable import PushServer
 
 @Suite struct FlowSettingsTests {
     private func flows(_ yaml: String) throws(PushError) -> [ServedFlow] {
@@ -18,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `Flows are read with everything that they can have`() throws {
+    @Test func `Flows are read with all their settings`() throws {
         let found = try flows(
             """
             listen: { port: 1 }
@@ -60,12 +61,12 @@ import Testing
         #expect(found[2].answersBackend && found[2].guarantee == .atMostOnce)
     }
 
-    @Test func `Nothing is no fault`() throws {
+    @Test func `An empty list of flows is valid`() throws {
         #expect(try flows("flows:\n").isEmpty)
         #expect(try flows("flows: []\n").isEmpty)
     }
 
-    @Test func `Every fault is told, with its line and what was meant`() {
+    @Test func `Every fault is reported with its line and a suggestion`() {
         let found = faults(
             """
             flows:
@@ -93,9 +94,9 @@ import Testing
               - text
             """)
         func has(_ line: Int, _ text: String) -> Bool { found.contains { $0.hasPrefix("pushhost.yaml:\(line): ") && $0.contains(text) } }
-        #expect(has(2, "cannot be the name of a flow"))
-        #expect(has(4, "has no \"name\""))
-        #expect(has(5, "has no \"script\""))
+        #expect(has(2, "invalid flow name"))
+        #expect(has(4, "needs a \"name\""))
+        #expect(has(5, "needs a \"script\""))
         #expect(has(8, "did you mean \"http\"?"))
         #expect(has(9, "did you mean send?"))
         #expect(has(10, "its hour cannot be \"25\""))
@@ -105,12 +106,12 @@ import Testing
         #expect(
             has(14, "from 1 to 100") && has(15, "a duration") && has(16, "skip, queue or replace")
                 && has(17, "at-most-once or at-least-once"))
-        #expect(has(22, "belongs to a \"schedule\""))
+        #expect(has(22, "needs a \"schedule\""))
         #expect(has(23, "- name: morning"))
-        #expect(faults("flows: text\n") == ["pushhost.yaml:1: flows are written as a list: - name: morning"])
+        #expect(faults("flows: text\n") == ["pushhost.yaml:1: flows must be a list, such as - name: morning"])
     }
 
-    @Test func `What docs/automation.md has of flows can be read`() throws {
+    @Test func `The flows in docs/automation.md are valid`() throws {
         let page = try String(decoding: Data(contentsOf: Program.root.appending(path: "docs/automation.md")), as: UTF8.self)
         var found: [String] = []
         for block in page.matches(of: /(?s)```yaml[^\n]*\n(.*?)```/).map({ String($0.1) }) where block.contains("flows:") {
@@ -119,7 +120,7 @@ import Testing
         #expect(found.contains("digest") && found.contains("backend") && found.contains("greet"), "\(found)")
     }
 
-    @Test func `The steps for CI that docs/automation.md has pass`() async throws {
+    @Test func `The CI steps in docs/automation.md pass`() async throws {
         let page = try String(decoding: Data(contentsOf: Program.root.appending(path: "docs/automation.md")), as: UTF8.self)
         let steps = page.matches(of: /- run: pushhost (.*)/).map { $0.1.split(separator: " ").map(String.init) }
         #expect(steps.count == 3)
@@ -129,20 +130,20 @@ import Testing
         }
     }
 
-    @Test func `One schedule needs no list`() throws {
+    @Test func `A single schedule needs no list`() throws {
         let text = "flows: [{ name: a, script: a.lua, schedule: { cron: \"30 2 * * *\", time_zone: Europe/Berlin } }]"
         let rules = try flows(text)[0].schedules
         #expect(rules.map(\.name) == ["a"] && rules.first?.timeZone == "Europe/Berlin")
     }
 
-    @Test func `Two flows cannot answer the backend, nor two schedules have one name`() {
+    @Test func `Two flows cannot both serve the backend, and schedule names are unique`() {
         let twice = """
             flows:
               - { name: a, script: a.lua, backend: notifications, schedule: [{ name: s, cron: "@daily" }] }
               - { name: b, script: b.lua, backend: notifications, schedule: [{ name: s, cron: "@daily" }] }
             """
         let found = faults(twice)
-        #expect(found.contains { $0.contains("a and b both answer the app backend") })
-        #expect(found.contains { $0.contains("two schedules are named s") })
+        #expect(found.contains { $0.contains("a and b both have backend: notifications") })
+        #expect(found.contains { $0.contains("duplicate schedule name s") })
     }
 }

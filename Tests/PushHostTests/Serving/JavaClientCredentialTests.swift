@@ -2,13 +2,15 @@ import Crypto
 import CryptoExtras
 import Delivery
 import Foundation
-import PushCore
+import PushHub
+import PushModel
 import Testing
 
 @testable import PushHost
+@testable import PushRuntime
 
-/// What Azure's client for Java writes for the credentials of a hub: each property of a credential, and the text `null` for one that is
-/// not set.
+/// A hub description with credentials as Azure's Java client writes it: every property is present, and the text `null` stands for an
+/// unset one.
 private struct JavaDescription {
     private var credentials = ""
 
@@ -43,12 +45,12 @@ private struct JavaDescription {
     private static let sid = "ms-app://s-1-15-2-1-2-3-4-5-6-7"
     private static let endpoint = "https://api.push.apple.com:443/3/device"
 
-    /// As Azure's portal takes it: the text of the `.p8` file without its first and last line.
+    /// The form that Azure's portal accepts: the `.p8` file without its first and last line.
     private static var token: String {
         P256.Signing.PrivateKey().pemRepresentation.split(separator: "\n").dropFirst().dropLast().joined()
     }
 
-    /// Creates a hub, or updates one, which has `If-Match` with it.
+    /// Creates a hub, or updates one with `If-Match`.
     private static func put(
         _ description: JavaDescription, _ name: String, _ hub: ServedHub, isNew: Bool = false
     ) async throws -> WireAnswer {
@@ -73,7 +75,7 @@ private struct JavaDescription {
         return made.output
     }
 
-    @Test func `A signing key and a certificate of APNs are set, with null for all that belongs to the other`() async throws {
+    @Test func `An APNs signing key or certificate is accepted with null for the other's properties`() async throws {
         try await ServedHub.serving { hub in
             let token = JavaDescription().apns(token: Self.token, keyID: "KEY1234567", appName: "com.example.app", appID: "TEAM123456")
             let first = try await Self.put(token, "java", hub, isNew: true)
@@ -102,7 +104,7 @@ private struct JavaDescription {
         }
     }
 
-    @Test func `Credentials of all other platforms are set in one description, and those without a value are absent`() async throws {
+    @Test func `Credentials of all other platforms are accepted in one description, and those without a value are absent`() async throws {
         try await ServedHub.serving { hub in
             let vapid = P256.Signing.PrivateKey()
             let publicKey = Base64URL.encode(vapid.publicKey.x963Representation)

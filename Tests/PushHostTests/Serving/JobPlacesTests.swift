@@ -1,8 +1,10 @@
 import Glibc
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
+@testable import PushRuntime
+@testable import PushServer
 
 @Suite struct JobPlacesTests {
     private let folder: String
@@ -13,14 +15,14 @@ import Testing
         #expect(mkdir("\(folder)/allowed", 0o700) == 0)
     }
 
-    private func places() -> JobPlaces {
-        JobPlaces(
+    private func places() -> JobLocations {
+        JobLocations(
             folders: ["\(folder)/allowed/"], hosts: ["Files.example", "other.example:81"], isPublicOnly: true, spool: folder,
             random: SystemRandom())
     }
 
-    /// With a bench that is shut down behind the work.
-    private func with<Result>(_ work: (JobPlaces) async throws -> Result) async throws -> Result {
+    /// Runs `work` and shuts the locations down afterwards.
+    private func with<Result>(_ work: (JobLocations) async throws -> Result) async throws -> Result {
         let places = places()
         do {
             let result = try await work(places)
@@ -32,7 +34,7 @@ import Testing
         }
     }
 
-    private func code(_ work: (JobPlaces) async throws -> Void) async -> String? {
+    private func code(_ work: (JobLocations) async throws -> Void) async -> String? {
         do {
             try await with(work)
             return nil
@@ -47,7 +49,7 @@ import Testing
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test func `A result is there when it is finished, and is read again`() async throws {
+    @Test func `A result appears when it is finished, and can be read back`() async throws {
         try await with { places in
             let output = try await places.write("hub/a b/Output.txt", in: "file://\(folder)/allowed/results/")
             try await output.write(Array("one\n".utf8))
@@ -64,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `Only what the operator allows is taken, and nothing that climbs out of it`() async throws {
+    @Test func `Only locations that the operator allows are accepted, without path traversal`() async throws {
         let refused = [
             ("file://\(folder)/other/x", "job.forbidden"), ("file://\(folder)/allowedness/x", "job.forbidden"),
             ("file://\(folder)/allowed/../x", "job.uri"), ("file://\(folder)/allowed/%2e%2e/x", "job.uri"),
@@ -82,7 +84,7 @@ import Testing
         for uri in taken { #expect(await code { try $0.check(uri) } == nil, "\(uri)") }
     }
 
-    @Test func `No link leads out of a folder`() async throws {
+    @Test func `Links do not lead out of a folder`() async throws {
         #expect(mkdir("\(folder)/secret", 0o700) == 0)
         #expect(symlink("\(folder)/secret", "\(folder)/allowed/link") == 0)
         #expect(symlink("/etc/passwd", "\(folder)/allowed/file") == 0)
@@ -93,7 +95,7 @@ import Testing
         #expect(await code { _ = try await $0.write("hub/j/Output.txt", in: "file://\(folder)/allowed/link") } == "job.files")
     }
 
-    @Test func `A refusal says what is allowed, and no right of access`() async throws {
+    @Test func `A refusal lists the allowed locations and hides the signature in the URI`() async throws {
         do {
             try await with { try $0.check("http://evil.example/x?sig=secret") }
         } catch let error as PushError {
@@ -103,9 +105,9 @@ import Testing
         }
     }
 
-    @Test func `A host that leads into the own network is refused, allowed or not`() async throws {
+    @Test func `A host on the local network is rejected, even if allowed`() async throws {
         for host in ["127.0.0.1", "localhost"] {
-            let places = JobPlaces(folders: [], hosts: [host], isPublicOnly: true, spool: folder, random: SystemRandom())
+            let places = JobLocations(folders: [], hosts: [host], isPublicOnly: true, spool: folder, random: SystemRandom())
             let error = await #expect(throws: PushError.self) { _ = try await places.read("http://\(host):1/x") }
             #expect(error?.code == "job.files" && error?.message.contains("not public") == true)
             await places.shutdown()

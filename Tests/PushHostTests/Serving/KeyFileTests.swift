@@ -1,10 +1,10 @@
 import Foundation
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
 
-/// The key file of a server: where it lies, and what happens without it.
+/// The key file of a server: its location, and what happens without it.
 @Suite struct KeyFileTests {
     private let folder: ScriptFolder
 
@@ -42,7 +42,7 @@ import Testing
         return all.output + hub.output
     }
 
-    @Test func `key.file names a place outside of the data folder, where the file is made for its owner alone`() async throws {
+    @Test func `key.file names a location outside of the data folder, and the file is readable only by its owner`() async throws {
         try await serving(key: "elsewhere.key") {}
         #expect(exists("elsewhere.key") && !exists("data/payload.key"))
         let attributes = try FileManager.default.attributesOfItem(atPath: url("elsewhere.key").path)
@@ -57,16 +57,16 @@ import Testing
         try await serving(key: "link.key") {}
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: url("elsewhere.key").path)
         let open = try await run("doctor", "--data", "data", key: "elsewhere.key")
-        #expect(open.status == 1 && open.output.contains("✗ payload key   others may read elsewhere.key"), "\(open.output)")
+        #expect(open.status == 1 && open.output.contains("✗ payload key   other users can read elsewhere.key"), "\(open.output)")
     }
 
-    @Test func `A place for the key file that cannot be used is named, and no data are made with another key`() async throws {
+    @Test func `An unusable key location is reported, and no data is created with another key`() async throws {
         let missing = try await refused(key: "no/folder/key")
-        #expect(missing.status == 2 && missing.errors.contains("error[data.payload_key]: key.file: no/folder/key cannot be made"))
+        #expect(missing.status == 2 && missing.errors.contains("error[data.payload_key]: key.file: no/folder/key cannot be created"))
         #expect(!exists("data/pushhost.sqlite"))
     }
 
-    @Test func `A key file that is missing beside a used database is not replaced, and the way out is said`() async throws {
+    @Test func `A missing key file of a used database is not replaced, and the error says what to do`() async throws {
         try await serving {}
         try FileManager.default.moveItem(at: url("data/payload.key"), to: url("away"))
         for program in [try await refused(), try await refused(key: "other.key")] {
@@ -75,18 +75,18 @@ import Testing
         }
         #expect(!exists("data/payload.key") && !exists("other.key"))
         let sick = try await run("doctor", "--data", "data")
-        #expect(sick.status == 1 && sick.output.contains("✗ payload key   data/payload.key is gone"), "\(sick.output)")
-        // It can still be copied.
+        #expect(sick.status == 1 && sick.output.contains("✗ payload key   data/payload.key is missing"), "\(sick.output)")
+        // A backup is still possible.
         #expect(try await run("hub", "backup", "kept.sqlite", "--data", "data").status == 0)
         try FileManager.default.moveItem(at: url("away"), to: url("data/payload.key"))
-        // Where the settings name another file, the old one is to be moved there.
+        // If the settings name another file, the error says to move the old one there.
         let moved = try await refused(key: "other.key")
         #expect(moved.status == 2 && moved.errors.contains("mv data/payload.key other.key"), "\(moved.errors)")
         try FileManager.default.moveItem(at: url("data/payload.key"), to: url("other.key"))
         try await serving(key: "other.key") {}
     }
 
-    @Test func `A key file that is a link to nothing is not taken for a lost one, and its secrets stay`() async throws {
+    @Test func `A dangling link as key file does not count as a lost key, and the secrets stay`() async throws {
         try await serving(key: "far.key") {}
         try FileManager.default.moveItem(at: url("far.key"), to: url("away.key"))
         try FileManager.default.createSymbolicLink(atPath: url("far.key").path, withDestinationPath: "not/mounted.key")
@@ -97,7 +97,7 @@ import Testing
         try await serving(key: "far.key") {}
     }
 
-    @Test func `A lost key is left behind with new access keys, and devices stay`() async throws {
+    @Test func `Renewing secrets after a lost key creates new access keys, and devices stay`() async throws {
         var before = ""
         try await serving {
             before = try await keys()
@@ -115,20 +115,22 @@ import Testing
             #expect(running.status == 2 && running.errors.contains("error[data.in_use]"), "\(running.errors)")
         }
         let whole = try await run("hub", "renew-secrets", "--yes", "--data", "data")
-        #expect(whole.status == 0 && whole.output.contains("every secret opens; nothing was changed"), "\(whole.output)")
-        // Another key than that of the database.
+        #expect(whole.status == 0 && whole.output.contains("the key file opens every secret; nothing was changed"), "\(whole.output)")
+        // A key that does not open the database.
         try Data(repeating: 1, count: 32).write(to: url("data/payload.key"))
         let other = try await refused()
         #expect(other.status == 2 && other.errors.contains("error[storage.sealed]"), "\(other.errors)")
         #expect(other.errors.contains("pushhost hub renew-secrets") && !other.errors.contains("backup"), "\(other.errors)")
-        #expect(try await run("doctor", "--data", "data").output.contains("✗ secrets       data/payload.key is not the key"))
+        #expect(
+            try await run("doctor", "--data", "data").output.contains(
+                "✗ secrets       they are sealed with another key than data/payload.key"))
         let unasked = try await run("hub", "renew-secrets", "--data", "data")
         #expect(unasked.status == 2 && unasked.errors.contains("--yes"), "\(unasked.errors)")
         let renewed = try await run("hub", "renew-secrets", "--yes", "--data", "data")
         #expect(renewed.status == 0, "\(renewed.errors)")
         for line in [
-            "access keys of the server are new: RootManageSharedAccessKey", "access keys of the hub hub are new: ",
-            "push credentials of the hub hub were removed: Wns",
+            "new access keys of the server: RootManageSharedAccessKey", "new access keys of the hub hub: ",
+            "removed push credentials of the hub hub: Wns",
         ] {
             #expect(renewed.output.contains(line), "\(renewed.output)")
         }
@@ -144,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `A backup of another server is taken in with its key, or with new secrets, also while a server runs`() async throws {
+    @Test func `A backup of another server is restored with its key or with new secrets, also while a server runs`() async throws {
         var before = ""
         try await serving {
             before = try await keys()
@@ -157,24 +159,24 @@ import Testing
             #expect(refused.status == 4 && refused.errors.contains("error[storage.sealed]"), "\(refused.errors)")
             #expect(refused.errors.contains("the database kept.sqlite") && refused.errors.contains("--renew-secrets"), "\(refused.errors)")
             // The server's own database needs its own key.
-            #expect(refused.errors.contains("end the server") && !refused.errors.contains("hub renew-secrets"), "\(refused.errors)")
+            #expect(refused.errors.contains("stop the server") && !refused.errors.contains("hub renew-secrets"), "\(refused.errors)")
             #expect(try await keys() == own)
             let renewed = try await run("hub", "restore", "kept.sqlite", "--yes", "--renew-secrets", "--data", "data")
             #expect(
-                renewed.status == 0 && renewed.output.contains("access keys of the hub hub are new"), "\(renewed.output)\(renewed.errors)")
+                renewed.status == 0 && renewed.output.contains("new access keys of the hub hub"), "\(renewed.output)\(renewed.errors)")
             let after = try await keys()
             #expect(after != own && after != before)
         }
-        // Without a server: into a new folder, which gets a key of its own only with new secrets.
+        // Without a server: a new folder gets its own key only with new secrets.
         let keyless = try await run("hub", "restore", "kept.sqlite", "--yes", "--data", "new")
         #expect(keyless.status == 2 && keyless.errors.contains("error[storage.sealed]"), "\(keyless.errors)")
-        #expect(keyless.errors.contains("add --renew-secrets") && !keyless.errors.contains("end the server"), "\(keyless.errors)")
+        #expect(keyless.errors.contains("add --renew-secrets") && !keyless.errors.contains("stop the server"), "\(keyless.errors)")
         #expect(!exists("new/payload.key") && !exists("new/pushhost.sqlite"))
         let fresh = try await run("hub", "restore", "kept.sqlite", "--yes", "--renew-secrets", "--data", "new", "--json")
         let renewed = try JSON(parsing: fresh.output)["result"]?["renewed"]
         #expect(fresh.status == 0 && renewed?["keys"] == ["RootManageSharedAccessKey"], "\(fresh.output)\(fresh.errors)")
         try await serving(data: "new") {}
-        // With the key file everything is as it was.
+        // With the key file everything is as before.
         try FileManager.default.removeItem(at: url("data/payload.key"))
         try FileManager.default.copyItem(at: url("old/payload.key"), to: url("data/payload.key"))
         #expect(try await run("hub", "restore", "kept.sqlite", "--yes", "--data", "data").status == 0)

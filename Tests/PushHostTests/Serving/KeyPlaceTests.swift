@@ -1,10 +1,10 @@
 import Foundation
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
 
-/// A key file that lies outside of the data folder, and commands that get the folder without the settings.
+/// A key file outside of the data folder, and commands that get the folder without the settings.
 @Suite struct KeyPlaceTests {
     private static let settings = "data: data\nkey:\n  file: elsewhere.key\n"
     private let folder: ScriptFolder
@@ -36,7 +36,7 @@ import Testing
 
     private func recorded() throws -> String? { try JSON(parsing: Array(try Data(contentsOf: url("data/identity.json"))))["key"]?.string }
 
-    /// Serves with a key outside of the folder, and takes a backup.
+    /// Serves with a key outside of the folder and makes a backup.
     ///
     /// - Returns: the access keys.
     private func used() async throws -> Set<String> {
@@ -54,7 +54,7 @@ import Testing
         ["hub", "restore", "kept.sqlite", "--yes", "--renew-secrets"], ["hub", "restore", "kept.sqlite", "--yes"],
     ]
 
-    @Test func `The data folder records where its key lies, and without the settings the key is not taken for lost`() async throws {
+    @Test func `The data folder records where its key is, so that the key does not count as lost without the settings`() async throws {
         let before = try await used()
         let place = try #require(try recorded())
         #expect(place.hasPrefix("/") && place.hasSuffix("/elsewhere.key"))
@@ -65,7 +65,7 @@ import Testing
             #expect(refused.errors.contains("the key file of the data folder data is \(place)"), "\(refused.errors)")
             #expect(refused.errors.contains("--config") && refused.errors.contains("--key-is-lost"), "\(refused.errors)")
         }
-        // A file that is the key of something else does not change that.
+        // The key file of something else does not change that.
         try Data(repeating: 1, count: 32).write(to: url("data/payload.key"))
         for command in Self.commands.dropFirst() {
             let refused = try await Program.run(command + ["--data", "data"], in: folder.url)
@@ -78,9 +78,9 @@ import Testing
         #expect(sick.status == 1 && sick.output.contains("✗ payload key   the key file of the data folder data is"), "\(sick.output)")
         #expect(sick.output.contains("--config") && !sick.output.contains("payload.key is gone"), "\(sick.output)")
         #expect(try Data(contentsOf: url("data/pushhost.sqlite")) == database && !exists("data/payload.key"))
-        // With the settings it is found.
+        // The settings find the key.
         let renewed = try await run("hub", "renew-secrets", "--config", "s.yaml", "--yes")
-        #expect(renewed.status == 0 && renewed.output.contains("every secret opens; nothing was changed"), "\(renewed.errors)")
+        #expect(renewed.status == 0 && renewed.output.contains("the key file opens every secret; nothing was changed"), "\(renewed.errors)")
         #expect(try await run("hub", "restore", "kept.sqlite", "--yes", "--config", "s.yaml").status == 0)
         var after: Set<String> = []
         try await serving("--config", "s.yaml") { after = try await keys() }
@@ -88,28 +88,28 @@ import Testing
         #expect(try recorded() == place)
     }
 
-    @Test func `A key that is lost outside of the folder is left behind with --key-is-lost, and the folder has its own from then on`()
+    @Test func `A lost key outside of the folder is given up with --key-is-lost, and the folder then has its own`()
         async throws
     {
         let before = try await used()
         try FileManager.default.removeItem(at: url("elsewhere.key"))
         let renewed = try await run("hub", "renew-secrets", "--data", "data", "--yes", "--key-is-lost")
-        #expect(renewed.status == 0 && renewed.output.contains("access keys of the hub hub are new"), "\(renewed.output)\(renewed.errors)")
+        #expect(renewed.status == 0 && renewed.output.contains("new access keys of the hub hub"), "\(renewed.output)\(renewed.errors)")
         #expect(exists("data/payload.key"))
         #expect(try recorded() == nil)
         var after: Set<String> = []
         try await serving("--data", "data") { after = try await keys() }
         #expect(after.count == before.count && after.isDisjoint(with: before))
-        // Settings that still name the old place do not make another key.
+        // Settings that still name the old location do not create another key.
         let refused = try await Program.run(Self.commands[0] + ["--config", "s.yaml"], in: folder.url)
         #expect(refused.status == 2 && refused.errors.contains("mv data/payload.key elsewhere.key"), "\(refused.errors)")
     }
 
-    @Test func `A backup is restored without the lost key of its folder with --key-is-lost`() async throws {
+    @Test func `A backup is restored without the folder's lost key by --key-is-lost`() async throws {
         let before = try await used()
         try FileManager.default.removeItem(at: url("elsewhere.key"))
         let restored = try await run("hub", "restore", "kept.sqlite", "--yes", "--renew-secrets", "--key-is-lost", "--data", "data")
-        #expect(restored.status == 0 && restored.output.contains("access keys of the hub hub are new"), "\(restored.errors)")
+        #expect(restored.status == 0 && restored.output.contains("new access keys of the hub hub"), "\(restored.errors)")
         #expect(try recorded() == nil)
         try await serving("--data", "data") {
             let after = try await keys()
@@ -121,20 +121,20 @@ import Testing
         let before = try await used()
         try FileManager.default.moveItem(at: url("elsewhere.key"), to: url("data/payload.key"))
         let renewed = try await run("hub", "renew-secrets", "--data", "data", "--yes")
-        #expect(renewed.status == 0 && renewed.output.contains("every secret opens; nothing was changed"), "\(renewed.errors)")
+        #expect(renewed.status == 0 && renewed.output.contains("the key file opens every secret; nothing was changed"), "\(renewed.errors)")
         #expect(try recorded() == nil)
         try await serving("--data", "data") {
             let after = try await keys()
             #expect(after == before)
         }
-        // The same for new settings, and for a backup that another key seals.
+        // The same for new settings, and for a backup sealed with another key.
         try await serving("--data", "other")
         #expect(try await run("hub", "backup", "other.sqlite", "--data", "other").status == 0)
         try FileManager.default.moveItem(at: url("data/payload.key"), to: url("elsewhere.key"))
         try await serving("--config", "s.yaml")
         try FileManager.default.moveItem(at: url("elsewhere.key"), to: url("data/payload.key"))
         let restored = try await run("hub", "restore", "other.sqlite", "--yes", "--renew-secrets", "--data", "data")
-        #expect(restored.status == 0 && restored.output.contains("access keys of the hub hub are new"), "\(restored.errors)")
+        #expect(restored.status == 0 && restored.output.contains("new access keys of the hub hub"), "\(restored.errors)")
         #expect(try recorded() == nil)
     }
 }

@@ -1,7 +1,7 @@
 import Delivery
 import Foundation
 import HTTPTypes
-import PushCore
+import PushModel
 import Synchronization
 import Testing
 
@@ -10,18 +10,18 @@ import Testing
 /// `pushhost serve` under `kill -9`.
 @Suite struct KillTests {
     private static let kills = 20
-    /// Devices that are registered before the first kill, and that every notification is for.
+    /// The number of devices registered before the first kill; every notification goes to all of them.
     private static let crew = 3
-    /// The crew, and one device of those that were registered meanwhile.
+    /// Those devices, and one that was registered later.
     private static let devicesOfNotification = crew + 1
 
-    @Test func `what was answered outlives every kill, and what was accepted is delivered`() async throws {
+    @Test func `answered requests survive every kill, and accepted notifications are delivered`() async throws {
         let random = SeededRandom(seed: 22)
         let bench = try await KillBench(lives: (0..<Self.kills).map { _ in 1 + Int(random.next() % 60) })
         do {
             try await attack(bench)
         } catch {
-            // What is left would end the whole process with it.
+            // Ends the bench after a failure too: what is left would end the whole test process.
             Issue.record("\(error)")
             _ = try? await bench.end()
         }
@@ -30,7 +30,7 @@ import Testing
     private func attack(_ bench: KillBench) async throws {
         let clients = Clients(bench: bench)
         for number in 0..<Self.crew { try await clients.register(.crew(number)) }
-        // Six clients that never pause, until the last server that dies is dead.
+        // Six clients send without pauses until the last kill.
         try await withThrowingTaskGroup { group in
             for client in 0..<6 {
                 group.addTask {
@@ -48,7 +48,7 @@ import Testing
             }
             try await group.waitForAll()
         }
-        // Nobody kills the server now.
+        // From now on the server stays up.
         for number in 0..<10 { try await clients.send("last-\(number)") }
 
         try await clients.expectAllKept()
@@ -67,7 +67,7 @@ import Testing
             repetitions += handles.count - Set(handles).count
             if send.alert.hasPrefix("last-") { #expect(handles.count == send.devices.count) }
         }
-        // Twice is only what was begun and not recorded as ended when a server died: so many notifications for each platform.
+        // Only pushes in progress at a kill can be repeated: at most this many notifications for each platform.
         let bound = Self.kills * KillBench.concurrentNotifications * Platform.delivered.count * Self.devicesOfNotification
         #expect(repetitions <= bound, "\(repetitions) of \(clients.sends.count) notifications")
     }
@@ -77,7 +77,7 @@ import Testing
         #expect(try bench.rows("SELECT id FROM notification WHERE is_final = 0") == [])
         #expect(Set(try bench.rows("SELECT id FROM notification")) == Set(clients.sends.map(\.id)))
         #expect(try bench.rows("SELECT count(*) FROM notification") == ["\(clients.sends.count)"])
-        // Nothing was deleted: no place is left empty.
+        // Nothing was deleted, so the rows are contiguous.
         for (table, count) in [("registration", clients.devices.count), ("installation", clients.installations.count)] {
             #expect(try bench.rows("SELECT count(*) FROM \(table)") == ["\(count)"])
             #expect(try bench.rows("SELECT max(place) + 1 FROM \(table)") == ["\(count)"])
@@ -85,7 +85,7 @@ import Testing
     }
 }
 
-/// Clients of a hub, and what it has answered them.
+/// Clients of a hub, and the responses that they received.
 private final class Clients: Sendable {
     struct Send: Sendable {
         /// Also the idempotency key.
@@ -94,7 +94,7 @@ private final class Clients: Sendable {
         let devices: [Phone]
     }
 
-    /// A device, with a token and a tag that nobody else has. Of FCM: APNs refuses the tokens of so many new servers.
+    /// A device with a unique token and tag. It is an FCM device because APNs rejects the provider tokens of so many new servers.
     struct Phone: Sendable, Hashable {
         let tag: String
         let tags: [String]
@@ -125,7 +125,7 @@ private final class Clients: Sendable {
     var installations: [Phone] { kept.withLock { $0.installations } }
     var devices: [Phone] { kept.withLock { $0.registrations.map(\.phone) + $0.installations } }
 
-    // MARK: - Asking
+    // MARK: - Requests
 
     func register(_ phone: Phone) async throws {
         let made = try await bench.ask(.post, "registrationids")
@@ -153,7 +153,7 @@ private final class Clients: Sendable {
         kept.withLock { $0.installations.append(phone) }
     }
 
-    /// To the crew, and to whoever was registered last.
+    /// Sends to the crew and to the device registered last.
     func send(_ alert: String) async throws {
         let others = devices
         let crew = others.filter { $0.tags.contains("crew") }
@@ -170,13 +170,13 @@ private final class Clients: Sendable {
         kept.withLock { $0.sends.append(send) }
     }
 
-    /// The last part of an address.
+    /// The last segment of a URL.
     private static func name(_ address: String?) throws -> String {
         let path = try #require(address).prefix { $0 != "?" }
         return String(try #require(path.split(separator: "/").last))
     }
 
-    // MARK: - Looking
+    // MARK: - Checks
 
     func expectAllKept() async throws {
         let (registrations, installations) = kept.withLock { ($0.registrations, $0.installations) }
@@ -196,7 +196,7 @@ private final class Clients: Sendable {
         }
     }
 
-    /// Asks until each notification has come to its end.
+    /// Polls until every notification has ended.
     func expectAllEnded() async throws {
         for send in sends {
             var state = ""

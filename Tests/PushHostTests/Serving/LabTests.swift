@@ -1,12 +1,12 @@
 import Foundation
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
 
-/// `pushhost serve --lab`: the simulated push services inside of the server.
+/// `pushhost serve --lab`: the simulated push services inside the server.
 @Suite struct LabTests {
-    /// A server whose data lie in `data` of the folder; its standard output up to the end of the first screen.
+    /// A server whose data is in `data` of the folder, with its standard output up to the end of the startup banner.
     private static func serve(_ arguments: [String], in folder: URL) async throws -> (server: Dialogue, screen: String) {
         let server = try Dialogue(
             ["serve", "--port", "0", "--tls-port", "none", "--data", "data"] + arguments, in: folder,
@@ -25,11 +25,11 @@ import Testing
         + "<Property><Name>PackageSid</Name><Value>ms-app://s-1-15-2-1</Value></Property><Property><Name>SecretKey</Name><Value>x</Value>"
         + "</Property></Properties></WnsCredential></NotificationHubDescription></content></entry>"
 
-    @Test func `What a hub sends is shown by the phones of the lab; it goes together with no real credentials`() async throws {
+    @Test func `Phones of the lab show what a hub sends, and the lab excludes real credentials`() async throws {
         let folder = try ScriptFolder()
         let (server, screen) = try await Self.serve(["--lab"], in: folder.url)
         let lab = try #require(screen.firstMatch(of: /lab +on, at (http:\/\/127\.0\.0\.1:\d+)\n/)?.1)
-        #expect(screen.contains("the lab, and nowhere else"))
+        #expect(screen.contains("the lab only"))
         let installation = #"{"installationId":"i","platform":"apns","pushChannel":"\#(Self.handle)"}"#
         _ = try await Self.curl("-X PUT 'http://localhost/hub/installations/i?api-version=2020-06' -d '\(installation)'", in: folder.url)
         let sent = try await Self.curl(
@@ -39,7 +39,7 @@ import Testing
         let phone = try await Program.shell("curl -s \(lab)/phones/\(Self.handle)").output
         let phones = try await Program.shell("curl -s \(lab)/phones").output
         #expect(phone.contains("Hello lab") || phones.contains(Self.handle), "\(phone) \(phones)")
-        // As in `pushhost simulate`, the control plane answers to names of this machine alone.
+        // As in `pushhost simulate`, the control plane accepts only host names of this machine.
         let foreign = try await Program.shell("curl -s -o /dev/null -w '%{http_code}' -H 'Host: evil.example' \(lab)/credentials")
         #expect(foreign.output == "421")
         let keys = try Data(contentsOf: folder.url.appending(path: "data/lab/credentials.json"))
@@ -70,13 +70,13 @@ import Testing
         _ = try await Self.curl("-X PUT http://localhost/real -d '\(Self.credentials)'", in: folder.url)
         plain.signal(SIGTERM)
         #expect(await plain.end(closingInput: false).status == 0)
-        // What is for real devices is not for the phones of the lab.
+        // A hub with credentials sends to real devices, so that the lab does not start.
         let refused = try await Program.run(["serve", "--lab", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url)
         #expect(refused.status == 2)
         #expect(refused.errors.contains("error[lab.credentials]: the hub real has credentials"), "\(refused.errors)")
     }
 
-    @Test func `A full lab is named by the send, the trace and the doctor, and blames no token`() async throws {
+    @Test func `A full lab is reported by the send, the trace and the doctor, and no token counts as invalid`() async throws {
         let folder = try ScriptFolder()
         let server = try Dialogue(
             ["serve", "--port", "0", "--tls-port", "none", "--data", "data", "--lab"], in: folder.url,
@@ -102,14 +102,14 @@ import Testing
         let trace = try await command("trace", String(id), "--device", "i50", "--json")
         #expect(trace.output.contains("\"lab_full\"") && !trace.output.contains("environment"), "\(trace.output)")
         let doctor = try await command("doctor")
-        #expect(doctor.status == 1 && doctor.output.contains("the lab is full: it has made phones of 20 handles"), "\(doctor.output)")
+        #expect(doctor.status == 1 && doctor.output.contains("the lab is full: it has created 20 phones"), "\(doctor.output)")
         #expect(!doctor.output.contains("most tokens"), "\(doctor.output)")
         #expect(try await command("devices", "--json", "--all").output.contains("i79"))
         server.signal(SIGTERM)
         #expect(await server.end(closingInput: false).status == 0)
     }
 
-    @Test func `Third-party clients reach phones of the lab over TLS, where the setting gives it a port`() async throws {
+    @Test func `Third-party clients reach the lab's phones over TLS if a port is set for it`() async throws {
         let folder = try ScriptFolder()
         let server = try Dialogue(
             ["serve", "--lab", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url,
@@ -124,7 +124,7 @@ import Testing
         let refused = try await Program.shell("curl -sSi \(authority) -X POST '\(channel)'").output
         #expect(refused.hasPrefix("HTTP/2 401") && refused.contains("x-wns-error-description"), "\(refused)")
         #expect(try await Program.shell("curl -sS \(control)/ledger").output.contains(#""reason":"Unauthorized""#))
-        // A hub of the server sends to such a channel as to any other.
+        // A hub of the server sends to such a channel too.
         let installation = #"{"installationId":"i","platform":"wns","pushChannel":"\#(channel)"}"#
         _ = try await Self.curl("-X PUT 'http://localhost/hub/installations/i?api-version=2020-06' -d '\(installation)'", in: folder.url)
         let sent = try await Self.curl(
@@ -135,7 +135,7 @@ import Testing
         #expect(await server.end(closingInput: false).status == 0)
     }
 
-    @Test func `The lab excludes simulators elsewhere, and says when its port is taken`() async throws {
+    @Test func `The lab excludes external simulators, and a port in use is reported`() async throws {
         let folder = try ScriptFolder()
         let both = try await Program.run(["serve", "--lab", "--simulators", "http://127.0.0.1:1"], in: folder.url)
         #expect(both.status == 2)

@@ -3,9 +3,10 @@ import Synchronization
 import Testing
 
 @testable import PushHost
+@testable import PushServer
 
 @Suite struct LogLinesTests {
-    /// A reader that takes nothing until it is let, and then all.
+    /// A reader that blocks until it is opened, then reads everything.
     private final class Reader: Sendable {
         private let gate = DispatchSemaphore(value: 0)
         private let state = Mutex((text: "", isOpen: false, fails: false))
@@ -29,18 +30,18 @@ import Testing
         }
     }
 
-    private func lines(_ reader: Reader, limit: Int) -> LogLines {
-        LogLines(limit: limit, write: { reader.write($0) }, note: { "\($0) are missing" })
+    private func lines(_ reader: Reader, limit: Int) -> LogWriter {
+        LogWriter(limit: limit, write: { reader.write($0) }, note: { "\($0) are missing" })
     }
 
-    @Test func `nobody waits for a reader that does not read; what has no room is counted, and the log says so`() async {
+    @Test func `logging never waits for a blocked reader, and dropped lines are counted and reported`() async {
         let reader = Reader()
         let lines = lines(reader, limit: 100)
         for number in 0..<1000 { lines.line("line \(number)") }
         reader.open()
         await lines.finish(within: .seconds(600))
         let heard = reader.text.split(separator: "\n")
-        // The first ones may have been on their way before there were others.
+        // The first lines may already have been in progress.
         let kept = heard.filter { $0.hasPrefix("line ") }
         let missing = heard.filter { $0.hasSuffix(" are missing") }.compactMap { Int($0.prefix { $0.isNumber }) }
         #expect((12...30).contains(kept.count) && heard.first == "line 0")
@@ -50,7 +51,7 @@ import Testing
         #expect(reader.text.hasSuffix(" are missing\nlater\n"))
     }
 
-    @Test func `the end waits for a reader that does not read, but not for ever`() async {
+    @Test func `the end waits for a blocked reader, with a limit`() async {
         let reader = Reader()
         let lines = lines(reader, limit: 100)
         lines.line("a")
@@ -61,7 +62,7 @@ import Testing
         #expect(reader.text == "a\n")
     }
 
-    @Test func `what cannot be written is counted, and the next line tries again`() async {
+    @Test func `failed writes are counted, and the next line tries again`() async {
         let reader = Reader()
         reader.open()
         reader.fails = true

@@ -1,12 +1,15 @@
 import Foundation
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 import Testing
 import WebAPI
 
 @testable import PushHost
+@testable import PushRuntime
+@testable import PushServer
 
-/// The commands that manage a server, against one that runs.
+/// The commands that manage a running server.
 @Suite struct ManagementCommandTests {
     private static func install(
         _ id: String, _ tag: String, _ handle: String, at hub: ServedHub, template: Bool = true, platform: String = "apns"
@@ -28,7 +31,7 @@ import WebAPI
         return try #require(document["result"] ?? document["error"])
     }
 
-    @Test func `The exit code of a send tells all, some and none of the devices apart, and commands that show exit with 0`() async throws {
+    @Test func `The exit code of a send distinguishes all, some and no devices reached, and show commands exit with 0`() async throws {
         try await ServedHub.serving(isSimulated: true) { hub in
             let control = try #require(hub.simulatorPort)
             func refuse(_ count: Int) async throws {
@@ -48,11 +51,11 @@ import WebAPI
             #expect(shown.status == 0 && shown.output.contains("✗"), "\(shown.output)")
             #expect(try await hub.command(["trace", id]).status == 0)
             let help = try await hub.command(["send", "--help"]).output.replacing(/\s+/, with: " ")
-            #expect(help.contains("7 some devices were reached, and others failed"), "\(help)")
+            #expect(help.contains("7 some devices reached, and others failed"), "\(help)")
         }
     }
 
-    @Test func `A send that goes to several platforms is partial where one of them fails`() async throws {
+    @Test func `A send to several platforms is partial if one of them fails`() async throws {
         try await ServedHub.serving(isSimulated: true) { hub in
             try await Self.install("good", "mixed", Self.handle(1), at: hub, template: false)
             try await Self.install("bad", "mixed", "no-token-of-fcm", at: hub, template: false, platform: "fcmv1")
@@ -68,7 +71,7 @@ import WebAPI
         }
     }
 
-    @Test func `A send tells who got it and who did not and why, and who is near where nobody matches`() async throws {
+    @Test func `A send reports who got it, who did not and why, and near matches for unknown tags`() async throws {
         try await ServedHub.serving(isSimulated: true) { hub in
             try await Self.install("good", "sports", Self.handle(1), at: hub)
             try await Self.install("plain", "sports", Self.handle(2), at: hub, template: false)
@@ -106,28 +109,28 @@ import WebAPI
             #expect(try await hub.command(["notification", "list", "--scheduled"]).output == "no notifications\n")
             #expect(try await hub.command(["notification", "show", id]).output.contains("cancelled"))
             let all = try await hub.command(["notification", "list", "--top", "2"])
-            #expect(all.output.contains("Canceled") && all.output.contains("there are more"), "\(all.output)")
+            #expect(all.output.contains("Canceled") && all.output.contains("more items exist"), "\(all.output)")
             let test = try await hub.command(["send", "Goal", "--to", "sports", "--test", "--message", "a=b"])
             #expect(test.output.contains("1 of 1 sent"), "\(test.output)\(test.errors)")
             let everybody = try await hub.command(["send", "Goal", "--broadcast", "--yes"])
-            #expect(everybody.output.contains("to everybody  1 of 1 sent"), "\(everybody.output)\(everybody.errors)")
+            #expect(everybody.output.contains("to everyone  1 of 1 sent"), "\(everybody.output)\(everybody.errors)")
 
             let devices = try Self.result(try await hub.command(["devices", "--user", "ana", "--outcome", "Success", "--json"]))
             #expect(devices["items"]?.array?.compactMap { $0["installationId"]?.string } == ["good"])
             let some = try await hub.command(["devices", "--top", "1"])
-            #expect(some.output.contains("there are more: --all shows them"))
+            #expect(some.output.contains("more items exist: show them with --all"))
             #expect(!some.output.contains(Self.handle(1)))
         }
     }
 
     @Test(
         arguments: [
-            (["send", "Goal"], "give --to TAGS, or --broadcast"), (["send", "Goal", "--to", " "], "--to is empty"),
-            (["send", "Goal", "--to", "a", "--broadcast"], "exclude each other"), (["send", "--to", "a"], "there is nothing to send"),
-            (["send", "Goal", "--to", "a", "--at", "soon"], "that is no moment"),
+            (["send", "Goal"], "use --to TAGS, --broadcast"), (["send", "Goal", "--to", " "], "--to is empty"),
+            (["send", "Goal", "--to", "a", "--broadcast"], "exclude each other"), (["send", "--to", "a"], "no content"),
+            (["send", "Goal", "--to", "a", "--at", "soon"], "--at: invalid time \"soon\""),
             (["send", "Goal", "--to", "a", "--at", "1h", "--test"], "exclude each other"),
-            (["send", "--to", "a", "--native", "apns"], "a platform has no file"),
-            (["send", "--to", "a", "--native", "apnz", "f"], "no platform \"apnz\""),
+            (["send", "--to", "a", "--native", "apns"], "the last platform has no file"),
+            (["send", "--to", "a", "--native", "apnz", "f"], "unknown platform \"apnz\""),
             (["send", "--to", "a", "--native", "apns", "none.json"], "none.json does not exist"),
             (["send", "--to", "a", "--message", "x"], "--message name=value"),
             (["send", "--to", "a", "--message", "x=1", "--message", "x=2"], "the property x is given twice"),
@@ -138,13 +141,13 @@ import WebAPI
             ), (["devices", "--top", "0"], "from 1 on"),
             (
                 ["hub", "list", "--connection", "Endpoint=sb://x/;SharedAccessKeyName=a;SharedAccessKey=b", "--data", "d"],
-                "keep one of them"
+                "remove one of them"
             ),
-            (["key", "create", "k", "--rights", "own"], "\"own\" is no right"), (["key", "rotate", "k"], "--primary"),
-            (["hub", "list", "--connection", "Endpoint=x;SharedAccessKey=verysecret"], "no connection string"),
-            (["hub", "list", "--connection", "Endpoint=sb://x/;SharedAccessKey=verysecret;a"], "no connection string"),
+            (["key", "create", "k", "--rights", "own"], "unknown right \"own\""), (["key", "rotate", "k"], "--primary"),
+            (["hub", "list", "--connection", "Endpoint=x;SharedAccessKey=verysecret"], "invalid connection string"),
+            (["hub", "list", "--connection", "Endpoint=sb://x/;SharedAccessKey=verysecret;a"], "invalid connection string"),
         ])
-    func `What cannot be meant is said before anybody is asked`(arguments: [String], expected: String) async throws {
+    func `An invalid command line is rejected before any connection`(arguments: [String], expected: String) async throws {
         let program = try await Program.run(arguments)
         #expect(program.status == 2)
         #expect(program.errors.contains(expected), "\(program.errors)")
@@ -154,7 +157,7 @@ import WebAPI
         #expect(try JSON(parsing: json.output)["schema"]?.string == "pushhost.manage/1")
     }
 
-    @Test func `A server elsewhere is asked with a key, whose rights decide`() async throws {
+    @Test func `A remote server is accessed with a key, whose rights apply`() async throws {
         try await ServedHub.serving { hub in
             let folder = try ScriptFolder()
             func run(_ arguments: [String], _ string: String) async throws -> Program {
@@ -172,7 +175,7 @@ import WebAPI
             #expect(listener.status == 4)
             #expect(listener.errors.contains("error[sas.forbidden]"), "\(listener.errors)")
             let unnamed = try await run(["devices"], try hub.plainConnectionString(.full))
-            #expect(unnamed.status == 4 && unnamed.errors.contains("say --hub NAME"), "\(unnamed.errors)")
+            #expect(unnamed.status == 4 && unnamed.errors.contains("pass --hub NAME"), "\(unnamed.errors)")
             let absent = try await run(["send", "Goal", "--to", "a", "--hub", "nope"], try hub.plainConnectionString(.root))
             #expect(absent.status == 4 && absent.errors.contains("error[hub.not_found]"), "\(absent.errors)")
             let named = try await run(["devices"], try hub.plainConnectionString(.full) + ";EntityPath=hub")
@@ -185,7 +188,7 @@ import WebAPI
             #expect(try await run(["hub", "list"], full + ";EntityPath=hub").output.contains("\nhub "))
             #expect(try await run(["hub", "show"], full + ";EntityPath=hub").output.hasPrefix("hub hub\n"))
             let wrongScheme = try await run(["hub", "list"], full.replacing("http://", with: "sb://"))
-            #expect(wrongScheme.errors.contains("it does not speak TLS there"), "\(wrongScheme.errors)")
+            #expect(wrongScheme.errors.contains("the port does not speak TLS"), "\(wrongScheme.errors)")
             #expect(wrongScheme.errors.contains("write http:// in Endpoint"), "\(wrongScheme.errors)")
             let misspelt = try await Program.run(["hub", "list"], in: folder.url, environment: ["PUSHHOST_CONECTION": full])
             #expect(misspelt.status == 2 && misspelt.errors.contains("did you mean PUSHHOST_CONNECTION?"), "\(misspelt.errors)")
@@ -196,9 +199,9 @@ import WebAPI
         }
     }
 
-    @Test func `A redirect is the answer of something else, not a success`() async throws {
+    @Test func `A redirect is an error, not a success`() async throws {
         let folder = try ScriptFolder()
-        // A folder, which this server shows under its name with a slash.
+        // A folder, which this server redirects to its name with a slash.
         try FileManager.default.createDirectory(at: folder.url.appending(path: "api/v1/hubs"), withIntermediateDirectories: true)
         let site = try Dialogue(["-u", "-m", "http.server", "0", "--bind", "127.0.0.1"], tool: "/usr/bin/python3", in: folder.url)
         let port = try #require(try await site.hear("/)").firstMatch(of: /port (\d+)/)?.1)
@@ -211,7 +214,7 @@ import WebAPI
         _ = await site.end(closingInput: false)
     }
 
-    @Test func `Keys are made, rotated and revoked, and each works from that moment on, and no longer`() async throws {
+    @Test func `Keys can be created, rotated and revoked, with immediate effect`() async throws {
         try await ServedHub.serving { hub in
             let made = try Self.result(
                 try await hub.command(["key", "create", "new", "--rights", "listen,manage", "--hub", "hub", "--json"]))
@@ -240,22 +243,22 @@ import WebAPI
             let key = try hub.key(.full).reveal()
             #expect(!listed.output.contains(key))
             #expect(try await hub.command(["key", "list", "--hub", "hub", "--reveal"]).output.contains(key))
-            // A name with a slash is one part of a path.
+            // A name with a slash is one path segment.
             let second = try await hub.command(["hub", "create", "team/news"])
             #expect(second.status == 0)
             #expect(second.output.contains("Endpoint=sb://localhost:\(hub.tlsPort)/;"))
             #expect(try await hub.command(["hub", "show", "team/news"]).output.hasPrefix("hub team/news\n"))
             let which = try await hub.command(["devices"])
             #expect(which.status == 2)
-            #expect(which.errors.contains("there are 2 hubs: hub, team/news"), "\(which.errors)")
+            #expect(which.errors.contains("the server has 2 hubs: hub, team/news"), "\(which.errors)")
         }
     }
 
-    @Test func `On a terminal a deletion asks, and does nothing without a yes`() async throws {
+    @Test func `On a terminal a deletion asks for confirmation`() async throws {
         try await ServedHub.serving { hub in
             for (answer, status, rest) in [("n\n", 2, "nothing was done"), ("\n", 2, "nothing was done"), ("y\n", 0, "hub hub deleted")] {
                 let dialogue = try Dialogue(["hub", "delete", "hub", "--data", hub.data.path], onTerminal: true)
-                try await dialogue.hear("The hub hub goes with its 0 registrations and its keys. [y/N] ")
+                try await dialogue.hear("This deletes the hub hub with its keys and 0 registrations. [y/N] ")
                 dialogue.say(answer)
                 let end = await dialogue.end()
                 #expect(end.status == Int32(status))
@@ -264,13 +267,13 @@ import WebAPI
         }
     }
 
-    @Test func `The doctor finds what is wrong, with a server and without`() async throws {
+    @Test func `The doctor finds faults, with and without a server`() async throws {
         try await ServedHub.serving { hub in
             try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: hub.data.path)
-            // The server was told its ports on its own command line, and tells them.
+            // The server's ports come from its own command line, and it reports them to the doctor.
             let well = try await hub.command(["doctor"])
             #expect(well.status == 0, "\(well.output)")
-            for part in ["server        it answers", "port \(hub.tlsPort)", "certificate", "database"] {
+            for part in ["server        responding", "port \(hub.tlsPort)", "certificate", "database"] {
                 #expect(well.output.contains("✓ \(part)"), "\(well.output)")
             }
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: hub.data.path)
@@ -294,12 +297,12 @@ import WebAPI
             environment: ["PUSHHOST_LISTEN_PORT": String(simulators.port), "PUSHHOST_LISTEN_TLS_PORT": "8443"])
         _ = await simulators.end()
         #expect(sick.status == 1)
-        for part in ["✗ database", "✗ certificate   it ended on", "✗ port \(simulators.port)"] {
+        for part in ["✗ database", "✗ certificate   it expired on", "✗ port \(simulators.port)"] {
             #expect(sick.output.contains(part), "\(part): \(sick.output)")
         }
     }
 
-    @Test func `A server that hangs does not keep the doctor from what it can find out`() async throws {
+    @Test func `A hanging server does not keep the doctor from its other checks`() async throws {
         let folder = try ScriptFolder()
         let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url)
         try await server.hear("Ctrl-C ends it.")

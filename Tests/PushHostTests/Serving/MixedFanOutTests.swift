@@ -1,14 +1,14 @@
 import Foundation
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
 
-/// One notification for phones of every platform, over real connections, while one push service is not there: nobody waits for it but
-/// its own phones.
+/// A notification for phones of every platform over real connections, while one push service is unavailable. Only that service's phones
+/// are delayed.
 @Suite struct MixedFanOutTests {
     @Test(arguments: FanOutService.all)
-    func `Three push services have every push while the fourth is away, and it has its own when it is back`(
+    func `Three push services get every push while the fourth is unavailable, and it gets its own afterwards`(
         away: FanOutService
     ) async throws {
         let others = FanOutService.all.filter { $0.word != away.word }
@@ -47,16 +47,16 @@ import Testing
     }
 
     @Test(arguments: Absence.allCases)
-    private func `Browsers of one push service have every push while another is away`(absence: Absence) async throws {
+    private func `Browsers of one push service get every push while another is unavailable`(absence: Absence) async throws {
         let bench = try await FanOut(devices: 2_500, of: .webPush, beside: [.webPushToo])
         await absence.begin(bench.simulator)
         let sender = try bench.broadcast()
-        try await bench.hear("Web Push answers nobody at https://localhost:\(bench.simulator.port)")
+        try await bench.hear("Web Push at https://localhost:\(bench.simulator.port) does not respond")
         while bench.successes(of: .webPushToo, in: try await bench.notifications().first) < bench.devices {}
         let census = try bench.census(of: .webPushToo)
         #expect(census.phones == bench.devices && census.pushes == bench.devices, "\(census)")
         let troubles = try await bench.program(["hub", "show"])
-        #expect(troubles.contains("Web Push: https://localhost:\(bench.simulator.port) answers nobody"), "\(troubles)")
+        #expect(troubles.contains("Web Push: https://localhost:\(bench.simulator.port) does not answer"), "\(troubles)")
         try await absence.end(bench.simulator)
         #expect(await sender.end().status == 0)
         let newest = try #require(try await bench.ends().first)

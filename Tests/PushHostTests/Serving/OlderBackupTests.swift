@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-/// `pushhost hub backup` of a server whose database an older version wrote, with its secrets in clear.
+/// `pushhost hub backup` of a database from an older version, whose secrets are not encrypted.
 @Suite struct OlderBackupTests {
     private let folder: ScriptFolder
     private var database: URL { folder.url.appending(path: "data/pushhost.sqlite") }
@@ -15,7 +15,7 @@ import Testing
 
     private func run(_ words: String...) async throws -> Program { try await Program.run(words, in: folder.url) }
 
-    @Test func `The backup is sealed with the server's key, and the database stays as it is`() async throws {
+    @Test func `The backup is sealed with the server's key, and the database is unchanged`() async throws {
         let rules = try KeptRows(file: database)("SELECT rules FROM namespace UNION ALL SELECT description FROM hub").joined()
         let secrets = rules.matches(of: /"(primary|secondary)":"([^"]+)"/).map { Data($0.2.utf8) }
         let original = try Data(contentsOf: database)
@@ -41,6 +41,6 @@ import Testing
         let restored = try await run("hub", "restore", "a.sqlite", "--yes", "--data", "new")
         #expect(restored.status == 0, "\(restored.errors)")
         let renewed = try await run("hub", "renew-secrets", "--yes", "--data", "new")
-        #expect(renewed.status == 0 && renewed.output.contains("every secret opens"), "\(renewed.output)\(renewed.errors)")
+        #expect(renewed.status == 0 && renewed.output.contains("the key file opens every secret"), "\(renewed.output)\(renewed.errors)")
     }
 }

@@ -3,11 +3,11 @@ import Testing
 
 @testable import PushHost
 
-/// The JSON interface against what `/openapi.json` says of it: requests that fit and requests that do not, made from the document.
+/// Tests the JSON interface against `/openapi.json`, with valid and invalid requests generated from the document.
 @Suite struct OpenAPITests {
     private static let tool = Program.root.appending(path: ".build/python/bin/schemathesis")
     private static let configuration = Program.root.appending(path: "Tests/PushHostTests/Clients/schemathesis.toml").path
-    /// They take away the hub, or the key that signs the requests, so they come last.
+    /// Operations that delete the hub, or the key that signs the requests. They come last.
     private static let dangerous = ["deleteHub", "rotateServerKey", "deleteServerKey"]
 
     private static func check(_ hub: ServedHub, notification: String, _ arguments: [String]) async throws {
@@ -18,7 +18,7 @@ import Testing
             [
                 "--config-file", configuration, "run", "http://localhost:\(hub.port)/openapi.json", "--header",
                 "Authorization: \(try hub.token(.root))", "--checks", "all", "--max-examples", "8", "--seed", "1", "--no-color",
-                // What is slow here is the machine.
+                // The machine may be slow.
                 "--suppress-health-check", "too_slow", "--request-timeout", "600",
             ] + arguments, tool: tool, in: folder.url,
             environment: ["NOTIFICATION": notification, "PYTHONDONTWRITEBYTECODE": "1", "HOME": folder.url.path])
@@ -26,7 +26,7 @@ import Testing
         #expect(run.output.contains("No issues found") || run.output.contains("Missing test data"), "\(run.output)")
     }
 
-    /// The id of a notification to an installation, which both the document's examples need.
+    /// The id of a notification to an installation, for the document's examples.
     private static func notification(_ hub: ServedHub) async throws -> String {
         let installation = """
             {"installationId":"device-1","platform":"apns","pushChannel":"\(String(repeating: "AB", count: 32))","tags":["news"]}
@@ -40,7 +40,7 @@ import Testing
         return String(try #require(location.firstMatch(of: /messages\/([^?]+)/)).1)
     }
 
-    @Test func `errors are problems there and XML elsewhere; requests are counted by their route`()
+    @Test func `errors are problem documents here and XML elsewhere, and requests are counted by route`()
         async throws
     {
         try await ServedHub.serving { hub in
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `every operation does what the document says`() async throws {
+    @Test func `every operation conforms to the document`() async throws {
         try await ServedHub.serving { hub in
             let id = try await Self.notification(hub)
             try await Self.check(hub, notification: id, Self.dangerous.flatMap { ["--exclude-operation-id", $0] })

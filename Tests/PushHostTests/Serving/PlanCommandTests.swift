@@ -1,10 +1,12 @@
 import Foundation
-import PushCore
+import PushHub
+import PushModel
 import Testing
 
 @testable import PushHost
+@testable import PushServer
 
-/// `pushhost plan` and `pushhost send --plan` beside a server.
+/// `pushhost plan` and `pushhost send --plan` with a server.
 @Suite struct PlanCommandTests {
     private static func install(_ hub: ServedHub, _ id: String, _ number: Int, user: String = "ana", tags: [String] = ["sports"])
         async throws
@@ -22,14 +24,14 @@ import Testing
 
     private static func json(_ program: Program) throws -> JSON { try #require(try JSON(parsing: program.output)["result"]) }
 
-    @Test func `A plan is made, shown, compared and sent to`() async throws {
+    @Test func `A plan can be created, shown, compared and sent to`() async throws {
         try await ServedHub.serving(isSimulated: true) { hub in
             for number in 1...3 { try await Self.install(hub, "pad-\(number)", number) }
             let plan = try await hub.command(["plan", "Goal", "--to", "sports", "--all"])
             #expect(plan.status == 0, "\(plan.errors)")
             for words in [
                 "plan p-0001  to sports", "3 devices would get it", "APNs", "3", "locales   pt-BR 3", "26 of 4096 bytes", "pad-2", "ana",
-                "pushhost send --plan p-0001 sends to exactly these",
+                "send to exactly these with pushhost send --plan p-0001",
             ] { #expect(plan.output.contains(words), "\(words)\n\(plan.output)") }
             #expect(try await Self.json(hub.command(["notification", "list", "--json"]))["items"] == [])
 
@@ -44,7 +46,7 @@ import Testing
 
             try await Self.install(hub, "pad-4", 4)
             let second = try await hub.command(["plan", "Goal", "--to", "sports"])
-            #expect(second.output.contains("differs   1 joined · 0 left  from p-0001"), "\(second.output)")
+            #expect(second.output.contains("differs   1 added · 0 removed  from p-0001"), "\(second.output)")
             #expect(second.output.contains("+ pad-4 of ana"), "\(second.output)")
 
             let drifted = try await hub.command(["send", "--plan", "p-0001"])
@@ -60,30 +62,30 @@ import Testing
         }
     }
 
-    @Test func `How long plans are kept has bounds, and is a week`() throws {
+    @Test func `The retention of plans has bounds and defaults to a week`() throws {
         func settings(_ yaml: String) throws -> ServerSettings {
             try ServerSettings(file: ("pushhost.yaml", yaml), environment: [:], flags: [:])
         }
-        #expect(ServerSettings().delivery.keepPlans == .seconds(7 * 86_400))
-        #expect(try settings("keep: { plans: 90m }").delivery.keepPlans == .seconds(5400))
+        #expect(ServerSettings().delivery.planRetention == .seconds(7 * 86_400))
+        #expect(try settings("keep: { plans: 90m }").delivery.planRetention == .seconds(5400))
         for text in ["59s", "31d"] {
             let error = #expect(throws: PushError.self) { try settings("keep: { plans: \(text) }") }
-            #expect(error?.details["faults"] == ["keep.plans: it has to be between 1m and 30d"])
+            #expect(error?.details["faults"] == ["keep.plans: must be between 1m and 30d"])
         }
     }
 
-    @Test func `What cannot be is refused with what to do`() async throws {
+    @Test func `An invalid plan command is rejected with what to do`() async throws {
         try await ServedHub.serving { hub in
             try await Self.install(hub, "pad-1", 1)
             #expect(try await hub.command(["plan", "Goal", "--to", "sports"]).status == 0)
             for (arguments, status, words) in [
-                (["plan", "Goal"], 2, "nobody is named to plan for"), (["plan", "--to", " "], 2, "--to is empty"),
+                (["plan", "Goal"], 2, "no recipients"), (["plan", "--to", " "], 2, "--to is empty"),
                 (["plan", "--to", "a", "--broadcast"], 2, "exclude each other"), (["plan", "--to", "a &&"], 4, "tag_expression.invalid"),
                 (["send", "--plan", "p-0007"], 4, "did you mean p-0001?"),
-                (["send", "--plan", "p-0001", "--to", "a"], 2, "--plan has its audience"),
+                (["send", "--plan", "p-0001", "--to", "a"], 2, "--plan already selects the recipients"),
                 (["send", "Other", "--plan", "p-0001"], 4, "plan.content"),
-                (["send", "Goal", "--to", "a", "--tolerance", "2"], 2, "goes with --plan"),
-                (["send", "--plan", "p-0001", "--tolerance", "x"], 2, "is no tolerance"),
+                (["send", "Goal", "--to", "a", "--tolerance", "2"], 2, "needs --plan"),
+                (["send", "--plan", "p-0001", "--tolerance", "x"], 2, "invalid tolerance"),
                 (["plan", "show", "nothing"], 4, "plan.not_found"),
             ] as [([String], Int32, String)] {
                 let program = try await hub.command(arguments)

@@ -1,5 +1,6 @@
 import Foundation
-import PushCore
+import PushHub
+import PushModel
 import Testing
 
 @testable import PushHost
@@ -40,7 +41,7 @@ import Testing
         return { sent = outcome.sent, total = plan.total }
         """
 
-    @Test func `A flow is planned in a rehearsal: each send with its plan, and nothing crosses a wire`() async throws {
+    @Test func `A flow is planned in a rehearsal: each send has a plan, and nothing crosses a wire`() async throws {
         let folder = try ScriptFolder(["news.lua": Self.flow])
         let text = try await Program.run(["plan", "news.lua", "--team", "bears"], in: folder.url)
         #expect(text.status == 0, "\(text.output)\(text.errors)")
@@ -63,7 +64,7 @@ import Testing
         #expect(wrong.status == 2 && wrong.errors.contains("did you mean"), "\(wrong.errors)")
     }
 
-    @Test func `A flow is planned for the devices of a server, which stays as it is`() async throws {
+    @Test func `A flow is planned for the devices of a server, which is not changed`() async throws {
         try await ServedHub.serving { hub in
             for number in 1...3 {
                 let handle = String(repeating: "ab", count: 31) + "0\(number)"

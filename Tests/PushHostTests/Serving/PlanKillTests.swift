@@ -1,11 +1,11 @@
 import Foundation
-import PushCore
+import PushModel
 import Support
 import Testing
 
 @testable import PushHost
 
-/// A send that is bound to a plan, and a server that is killed between accepting and delivering it.
+/// A send bound to a plan, on a server that is killed between acceptance and delivery.
 @Suite struct PlanKillTests {
     private static func serve(_ folder: ScriptFolder, simulators: String) async throws -> Dialogue {
         let server = try Dialogue(
@@ -35,10 +35,10 @@ import Testing
         }
     }
 
-    @Test func `After a kill the next process reaches the devices of the plan, and nobody who has joined`() async throws {
+    @Test func `After a kill the next process reaches only the devices of the plan`() async throws {
         _ = OpenFileLimit.raised
         let folder = try ScriptFolder()
-        // Nobody answers there: nothing can have been delivered before the kill.
+        // Nothing answers there, so that nothing is delivered before the kill.
         let first = try await Self.serve(folder, simulators: "http://127.0.0.1:1")
         try await Self.install(folder, 1...3)
         #expect(try await Self.json(folder, ["plan", "Goal", "--to", "a"])["total"] == 3)

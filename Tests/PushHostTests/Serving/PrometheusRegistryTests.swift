@@ -2,9 +2,10 @@ import CoreMetrics
 import Testing
 
 @testable import PushHost
+@testable import PushServer
 
 @Suite struct PrometheusRegistryTests {
-    @Test func `What is counted is written as Prometheus reads it`() {
+    @Test func `metrics are written in the Prometheus text format`() {
         let registry = PrometheusRegistry()
         let labels = [("hub", "news"), ("text", "a\"b\\c\nd")]
         registry.makeCounter(label: "pushhost_sent_total", dimensions: labels).increment(by: 2)
@@ -38,7 +39,7 @@ import Testing
                 """#))
     }
 
-    @Test func `A name stays what it was first`() {
+    @Test func `A metric's name has the type of its first use`() {
         let registry = PrometheusRegistry()
         registry.makeCounter(label: "a", dimensions: []).increment(by: 1)
         registry.makeMeter(label: "a", dimensions: []).set(Int64(7))

@@ -1,11 +1,13 @@
 import Foundation
-import PushCore
+import PushHub
+import PushModel
 import Support
 import Testing
 
 @testable import PushHost
+@testable import PushServer
 
-/// Dead handles and tokens of another environment, as the operator of a server sees them.
+/// Invalid tokens, and tokens of the other environment, as the operator of a server sees them.
 @Suite struct PrunedServingTests {
     private static func install(_ number: Int, at hub: ServedHub) async throws {
         let handle = String(repeating: "0", count: 56) + String(10_000_000 + number)
@@ -21,7 +23,7 @@ import Testing
         #expect(answer.status == 200, "\(answer.body)")
     }
 
-    /// Prints the path, the signature and the body of what it is sent, and takes all of it.
+    /// Prints the path, the signature and the body of each request, and accepts it.
     private static let receiver = """
         import http.server, sys
         class Receiver(http.server.BaseHTTPRequestHandler):
@@ -36,7 +38,7 @@ import Testing
         server.serve_forever()
         """
 
-    @Test func `who left is told to the app's backend, shown, counted, and brought back`() async throws {
+    @Test func `removed devices are reported to the app's backend, listed, counted, and can be restored`() async throws {
         let folder = try ScriptFolder()
         let receiver = try Dialogue(["-u", "-c", Self.receiver, "0"], tool: "/usr/bin/python3", in: folder.url)
         let port = try #require(try await receiver.hear("listens").firstMatch(of: /port (\d+)/)?.1)
@@ -48,7 +50,7 @@ import Testing
             try await Self.refuse("Unregistered", 2, at: hub)
             let sent = try await hub.command(["send", "Goal", "--to", "news"])
             #expect(sent.output.contains("1 of 3 sent · 2 failed"), "\(sent.output)\(sent.errors)")
-            #expect(sent.output.contains("left the hub, their handles being dead: 2 Unregistered"), "\(sent.output)")
+            #expect(sent.output.contains("removed because their tokens are invalid: 2 Unregistered"), "\(sent.output)")
             let told = try await receiver.hear(#""installationId":"pad-2""#)
             #expect(told.contains("/gone t=") && told.contains(#""event":"pruned""#) && told.contains(#""userId":"ana""#), "\(told)")
 
@@ -58,12 +60,12 @@ import Testing
             #expect(metrics.contains(#"pushhost_registrations_pruned_total{hub="hub",platform="apns",reason="Unregistered"} 2"#))
 
             let usage = try await hub.command(["pruned", "restore"])
-            #expect(usage.status == 2 && usage.errors.contains("say who is to come back"), "\(usage.errors)")
+            #expect(usage.status == 2 && usage.errors.contains("no devices selected"), "\(usage.errors)")
             let trial = try await hub.command(["pruned", "restore", "--all", "--dry-run"])
-            #expect(trial.output == "2 devices would come back; nothing was changed\n", "\(trial.errors)")
+            #expect(trial.output == "2 devices would be restored; nothing was changed\n", "\(trial.errors)")
             let back = try await hub.command(["pruned", "restore", "--reason", "Unregistered"])
-            #expect(back.output == "✓ 2 devices came back\n", "\(back.errors)")
-            #expect(try await hub.command(["pruned", "list"]).output == "nobody has left\n")
+            #expect(back.output == "✓ 2 devices restored\n", "\(back.errors)")
+            #expect(try await hub.command(["pruned", "list"]).output == "no removed devices\n")
             #expect(try await hub.command(["send", "Goal", "--to", "news"]).output.contains("3 of 3 sent"))
             try await receiver.hear(#""event":"restored""#)
         }
@@ -71,7 +73,7 @@ import Testing
         _ = await receiver.end(closingInput: false)
     }
 
-    @Test func `a backend that takes nothing is counted, named by the doctor, and told when it is back`() async throws {
+    @Test func `a failing webhook is counted, reported by the doctor, and retried until it works`() async throws {
         let port = try FreePort.any()
         let settings = [
             "PUSHHOST_FEEDBACK_WEBHOOK": "http://127.0.0.1:\(port)/secret-path", "PUSHHOST_FEEDBACK_SECRET": "a secret of the test",
@@ -84,54 +86,56 @@ import Testing
             func doctor() async throws -> String { try await hub.command(["doctor"], environment: settings).output }
             let idle = try await doctor()
             #expect(
-                idle.contains("✗ webhook       http://127.0.0.1:\(port) is not reached\n    help        let the server out to it"),
+                idle.contains("✗ webhook       http://127.0.0.1:\(port) is not reachable\n    help        allow outgoing connections"),
                 "\(idle)")
             #expect(try await metric(#"pushhost_webhook_waiting{hub="hub"}"#) == 0)
 
             for number in 1...2 { try await Self.install(number, at: hub) }
             try await Self.refuse("Unregistered", 2, at: hub)
             _ = try await hub.command(["send", "Goal", "--to", "news"])
-            // Every attempt counts, and not only the first of a row.
+            // Every attempt counts, not only the first of a series.
             try await until { try await metric("pushhost_webhook_failures_total") ?? 0 >= 2 }
             #expect(try await metric(#"pushhost_webhook_waiting{hub="hub"}"#) == 2)
             let failing = try await doctor()
-            #expect(failing.contains("✗ webhook       http://127.0.0.1:\(port) takes nothing since 20"), "\(failing)")
-            #expect(failing.contains("; 2 devices wait to be told of, the next try is at 20"), "\(failing)")
+            #expect(failing.contains("✗ webhook       http://127.0.0.1:\(port) accepts nothing since 20"), "\(failing)")
+            #expect(failing.contains("; 2 removals to report, next attempt at 20"), "\(failing)")
             #expect(!failing.contains("secret-path") && !failing.contains("a secret of the test"), "\(failing)")
-            #expect(failing.contains("look whether the app's backend runs, and what it answers"), "\(failing)")
+            #expect(failing.contains("check that the app's backend is running, and its answers"), "\(failing)")
 
             let folder = try ScriptFolder()
             let receiver = try Dialogue(["-u", "-c", Self.receiver, "\(port)"], tool: "/usr/bin/python3", in: folder.url)
             try await receiver.hear(#""installationId":"pad-2""#)
-            try await hub.hear("feedback.webhook takes nothing: ")
+            try await hub.hear("feedback.webhook failed: ")
             try await until { try await metric(#"pushhost_webhook_waiting{hub="hub"}"#) == 0 }
             let back = try await doctor()
-            #expect(back.contains("✓ webhook       http://127.0.0.1:\(port) is reached, nobody waits to be told of"), "\(back)")
+            #expect(back.contains("✓ webhook       http://127.0.0.1:\(port) is reachable, no removals to report"), "\(back)")
             receiver.signal(SIGKILL)
             _ = await receiver.end(closingInput: false)
         }
     }
 
-    @Test func `tokens of another environment are named in the report, the log's place, the metrics and by the doctor`() async throws {
+    @Test func `tokens of the wrong environment are reported by the send, the log, the metrics and the doctor`() async throws {
         try await ServedHub.serving(isSimulated: true, settings: ["PUSHHOST_LOG_LEVEL": "warning"]) { hub in
             for number in 1...30 { try await Self.install(number, at: hub) }
             let well = try await hub.command(["doctor"])
-            #expect(well.output.contains("no push service is out of reach, and no tokens are mixed up"), "\(well.output)")
+            #expect(
+                well.output.contains("all push services are reachable, and no tokens of the wrong environment were found"),
+                "\(well.output)")
             try await Self.refuse("BadDeviceToken", 30, at: hub)
             let sent = try await hub.command(["send", "Goal", "--to", "news"])
-            #expect(sent.output.contains("notice  APNs: most tokens are not of this environment: "), "\(sent.output)\(sent.errors)")
+            #expect(sent.output.contains("notice  APNs: most tokens are for another environment: "), "\(sent.output)\(sent.errors)")
             #expect(sent.output.contains("change the endpoint of the APNs credential"), "\(sent.output)")
-            let log = try await hub.hear("no dead handle is removed meanwhile")
-            #expect(log.contains("the hub hub: APNs: most tokens are not of this environment"), "\(log)")
+            let log = try await hub.hear("no invalid handle is removed meanwhile")
+            #expect(log.contains("the hub hub: APNs: most tokens are for another environment"), "\(log)")
             #expect(try await hub.call("GET", "/metrics", by: nil).body.contains(#"pushhost_mixed_up{hub="hub",platform="apns"} 1"#))
             let doctor = try await hub.command(["doctor"])
             #expect(
-                doctor.status == 1 && doctor.output.contains("hub hub: APNs: most tokens are not of this environment"), "\(doctor.output)")
-            #expect(try await hub.command(["hub", "show"]).output.contains("trouble"))
+                doctor.status == 1 && doctor.output.contains("hub hub: APNs: most tokens are for another environment"), "\(doctor.output)")
+            #expect(try await hub.command(["hub", "show"]).output.contains("issue"))
 
             try await Self.refuse("Unregistered", 1, at: hub)
             _ = try await hub.command(["send", "Goal", "--to", "$InstallationId:{pad-1}"])
-            #expect(try await hub.command(["pruned", "list"]).output == "nobody has left\n")
+            #expect(try await hub.command(["pruned", "list"]).output == "no removed devices\n")
         }
     }
 
@@ -146,19 +150,19 @@ import Testing
         }
     }
 
-    @Test func `times have bounds, and their defaults are Azure's half hour and a day`() throws {
-        #expect(ServerSettings().delivery.retryWindow == .seconds(1800) && ServerSettings().delivery.keepPruned == .seconds(86_400))
+    @Test func `durations have bounds, and their defaults are Azure's half hour and one day`() throws {
+        #expect(ServerSettings().delivery.retryWindow == .seconds(1800) && ServerSettings().delivery.prunedRetention == .seconds(86_400))
         let settings = try ServerSettings(
             file: ("pushhost.yaml", "delivery: { retry_window: 2h }\nkeep: { pruned: 7d }"), environment: [:], flags: [:])
-        #expect(settings.delivery.retryWindow == .seconds(7200) && settings.delivery.keepPruned == .seconds(7 * 86_400))
+        #expect(settings.delivery.retryWindow == .seconds(7200) && settings.delivery.prunedRetention == .seconds(7 * 86_400))
         for text in ["59s", "25h"] {
-            #expect(faults("delivery: { retry_window: \(text) }") == ["delivery.retry_window: it has to be between 1m and 24h"])
+            #expect(faults("delivery: { retry_window: \(text) }") == ["delivery.retry_window: must be between 1m and 24h"])
         }
-        for text in ["59s", "31d"] { #expect(faults("keep: { pruned: \(text) }") == ["keep.pruned: it has to be between 1m and 30d"]) }
+        for text in ["59s", "31d"] { #expect(faults("keep: { pruned: \(text) }") == ["keep.pruned: must be between 1m and 30d"]) }
         #expect(faults("delivery: { retry_window: 1m }\nkeep: { pruned: 30d }").isEmpty)
     }
 
-    @Test func `a webhook has an address that is safe, and a secret`() throws {
+    @Test func `a webhook needs a safe address and a secret`() throws {
         let secret = "secret: 0123456789abcdef"
         for address in ["https://app.example/pruned", "http://127.0.0.1:9/x", "http://localhost/x"] {
             #expect(faults("feedback: { webhook: '\(address)', \(secret) }").isEmpty, "\(address)")

@@ -3,11 +3,11 @@ import Testing
 
 @testable import PushHost
 
-/// Clients of Azure as they are on PyPI, against the served hub.
+/// Azure clients from PyPI against the served hub.
 @Suite struct PythonClientTests {
     static let python = Program.root.appending(path: ".build/python/bin/python")
 
-    /// Runs a script of `Clients`, or one of its own path, on what it is told.
+    /// Runs a script of `Clients`, or one at a given path, with these arguments.
     static func run(_ script: String, _ arguments: [String], trusting authority: String) async throws {
         try #require(
             FileManager.default.isExecutableFile(atPath: python.path), "there is no \(python.path); run make test, which makes it")
@@ -19,27 +19,27 @@ import Testing
         #expect(run.output.hasSuffix("done\n"))
     }
 
-    @Test func `azure-notification-hub-unofficial does all that it can, over TLS`() async throws {
+    @Test func `every method of azure-notification-hub-unofficial works over TLS`() async throws {
         try await ServedHub.serving(isSimulated: true) { hub in
             try await Self.run(
                 "unofficial.py", [hub.connectionString(), "hub", hub.connectionString(.listen)], trusting: hub.authority)
         }
     }
 
-    @Test func `azure-notification-hub-unofficial does the same over plain HTTP`() async throws {
+    @Test func `every method of azure-notification-hub-unofficial works over plain HTTP`() async throws {
         try await ServedHub.serving(isSimulated: true) { hub in
             try await Self.run(
                 "unofficial.py", [hub.plainConnectionString(), "hub", hub.plainConnectionString(.listen)], trusting: hub.authority)
         }
     }
 
-    @Test func `notificationhubs-rest-python does all that it can, over TLS`() async throws {
+    @Test func `every method of notificationhubs-rest-python works over TLS`() async throws {
         try await ServedHub.serving(isSimulated: true) { hub in
             try await Self.run("rest.py", [hub.connectionString(), "hub", hub.connectionString(.listen)], trusting: hub.authority)
         }
     }
 
-    @Test func `an app of the tutorials, which knows their pages alone, goes through all their flows`() async throws {
+    @Test func `an app written from the tutorials' pages alone completes all their flows`() async throws {
         try await ServedHub.serving(isSimulated: true, settings: ["PUSHHOST_BACKEND_TUTORIAL_MODE": "on"]) { hub in
             let simulators = "http://127.0.0.1:\(try #require(hub.simulatorPort))"
             try await Self.run(
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `the same app over TLS`() async throws {
+    @Test func `the tutorials' app works over TLS`() async throws {
         try await ServedHub.serving(isSimulated: true, settings: ["PUSHHOST_BACKEND_TUTORIAL_MODE": "on"]) { hub in
             let simulators = "http://127.0.0.1:\(try #require(hub.simulatorPort))"
             try await Self.run(

@@ -1,9 +1,10 @@
 import Logging
-import PushCore
+import PushModel
 import Synchronization
 import Testing
 
 @testable import PushHost
+@testable import PushServer
 
 @Suite struct ReadinessTests {
     private final class Moment: HubClock {
@@ -12,7 +13,7 @@ import Testing
         func sleep(until deadline: Timestamp) async throws {}
     }
 
-    @Test func `it is found out by writing, once in five seconds, and the log alone says why it fails`() async {
+    @Test func `readiness is tested by a write every five seconds, and only the log has the reason of a failure`() async {
         let clock = Moment()
         let writes = Mutex((count: 0, isFull: false))
         let logged = Mutex("")

@@ -3,11 +3,11 @@ import Testing
 
 @testable import PushHost
 
-/// Bulk jobs over the wire, with the build of the program that is tested.
+/// Bulk jobs over the wire, with the build of the program under test.
 @Suite struct RecordedJobTests {
     private static let lines = 600
 
-    /// The line that asks for another device's tag.
+    /// The line that asks for another device's reserved tag.
     private static let reserved = 55
 
     private static func line(_ number: Int) -> String {
@@ -23,7 +23,7 @@ import Testing
             + "\(input)</NotificationHubJob></content></entry>"
     }
 
-    /// The rows of its two files, when it has run.
+    /// Runs a job and returns the rows of its two output files.
     private static func run(_ job: String, in folder: URL, by hub: ServedHub) async throws -> (done: [String], failed: [String]) {
         let made = try await hub.call("POST", "/hub/jobs?api-version=2020-06", body: job)
         #expect(made.status == 201, "\(made.body)")
@@ -40,7 +40,7 @@ import Testing
         return (try rows("Output.txt"), try rows("Failed.txt"))
     }
 
-    @Test func `an import says of each line what became of it, and an export has what was imported`() async throws {
+    @Test func `an import reports the result of each line, and an export contains what was imported`() async throws {
         let folder = try ScriptFolder()
         let file = folder.url.appending(path: "import.txt")
         try Data((1...Self.lines).map(Self.line).joined(separator: "\n").utf8).write(to: file)

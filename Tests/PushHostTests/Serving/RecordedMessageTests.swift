@@ -1,10 +1,12 @@
 import Foundation
-import PushCore
+import PushHub
+import PushModel
 import Testing
 
 @testable import PushHost
+@testable import PushRuntime
 
-/// Sends, telemetry, hubs and refusals on the wire, in the shapes that clients of Azure send and read.
+/// Sends, telemetry, hubs and errors on the wire, in the formats that Azure's clients send and parse.
 @Suite struct RecordedMessageTests {
     private static let token = String(repeating: "AB", count: 32)
     private static let alert = #"{"aps":{"alert":"Hello"}}"#
@@ -23,12 +25,12 @@ import Testing
             + "\(members)</NotificationHubDescription></content></entry>"
     }
 
-    /// Sends natively to APNs; the id of the notification.
+    /// The id of the notification, from the response to a send.
     private static func id(_ answer: WireAnswer) -> String {
         (answer["Location"]?.prefix { $0 != "?" }.split(separator: "/").last).map(String.init) ?? ""
     }
 
-    @Test func `empty tags are a broadcast, and a userId from an app's key is taken, as the operator has set it`() async throws {
+    @Test func `the operator's settings decide about empty tags and about a userId from a key with Listen`() async throws {
         let installation = #"{"installationId":"pad","platform":"apns","pushChannel":"\#(Self.token)","userId":"bob"}"#
         for (settings, tags, user) in [
             ([:], 400, 200), (["PUSHHOST_HUB_EMPTY_TAGS": "everyone", "PUSHHOST_HUB_LISTEN_USER_ID": "refuse"], 201, 403),
@@ -50,7 +52,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(10))) func `a send is answered 201 with nothing but its address, and its telemetry stands in .NET's order`()
+    @Test(.timeLimit(.minutes(10))) func `a send is answered 201 with only its address, and its telemetry has the order of .NET`()
         async throws
     {
         try await ServedHub.serving(isSimulated: true) { hub in
@@ -84,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `a test send names every device, and is never empty`() async throws {
+    @Test func `a test send lists every device, and has a body even without devices`() async throws {
         try await ServedHub.serving(isSimulated: true) { hub in
             let registered = try await hub.call("POST", "/hub/registrations?test", body: Self.registration(Self.token))
             let registration = try #require(registered.body.firstMatch(of: /<RegistrationId>([^<]+)</)).1
@@ -111,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `a payload that its push service does not take is accepted, and is the outcome of its devices`() async throws {
+    @Test func `a payload that the push service rejects is accepted, and its devices have the outcome`() async throws {
         try await ServedHub.serving(isSimulated: true, settings: ["PUSHHOST_LISTEN_PUBLIC_URL": "https://push.example/"]) { hub in
             #expect(hub.screen.contains(" Endpoint=sb://push.example/;SharedAccessKeyName="))
             #expect(try await hub.call("POST", "/hub//registrations", body: Self.registration(Self.token)).status == 200)
@@ -129,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `a batch is read with blanks round the boundary's sign, and answered under its own path`() async throws {
+    @Test func `a batch may have spaces around the sign in its boundary, and its Location has its own path`() async throws {
         try await ServedHub.serving(isSimulated: true) { hub in
             let handles = (1...3).map { String(repeating: "1\($0)", count: 32) }
             let body = [
@@ -143,7 +145,7 @@ import Testing
             ].enumerated() {
                 let quote = index == 0 ? "'" : "\""
                 let list = "[" + handles.map { quote + $0 + quote }.joined(separator: ",") + "]"
-                // One of the clients puts a stray byte where a number belongs.
+                // One client sends a stray byte in the place of a number.
                 let sent = try await hub.call(
                     "POST", "/hub/messages/$batch?direct&api-version=2015-08",
                     ["Content-Type": type, "ServiceBusNotification-Format": "apple", "X-Apns-Expiration": "\u{8A}"],
@@ -165,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func `a schedule is read in every form of its time, and cancelled once`() async throws {
+    @Test func `a schedule accepts every time format, and can be cancelled once`() async throws {
         try await ServedHub.serving { hub in
             let soon = (SystemClock().now + .seconds(86_400)).iso8601(fraction: false).dropLast()
             for time in [
@@ -196,7 +198,7 @@ import Testing
         }
     }
 
-    @Test func `a client that asks before it sends a body is let go on`() async throws {
+    @Test func `a client that sends Expect gets 100 Continue`() async throws {
         try await ServedHub.serving { hub in
             for expectation in [nil, "100-continue", "100-Continue"] {
                 let format = "ServiceBusNotification-Format: apple"
@@ -209,7 +211,7 @@ import Testing
         }
     }
 
-    @Test func `a send that is repeated with its key is the first one, and another request with it is refused`() async throws {
+    @Test func `a repeated send with the same idempotency key is not sent again, and another request is rejected`() async throws {
         try await ServedHub.serving { hub in
             func send(_ body: String) async throws -> WireAnswer {
                 try await hub.call(
@@ -227,7 +229,7 @@ import Testing
         }
     }
 
-    @Test func `hubs are made, refused when they are there, changed, listed and deleted`() async throws {
+    @Test func `hubs can be created, changed, listed and deleted, and an existing name is rejected`() async throws {
         try await ServedHub.serving { hub in
             let path = "/news/de?api-version=2020-06"
             let absent = try await hub.call("GET", path, by: .root)

@@ -1,9 +1,10 @@
-import PushCore
+import PushHub
+import PushModel
 import Testing
 
 @testable import PushHost
 
-/// Lists a page at a time, and conditions of writes, as clients ask for them.
+/// Paged lists and conditional writes, as clients request them.
 @Suite struct RecordedPagingTests {
     private static let handle = "ABCDEF0123456789ABCDEF0123456789ABCDEF0123456789ABCDEF0123456789"
 
@@ -13,7 +14,7 @@ import Testing
             + "</\(kind)RegistrationDescription></content></entry>"
     }
 
-    @Test func `a text that is a handle of several platforms is listed a page at a time, each registration once`() async throws {
+    @Test func `the registrations of one handle on several platforms are listed in pages, each once`() async throws {
         try await ServedHub.serving { hub in
             for (kind, member) in [("Apple", "DeviceToken"), ("Gcm", "GcmRegistrationId"), ("FcmV1", "FcmV1RegistrationId")] {
                 for _ in 0..<3 { #expect(try await hub.call("POST", "/hub/registrations", body: document(kind, member)).status == 200) }
@@ -43,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `a registration that is gone is gone, whatever the condition of its writer`() async throws {
+    @Test func `a deleted registration is gone under any If-Match`() async throws {
         try await ServedHub.serving { hub in
             let made = try await hub.call("POST", "/hub/registrations", body: document("Apple", "DeviceToken"))
             let id = try #require(made.body.firstMatch(of: /<RegistrationId>([^<]+)</)).1
@@ -55,7 +56,7 @@ import Testing
                 #expect(gone.status == 410, "\(condition)")
             }
             #expect(try await hub.call("PUT", path, body: document("Apple", "DeviceToken")).status == 410)
-            // Of one that never was, nothing is gone.
+            // An unknown registration is 404, not 410.
             let never = try await hub.call("PUT", "/hub/registrations/1-2-3", ["If-Match": "*"], body: document("Apple", "DeviceToken"))
             #expect(never.status == 404)
         }

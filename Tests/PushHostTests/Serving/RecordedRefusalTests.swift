@@ -1,9 +1,10 @@
-import PushCore
+import PushHub
+import PushModel
 import Testing
 
 @testable import PushHost
 
-/// Who is let in, and how the others are refused, in the shapes that clients of Azure send and read.
+/// Authorization and errors, in the formats that Azure's clients send and parse.
 @Suite struct RecordedRefusalTests {
     private func call(
         _ hub: ServedHub, _ method: String, _ path: String, token: String?, _ headers: [String] = [], body: String = ""
@@ -12,7 +13,7 @@ import Testing
         return try await WireAnswer.exchange(method, path, lines, body: Array(body.utf8), port: hub.port)
     }
 
-    @Test func `a token is good for its resource and what lies below, whatever its scheme, port and query`() async throws {
+    @Test func `a token is valid for its resource and everything below, whatever the scheme, port and query`() async throws {
         try await ServedHub.serving { hub in
             let headers = ["ServiceBusNotification-Format: apple"]
             for resource in [
@@ -27,13 +28,13 @@ import Testing
         }
     }
 
-    @Test func `a request without a token that holds is refused with 401 and why`() async throws {
+    @Test func `a request without a valid token is rejected with 401 and the reason`() async throws {
         try await ServedHub.serving { hub in
             let path = "/hub/registrations?api-version=2020-06"
             let stranger = SharedAccessKey.make(SeededRandom(seed: 1))
             for (token, reason) in [
                 (nil, "The request has no Authorization header."),
-                ("Basic YTpi", "The Authorization header is no SharedAccessSignature."),
+                ("Basic YTpi", "The Authorization header is not a SharedAccessSignature."),
                 ("SharedAccessSignature sr=x", "The SharedAccessSignature has no se."),
                 (try hub.token(.full, key: stranger), "InvalidSignature: The token has an invalid signature."),
                 (try hub.token(.full, seconds: -3600), "ExpiredToken: The token has expired."),
@@ -52,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `a key that may only listen and sends is refused with 403 and no word`() async throws {
+    @Test func `a send with a key that has only Listen is rejected with 403 and an empty body`() async throws {
         try await ServedHub.serving { hub in
             for path in ["/hub/messages", "/hub/messages/$batch?direct", "/hub/schedulednotifications"] {
                 let answer = try await hub.call("POST", path, ["ServiceBusNotification-Format": "apple"], body: "{}", by: .listen)
@@ -64,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `what is too large is refused with 413, and a method that a path has not with 405 and those it has`() async throws {
+    @Test func `a body that is too large is rejected with 413, and an unsupported method with 405 and Allow`() async throws {
         try await ServedHub.serving { hub in
             let body = String(repeating: "x", count: (64 << 10) + 1)
             let large = try await hub.call("POST", "/hub/messages", ["ServiceBusNotification-Format": "windows"], body: body)
@@ -83,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `the id that a client gives its request is in the answer`() async throws {
+    @Test func `the response repeats the client's request id`() async throws {
         try await ServedHub.serving { hub in
             let id = "0f6f2b1e-6f0c-4a53-9a7e-0d2b8d1c9a77"
             let answer = try await hub.call("GET", "/hub/registrations/1-2-3", ["TrackingId": id])

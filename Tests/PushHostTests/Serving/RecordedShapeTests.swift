@@ -1,14 +1,15 @@
 import Foundation
-import PushCore
+import PushHub
+import PushModel
 import Testing
 
 @testable import PushHost
 
-/// Registrations on the wire, in the shapes that clients of Azure send and read.
+/// Registrations on the wire, in the formats that Azure's clients send and parse.
 @Suite struct RecordedShapeTests {
     private static let token = String(repeating: "AB", count: 32)
 
-    /// A description as .NET writes it: of the general name, with the kind in `i:type`.
+    /// A description as .NET writes it: the general element name, with the kind in `i:type`.
     private static func general(_ kind: String, _ members: String) -> String {
         #"<?xml version="1.0" encoding="utf-8"?><entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml">"#
             + #"<RegistrationDescription xmlns:i="http://www.w3.org/2001/XMLSchema-instance" i:type="\#(kind)" "#
@@ -16,7 +17,7 @@ import Testing
             + "</RegistrationDescription></content></entry>"
     }
 
-    /// As the clients for iOS and Android write it.
+    /// A description as the iOS and Android clients write it.
     private static func concrete(_ kind: String, _ members: String) -> String {
         #"<entry xmlns="http://www.w3.org/2005/Atom"><content type="text/xml">"#
             + #"<\#(kind) xmlns:i="http://www.w3.org/2001/XMLSchema-instance" "#
@@ -27,7 +28,7 @@ import Testing
         concrete("AppleRegistrationDescription", "\(tags)<DeviceToken>\(token)</DeviceToken>")
     }
 
-    /// The answer as it was recorded, with `NOW` for the moment.
+    /// The recorded response, with `NOW` for the time.
     private static func entry(_ link: String, _ id: String, etag: Int, _ kind: String, _ members: String) -> String {
         #"<entry a:etag="W/&quot;\#(etag)&quot;" xmlns="http://www.w3.org/2005/Atom" "#
             + #"xmlns:a="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"><id>\#(link)</id>"#
@@ -41,7 +42,7 @@ import Testing
         String(try #require(answer.body.firstMatch(of: /<RegistrationId>([^<]+)</)).1)
     }
 
-    @Test func `a registration of .NET's wrapper is answered with its own name, members in order`() async throws {
+    @Test func `a registration with .NET's general element is answered with its own element and ordered members`() async throws {
         try await ServedHub.serving { hub in
             let body = Self.general(
                 "AppleRegistrationDescription", "<Tags>a, b</Tags><DeviceToken>\(Self.token.lowercased())</DeviceToken>")
@@ -71,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `the iOS client makes an id, registers a template with it, and finds it by its token`() async throws {
+    @Test func `the iOS client creates an id, registers a template with it, and finds it by its token`() async throws {
         try await ServedHub.serving { hub in
             let created = try await hub.call("POST", "/hub/registrationids/?api-version=2013-04", by: .listen)
             #expect(created.status == 201)
@@ -108,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `paths are understood in any case, with slashes at their end, and answered as they were asked`() async throws {
+    @Test func `paths are case-insensitive, may end with slashes, and appear in the response as requested`() async throws {
         try await ServedHub.serving { hub in
             for (path, version) in [
                 ("/hub/registrationIDs/", "2013-08"), ("/hub/RegistrationIds", "2020-06"), ("/HUB/REGISTRATIONIDS//", "x%20y"),
@@ -124,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `If-Match is read in every spelling, and decides`() async throws {
+    @Test func `If-Match is read in every notation and enforced`() async throws {
         try await ServedHub.serving { hub in
             let path = "/hub/registrations/123-234-1?api-version=2020-06"
             func put(_ ifMatch: String?) async throws -> WireAnswer {
@@ -156,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `lists come in pages, whose continuation is a header that needs no encoding`() async throws {
+    @Test func `lists are paged, and the continuation header needs no encoding`() async throws {
         try await ServedHub.serving { hub in
             for number in 1...5 {
                 let token = String(repeating: "0\(number)", count: 32)
@@ -187,7 +188,7 @@ import Testing
         }
     }
 
-    @Test func `the filter of a list finds a handle by every name that clients give it`() async throws {
+    @Test func `the filter of a list finds a handle by every property name that clients use`() async throws {
         try await ServedHub.serving { hub in
             let channel = "https://db5.notify.windows.com/?token=AwYAAA%2b1"
             let endpoint = "https://fcm.googleapis.com/fcm/send/a:b"
@@ -229,7 +230,7 @@ import Testing
 }
 
 extension WireAnswer {
-    /// The body with `NOW` for the moments of an entry, and `TIME` for those of a notification.
+    /// The body with `NOW` for the times of an entry and `TIME` for those of a notification.
     var masked: String {
         body.replacing(/<(published|updated)>[^<]+</) { "<\($0.1)>NOW<" }
             .replacing(/<((?:Enqueue|Start|End)Time)>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z</) { "<\($0.1)>TIME<" }

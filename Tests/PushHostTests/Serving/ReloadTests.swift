@@ -1,19 +1,20 @@
 import Foundation
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
+@testable import PushServer
 
-/// What SIGHUP does to a server, and what it tells the service manager.
+/// The effect of SIGHUP, and the notifications to the service manager.
 @Suite struct ReloadTests {
     private func given(_ yaml: String, flags: [String: String] = [:]) throws(PushError) -> GivenSettings {
         try GivenSettings(file: ("pushhost.yaml", yaml), environment: [:], flags: flags)
     }
 
-    @Test func `The settings that have another value are known; those that can are taken over`() throws {
+    @Test func `Changed settings are detected, and those that can change are applied`() throws {
         var old = try given("log: { level: debug }\nlimits: { test_sends_per_minute: 10 }\nlisten: { port: 1 }", flags: ["data": "/a"])
         let new = try given("keep: { notifications: 1d }\nlisten: { port: 2 }\ndata: /b", flags: ["data": "/a"])
-        // Ten is the default, and the folder of the command line lies over that of the file.
+        // Ten is the default, and the command line's folder takes precedence over the file's.
         #expect(old.changes(in: new).map(\.name) == ["listen.port", "keep.notifications", "log.level"])
         old.takeLive(from: new)
         let settings = old.settings
@@ -21,7 +22,7 @@ import Testing
         #expect(old.changes(in: new).map(\.name) == ["listen.port"])
     }
 
-    @Test func `SIGHUP applies what can change, names what waits for a restart, and a wrong file changes nothing`() async throws {
+    @Test func `SIGHUP applies what can change, lists what needs a restart, and an invalid file changes nothing`() async throws {
         let folder = try ScriptFolder(["pushhost.yaml": "log: { level: info }\n"])
         let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url)
         try await server.hear("Ctrl-C ends it.")
@@ -35,28 +36,28 @@ import Testing
             ).output
         }
         try reload("log: { level: eror }\nlimts: {}\nlisten: { port: 9 }\n")
-        try await server.hear("a setting is wrong: pushhost.yaml:1: \"log.level\" takes")
-        try await server.hear("a setting is wrong: pushhost.yaml:2: there is no setting \"limts\"; did you mean \"limits\"?")
-        try await server.hear("the settings stay as they were")
+        try await server.hear("invalid setting: pushhost.yaml:1: \"log.level\" must be")
+        try await server.hear("invalid setting: pushhost.yaml:2: unknown setting \"limts\"; did you mean \"limits\"?")
+        try await server.hear("the previous settings stay in effect")
         _ = try await ask()
         try await server.hear("GET /health/live 200")
         try reload("log: { level: warning, format: json }\nlisten: { host: \"::1\" }\nhub: other\n")
-        let told = try await server.hear("the setting hub has changed: it holds from the next start on")
-        #expect(told.contains("settings were changed: log.format, log.level"))
+        let told = try await server.hear("the setting hub has changed: restart the server to apply it")
+        #expect(told.contains("changed settings: log.format, log.level"))
         #expect(told.contains("the setting listen.host has changed"))
         _ = try await ask()
         try reload("log: { level: info, format: json }\n")
-        let quiet = try await server.hear(#""message":"settings were changed: log.level""#)
+        let quiet = try await server.hear(#""message":"changed settings: log.level""#)
         #expect(!quiet.contains("/health/live"))
         try FileManager.default.removeItem(at: folder.url.appending(path: "pushhost.yaml"))
         server.signal(SIGHUP)
-        try await server.hear("the settings stay as they were: pushhost.yaml is gone")
+        try await server.hear("the previous settings stay in effect: pushhost.yaml is missing")
         server.signal(SIGTERM)
         #expect(await server.end(closingInput: false).status == 0)
     }
 
     @Test(arguments: [false, true])
-    func `The service manager is told that the server is ready, reloads and stops`(isAbstract: Bool) async throws {
+    func `The service manager is notified when the server is ready, reloads and stops`(isAbstract: Bool) async throws {
         let folder = try ScriptFolder()
         let path = isAbstract ? "@pushhost-\(UUID().uuidString)" : folder.url.appending(path: "notify").path
         let socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
@@ -88,16 +89,16 @@ import Testing
         #expect(await server.end(closingInput: false).status == 0)
     }
 
-    @Test func `The service for systemd starts the program in a way that it takes`() async throws {
+    @Test func `The systemd unit starts the program with a valid command line`() async throws {
         let unit = try await Program.run(["--no-print-directory", "unit", "PREFIX=/opt/push"], tool: URL(filePath: "/usr/bin/make"))
         #expect(unit.status == 0)
         #expect(!unit.output.contains("@BINDIR@"), "what is to be replaced: \(unit.output)")
         let start = try #require(unit.output.firstMatch(of: /ExecStart=\/opt\/push\/bin\/pushhost serve (.*)\n/)?.1)
-        // Were a word of it wrong, that would be said before the port.
+        // An invalid argument would be reported before the ports.
         let words = start.split(separator: " ").map(String.init)
         let run = try await Program.run(["serve"] + words + ["--port", "none", "--tls-port", "none"])
         #expect(run.status == 2)
-        #expect(run.errors.contains("error[settings.invalid]: listen.port and listen.tls_port are none"), "\(run.errors)")
+        #expect(run.errors.contains("error[settings.invalid]: listen.port and listen.tls_port are both none"), "\(run.errors)")
         let folder = try #require(unit.output.firstMatch(of: /StateDirectory=(.*)\n/)?.1)
         #expect(words == ["--data", "/var/lib/\(folder)"])
         #expect(unit.output.contains("WorkingDirectory=-/etc/pushhost\n"))
@@ -105,7 +106,7 @@ import Testing
         let analyze = URL(filePath: "/usr/bin/systemd-analyze")
         guard FileManager.default.isExecutableFile(atPath: analyze.path) else { return }
         let files = try ScriptFolder()
-        // The program that is named must be there.
+        // systemd-analyze requires that the program exists.
         let text = unit.output.replacing("/opt/push/bin/pushhost", with: Program.executable.path)
         try files.write("pushhost.service", Data(text.utf8))
         let verdict = try await Program.run(["verify", "--man=no", "./pushhost.service"], tool: analyze, in: files.url)

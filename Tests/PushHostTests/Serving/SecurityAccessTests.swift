@@ -1,22 +1,23 @@
-import PushCore
+import PushHub
+import PushModel
 import Testing
 
 @testable import PushHost
 @testable import WebAPI
 
-/// Who may do what, on every route.
+/// Access rights on every route.
 @Suite struct SecurityAccessTests {
-    /// What a method of a route takes.
+    /// The right that a method of a route needs.
     private struct Line {
         let route: Route
         let method: String
         let path: String
         let right: AuthorizationRule.Right
-        /// Whose key suffices.
+        /// The weakest key that suffices.
         var signer = ServedHub.Signer.full
     }
 
-    /// Every route of the hub's interface. A new one does not compile below until it is here, and fails until it has a line.
+    /// Every route of the hub's interface. A new one does not compile below until it is added here, and fails until it has a line.
     private enum Route: String, CaseIterable {
         case hubs, hub, registrationIDs, registrations, registration, taggedRegistrations, installation, messages, batch, message
         case schedule, scheduled, feedback, jobs, job, feedbackRecords
@@ -87,7 +88,7 @@ import Testing
             #expect(Route(path) == line.route, "\(line.path)")
         }
         try await ServedHub.serving { hub in
-            // Feedback records have an address that is signed itself.
+            // Feedback records have an address that is itself signed.
             for route in Route.allCases where route != .feedbackRecords {
                 let line = try #require(Self.lines.first { $0.route == route }, "\(route)")
                 let refused = try await hub.call("TRACE", line.path, by: .root)
@@ -99,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `nobody gets in without a token that holds, on any route`() async throws {
+    @Test func `every route rejects requests without a valid token`() async throws {
         try await ServedHub.serving { hub in
             let other = try await hub.call("PUT", "/other", body: Self.emptyHub, by: .root)
             #expect(other.status == 201)
@@ -129,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `a key that may listen can do nothing else: 403 for sends, 401 where the right to manage is missing`() async throws {
+    @Test func `a key with Listen can do nothing else: 403 for sends, 401 without Manage`() async throws {
         try await ServedHub.serving { hub in
             for line in Self.lines {
                 let answered = try await answer(hub, line, try hub.token(.listen))
@@ -141,7 +142,7 @@ import Testing
                     #expect(answered.status == 401, "\(line.method) \(line.path)")
                 }
             }
-            // What the keys of a hub may do to the server itself: nothing.
+            // Keys of a hub have no rights on the server itself.
             for (method, path) in [("GET", "/"), ("PUT", "/another"), ("DELETE", "/another")] {
                 #expect(try await hub.call(method, path, by: .full).status == 401, "\(method) \(path)")
             }
@@ -149,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func `what needs no token tells nothing that does`() async throws {
+    @Test func `routes without a token reveal no keys`() async throws {
         try await ServedHub.serving { hub in
             for path in ["/health/live", "/health/ready", "/metrics"] {
                 let answer = try await hub.call("GET", path, by: nil)

@@ -1,9 +1,10 @@
-import PushCore
+import PushHub
+import PushModel
 import Testing
 
 @testable import PushHost
 
-/// Bodies that are made to hurt whoever reads them. Each is refused, quickly, and the server goes on.
+/// Malicious bodies. Each is rejected quickly, and the server continues.
 @Suite struct SecurityBodyTests {
     private static let secret = ServedHub.unspeakable
 
@@ -50,7 +51,7 @@ import Testing
         #expect(answer.body.utf8.count < 4096 && !answer.body.contains("root:"), "\(method) \(path), \(name)")
     }
 
-    @Test func `XML that grows, nests or never ends is refused on every route that reads it`() async throws {
+    @Test func `XML that expands, nests or never ends is rejected on every route that reads XML`() async throws {
         try await ServedHub.serving { hub in
             for (method, path) in [
                 ("POST", "/hub/registrations"), ("PUT", "/hub/registrations/1-2-3"), ("POST", "/hub/jobs"), ("PUT", "/new"),
@@ -62,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `JSON that nests, repeats or is none is refused on every route that reads it`() async throws {
+    @Test func `deeply nested, duplicate-key or invalid JSON is rejected on every route that reads JSON`() async throws {
         try await ServedHub.serving { hub in
             let documents = [
                 "arrays": String(repeating: "[", count: 60_000),
@@ -83,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `a batch of many parts, or of parts without an end, is refused`() async throws {
+    @Test func `a batch with many or unterminated parts is rejected`() async throws {
         try await ServedHub.serving { hub in
             let headers: KeyValuePairs = [
                 "ServiceBusNotification-Format": "apple", "Content-Type": #"multipart/mixed; boundary="b""#,
@@ -104,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `texts that are made to be expensive are refused or answered, and never stop the server`() async throws {
+    @Test func `texts that are expensive to parse are rejected or answered, and never stop the server`() async throws {
         try await ServedHub.serving { hub in
             let many = (0..<2000).map { "t\($0)" }
             for tags in [many.joined(separator: "||"), String(repeating: "(", count: 20_000), String(repeating: "!", count: 20_000) + "a"] {

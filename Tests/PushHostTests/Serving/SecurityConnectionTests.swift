@@ -1,17 +1,19 @@
 import Foundation
-import PushCore
+import PushHub
+import PushModel
 import Testing
 
 @testable import PushHost
+@testable import PushRuntime
 
-/// Clients that are slow, silent or many. The server sends them away, and others notice nothing.
+/// Slow, silent or numerous clients. The server disconnects them, and other clients are not affected.
 @Suite struct SecurityConnectionTests {
     private static let short = ["PUSHHOST_LIMITS_HEAD": "1s", "PUSHHOST_LIMITS_BODY": "1s", "PUSHHOST_LIMITS_IDLE": "1s"]
 
-    /// Little more than a server needs: 64 with two event loops.
-    private static let fewFiles = 58 + OpenFiles.ofSharedLoops
+    /// A few descriptors more than a server needs, which is 64 with two event loops.
+    private static let fewFiles = 58 + DescriptorLimit.sharedLoopFiles
 
-    /// Whether others are served. Where a head may take a second only, a busy machine may need some tries.
+    /// Whether other clients are served. With a one-second limit for heads, a busy machine may need some attempts.
     private func isWell(_ hub: ServedHub) async throws -> Bool {
         for _ in 0..<20 where (try? await hub.call("GET", "/hub/registrations/1-2-3"))?.status == 404 { return true }
         return false
@@ -23,7 +25,7 @@ import Testing
         #expect(run.status == 0 && run.output == "done\n", "\(run.errors)")
     }
 
-    @Test func `whoever says nothing, or too slowly, is sent away on both ports`() async throws {
+    @Test func `silent and slow clients are disconnected on both ports`() async throws {
         try await ServedHub.serving(settings: Self.short) { hub in
             for (name, port, bytes) in [
                 ("nothing", hub.port, ""), ("nothing for TLS", hub.tlsPort, ""),
@@ -34,7 +36,7 @@ import Testing
                 await connection.send(bytes.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
                 #expect(await connection.rest().ending != .never, "\(name)")
             }
-            // A connection that was used is no better.
+            // The same applies to a connection that was used before.
             let request = "GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
             var used: WireConnection?
             for _ in 0..<20 where used == nil {
@@ -49,17 +51,17 @@ import Testing
         }
     }
 
-    @Test func `a head and a body that trickle are cut off, however steadily they come`() async throws {
+    @Test func `a head or body that trickles in is cut off, however steadily it comes`() async throws {
         try await ServedHub.serving(settings: Self.short) { hub in
             let head = "POST /hub/messages HTTP/1.1\r\nHost: localhost\r\nAuthorization: \(try hub.token(.full))\r\n"
-            // The next byte is sent when the one before is with the other side: never is the connection silent.
+            // Each byte is sent as soon as the last is acknowledged, so that the connection is never idle.
             for (name, start, piece) in [
                 ("head", head, "X: a\r\n"), ("body", head + "Content-Length: 60000\r\n\r\n", "{"),
                 ("chunks", head + "Transfer-Encoding: chunked\r\n\r\n", "1\r\n{\r\n"),
             ] {
                 let connection = try WireConnection(port: hub.port)
                 await connection.send(start)
-                // Trickles until the server has had enough.
+                // Trickles until the server closes.
                 let isRefused = await connection.trickle(piece)
                 #expect(isRefused, "\(name)")
                 let text = String(decoding: await connection.rest().bytes, as: UTF8.self)
@@ -79,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `a refused body is not read to its end: answer, close, and a little patience`() async throws {
+    @Test func `the body of a rejected request is not read: response, short grace period, close`() async throws {
         try await ServedHub.serving { hub in
             for (name, head) in [
                 ("no token", "POST /hub/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000\r\n\r\n"),
@@ -91,11 +93,11 @@ import Testing
                 await connection.send(head + "0123456789")
                 let answer = try #require(try await connection.answer(), "\(name)")
                 #expect([401, 404, 405].contains(answer.status) && answer["Connection"] == "close", "\(name)")
-                // It would take a gigabyte.
+                // The whole body is a gigabyte.
                 let isCut = await connection.trickle(String(repeating: "a", count: 1 << 16))
                 #expect(isCut, "\(name)")
             }
-            // A body that has come whole keeps nobody from the next request.
+            // A complete body does not prevent the next request.
             let connection = try WireConnection(port: hub.port)
             for _ in 0..<2 {
                 await connection.send("POST /hub/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nabcd")
@@ -105,8 +107,8 @@ import Testing
         }
     }
 
-    @Test func `a thousand connections that say nothing hinder nobody`() async throws {
-        // As many as this process may have open, with plenty left for the tests beside this one.
+    @Test func `a thousand silent connections do not affect others`() async throws {
+        // Leaves enough of this process's limit for concurrent tests.
         let count = OpenFileLimit.raised >= 4096 ? 1000 : 200
         try await ServedHub.serving(settings: ["PUSHHOST_LIMITS_HEAD": "10m"]) { hub in
             let (idle, client) = (
@@ -124,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func `where all connections are taken, the one that is idle the longest makes room, and none that is in use`() async throws {
+    @Test func `when the limit of connections is reached, the longest idle one is closed, and none in use`() async throws {
         try await ServedHub.serving(settings: ["PUSHHOST_LIMITS_CONNECTIONS": "20", "PUSHHOST_LIMITS_BODY": "10m"]) { hub in
             let request = "GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
             let body = #"{"aps":{"alert":"\#(ServedHub.unspeakable)"}}"#
@@ -149,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func `where all connections are in use, a new one is refused until one is free`() async throws {
+    @Test func `if all connections are in use, a new one is refused until one is free`() async throws {
         try await ServedHub.serving(settings: ["PUSHHOST_LIMITS_CONNECTIONS": "3", "PUSHHOST_LIMITS_BODY": "10m"]) { hub in
             let body = #"{"aps":{"alert":"\#(ServedHub.unspeakable)"}}"#
             let head = "POST /hub/messages HTTP/1.1\r\nHost: localhost\r\nServiceBusNotification-Format: apple\r\nExpect: 100-continue\r\n"
@@ -171,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func `whoever asks much and reads nothing is sent away`() async throws {
+    @Test func `a client that pipelines requests and reads nothing is disconnected`() async throws {
         try await ServedHub.serving(settings: Self.short) { hub in
             let connection = try WireConnection(port: hub.port)
             let request = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -181,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func `whoever reads slowly and steadily gets everything, however long it takes`() async throws {
+    @Test func `a slow but steady reader gets everything, however long it takes`() async throws {
         try await ServedHub.serving(settings: ["PUSHHOST_LIMITS_IDLE": "3s"]) { hub in
             let connection = try WireConnection(port: hub.port, buffer: 1 << 16)
             let request = "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n"
@@ -192,7 +194,7 @@ import Testing
         }
     }
 
-    @Test func `whoever asks over HTTP/2 and takes nothing loses the answer, and whoever takes a little gets it`() async throws {
+    @Test func `an HTTP/2 client that opens no window loses the response, and one that opens it slowly gets it`() async throws {
         try await ServedHub.serving(settings: ["PUSHHOST_LIMITS_IDLE": "3s"]) { hub in
             try await Self.python("windows.py", ["3", "\(hub.tlsPort)"])
         }
@@ -201,7 +203,7 @@ import Testing
         }
     }
 
-    @Test func `whoever takes none of his answers does not keep the server from ending`() async throws {
+    @Test func `a client that reads none of its responses does not delay the server's shutdown`() async throws {
         var silent: WireConnection?
         try await ServedHub.serving(settings: ["PUSHHOST_LIMITS_IDLE": "2h"]) { hub in
             let connection = try WireConnection(port: hub.port)
@@ -212,10 +214,10 @@ import Testing
         withExtendedLifetime(silent) {}
     }
 
-    @Test func `a server without files for more connections waits until some are free`() async throws {
+    @Test func `a server without free descriptors waits until some are free`() async throws {
         try await ServedHub.serving(line: #"ulimit -n \#(Self.fewFiles); exec "$0" "$@""#) { hub in
             for _ in 0..<3 {
-                // More than there are files. Those that the server cannot take wait in the system.
+                // More connections than descriptors. The excess waits in the kernel's backlog.
                 let many = try (0..<100).map { _ in try WireConnection(port: hub.port) }
                 for connection in many { await connection.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n") }
                 withExtendedLifetime(many) {}
@@ -224,8 +226,8 @@ import Testing
         }
     }
 
-    @Test func `clients of TLS that never close keep nobody out, and no files from the other port`() async throws {
-        // Of few files a quarter is for connections.
+    @Test func `TLS clients that never close do not block others or use up descriptors of the other port`() async throws {
+        // With few descriptors a quarter of them is for connections.
         for (line, limit) in [(#"ulimit -n \#(Self.fewFiles); exec "$0" "$@""#, Self.fewFiles / 4), (#"exec "$0" "$@""#, 64)] {
             try await ServedHub.serving(
                 settings: ["PUSHHOST_LIMITS_CONNECTIONS": "\(limit)", "PUSHHOST_LIMITS_HEAD": "10m"], line: line
@@ -236,7 +238,7 @@ import Testing
         }
     }
 
-    @Test func `a log that nobody reads holds up nobody, and says what is missing`() async throws {
+    @Test func `a log that is not read delays no request and reports dropped lines`() async throws {
         try await ServedHub.serving(settings: ["PUSHHOST_LOG_LEVEL": "info"]) { hub in
             let request = "GET /\(String(repeating: "a", count: 280)) HTTP/1.1\r\nHost: localhost\r\n"
             for _ in 0..<40 {
@@ -246,11 +248,11 @@ import Testing
                 #expect(answers.ranges(of: "HTTP/1.1 401 ").count == 100)
             }
             #expect(try await isWell(hub))
-            try await hub.hear("lines of the log are missing")
+            try await hub.hear("log lines were dropped")
         }
     }
 
-    @Test func `a log that cannot be written ends nothing`() async throws {
+    @Test func `a log that cannot be written does not stop the server`() async throws {
         for errors in ["2>/dev/full", "2>&-"] {
             try await ServedHub.serving(settings: ["PUSHHOST_LOG_LEVEL": "info"], line: #"exec "$0" "$@" "# + errors) { hub in
                 for _ in 0..<3 {

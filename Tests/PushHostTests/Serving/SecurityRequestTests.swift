@@ -1,15 +1,16 @@
-import PushCore
+import PushHub
+import PushModel
 import Testing
 
 @testable import PushHost
 
-/// Requests that are no good, byte by byte. After each the server answers a good one.
+/// Invalid requests, byte by byte. After each one the server answers a valid request.
 @Suite struct SecurityRequestTests {
     private static let get = "GET /health/live HTTP/1.1\r\nHost: localhost\r\n"
     private static let post = "POST /hub/messages HTTP/1.1\r\nHost: localhost\r\n"
     private static let chunked = "Transfer-Encoding: chunked\r\n\r\n"
 
-    /// The status lines of what is answered to these bytes on a connection of their own, and how it ended.
+    /// The status lines of the responses to these bytes on a new connection, and how it ended.
     private func statuses(_ hub: ServedHub, _ bytes: [UInt8]) async throws -> (statuses: [Int], ending: WireConnection.Ending) {
         let connection = try WireConnection(port: hub.port)
         await connection.send(bytes)
@@ -24,7 +25,7 @@ import Testing
 
     private func isWell(_ hub: ServedHub) async throws -> Bool { try await hub.call("GET", "/hub/registrations/1-2-3").status == 404 }
 
-    @Test func `what two programs could read differently is refused with 400, and nothing behind it is read`() async throws {
+    @Test func `ambiguous requests are rejected with 400, and nothing after them is read`() async throws {
         try await ServedHub.serving { hub in
             let smuggled = Self.get + "\r\n"
             let heads = [
@@ -77,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `what the rules of HTTP allow and few do is understood`() async throws {
+    @Test func `unusual but valid HTTP is accepted`() async throws {
         try await ServedHub.serving { hub in
             for (name, text, status) in [
                 ("HTTP/1.0 without a host", "GET /health/live HTTP/1.0\r\n\r\n", 200),
@@ -99,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `a client of HTTP/1.0 hears one answer, also where it wants to be asked for the body`() async throws {
+    @Test func `an HTTP/1.0 client gets one response, even with Expect`() async throws {
         try await ServedHub.serving { hub in
             let connection = try WireConnection(port: hub.port)
             let body = #"{"aps":{"alert":"Hello"}}"#
@@ -111,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func `HEAD answers what GET would, without the body, on every path`() async throws {
+    @Test func `HEAD returns the response of GET without the body, on every path`() async throws {
         try await ServedHub.serving { hub in
             for path in ["/health/live", "/metrics", "/hub", "/hub/registrations", "/hub/registrations/1-2-3"] {
                 let asked = try await hub.call("GET", path)
@@ -125,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func `a path leads nowhere but where it says`() async throws {
+    @Test func `path traversal is rejected`() async throws {
         try await ServedHub.serving { hub in
             for path in [
                 "/hub/../hub", "/hub/%2e%2e/hub", "/hub/%2E./hub", "/./hub", "/hub/registrations/..", "/../../etc/passwd",
@@ -135,7 +136,7 @@ import Testing
                 "//..//hub",
             ] {
                 let answer = try await hub.call("GET", path, by: .root)
-                // Names that no hub has are answered with an empty list, as clients expect.
+                // A list of an unknown hub name is empty, as clients expect.
                 #expect(
                     answer.status == 404 || answer.status == 403 || answer.status == 200 && answer.body.contains("Publicly Listed"),
                     "\(path)")
@@ -145,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `heads and addresses that are too large are refused with 431, bodies with 413, before they are read`() async throws {
+    @Test func `heads and addresses that are too large are rejected with 431, bodies with 413, before they are read`() async throws {
         try await ServedHub.serving { hub in
             let long = String(repeating: "a", count: 40_000)
             for (name, head) in [
@@ -164,16 +165,16 @@ import Testing
                 ("POST", "/hub/jobs"), ("POST", "/hub/schedulednotifications"),
             ] {
                 let head = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(token)"
-                // The length alone is enough, and nobody is told to send that.
+                // The length suffices: the client gets no 100 Continue.
                 let told = try await statuses(hub, head + "Expect: 100-continue\r\nContent-Length: 1000000000000\r\n\r\n")
                 #expect(told.statuses == [413] && told.ending != .never, "\(path): \(told)")
-                // Nobody is told to send what will be refused.
+                // An unauthorized client gets no 100 Continue.
                 let stranger = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n"
                 #expect(try await statuses(hub, stranger).statuses == [401], "\(path)")
             }
             let piece = [UInt8](repeating: 0x61, count: 8 << 20)
             let bytes = Array((Self.post + token + Self.chunked + "800000\r\n").utf8) + piece
-            // The answer may be lost, for the client has not stopped sending.
+            // The response may be lost because the client is still sending.
             let (answered, ending) = try await statuses(hub, bytes)
             #expect((answered == [413] || answered == []) && ending != .never)
             #expect(try await isWell(hub))

@@ -1,14 +1,15 @@
 import Foundation
-import PushCore
+import PushHub
+import PushModel
 import Testing
 
 @testable import PushHost
 
-/// `pushhost send` where something comes between it and the end.
+/// `pushhost send` when it is interrupted.
 @Suite struct SendCommandTests {
     private static let handle = String(repeating: "0123456789abcdef", count: 4)
 
-    /// A server whose pushes reach nobody, so that they are not done for a long time.
+    /// A server whose pushes cannot be delivered, so that they take a long time.
     private static func waiting(_ body: (ServedHub) async throws -> Void) async throws {
         try await ServedHub.serving(settings: ["PUSHHOST_SIMULATORS": "http://127.0.0.1:1"]) { hub in
             let answer = try await hub.call(
@@ -19,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func `Who does not wait for the end is told what was accepted`() async throws {
+    @Test func `Ctrl-C while waiting prints the accepted notification`() async throws {
         try await Self.waiting { hub in
             let file = hub.data.appending(path: "payload.json")
             try Data(#"{"aps": {"alert": "Goal"}}"#.utf8).write(to: file)
@@ -29,12 +30,12 @@ import Testing
             let end = await send.end()
             #expect(end.status == 130)
             let id = try #require(end.output.firstMatch(of: /accepted as (\S+)/)?.1, "\(end.output)")
-            #expect(end.output.contains("pushhost notification show \(id) tells more"), "\(end.output)")
+            #expect(end.output.contains("see pushhost notification show \(id)"), "\(end.output)")
             #expect(try await hub.command(["notification", "show", String(id)]).status == 0)
         }
     }
 
-    @Test func `Where one payload is refused, those that were accepted are named`() async throws {
+    @Test func `If one payload is rejected, the error names the accepted notifications`() async throws {
         try await Self.waiting { hub in
             let (good, bad) = (hub.data.appending(path: "good.json"), hub.data.appending(path: "bad.json"))
             try Data(#"{"aps": {"alert": "Goal"}}"#.utf8).write(to: good)
@@ -48,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `Where the connection breaks before the answer, it is asked once more with the same key`() async throws {
+    @Test func `If the connection breaks before the response, the request is repeated with the same idempotency key`() async throws {
         let server = try BreakingServer()
         let requests = server.serve(
             answers: [
@@ -63,14 +64,14 @@ import Testing
     }
 }
 
-/// Answers one request for each connection, or closes it instead.
+/// Answers one request on each connection, or closes it without a response.
 private final class BreakingServer: Sendable {
     let port: Int
     private let socket: Int32
 
     init() throws {
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        // Where the command has given up, nobody comes any more.
+        // If the command has given up, no connection comes.
         var limit = timeval(tv_sec: 300, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
@@ -89,21 +90,21 @@ private final class BreakingServer: Sendable {
 
     deinit { close(socket) }
 
-    /// With the body: what is closed with something unread loses its answer.
+    /// The whole request must be read: closing a socket with unread data would lose the response.
     private static func isWhole(_ request: String) -> Bool {
         guard let end = request.firstRange(of: "\r\n\r\n") else { return false }
         let length = request.firstMatch(of: /(?i)content-length: (\d+)/).flatMap { Int($0.1) } ?? 0
         return request[end.upperBound...].utf8.count >= length
     }
 
-    /// Begins at once, on a thread of its own, and answers the requests. What has a length gets the body.
+    /// Starts at once on its own thread and answers the requests. A response with a length gets the body.
     func serve(answers: [String?], body: String) -> Task<[String], Never> {
         let (stream, continuation) = AsyncStream.makeStream(of: [String].self)
         Thread.detachNewThread { [socket] in
             continuation.yield(
                 answers.map { answer in
                     let connection = accept(socket, nil, nil)
-                    // A child of another test may hold the descriptor, too.
+                    // A child process of another test may have inherited the descriptor.
                     defer {
                         shutdown(connection, Int32(SHUT_RDWR))
                         close(connection)

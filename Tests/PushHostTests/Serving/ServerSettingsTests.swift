@@ -1,9 +1,10 @@
 import FoundationEssentials
-import PushCore
+import PushModel
 import Testing
 import WebAPI
 
 @testable import PushHost
+@testable import PushServer
 
 @Suite struct ServerSettingsTests {
     private func settings(
@@ -23,13 +24,13 @@ import WebAPI
         }
     }
 
-    @Test func `Without anything the server listens on this machine alone`() throws {
+    @Test func `By default the server listens only on this machine`() throws {
         let settings = try settings()
         #expect(settings.host == "127.0.0.1" && settings.port == 8080 && settings.tlsPort == 8443)
         #expect(settings.data == "pushhost-data" && settings.simulators == nil)
     }
 
-    @Test func `A file, the environment and options lie over one another`() throws {
+    @Test func `Options override the environment, which overrides the file`() throws {
         let yaml = """
             listen:
               host: 0.0.0.0
@@ -51,7 +52,7 @@ import WebAPI
         #expect(settings.requestsPerMinute == 600 && settings.testSendsPerMinute == nil)
     }
 
-    @Test func `An empty file is none`() throws {
+    @Test func `An empty settings file is valid`() throws {
         for text in ["", "# nothing\n", "---\n"] { #expect(try settings(text) == settings()) }
     }
 
@@ -61,13 +62,13 @@ import WebAPI
     }
 
     @Test(arguments: ["-1%", "101%", "0.2.1", "%", "none", "nan", "inf%", "20 % of all"])
-    func `A share beyond 0% to 100% is refused`(text: String) {
+    func `A share outside of 0% to 100% is rejected`(text: String) {
         #expect(
             faults("feedback: { max_removed_share: \"\(text)\" }")
-                == "pushhost.yaml:1: \"feedback.max_removed_share\" takes percentage from 0% to 100%")
+                == "pushhost.yaml:1: \"feedback.max_removed_share\" must be a percentage from 0% to 100%")
     }
 
-    @Test func `Every fault is listed, with its line and the nearest name`() {
+    @Test func `Every fault is listed with its line and the nearest name`() {
         let yaml = """
             listen:
               prot: 80
@@ -79,28 +80,28 @@ import WebAPI
         #expect(
             faults(yaml, environment: ["PUSHHOST_LISTEN_TLS_PORT": "70000"], flags: ["simulators": "there"])
                 == """
-                7 settings are wrong
-                  pushhost.yaml:2: there is no setting "listen.prot"; did you mean "listen.port"?
-                  pushhost.yaml:3: "listen.port" takes 0 to 65535, or none
-                  pushhost.yaml:4: "log.level" takes debug, info, notice, warning, error
-                  pushhost.yaml:5: there is no setting "dta"; did you mean "data"?
-                  pushhost.yaml:6: "jobs" holds further settings, not a value
-                  PUSHHOST_LISTEN_TLS_PORT: "70000" does not fit: it takes 0 to 65535, or none
-                  --simulators: "there" does not fit: it takes http:// or https:// address
+                7 settings are invalid
+                  pushhost.yaml:2: unknown setting "listen.prot"; did you mean "listen.port"?
+                  pushhost.yaml:3: "listen.port" must be 0 to 65535, or none
+                  pushhost.yaml:4: "log.level" must be one of debug, info, notice, warning, error
+                  pushhost.yaml:5: unknown setting "dta"; did you mean "data"?
+                  pushhost.yaml:6: "jobs" is a group of settings and has no value
+                  PUSHHOST_LISTEN_TLS_PORT: invalid value "70000"; must be 0 to 65535, or none
+                  --simulators: invalid value "there"; must be an http:// or https:// address
                 """)
     }
 
     @Test(
         arguments: [
             ("listen: [", "pushhost.yaml:"),
-            ("data: a\nlab: on\ndata: b", "pushhost.yaml:1: this is not YAML: \"data\" is there more than once"),
-            ("just text", "pushhost.yaml:1: settings are written as name: value"),
+            ("data: a\nlab: on\ndata: b", "pushhost.yaml:1: this is not YAML: \"data\" occurs more than once"),
+            ("just text", "pushhost.yaml:1: settings must have the form name: value"),
             ("tls: { certificate: a.pem }", "tls.certificate and tls.key belong together"),
-            ("listen: { port: none, tls_port: none }", "the server would listen nowhere"),
-            ("data: ''", "\"data\" takes text"), ("tls: { names: { a: b } }", "\"tls.names\" takes list of texts"),
-            ("data: [a, b]", "\"data\" takes text"), ("keep: { notifications: -1d }", "\"keep.notifications\" takes duration"),
+            ("listen: { port: none, tls_port: none }", "listen.port and listen.tls_port are both none"),
+            ("data: ''", "\"data\" must be text"), ("tls: { names: { a: b } }", "\"tls.names\" must be a list of texts"),
+            ("data: [a, b]", "\"data\" must be text"), ("keep: { notifications: -1d }", "\"keep.notifications\" must be a duration"),
         ])
-    func `What cannot be meant is refused`(yaml: String, expected: String) {
+    func `Invalid settings are rejected`(yaml: String, expected: String) {
         #expect(faults(yaml)?.contains(expected) == true, "\(faults(yaml) ?? "nothing")")
     }
 
@@ -109,24 +110,24 @@ import WebAPI
             ("PUSHHOST_LISTEN_PROT", "9000", "did you mean PUSHHOST_LISTEN_PORT?"),
             ("PUSHHOST_TLS_PORT", "none", "did you mean PUSHHOST_LISTEN_TLS_PORT?"),
             ("PUSHHOST_PORT", "9000", "did you mean PUSHHOST_LISTEN_PORT?"), ("PUSHHOST_DTA", "x", "did you mean PUSHHOST_DATA?"),
-            // What Kubernetes sets for a service of this name, and what commands read.
+            // Variables that Kubernetes sets for a service of this name, and those that commands read.
             ("PUSHHOST_PORT", "tcp://10.0.0.1:8080", nil), ("PUSHHOST_SERVICE_HOST", "10.0.0.1", nil),
             ("PUSHHOST_CONNECTION", "x", nil), ("PUSHHOST_SECRET_APNS", "x", nil), ("OTHER_LISTEN_PORT", "1", nil),
         ])
-    func `A variable that is nearly a setting is named, and is no fault`(name: String, value: String, expected: String?) throws {
+    func `A misspelled variable is reported but is not a fault`(name: String, value: String, expected: String?) throws {
         let misspelt = try GivenSettings(file: nil, environment: [name: value], flags: [:]).misspelt
         #expect(misspelt.count == (expected == nil ? 0 : 1), "\(misspelt)")
         if let expected { #expect(misspelt.first?.hasSuffix(expected) == true, "\(misspelt)") }
     }
 
-    @Test func `Settings have names of their own, each explained, and the page of the documentation is new`() throws {
+    @Test func `Setting names are unique and explained, and the reference page is up to date`() throws {
         let names = ServerSettings.all.map(\.name)
         #expect(Set(names).count == names.count)
         for setting in ServerSettings.all {
             #expect(setting.explanation.hasSuffix("."), "\(setting.name)")
             if let standard = setting.standard { #expect(setting.value(standard) != nil, "\(setting.name)") }
         }
-        // What is written as the default is the default.
+        // The documented defaults are the actual defaults.
         var standard = ServerSettings()
         for setting in ServerSettings.all {
             if let value = setting.standard.flatMap(setting.value) { setting.apply(&standard, value) }
@@ -138,7 +139,7 @@ import WebAPI
         #expect(page == SettingsReference.text, "make docs writes it")
     }
 
-    @Test func `What hubs accept from clients is set beside the name of the first hub, or below it`() throws {
+    @Test func `Client policies of hubs are set beside the first hub's name or below it`() throws {
         #expect(try settings().clients == ClientPolicy(emptyTags: .refuse, listenUserID: .accept))
         let changed = ClientPolicy(emptyTags: .everyone, listenUserID: .refuse)
         let beside = try settings("hub: news\nhub.empty_tags: everyone\nhub.listen_user_id: refuse")
@@ -149,15 +150,15 @@ import WebAPI
         let given = try settings(environment: variables)
         #expect(given.clients == changed && given.hub == "news")
         for (yaml, expected) in [
-            ("hub.empty_tags: everybody", "\"hub.empty_tags\" takes refuse, everyone"),
-            ("hub: { listen_user_id: off }", "\"hub.listen_user_id\" takes accept, refuse"),
-            ("hub: { empty_tag: refuse }", "there is no setting \"hub.empty_tag\"; did you mean \"hub.empty_tags\"?"),
+            ("hub.empty_tags: everybody", "\"hub.empty_tags\" must be one of refuse, everyone"),
+            ("hub: { listen_user_id: off }", "\"hub.listen_user_id\" must be one of accept, refuse"),
+            ("hub: { empty_tag: refuse }", "unknown setting \"hub.empty_tag\"; did you mean \"hub.empty_tags\"?"),
         ] {
             #expect(faults(yaml)?.contains(expected) == true, "\(faults(yaml) ?? "nothing")")
         }
     }
 
-    @Test func `The lab is a word or a port, and a word that says off is stronger`() throws {
+    @Test func `The lab setting is on, off or a port, and the option off overrides a port`() throws {
         for (yaml, flags, isLab, port) in [
             ("lab: on", [:], true, nil), ("lab: { port: 8090 }", [:], true, 8090), ("lab:\n  port: 0", ["lab": "off"], false, 0),
             ("", [:], false, nil), ("", ["lab": "on"], true, nil),
@@ -165,7 +166,7 @@ import WebAPI
             let settings = try settings(yaml, flags: flags)
             #expect(settings.isLab == isLab && settings.labPort == port, "\(yaml)")
         }
-        #expect(faults("lab: { port: x }")?.contains("\"lab.port\" takes") == true)
+        #expect(faults("lab: { port: x }")?.contains("\"lab.port\" must be") == true)
         #expect(faults("lab: on\nsimulators: http://a:1")?.contains("exclude each other") == true)
     }
 }

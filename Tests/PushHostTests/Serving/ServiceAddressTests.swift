@@ -1,10 +1,11 @@
 import Foundation
-import PushCore
+import PushHub
+import PushModel
 import Testing
 
 @testable import PushHost
 
-/// A hub that sends to FCM, WNS and a push service of browsers with credentials, over the ways that the settings name.
+/// A hub that sends to FCM, WNS and Web Push with credentials, over the addresses in the settings.
 @Suite struct ServiceAddressTests {
     private static func settings(_ simulator: SimulatorProgram) async throws -> [String: String] {
         let credentials = try await simulator.control("GET", "/credentials")
@@ -23,7 +24,7 @@ import Testing
         ]
     }
 
-    /// A phone of the simulator, as its installation's channel.
+    /// Creates a phone in the simulator and returns the channel for its installation.
     private func phone(_ number: Int, _ platform: String, _ simulator: SimulatorProgram) async throws -> JSON {
         let phone = try await simulator.control("POST", "/phones", #"{"name": "\#(platform)-\#(number)", "platform": "\#(platform)"}"#)
         guard platform == "browser" else { return try #require(phone["handle"]) }
@@ -39,7 +40,7 @@ import Testing
         ("wns", "wns", #"<toast><visual><binding template="ToastGeneric"><text>Hello</text></binding></visual></toast>"#),
         ("browser", "browser", #"{"title":"News","body":"Hello"}"#),
     ])
-    func `phones behind the addresses of the settings get what the hub sends`(
+    func `phones behind the configured addresses get what the hub sends`(
         service: String, platform: String, body: String
     ) async throws {
         let simulator = try await SimulatorProgram(serving: "all")

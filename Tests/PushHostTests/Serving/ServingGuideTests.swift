@@ -1,12 +1,13 @@
 import Foundation
-import PushCore
+import PushHub
+import PushModel
 import Testing
 
 @testable import PushHost
 
-/// The commands of `docs/serving.md` that talk to a server, against one.
+/// The commands of `docs/serving.md` that call a server, run against one.
 @Suite struct ServingGuideTests {
-    @Test func `the commands of Over JSON do what they say, from the signature to the hub that is gone`() async throws {
+    @Test func `the commands of the section Over JSON work, from the signature to the deleted hub`() async throws {
         let page = try String(contentsOf: Program.root.appending(path: "docs/serving.md"), encoding: .utf8)
         let section = try #require(page.components(separatedBy: "\n## ").first { $0.hasPrefix("Over JSON\n") })
         let blocks = section.components(separatedBy: "```sh\n").dropFirst().map { $0.components(separatedBy: "```")[0] }

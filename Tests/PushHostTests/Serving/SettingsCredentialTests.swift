@@ -1,11 +1,12 @@
 import Crypto
 import Foundation
-import PushCore
+import PushHub
+import PushModel
 import Testing
 
 @testable import PushHost
 
-/// A hub whose credential for APNs is that of the settings, and the way that its pushes take.
+/// A hub that uses the settings' APNs credential, and the address that its pushes go to.
 @Suite struct SettingsCredentialTests {
     private static func settings(_ key: URL, _ more: [String: String]) -> [String: String] {
         [
@@ -19,7 +20,7 @@ import Testing
         return (folder, folder.url.appending(path: "AuthKey.p8"))
     }
 
-    @Test func `It is shown with the hub, looked at by the doctor, and messages name where it leads`() async throws {
+    @Test func `The credential is shown with the hub and checked by the doctor, and messages name its address`() async throws {
         let (folder, key) = try folder()
         let apns = try await SimulatorProgram()
         let place = "127.0.0.1:\(apns.port)"
@@ -41,13 +42,13 @@ import Testing
 
             let well = try await hub.command(["doctor"], environment: settings).output
             #expect(well.contains("✓ APNs          settings: token for com.example.app, development\n"), "\(well)")
-            #expect(well.contains("✓ APNs          https://\(place) is reached\n"), "\(well)")
+            #expect(well.contains("✓ APNs          https://\(place) is reachable\n"), "\(well)")
 
             _ = await apns.end()
             let broken = try await hub.command(["doctor"], environment: settings)
             #expect(
-                broken.status == 1 && broken.output.contains("✗ APNs          https://\(place) is not reached\n"), "\(broken.output)")
-            #expect(broken.output.contains("look whether something listens at apns.address"), "\(broken.output)")
+                broken.status == 1 && broken.output.contains("✗ APNs          https://\(place) is not reachable\n"), "\(broken.output)")
+            #expect(broken.output.contains("check what listens at apns.address"), "\(broken.output)")
             for number in 1...20 {
                 let handle = String(repeating: "0", count: 56) + String(10_000_000 + number)
                 let body = #"{"installationId": "pad-\#(number)", "platform": "apns", "pushChannel": "\#(handle)"}"#
@@ -58,27 +59,27 @@ import Testing
                 ["ServiceBusNotification-Format": "apple", "Content-Type": "application/json"],
                 body: #"{"aps":{"alert":"Hi"}}"#)
             #expect(accepted.status == 201)
-            let log = try await hub.hear("APNs answers nobody")
-            #expect(log.contains("the hub hub: APNs takes nothing: Unreachable: \(place) could not be reached"), "\(log)")
+            let log = try await hub.hear("APNs does not respond")
+            #expect(log.contains("the hub hub: APNs fails all deliveries: Unreachable: \(place) could not be reached"), "\(log)")
             #expect(!log.contains("push.apple.com"), "\(log)")
             let doctor = try await hub.command(["doctor"], environment: settings).output
-            #expect(doctor.contains("hub hub: APNs (\(place)) answers nobody: the next push is tried at "), "\(doctor)")
-            #expect(try await hub.command(["hub", "show"]).output.contains("APNs: \(place) answers nobody: the next push is tried at "))
+            #expect(doctor.contains("hub hub: APNs (\(place)) does not answer; next attempt at "), "\(doctor)")
+            #expect(try await hub.command(["hub", "show"]).output.contains("APNs: \(place) does not answer; next attempt at "))
         }
         _ = folder
     }
 
-    @Test func `Without a server the doctor looks at the way of the settings, and files that cannot be used are told`() async throws {
+    @Test func `Without a server the doctor checks the configured address, and unusable files are reported`() async throws {
         let (folder, key) = try folder()
         let port = try FreePort.any()
         let settings = Self.settings(key, ["PUSHHOST_APNS_ADDRESS": "https://127.0.0.1:\(port)"])
         let doctor = try await Program.run(["doctor", "--data", "data"], in: folder.url, environment: settings).output
-        #expect(doctor.contains("✗ APNs          https://127.0.0.1:\(port) is not reached\n"), "\(doctor)")
+        #expect(doctor.contains("✗ APNs          https://127.0.0.1:\(port) is not reachable\n"), "\(doctor)")
         try folder.write("AuthKey.p8", Data("nothing".utf8))
         try await ServedHub.serving(settings: settings.merging(["PUSHHOST_LOG_LEVEL": "error"]) { $1 }) { hub in
             let shown = try await hub.command(["hub", "show"]).output
             #expect(
-                shown.contains("APNs: from the settings (apns.key); apns.key, as it is now, cannot be used; pushhost doctor says why\n"),
+                shown.contains("APNs: from the settings (apns.key); apns.key cannot be used; for the reason run pushhost doctor\n"),
                 "\(shown)")
             #expect(!shown.contains("AuthKey"))
         }

@@ -1,22 +1,22 @@
 import Foundation
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
 
-/// `pushhost simulate apns`, and programs of others that send to it.
+/// `pushhost simulate apns` with third-party clients.
 @Suite struct SimulateAPNsTests {
     private static let fields =
         "-H \"authorization: bearer $TOKEN\" -H 'apns-topic: dev.pushhost.simulated' -H 'apns-push-type: alert'"
     private static let token = String(repeating: "ab", count: 32)
 
-    /// A push with curl, whose answer is printed with its status.
+    /// A push with curl that prints the response with its status.
     private static func push(_ more: String = "", to token: String = token, host: String = "api.push.apple.com") -> String {
         "curl -sSi --http2 --cacert sim/certificate.pem --connect-to ::127.0.0.1:${APNS##*:} \(fields) \(more) "
             + "-d '{\"aps\":{\"alert\":\"Hello\"}}' https://\(host)/3/device/\(token)"
     }
 
-    @Test func `curl reaches a phone through either environment, with the certificate that the folder keeps`() async throws {
+    @Test func `curl reaches a phone in either environment, with the folder's certificate`() async throws {
         let apns = try await SimulatorProgram(["--adopt"])
         let first = try await apns.shell(Self.push())
         #expect(first.output.hasPrefix("HTTP/2 200"), "\(first.output)\(first.errors)")
@@ -28,13 +28,13 @@ import Testing
         let inbox = try #require(try await apns.control("GET", "/phones/\(Self.token)")["inbox"]?.array)
         #expect(inbox.map { $0["text"]?.string } == ["Hello"])
         #expect(try await apns.control("GET", "/connections")["requests"]?.int == 3)
-        // The control plane answers here as well.
+        // The control plane is available on this port too.
         let health = try await apns.shell("curl -sS --http2 --cacert sim/certificate.pem $APNS/health/live")
         #expect(health.output == #"{"status":"live"}"#, "\(health.errors)")
         #expect(await apns.end().status == 0)
     }
 
-    @Test func `the certificate stays, its key is nobody else's, and without a folder the control plane has it`() async throws {
+    @Test func `the certificate is stored, its key is private, and the control plane returns it without the folder`() async throws {
         let first = try await SimulatorProgram()
         let made = try String(contentsOfFile: first.certificate, encoding: .utf8)
         let key = first.folder.url.appending(path: "sim/key.pem").path
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: [5000, 65_536, 65_537, 300_000, 1_000_000])
-    func `curl reads why a body is refused, however large it is`(size: Int) async throws {
+    func `curl gets the reason why a body is rejected, whatever its size`(size: Int) async throws {
         let apns = try await SimulatorProgram(["--adopt"])
         let answer = try await apns.shell(
             "head -c \(size) /dev/zero | curl -sSi --http2 --cacert sim/certificate.pem \(Self.fields) --data-binary @- "
@@ -62,7 +62,7 @@ import Testing
         #expect(await apns.end().status == 0)
     }
 
-    @Test func `A body that is too large for the control plane is refused as that, on either port`() async throws {
+    @Test func `A body that is too large for the control plane is rejected with the reason, on either port`() async throws {
         let apns = try await SimulatorProgram()
         for place in ["--http2 --cacert sim/certificate.pem $APNS", "$CONTROL"] {
             let answer = try await apns.shell("head -c 100000 /dev/zero | curl -sS -w '%{http_code}' --data-binary @- \(place)/phones")
@@ -71,7 +71,7 @@ import Testing
         #expect(await apns.end().status == 0)
     }
 
-    @Test func `curl asks for the head alone, and gets no more`() async throws {
+    @Test func `a HEAD request gets only a head`() async throws {
         let apns = try await SimulatorProgram()
         let answer = try await apns.shell("curl -sSI --http2 --cacert sim/certificate.pem $APNS/3/device/\(Self.token)")
         #expect(answer.status == 0, "\(answer.errors)")
@@ -81,7 +81,7 @@ import Testing
         #expect(await apns.end().status == 0)
     }
 
-    @Test func `connections that there are no files for wait, which is said once, and are served when there is room`() async throws {
+    @Test func `connections beyond the descriptor limit wait, with one warning, and are served when there is room`() async throws {
         let apns = try await SimulatorProgram(["--adopt"], files: 44)
         for port in [apns.port, apns.controlPort] {
             var idle = try (0..<60).map { _ in try WireConnection(port: port) }
@@ -93,7 +93,7 @@ import Testing
             #expect(answer.output.hasPrefix("HTTP/2 200"), "\(answer.output)\(answer.errors)")
         }
         #expect(try await apns.control("GET", "/connections")["requests"]?.int == 2)
-        // It ends while there are more again.
+        // Shutdown works while connections wait.
         let idle = try (0..<60).map { _ in try WireConnection(port: apns.port) }
         let end = await apns.end()
         #expect(end.status == 0)
@@ -101,7 +101,7 @@ import Testing
         #expect(idle.count == 60)
     }
 
-    @Test func `a full disk ends it, and leaves no part of a line in the ledger`() async throws {
+    @Test func `a full disk ends the simulator and leaves no partial line in the ledger`() async throws {
         let apns = try await SimulatorProgram(["--adopt", "--ledger", "ledger.jsonl"], blocks: 8)
         let pushes = try await apns.shell("for number in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do \(Self.push()); done")
         #expect(pushes.output.contains("HTTP/2 200"), "\(pushes.errors)")
@@ -114,16 +114,16 @@ import Testing
         #expect(try FileManager.default.attributesOfItem(atPath: ledger.path)[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test func `a client that is connected is told when it ends`() async throws {
+    @Test func `a connected client gets its response when the simulator ends`() async throws {
         let apns = try await SimulatorProgram(["--latency", "200ms"])
         let answer = Task { try await apns.shell(Self.push("-w '%{http_code}'")) }
         while try await apns.control("GET", "/connections")["requests"]?.int == 0 {}
         #expect(await apns.end().status == 0)
-        // What was open is answered.
+        // Open requests are answered.
         #expect(try await answer.value.output.contains("BadDeviceToken"))
     }
 
-    @Test func `h2load has every request answered, through several connections and many streams`() async throws {
+    @Test func `all requests of h2load are answered, over several connections and many streams`() async throws {
         let apns = try await SimulatorProgram(["--adopt", "--first-streams", "1000", "--inboxes", "0", "--ledger", "ledger.jsonl"])
         try apns.folder.write("body", Data(#"{"aps":{"alert":"Hello"}}"#.utf8))
         let paths = (0..<100).map { "\(Self.token.dropLast(3))\(String(1000 + $0).dropFirst())" }
@@ -140,7 +140,7 @@ import Testing
         #expect(await apns.end().status == 0)
     }
 
-    @Test func `h2load stays within one stream until it is trusted, and within one after each rejection`() async throws {
+    @Test func `h2load uses one stream until it is trusted, and again after each rejection`() async throws {
         let apns = try await SimulatorProgram()
         try apns.folder.write("body", Data(#"{"aps":{"alert":"Hello"}}"#.utf8))
         let load = try await apns.shell("h2load -n 500 -c 2 -m 1 -d body \(Self.fields) $APNS/3/device/\(Self.token)")
@@ -149,7 +149,7 @@ import Testing
         #expect(await apns.end().status == 0)
     }
 
-    @Test func `nghttp sees the settings of APNs, and GOAWAY with its reason`() async throws {
+    @Test func `nghttp receives APNs' settings, and GOAWAY with its reason`() async throws {
         let apns = try await SimulatorProgram(["--goaway-every", "1"])
         let seen = try await apns.shell("nghttp -nv $APNS/3/device/\(Self.token)")
         for text in [
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test(arguments: [([], 3), (["--token-updates", "5"], 5)])
-    func `a team may show three provider tokens in twenty minutes, or as many as an option says`(options: [String], count: Int) async throws
+    func `a team may use three provider tokens in twenty minutes, or as many as an option says`(options: [String], count: Int) async throws
     {
         let apns = try await SimulatorProgram(["--adopt"] + options)
         var answers: [String] = []
@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test(arguments: [([], "HTTP/2 200"), (["--strict"], "HTTP/2 403")])
-    func `a provider token that Apple's page does not describe is accepted, but for strict mode`(
+    func `a provider token signed in DER is accepted, except in strict mode`(
         options: [String], status: String
     ) async throws {
         let apns = try await SimulatorProgram(["--adopt"] + options)
@@ -188,7 +188,7 @@ import Testing
         #expect(await apns.end().status == 0)
     }
 
-    @Test func `faults of the command line are there from the start`() async throws {
+    @Test func `faults on the command line apply from the start`() async throws {
         let apns = try await SimulatorProgram([
             "--adopt", "--fail", "ServiceUnavailable", "--retry-after", "9", "--fail", "TooManyRequests=0.5",
         ])
@@ -202,7 +202,7 @@ import Testing
         #expect(await apns.end().status == 0)
     }
 
-    @Test func `what cannot be had ends the program with a cure`() async throws {
+    @Test func `invalid or unavailable options end the program with a hint`() async throws {
         let apns = try await SimulatorProgram()
         let folder = try ScriptFolder(["file": ""])
         let cases = [
@@ -211,7 +211,7 @@ import Testing
                 ["--port", "0", "--control-port", String(apns.controlPort)], "error[simulate.port]: port \(apns.controlPort)",
                 "--control-port"
             ),
-            (["--port", "0", "--data", "file"], "error[simulate.data]", "name a folder"),
+            (["--port", "0", "--data", "file"], "error[simulate.data]", "use a writable folder"),
             (["--port", "0", "--fail", "NoSuchWord"], "error[usage.argument]", "BadDeviceToken"),
             (["--fail", "Shutdown=2"], "--fail Shutdown=2", "percentage"),
             (["--environment", "moon"], "--environment moon", "development"),
@@ -226,15 +226,15 @@ import Testing
         #expect(await apns.end().status == 0)
     }
 
-    @Test func `aioapns has what it sends answered, with the choreography of streams`() async throws {
+    @Test func `aioapns gets all its pushes answered, with the realistic limits of streams`() async throws {
         let apns = try await SimulatorProgram()
         try await Self.run("apns_aioapns.py", "successes", apns)
         #expect(await apns.end().status == 0)
     }
 
-    /// Without the choreography: it does not survive a limit that falls below what it counts on.
-    @Test func `aioapns meets every class of failure that it can, new connections, and certificates`() async throws {
-        // Each of its clients has a token of its own.
+    /// Without the changing limit of streams: aioapns does not cope with a limit that falls below what it expects.
+    @Test func `aioapns handles the classes of failure, new connections and certificates`() async throws {
+        // Each of its clients has its own token.
         let apns = try await SimulatorProgram(["--first-streams", "1000", "--token-updates", "100"])
         try await Self.run("apns_aioapns.py", "failures", apns)
         #expect(await apns.end().status == 0)
@@ -245,7 +245,7 @@ import Testing
             script, [mode, String(apns.port), String(apns.controlPort), apns.folder.url.path], trusting: apns.certificate)
     }
 
-    @Test func `httpx meets every class of failure over HTTP2, and broadcasts`() async throws {
+    @Test func `httpx gets every class of failure over HTTP2, and sends broadcasts`() async throws {
         let apns = try await SimulatorProgram()
         try await PythonClientTests.run("apns_httpx.py", [String(apns.port), String(apns.controlPort)], trusting: apns.certificate)
         #expect(await apns.end().status == 0)

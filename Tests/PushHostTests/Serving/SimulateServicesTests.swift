@@ -1,41 +1,41 @@
 import Foundation
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
 
-/// `pushhost simulate` with all services, or one, and programs of others that send to them.
+/// `pushhost simulate` with all services or one, and third-party clients.
 @Suite struct SimulateServicesTests {
-    @Test func `firebase-admin sends to phones, and meets every class of failure`() async throws {
+    @Test func `firebase-admin sends to phones and gets every class of failure`() async throws {
         let simulator = try await SimulatorProgram(serving: "all")
         try await simulator.run("fcm_firebase_admin.py")
         #expect(await simulator.end().status == 0)
     }
 
-    @Test func `firebase-admin does the same with FCM alone`() async throws {
+    @Test func `firebase-admin works the same with FCM alone`() async throws {
         let simulator = try await SimulatorProgram(serving: "fcm")
         try await simulator.run("fcm_firebase_admin.py")
         #expect(await simulator.end().status == 0)
     }
 
     @Test(arguments: ["all", "webpush"])
-    func `pywebpush reaches browsers that decrypt, and meets every class of failure`(service: String) async throws {
+    func `pywebpush reaches browsers that decrypt, and gets every class of failure`(service: String) async throws {
         let simulator = try await SimulatorProgram(serving: service)
         try await simulator.run("webpush_pywebpush.py")
         #expect(await simulator.end().status == 0)
     }
 
-    @Test func `httpx meets every status of FCM and Web Push over HTTP2, and of WNS over HTTP1`() async throws {
+    @Test func `httpx gets every status of FCM and Web Push over HTTP2, and of WNS over HTTP1`() async throws {
         let simulator = try await SimulatorProgram(serving: "all")
         try await simulator.run("simulators_httpx.py")
         #expect(await simulator.end().status == 0)
     }
 
-    @Test func `aioapns and httpx have the same of APNs beside the others as of APNs alone`() async throws {
+    @Test func `aioapns and httpx get the same from APNs beside other services as from APNs alone`() async throws {
         let simulator = try await SimulatorProgram(["--first-streams", "1000"], serving: "all")
         try await simulator.run("apns_httpx.py")
         #expect(await simulator.end().status == 0)
-        // Each of its clients has a token of its own.
+        // Each of its clients has its own token.
         let other = try await SimulatorProgram(["--first-streams", "1000", "--token-updates", "100"], serving: "all")
         try await PythonClientTests.run(
             "apns_aioapns.py", ["failures", String(other.port), String(other.controlPort), other.folder.url.path],
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: [("apns", "h2", false), ("fcm", "h2", true), ("wns", "http/1.1", true), ("webpush", "h2", true), ("all", "h2", true)])
-    func `a client of TLS chooses among the protocols of the service`(service: String, best: String, hasHTTP1: Bool) async throws {
+    func `a TLS client negotiates one of the service's protocols`(service: String, best: String, hasHTTP1: Bool) async throws {
         let simulator = try await SimulatorProgram(serving: service)
         func chosen(_ offer: String) async throws -> String {
             let seen = try await simulator.shell("openssl s_client -connect 127.0.0.1:${APNS##*:} -alpn \(offer) </dev/null 2>&1")
@@ -55,7 +55,7 @@ import Testing
         #expect(await simulator.end().status == 0)
     }
 
-    @Test func `faults of the command line are those of the service that they name`() async throws {
+    @Test func `faults on the command line apply to the service that they name`() async throws {
         let simulator = try await SimulatorProgram(
             [
                 "--adopt", "--fail", "fcm:token:invalid_grant", "--fail", "webpush:503", "--fail", "apns:ServiceUnavailable",
@@ -73,12 +73,12 @@ import Testing
         #expect(await simulator.end().status == 0)
     }
 
-    @Test func `a fault of a service that is not served is refused`() async throws {
+    @Test func `a fault of a service that is not served is rejected`() async throws {
         let program = try await Program.run(["simulate", "wns", "--port", "0", "--control-port", "0", "--fail", "fcm:UNAVAILABLE=1%"])
-        #expect(program.status == 2 && program.errors.contains("serves WNS alone, and not FCM"), "\(program.errors)")
+        #expect(program.status == 2 && program.errors.contains("serves only WNS, not FCM"), "\(program.errors)")
     }
 
-    @Test func `a client trusts two of them through one file`() async throws {
+    @Test func `one file can hold the certificates of two simulators`() async throws {
         let (one, other) = (try await SimulatorProgram(serving: "webpush"), try await SimulatorProgram(serving: "webpush"))
         let both = try String(contentsOfFile: one.certificate, encoding: .utf8) + String(contentsOfFile: other.certificate, encoding: .utf8)
         try one.folder.write("both.pem", Data(both.utf8))
@@ -90,7 +90,7 @@ import Testing
         #expect(await other.end().status == 0)
     }
 
-    @Test func `another name for the port is in its certificate, in handles and in credentials`() async throws {
+    @Test func `a public name appears in the certificate, in handles and in credentials`() async throws {
         let simulator = try await SimulatorProgram(["--public", "push.test:9443"], serving: "webpush")
         let phone = try await simulator.control("POST", "/phones", #"{"name": "eve", "platform": "webpush"}"#)
         let endpoint = try #require(phone["subscription"]?["endpoint"]?.string)
@@ -101,14 +101,14 @@ import Testing
         )
         #expect(push.output.contains("HTTP/2 401"), "\(push.output)\(push.errors)")
         #expect(await simulator.end().status == 0)
-        // The certificate of the folder gets the new name, and keeps it.
+        // The stored certificate gets the new name in addition to the old ones.
         let again = try await SimulatorProgram(["--public", "other.test:1"], serving: "webpush", in: simulator.folder)
         let names = try await again.shell("openssl x509 -in sim/certificate.pem -noout -ext subjectAltName")
         #expect(names.output.contains("DNS:other.test") && names.output.contains("DNS:*.notify.windows.com"), "\(names.output)")
         #expect(await again.end().status == 0)
     }
 
-    @Test func `a body is refused over HTTP1, however large it is, and curl reads why`() async throws {
+    @Test func `an oversized body is rejected over HTTP1, and curl gets the reason`() async throws {
         let simulator = try await SimulatorProgram(serving: "all")
         for size in [5000, 65_537, 1_000_000] {
             let answer = try await simulator.shell(
@@ -119,7 +119,7 @@ import Testing
         #expect(await simulator.end().status == 0)
     }
 
-    @Test func `connections that there are no files for wait, and are served when there is room`() async throws {
+    @Test func `connections beyond the descriptor limit wait and are served when there is room`() async throws {
         let simulator = try await SimulatorProgram(serving: "all", files: 44)
         var idle = try (0..<60).map { _ in try WireConnection(port: simulator.port) }
         #expect(try await simulator.dialogue.hear("ulimit -n, which is 44").contains("warning: new connections wait: Too many open files"))
@@ -130,15 +130,15 @@ import Testing
         #expect(await simulator.end().status == 0)
     }
 
-    @Test func `what cannot be had ends the program with a cure`() async throws {
+    @Test func `invalid or unavailable options end the program with a hint`() async throws {
         let cases = [
-            (["all", "--fail", "UNAVAILABLE"], "say of which service", "fcm:UNAVAILABLE"),
-            (["all", "--fail", "sms:UNAVAILABLE"], "there is no service sms", "webpush"),
-            (["fcm", "--fail", "Throttled"], "FCM does not refuse with that", "QUOTA_EXCEEDED"),
-            (["webpush", "--fail", "token:invalid_grant"], "Web Push does not refuse with that", "no token endpoint"),
-            (["fcm", "--retry-after", "5"], "--retry-after is the pause that refusals name", "--fail"),
+            (["all", "--fail", "UNAVAILABLE"], "which service?", "fcm:UNAVAILABLE"),
+            (["all", "--fail", "sms:UNAVAILABLE"], "unknown service \"sms\"", "webpush"),
+            (["fcm", "--fail", "Throttled"], "FCM has no such reason", "QUOTA_EXCEEDED"),
+            (["webpush", "--fail", "token:invalid_grant"], "Web Push has no such reason", "no token endpoint"),
+            (["fcm", "--retry-after", "5"], "--retry-after needs --fail", "--fail"),
             (["wns", "--port", "none"], "--port none leaves no port", "pushhost simulate --port none"),
-            (["--port", "none", "--latency", "1ms"], "those of the port of TLS", "leave out --port none"),
+            (["--port", "none", "--latency", "1ms"], "need the TLS port", "remove --port none"),
             (["--public", "https://localhost"], "--public https://localhost", "localhost:9443"),
             (["fcm", "--port", "x"], "--port", "x"),
         ]
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test(arguments: [("all", "apns"), ("apns", "apns"), ("fcm", "fcm"), ("wns", "wns"), ("webpush", "browser")])
-    func `the commands that the first screen proposes add a phone of the service and show it`(
+    func `the commands in the startup banner add a phone of the service and show it`(
         service: String, platform: String
     ) async throws {
         let simulator = try await SimulatorProgram(serving: service)
@@ -163,14 +163,14 @@ import Testing
         #expect(run.status == 0, "\(run.output)\(run.errors)")
         let answers = try run.output.split(separator: "\n").map { try JSON(parsing: String($0)) }
         #expect(answers.count == 2 && answers.allSatisfy { $0["platform"]?.string == platform }, "\(run.output)")
-        // The service reaches it: its handle is on the port of the service, or a token of Apple's or Google's.
+        // The handle has the service's port, or is a token of Apple or Google.
         let phone = try #require(answers.last)
         let handle = try #require((phone["subscription"]?["endpoint"] ?? phone["handle"])?.string)
         if ["wns", "webpush"].contains(service) { #expect(handle.hasPrefix("https://localhost:\(simulator.port)/"), "\(handle)") }
         #expect(await simulator.end().status == 0)
     }
 
-    /// The first block of a language on a page, for the ports of a simulator.
+    /// The first block of a language on a page, with the simulator's ports.
     private static func block(_ language: String, of page: String, for simulator: SimulatorProgram) -> String? {
         page.components(separatedBy: "```\(language)\n").dropFirst().first?.components(separatedBy: "```").first.map {
             $0.replacing(":8091", with: ":\(simulator.port)").replacing(":8090", with: ":\(simulator.controlPort)")
@@ -178,7 +178,7 @@ import Testing
     }
 
     @Test(arguments: [("apns", "ana"), ("fcm", "bob"), ("wns", "tom"), ("webpush", "eve")])
-    func `the commands of the services' pages reach a phone`(service: String, phone: String) async throws {
+    func `the commands on the services' pages reach a phone`(service: String, phone: String) async throws {
         let page = try String(contentsOf: Program.root.appending(path: "docs/simulators/\(service).md"), encoding: .utf8)
         let simulator = try await SimulatorProgram(serving: service)
         let commands = try #require(Self.block("sh", of: page, for: simulator))

@@ -1,12 +1,12 @@
 import Delivery
 import Foundation
 import HTTPTypes
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
 
-/// `pushhost simulate`, and senders in another process.
+/// `pushhost simulate`, with senders in another process.
 @Suite struct SimulateTests {
     private static let platforms: [Platform] = [.apns, .fcmV1, .wns, .browser]
 
@@ -35,7 +35,7 @@ import Testing
         #expect(await bench.end().status == 0)
     }
 
-    @Test func `a push to nobody is refused, as is one that a refusal was ordered for, and both are in the ledger`() async throws {
+    @Test func `pushes to unknown phones and configured refusals are rejected, and both are in the ledger`() async throws {
         let bench = try await SimulatorBench()
         let stranger = try DeviceHandle(platform: .apns, text: String(repeating: "ab", count: 32))
         #expect(try await bench.send(to: stranger).word == "BadDeviceToken")
@@ -61,7 +61,7 @@ import Testing
         #expect(await bench.end(SIGTERM).status == 0)
     }
 
-    @Test func `with --adopt a handle of the right shape becomes a phone, and any other is refused`() async throws {
+    @Test func `with --adopt a well-formed handle becomes a phone, and any other is rejected`() async throws {
         let bench = try await SimulatorBench(["--adopt"])
         let token = String(repeating: "ab", count: 32)
         let handles = [
@@ -90,20 +90,20 @@ import Testing
         #expect(await bench.end().status == 0)
     }
 
-    @Test func `the folder keeps the keys and a ledger that goes on`() async throws {
+    @Test func `the folder stores the keys and a ledger that is continued`() async throws {
         let folder = try ScriptFolder()
         let first = try await SimulatorBench(["--data", "sim"], in: folder.url)
         let keys = try await first.call(.get, "/credentials").text
         let stranger = try DeviceHandle(platform: .apns, text: String(repeating: "ab", count: 32))
         _ = try await first.send(to: stranger)
         let ledger = folder.url.appending(path: "sim/ledger.jsonl")
-        // Every line is there before the answer is.
+        // Every line is written before the response is sent.
         #expect(try String(contentsOf: ledger, encoding: .utf8) == (try await first.call(.get, "/ledger").text))
         #expect(await first.end().status == 0)
         let attributes = try FileManager.default.attributesOfItem(atPath: folder.url.appending(path: "sim/credentials.json").path)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
 
-        // As a crash leaves it.
+        // The file after a crash.
         try (String(contentsOf: ledger, encoding: .utf8) + #"{"number":2,"ti"#).write(to: ledger, atomically: true, encoding: .utf8)
         let second = try await SimulatorBench(["--data", "sim"], in: folder.url)
         #expect(try await second.call(.get, "/credentials").text == keys)
@@ -115,7 +115,7 @@ import Testing
         #expect(lines[3].isEmpty)
     }
 
-    @Test func `a phone is taken off the network, and saves power, by the control plane`() async throws {
+    @Test func `the control plane takes a phone offline and sets low power`() async throws {
         let bench = try await SimulatorBench()
         let handle = try await bench.phone("ana", .wns)
         func state() async throws -> [JSON?] {
@@ -140,7 +140,7 @@ import Testing
         #expect(await bench.end().status == 0)
     }
 
-    @Test func `what the control plane cannot use is refused with a cure`() async throws {
+    @Test func `an invalid request to the control plane is rejected with a hint`() async throws {
         let bench = try await SimulatorBench()
         _ = try await bench.phone("taken", .apns)
         let cases = [
@@ -168,7 +168,7 @@ import Testing
         #expect(await bench.end().status == 0)
     }
 
-    @Test func `a host of nobody, and a body without end, are refused`() async throws {
+    @Test func `an unknown host name and an endless body are rejected`() async throws {
         let bench = try await SimulatorBench()
         let stranger = try await bench.call(.post, "/", "{}", host: "push.example.com")
         #expect(stranger.status == 421)
@@ -180,7 +180,7 @@ import Testing
         #expect(await bench.end().status == 0)
     }
 
-    @Test func `a port that is taken, a ledger and a folder that cannot be used end the program with a cure`() async throws {
+    @Test func `a port in use, an unusable ledger or folder ends the program with its code`() async throws {
         let folder = try ScriptFolder(["junk/credentials.json": "{}", "file": ""])
         let bench = try await SimulatorBench()
         let cases = [
@@ -197,7 +197,7 @@ import Testing
         #expect(await bench.end().status == 0)
     }
 
-    @Test func `a ledger that cannot be written any more ends the program`() async throws {
+    @Test func `a ledger that cannot be written ends the program`() async throws {
         let bench = try await SimulatorBench(["--ledger", "/dev/full"])
         _ = try await bench.send(to: try DeviceHandle(platform: .apns, text: String(repeating: "ab", count: 32)))
         await bench.transport.shutdown()
@@ -207,7 +207,7 @@ import Testing
     }
 }
 
-/// Keys of a browser that nobody has.
+/// Keys of an unused browser.
 private enum SimulatedKeys {
     static func browser(_ bench: SimulatorBench) async throws -> (p256dh: String, auth: String) {
         guard case .browser(_, let p256dh, let auth) = try await bench.phone("someone", .browser) else { throw CancellationError() }

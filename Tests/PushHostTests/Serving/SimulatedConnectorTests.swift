@@ -1,7 +1,7 @@
 import Crypto
 import Delivery
 import HTTPTypes
-import PushCore
+import PushModel
 import Simulators
 import Storage
 import Support
@@ -9,10 +9,13 @@ import Synchronization
 import Testing
 
 @testable import PushHost
+@testable import PushLab
+@testable import PushRuntime
+@testable import PushServer
 
-/// Connectors to `pushhost simulate`, whose APNs counts the provider tokens of a team as Apple does.
+/// Connectors to `pushhost simulate`, whose APNs limits a team's provider tokens as Apple does.
 @Suite struct SimulatedConnectorTests {
-    /// `pushhost simulate`, as far as connectors to APNs ask for it, in this process.
+    /// The part of `pushhost simulate` that APNs connectors use, in this process.
     private final class Simulator: PushTransport {
         private let credentials: SimulatorCredentials
         private let apns: APNsSimulator
@@ -23,7 +26,7 @@ import Testing
 
         init(clock: any HubClock) throws {
             let random = SimulatorRandom(bytes: SystemRandom().bytes)
-            credentials = try SimulateSession.newKeys(random)
+            credentials = try SimulatorCredentials.generated(random)
             let own = try #require(try JSON(parsing: credentials.text)["apns"])
             (topic, teamID) = (try #require(own["topic"]?.string), try #require(own["team_id"]?.string))
             let key = try P256.Signing.PrivateKey(pemRepresentation: #require(own["private_key"]?.string))
@@ -38,7 +41,7 @@ import Testing
                     ], topics: [topic]))
         }
 
-        /// Different provider tokens that requests bore.
+        /// The distinct provider tokens in the requests.
         var tokens: Set<String> { Set(seen.withLock { $0 }) }
         var requests: Int { seen.withLock { $0.count } }
 
@@ -49,7 +52,7 @@ import Testing
             return PushResponse(status: response.status, headers: response.headerFields, body: body)
         }
 
-        /// Other senders of the team, each with a token of its own.
+        /// Sends from other senders of the team, each with its own token.
         func send(from senders: Int, clock: any HubClock) async throws {
             for _ in 0..<senders {
                 let settings = APNsSettings(
@@ -73,7 +76,7 @@ import Testing
             handles: [.apns(token: String(repeating: "AB", count: 32))])
     }
 
-    /// What a server makes when it starts; all that is left of the server before is what is stored.
+    /// The connectors of a newly started server. Only stored tokens survive from the previous one.
     private func server() -> SimulatedConnectors {
         SimulatedConnectors(
             authority: "127.0.0.1:8090", transport: simulator, clock: clock, random: SeededRandom(seed: 1),
@@ -82,7 +85,7 @@ import Testing
 
     private func advance(_ duration: Duration) { clock.advance(to: clock.now + duration) }
 
-    @Test func `a server that is killed and started again and again goes on with the token of the server before`() async {
+    @Test func `a server that is killed and restarted repeatedly continues with the stored token`() async {
         for _ in 0..<10 {
             let verdict = await server().connector(for: [.apns]).deliver(Self.batch()).first
             #expect(verdict?.word == "accepted")
@@ -91,14 +94,14 @@ import Testing
         #expect(simulator.tokens.count == 1)
     }
 
-    @Test func `all hubs share a token, and so does the management of channels`() async throws {
+    @Test func `all hubs and the channel management share one token`() async throws {
         let server = server()
         for _ in 0..<5 { #expect(await server.connector(for: [.apns]).deliver(Self.batch()).first?.word == "accepted") }
         for _ in 0..<5 { _ = try await server.channels().all() }
         #expect(simulator.tokens.count == 1 && simulator.requests == 10)
     }
 
-    @Test func `a send that APNs refuses for its topic does not sign another token`() async {
+    @Test func `a refusal for the topic does not create another token`() async {
         let connector = server().connector(for: [.apns])
         for _ in 0..<5 {
             #expect(await connector.deliver(Self.batch([PushHeader("apns-topic", "com.example.foreign")])).first?.word == "TopicDisallowed")
@@ -107,7 +110,7 @@ import Testing
         #expect(simulator.tokens.count == 1)
     }
 
-    @Test func `a token is replaced in its time, however often the server starts`() async {
+    @Test func `a token is replaced when it is due, however often the server starts`() async {
         for _ in 0..<180 {
             #expect(await server().connector(for: [.apns]).deliver(Self.batch()).first?.word == "accepted")
             advance(.seconds(60))
@@ -116,7 +119,7 @@ import Testing
         #expect(simulator.tokens.count == 4)
     }
 
-    @Test func `a clock that was set back a little keeps the token, and one that was set back far does not`() async throws {
+    @Test func `a clock set back a little keeps the token, and one set back far does not`() async throws {
         #expect(await server().connector(for: [.apns]).deliver(Self.batch()).first?.word == "accepted")
         for (seconds, count) in [(Int64(30), 1), (600, 2)] {
             let earlier = VirtualClock(now: HubBench.dawn + .seconds(-seconds))
@@ -128,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `where others have used up the tokens of the team, one is signed, and is accepted after twenty minutes`() async throws {
+    @Test func `if others have used up the team's tokens, one new token is signed and accepted after twenty minutes`() async throws {
         try await simulator.send(from: 3, clock: clock)
         for _ in 0..<19 {
             let verdict = try #require(await server().connector(for: [.apns]).deliver(Self.batch()).first)

@@ -1,10 +1,11 @@
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
+@testable import PushRuntime
 
 @Suite struct SystemClockTests {
-    @Test func `sleeping never ends early`() async throws {
+    @Test func `a sleep never ends early`() async throws {
         let clock = SystemClock()
         let deadline = clock.now + .milliseconds(20)
         try await clock.sleep(until: deadline)
@@ -19,7 +20,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func `random numbers are not given twice`() {
+    @Test func `random numbers do not repeat`() {
         let random = SystemRandom()
         #expect(Set((0..<100).map { _ in random.next() }).count == 100)
     }

@@ -1,13 +1,14 @@
 import Glibc
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
+@testable import PushRuntime
 
 @Suite struct SystemTimeZonesTests {
     private let system = SystemTimeZones(folder: "/usr/share/zoneinfo")
 
-    @Test func `The zones of the system are there by their names`() throws {
+    @Test func `The system's time zones are found by name`() throws {
         let rules = try system.rules(of: "Europe/Lisbon")
         #expect(rules.name == "Europe/Lisbon" && rules.offset(at: Timestamp(seconds: 1_782_000_000)).abbreviation == "WEST")
         #expect(try system.rules(of: "Europe/Lisbon") == rules)
@@ -15,7 +16,7 @@ import Testing
         #expect(try system.rules(of: "Etc/GMT+5").offset(at: Timestamp(seconds: 0)).seconds == -18_000)
     }
 
-    @Test func `Every zone that is listed can be read`() throws {
+    @Test func `Every listed zone can be read`() throws {
         let names = system.names
         #expect(names == names.sorted() && Set(names).count == names.count && names.count > 300)
         #expect(Set(["UTC", "Europe/Lisbon", "Etc/GMT-14", "America/Port-au-Prince"]).isSubset(of: names))
@@ -32,24 +33,24 @@ import Testing
             "localtime",
             "Évora", String(repeating: "a", count: 5000),
         ])
-    func `What is no name of a zone leads to no file`(name: String) {
+    func `An invalid zone name reads no file`(name: String) {
         let error = #expect(throws: PushError.self) { try system.rules(of: name) }
         #expect(error?.code == "time_zone.unknown")
     }
 
-    @Test func `A name that is nearly right leads to the right one`() {
+    @Test func `A misspelled name is reported with the right one`() {
         let error = #expect(throws: PushError.self) { try system.rules(of: "europe/lisbon") }
-        #expect(error?.message == "there is no time zone \"europe/lisbon\"; did you mean \"Europe/Lisbon\"?")
+        #expect(error?.message == "unknown time zone \"europe/lisbon\"; did you mean \"Europe/Lisbon\"?")
     }
 
-    @Test func `Without the system's files there is UTC`() throws {
+    @Test func `Without the system's files UTC is available`() throws {
         let none = SystemTimeZones(folder: "/nonexistent")
         #expect(none.names == ["UTC"])
         #expect(try none.rules(of: "UTC") == .utc)
         #expect(#expect(throws: PushError.self) { try none.rules(of: "Europe/Lisbon") }?.code == "time_zone.unknown")
     }
 
-    @Test func `Of a folder of one's own only the zones are taken, and a broken one is told from none`() throws {
+    @Test func `In a custom folder only zone files are listed, and a broken one has its own error`() throws {
         var template = Array("/tmp/pushhost-zones-XXXXXX\0".utf8CString)
         let folder = try #require(mkdtemp(&template).map { String(cString: $0) })
         mkdir("\(folder)/Area", 0o700)

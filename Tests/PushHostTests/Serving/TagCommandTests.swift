@@ -1,20 +1,21 @@
-import PushCore
+import PushHub
+import PushModel
 import Testing
 
 @testable import PushHost
 
 /// `pushhost tags`.
 @Suite struct TagCommandTests {
-    @Test func `Expressions are proved without a server, and the exit code tells`() async throws {
+    @Test func `Two expressions are compared without a server, and the exit code gives the result`() async throws {
         let same = try await Program.run(["tags", "prove", "!(a || b)", "!a && !B"])
-        #expect(same.status == 0 && same.output == "✓ they name the same registrations, whatever these may be\n", "\(same.errors)")
+        #expect(same.status == 0 && same.output == "✓ equivalent: both match the same registrations in every hub\n", "\(same.errors)")
         let other = try await Program.run(["tags", "prove", "a && b", "a && !muted"])
         #expect(other.status == 1)
         #expect(
             other.output == """
-                ✗ they differ: a registration with the tag "a"
-                  first   does not    a && b
-                  second  names it    a && !muted
+                ✗ different for a registration with the tag "a"
+                  first   no match    a && b
+                  second  matches     a && !muted
 
                 """, "\(other.output)")
         let nothing = try await Program.run(["tags", "prove", "!a", "a", "--json"])
@@ -24,11 +25,11 @@ import Testing
         #expect(document["exit_code"] == 1)
         let wrong = try await Program.run(["tags", "prove", "a", "b &&"])
         #expect(wrong.status == 2)
-        #expect(wrong.errors.contains("error[tag_expression.invalid]: of the second expression: "), "\(wrong.errors)")
+        #expect(wrong.errors.contains("error[tag_expression.invalid]: in the second expression: "), "\(wrong.errors)")
         #expect(try await Program.run(["tags", "prove", "a"]).status == 2)
     }
 
-    @Test func `The parts of an expression are counted in a hub, and tags are listed as before`() async throws {
+    @Test func `The parts of an expression are counted in a hub, and tags can still be listed`() async throws {
         try await ServedHub.serving { hub in
             for number in 1...3 {
                 let body =

@@ -1,11 +1,12 @@
 import Foundation
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 import Testing
 
 @testable import PushHost
 
-/// `pushhost trace`, beside a server that keeps what became of its notifications.
+/// `pushhost trace` with a server that stores delivery results.
 @Suite struct TraceCommandTests {
     private static let handle = String(repeating: "0123456789abcdef", count: 4)
 
@@ -31,7 +32,7 @@ import Testing
         return (program.status, try JSON(parsing: program.output))
     }
 
-    @Test func `Phones of the lab tell what they did, and the JSON is read as it was written`() async throws {
+    @Test func `Traces include what the lab's phones did, and the JSON round-trips`() async throws {
         try await ServedHub.serving(settings: ["PUSHHOST_LAB": "on"]) { hub in
             try await Self.install("ana-1", hub, tags: "a")
             try await Self.install("ana-22", hub, tags: "b")
@@ -42,17 +43,17 @@ import Testing
             #expect(answer.traces.map(\.device) == ["ana-1", "ana-22"])
             #expect(answer.traces.map(\.cause) == [.shown, .tagMissing])
             #expect(answer.traces.allSatisfy { trace in trace.lines.allSatisfy { $0.time != nil } })
-            // What is read is what was written.
+            // Parsing and writing gives the same JSON.
             #expect(json["result"] == answer.json)
             let counts = try #require((try await Self.trace(hub, [id])).json["result"].flatMap { TraceAnswer($0) })
             #expect(counts.counts.map(\.cause) == [.shown] && counts.counts.first?.example == "ana-1")
-            // Nobody sends to a device with what a trace shows of it.
+            // A trace does not show the whole token.
             let text = try await hub.command(["trace", id, "--device", "ana-1"])
             #expect(text.status == 0 && !text.output.lowercased().contains(Self.handle.dropFirst(8)), "\(text.output)")
         }
     }
 
-    @Test func `Where push services do not answer, the trace says what is waited for`() async throws {
+    @Test func `If push services do not respond, the trace says what is pending`() async throws {
         try await ServedHub.serving(settings: ["PUSHHOST_SIMULATORS": "http://127.0.0.1:1"]) { hub in
             try await Self.install("ana-1", hub, tags: "a")
             let id = try await Self.send(hub, to: "a", ["--at", "1h"])
@@ -66,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `What is not known is refused with what comes close`() async throws {
+    @Test func `An unknown device or notification is rejected with the nearest match`() async throws {
         try await ServedHub.serving(settings: ["PUSHHOST_LAB": "on"]) { hub in
             try await Self.install("ana-1", hub, tags: "a")
             let id = try await Self.send(hub, to: "a")

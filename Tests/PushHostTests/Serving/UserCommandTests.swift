@@ -1,12 +1,12 @@
 import Foundation
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
 
 /// `pushhost user`, over the socket and over the network.
 @Suite struct UserCommandTests {
-    /// Runs a shell line in which `$P` is the program, beside a server.
+    /// Runs shell lines, in which `$P` is the program, with a server.
     private static func serving(_ body: (_ run: @escaping (String) async throws -> Program, _ folder: URL) async throws -> Void)
         async throws
     {
@@ -25,7 +25,7 @@ import Testing
         #expect(await server.end(closingInput: false).status == 0)
     }
 
-    @Test func `Users are added, listed, given other passwords and removed`() async throws {
+    @Test func `Users can be added, listed, removed and given another password`() async throws {
         try await Self.serving { run, _ in
             let added = try await run("echo UNSPEAKABLE | $P user add alice --password-stdin")
             #expect(added.status == 0 && added.output == "✓ user alice added\n")
@@ -34,13 +34,13 @@ import Testing
             let listed = try JSON(parsing: try await run("$P user list --json").output)
             #expect(listed["result"] == ["items": [["username": "alice"], ["username": "Bob"]]] && listed["exit_code"] == 0)
             let changed = try await run("echo another | $P user passwd BOB --password-stdin")
-            #expect(changed.status == 0 && changed.output == "✓ the password of BOB is new\n")
+            #expect(changed.status == 0 && changed.output == "✓ changed the password of BOB\n")
             #expect(try await run("$P user remove bob --yes").output == "✓ user bob removed\n")
             #expect(try await run("$P user list").output == "USER\nalice\n")
         }
     }
 
-    @Test func `What cannot be done is refused in clear words, and no password is said`() async throws {
+    @Test func `An impossible command is rejected clearly, and no password is printed`() async throws {
         try await Self.serving { run, _ in
             #expect(try await run("echo UNSPEAKABLE | $P user add alice --password-stdin").status == 0)
             for (line, status, words) in [
@@ -49,12 +49,12 @@ import Testing
                 ("echo UNSPEAKABLE | $P user passwd alcie --password-stdin", 4, "did you mean \"alice\"?"),
                 ("$P user remove nobody --yes", 4, "there is no account \"nobody\""),
                 (#"printf 'UNSPEAKABLE\nmore\n' | $P user add bob --password-stdin"#, 2, "standard input has more than one line"),
-                (#"printf 'UNSPEAKABLE\nmore' | $P user passwd alice --password-stdin"#, 2, "it cannot have line breaks"),
+                (#"printf 'UNSPEAKABLE\nmore' | $P user passwd alice --password-stdin"#, 2, "it cannot contain line breaks"),
                 (#"printf 'UNSPEAKABLE\n\n' | $P user passwd alice --password-stdin"#, 2, "standard input has more than one line"),
                 ("echo | $P user add bob --password-stdin", 2, "the password is empty"),
                 ("$P user add bob --password-stdin < /dev/null", 2, "the password is empty"),
-                ("$P user add bob < /dev/null", 2, "nobody can be asked"), ("$P user remove alice < /dev/null", 2, "say --yes"),
-                ("$P user add '' < /dev/null", 2, "the user name is empty"), ("$P user add bob UNSPEAKABLE", 2, "Unexpected argument"),
+                ("$P user add bob < /dev/null", 2, "not a terminal"), ("$P user remove alice < /dev/null", 2, "pass --yes"),
+                ("$P user add '' < /dev/null", 2, "the user name is empty"), ("$P user add bob UNSPEAKABLE", 2, "unexpected argument"),
             ] {
                 let program = try await run(line)
                 #expect(program.status == status, "\(line)")
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `A password that comes in parts is read whole, also where reading does not wait`() async throws {
+    @Test func `A password that arrives in parts is read completely, even from a non-blocking pipe`() async throws {
         try await Self.serving { port, run, _ in
             let client = Program.root.appending(path: "Tests/PushHostTests/Clients/hesitant.py").path
             #expect(try await run("python3 \(client) $P user add dave --password-stdin").output == "✓ user dave added\n")
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `Whoever keeps standard input open after the line is not waited for`() async throws {
+    @Test func `A password is read up to the line end, without waiting for the end of input`() async throws {
         try await Self.serving { run, folder in
             let writer = try Dialogue(["user", "add", "alice", "--password-stdin"], in: folder)
             writer.say("UNSPEAKABLE\n")
@@ -91,14 +91,14 @@ import Testing
             #expect(broken.status == 2 && broken.errors.contains("the password is not UTF-8"))
             try Data("UNSPEAKABLE\n".utf8).write(to: folder.appending(path: "one"))
             #expect(try await run("$P user passwd alice --password-stdin < one").status == 0)
-            // The second line is not in what is read first.
+            // The second line is not in the first chunk read.
             try Data((String(repeating: "a", count: 4095) + "\nb").utf8).write(to: folder.appending(path: "two"))
             let more = try await run("$P user passwd alice --password-stdin < two")
             #expect(more.status == 2 && more.errors.contains("standard input has more than one line"))
         }
     }
 
-    @Test func `Ctrl-backslash at the question leaves the terminal as it was`() async throws {
+    @Test func `Ctrl-backslash at the prompt restores the terminal`() async throws {
         try await Self.serving { _, folder in
             let shell = try Dialogue(
                 ["-c", "trap : QUIT; $P user add bob; stty -a"], tool: "/bin/sh", in: folder, onTerminal: true)
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test(arguments: [["user", "list", "--bogus"], ["user", "add"], ["notification", "show"], ["notification", "list", "--bogus"]])
-    func `a command line that cannot be understood is refused in JSON where that is asked for`(words: [String]) async throws {
+    func `an invalid command line is rejected in JSON with --json`(words: [String]) async throws {
         let refused = try await Program.run(words + ["--json"])
         let json = try JSON(parsing: refused.output)
         #expect(refused.status == 2 && refused.errors.isEmpty)
@@ -127,13 +127,13 @@ import Testing
                 let typed = try Dialogue(["user", command, name], in: folder, onTerminal: true)
                 var output = try await typed.hear("Password of \(name): ")
                 typed.say("UNSPEAKABLE\n")
-                output += try await typed.hear("The same again: ")
+                output += try await typed.hear("Repeat: ")
                 typed.say("\(second)\n")
                 let end = await typed.end(closingInput: false)
                 output += end.output
                 #expect(end.status == status && output.contains(words) && !output.contains("UNSPEAK"), "\(output)")
             }
-            // Who types nothing is asked no second time.
+            // An empty password is not asked for again.
             let silent = try Dialogue(["user", "add", "bob"], in: folder, onTerminal: true)
             try await silent.hear("Password of bob: ")
             silent.say("\n")

@@ -1,9 +1,10 @@
 import Logging
-import PushCore
+import PushModel
 import Synchronization
 import Testing
 
 @testable import PushHost
+@testable import PushServer
 
 @Suite struct WatchedConnectorTests {
     private final class Lines: Sendable {
@@ -30,7 +31,7 @@ import Testing
         func deliver(_ batch: DeliveryBatch) async -> [Verdict] { next.withLock { $0 } }
     }
 
-    @Test func `The log has the beginning and the end of an outage, once each`() async {
+    @Test func `The log has the start and the end of an outage, once each`() async {
         let lines = Lines()
         let service = Switch()
         let (log, outages) = (Logger(label: "test") { _ in Handler(lines: lines) }, WatchedConnector.Outages())
@@ -53,23 +54,24 @@ import Testing
         ] as [[Verdict]] {
             service.next.withLock { $0 = verdicts }
             let batch = DeliveryBatch(notificationID: "n", platform: .apns, body: [], handles: handles)
-            // A hub that was changed has another one.
+            // A changed hub gets a new connector.
             let connector = WatchedConnector(base: service, hub: "news", outages: outages, log: log)
             #expect(await connector.deliver(batch) == verdicts)
         }
         #expect(
             lines.all.withLock { $0 } == [
-                "warning: the hub news: APNs takes nothing: Unreachable: nobody answers",
-                "notice: the hub news: APNs takes deliveries again",
-                "warning: the hub news: APNs takes nothing: InvalidProviderToken", "notice: the hub news: APNs takes deliveries again",
-                "warning: the hub news: APNs takes nothing: Unreachable: nobody answers",
-                "notice: the hub news: APNs takes deliveries again",
-                "warning: the hub news: APNs takes nothing: TooManyProviderTokenUpdates: one token for all senders",
-                "notice: the hub news: APNs takes deliveries again",
+                "warning: the hub news: APNs fails all deliveries: Unreachable: nobody answers",
+                "notice: the hub news: APNs accepts deliveries again",
+                "warning: the hub news: APNs fails all deliveries: InvalidProviderToken",
+                "notice: the hub news: APNs accepts deliveries again",
+                "warning: the hub news: APNs fails all deliveries: Unreachable: nobody answers",
+                "notice: the hub news: APNs accepts deliveries again",
+                "warning: the hub news: APNs fails all deliveries: TooManyProviderTokenUpdates: one token for all senders",
+                "notice: the hub news: APNs accepts deliveries again",
             ])
     }
 
-    @Test func `What one send asks for is logged as that notification's, once, and says nothing of the service`() async {
+    @Test func `A fault of one notification is logged once for it and does not count as an outage`() async {
         let lines = Lines()
         let service = Switch()
         let (log, outages) = (Logger(label: "test") { _ in Handler(lines: lines) }, WatchedConnector.Outages())
@@ -90,13 +92,13 @@ import Testing
         }
         #expect(
             lines.all.withLock { $0 } == [
-                "notice: the hub news: APNs refuses the notification n-1: TopicDisallowed",
-                "notice: the hub news: APNs refuses the notification n-2: INVALID_ARGUMENT",
-                "notice: the hub news: APNs refuses the notification n-3: ForbiddenAddress",
-                "warning: the hub news: APNs takes nothing: InvalidProviderToken",
-                "notice: the hub news: APNs refuses the notification n-5: TopicDisallowed",
-                "notice: the hub news: APNs refuses the notification n-6: TopicDisallowed",
-                "notice: the hub news: APNs takes deliveries again",
+                "notice: the hub news: APNs rejected the notification n-1: TopicDisallowed",
+                "notice: the hub news: APNs rejected the notification n-2: INVALID_ARGUMENT",
+                "notice: the hub news: APNs rejected the notification n-3: ForbiddenAddress",
+                "warning: the hub news: APNs fails all deliveries: InvalidProviderToken",
+                "notice: the hub news: APNs rejected the notification n-5: TopicDisallowed",
+                "notice: the hub news: APNs rejected the notification n-6: TopicDisallowed",
+                "notice: the hub news: APNs accepts deliveries again",
             ])
     }
 }

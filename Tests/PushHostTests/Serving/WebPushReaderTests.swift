@@ -1,13 +1,14 @@
 import Delivery
 import Foundation
-import PushCore
+import PushHub
+import PushModel
 import Testing
 
 @testable import PushHost
 
-/// What the hub sends to a browser is read by a program that is not ours: http-ece decrypts it, py-vapid checks who signed.
+/// Pushes to a browser, read by independent software: http-ece decrypts them, py-vapid verifies the signature.
 @Suite struct WebPushReaderTests {
-    @Test func `http-ece reads what the hub encrypts, of any length that it takes`() async throws {
+    @Test func `http-ece decrypts what the hub encrypts, at any allowed length`() async throws {
         let folder = try ScriptFolder()
         let script = Program.root.appending(path: "Tests/PushHostTests/Clients/browser_http_ece.py").path
         let names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]

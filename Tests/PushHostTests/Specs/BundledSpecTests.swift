@@ -1,14 +1,15 @@
 import Bindings
 import Foundation
 import Lua
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
+@testable import PushLab
 
-/// The specs of the bundled flows pass, and notice when the core goes wrong.
+/// The specs of the bundled flows pass, and fail when the hub or the backend has a fault.
 @Suite struct BundledSpecTests {
-    /// Something wrong with the core that a flow's spec is to notice.
+    /// A fault of the hub or backend that a flow's spec must notice.
     struct Fault: Sendable, CustomTestStringConvertible {
         var spec: String
         var what: String
@@ -18,7 +19,7 @@ import Testing
         var testDescription: String { "\(spec): \(what)" }
     }
 
-    private static func tags(_ change: @escaping @Sendable ([PushCore.Tag]) -> [PushCore.Tag])
+    private static func tags(_ change: @escaping @Sendable ([PushModel.Tag]) -> [PushModel.Tag])
         -> @Sendable (any HubGateway) -> any HubGateway
     {
         {
@@ -32,7 +33,7 @@ import Testing
         }
     }
 
-    /// Texts of native payloads and of properties.
+    /// Replaces text in native payloads and in properties.
     private static func text(
         _ old: String, _ new: String
     ) -> @Sendable (any HubGateway) -> any HubGateway {
@@ -56,12 +57,12 @@ import Testing
         }
     }
 
-    private static let tag: @Sendable (String) -> PushCore.Tag? = { PushCore.Tag(validating: $0) }
+    private static let tag: @Sendable (String) -> PushModel.Tag? = { PushModel.Tag(validating: $0) }
 
     static let faults: [Fault] = [
         Fault(spec: "notify_users", what: "the user's tag is left out", hub: tags { $0.filter { !$0.text.hasPrefix("username:") } }),
         Fault(
-            spec: "notify_users", what: "everybody gets alice's tag as well",
+            spec: "notify_users", what: "every device gets alice's tag as well",
             hub: tags { $0 + [tag("username:alice")].compactMap { $0 } }),
         Fault(spec: "notify_users", what: "the text is cut short", hub: text("Your", "You")),
         Fault(spec: "notify_users", what: "every notification goes out twice", hub: { FaultyHub(base: $0, copies: 2) }),
@@ -94,12 +95,12 @@ import Testing
             spec: "register_current_user", what: "a known registration is not found, and another one is made",
             hub: { FaultyHub(base: $0, listing: { _ in RegistrationPage(registrations: [], continuation: nil) }) }),
         Fault(
-            spec: "register_current_user", what: "the user's name is no tag",
+            spec: "register_current_user", what: "the user's name is not a tag",
             hub: tags { $0.filter { !["alice", "bob"].contains($0.text) } }),
         Fault(
             spec: "register_current_user", what: "the one before keeps the phone",
             hub: tags { $0 + [tag("alice")].compactMap { $0 } }),
-        Fault(spec: "register_current_user", what: "the test notification names nobody", hub: text("bob", "somebody")),
+        Fault(spec: "register_current_user", what: "the test notification names another user", hub: text("bob", "carol")),
 
         Fault(
             spec: "breaking_news", what: "phones are subscribed to Sports as well",
@@ -137,7 +138,7 @@ import Testing
         Fault(
             spec: "secure_push", what: "the payload is pushed as well",
             backend: { FaultyBackend(inner: $0, hub: $1, leaks: true) }),
-        Fault(spec: "secure_push", what: "everybody may read", backend: { FaultyBackend(inner: $0, hub: $1, isOpen: true) }),
+        Fault(spec: "secure_push", what: "every user may read", backend: { FaultyBackend(inner: $0, hub: $1, isOpen: true) }),
         Fault(
             spec: "secure_push", what: "reads are not counted",
             backend: {
@@ -163,14 +164,14 @@ import Testing
 
         Fault(spec: "backend_notifications", what: "the text is cut short", hub: text("Lunch", "Lun")),
         Fault(
-            spec: "backend_notifications", what: "everybody gets bob's tag as well",
+            spec: "backend_notifications", what: "every device gets bob's tag as well",
             hub: tags { $0 + [tag("username:bob")].compactMap { $0 } }),
         Fault(
             spec: "backend_notifications", what: "the payload is pushed as well",
             backend: { FaultyBackend(inner: $0, hub: $1, leaks: true) }),
 
         Fault(
-            spec: "send_test", what: "it is no test send",
+            spec: "send_test", what: "it is not a test send",
             hub: {
                 FaultyHub(
                     base: $0,
@@ -234,7 +235,7 @@ import Testing
             })
     }
 
-    /// Runs the tests of a spec until one fails; its name, or nil.
+    /// Runs the tests of a spec until one fails. Returns the name of that test, or nil.
     private func firstFailure(of flow: String, _ fault: Fault?) async throws -> String? {
         let script = try ScriptFile.read(Program.root.appending(path: "scripts/spec/\(flow)_spec.lua").path)
         let runner = runner(fault)
@@ -252,11 +253,11 @@ import Testing
         #expect(try await firstFailure(of: flow, nil) == nil)
     }
 
-    @Test(arguments: faults) func `a spec notices what is wrong with the core`(fault: Fault) async throws {
+    @Test(arguments: faults) func `a spec notices a fault of the hub or backend`(fault: Fault) async throws {
         #expect(try await firstFailure(of: fault.spec, fault) != nil)
     }
 
-    @Test func `every flow has a spec, and at least three faults that it notices`() throws {
+    @Test func `every flow has a spec that notices at least three faults`() throws {
         let scripts = try FileManager.default.contentsOfDirectory(atPath: Program.root.appending(path: "scripts").path)
             .filter { $0.hasSuffix(".lua") }.map { String($0.dropLast(4)) }
         #expect(Set(scripts) == Set(Self.flows))

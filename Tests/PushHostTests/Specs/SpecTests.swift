@@ -1,10 +1,11 @@
 import Bindings
 import Foundation
 import Lua
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
+@testable import PushLab
 
 /// `pushhost test`.
 @Suite struct SpecTests {
@@ -23,7 +24,7 @@ import Testing
         return (try await Program.run(["test"] + options, in: folder.url), folder)
     }
 
-    @Test func `every test has a world of its own, whatever the others did to theirs`() async throws {
+    @Test func `each test runs in isolation from the others`() async throws {
         let (run, _) = try await run(
             """
             local count = 0
@@ -43,7 +44,7 @@ import Testing
         #expect(run.output.hasSuffix("PASS  1 spec · 2 tests · 4 expectations · virtual 1 d\n"))
     }
 
-    @Test func `hooks run around each test, the outer ones outside, and after a failure too`() async throws {
+    @Test func `hooks run around each test, outer hooks outermost, and also after a failure`() async throws {
         let (run, _) = try await run(
             """
             before_each(function() push.log("file") end)
@@ -70,7 +71,7 @@ import Testing
         #expect(run.output.hasSuffix("FAIL  1 spec · 3 tests · 2 failed · 0 expectations · virtual 0 s\n"))
     }
 
-    @Test func `a failed expectation fails the test even if the script swallows it`() async throws {
+    @Test func `a failed expectation fails the test even if the script catches the error`() async throws {
         let (run, _) = try await run(
             "it('a', function() pcall(function() push.expect(1).to.equal(2) end) end) it('b', function() push.check(false) end)")
         #expect(run.status == 1)
@@ -92,14 +93,14 @@ import Testing
             ("it('a', 1)", "args.wrong_type", 3), ("it()", "args.missing", 3), ("describe('a')", "args.missing", 3),
             ("push.send { to = '' }", "send.no_audience", 3), ("local x = ", "script.syntax", 3), ("", "test.empty", 3),
         ] as [(String, String, Int32)])
-    func `what is wrong with a spec is said with its line`(lua: String, code: String, status: Int32) async throws {
+    func `an error in a spec is reported with its line`(lua: String, code: String, status: Int32) async throws {
         let (run, _) = try await run(lua)
         #expect(run.status == status)
         #expect(run.output.contains("error[\(code)]"), "\(run.output)")
         #expect(run.output.contains("a_spec.lua:3:") || code == "test.empty", "\(run.output)")
     }
 
-    @Test func `a spec outside of pushhost test is told how to run`() async throws {
+    @Test func `running a spec with pushhost run fails and names pushhost test`() async throws {
         let folder = try ScriptFolder(["a_spec.lua": "\(Self.spec) it('a', function() end)"])
         let run = try await Program.run(["run", "a_spec.lua"], in: folder.url)
         #expect(run.status == 3)
@@ -107,7 +108,7 @@ import Testing
         #expect(run.errors.contains("pushhost test a_spec.lua"))
     }
 
-    @Test func `the filter chooses tests by any part of their full name`() async throws {
+    @Test func `the filter selects tests by any part of their full name`() async throws {
         let lua = "describe('Breaking', function() it('reaches Ana', function() end) it('no', function() error 'x' end) end)"
         #expect(try await run(lua, ["--filter", "breaking › REACHES"]).0.output.contains("1 test ·"))
         let none = try await run(lua, ["--filter", "nothing"]).0
@@ -115,7 +116,7 @@ import Testing
         #expect(none.errors.contains("error[test.no_match]"))
     }
 
-    @Test func `specs are found in folders, in order, and hidden folders are passed over`() async throws {
+    @Test func `specs are found in folders, in order, and hidden folders are skipped`() async throws {
         let folder = try ScriptFolder(["b_spec.lua": "\(Self.spec) it('b', function() end)", "c.lua": "error 'no spec'"])
         for (name, text) in [("deep/a_spec.lua", "it('a', function() end)"), (".hidden/h_spec.lua", "error 'x'")] {
             let url = folder.url.appending(path: name)
@@ -144,7 +145,7 @@ import Testing
         end)
         """
 
-    @Test func `TAP has a plan, a line per test, and what went wrong`() async throws {
+    @Test func `TAP output has a plan, a line per test, and the failures`() async throws {
         let (run, _) = try await run(Self.mixed, ["--tap"])
         #expect(run.status == 1)
         let lines = run.output.split(separator: "\n").map(String.init)
@@ -156,7 +157,7 @@ import Testing
         #expect(lines.last == "1..3")
     }
 
-    @Test func `JUnit is well-formed XML with counts, places and what was printed`() async throws {
+    @Test func `JUnit output is well-formed XML with counts, locations and printed text`() async throws {
         let (run, folder) = try await run(Self.mixed, ["--junit", "out.xml"], others: ["b_spec.lua": "("])
         #expect(run.status == 3)
         #expect(
@@ -178,14 +179,14 @@ import Testing
         #expect(xml.contains("<system-out>"))
     }
 
-    @Test func `a JUnit file that cannot be written fails the run and leaves nothing`() async throws {
+    @Test func `a JUnit file that cannot be written fails the run and leaves nothing behind`() async throws {
         let (run, folder) = try await run("it('a', function() end)", ["--junit", "no/such/folder.xml"])
         #expect(run.status == 2)
         #expect(run.errors.contains("error[output.failed]: no/such/folder.xml cannot be written"))
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).allSatisfy { !$0.hasSuffix(".part") })
     }
 
-    @Test func `JSON has one schema`() async throws {
+    @Test func `JSON output follows the schema`() async throws {
         let (run, _) = try await run(Self.mixed, ["--json"])
         let document = try JSON(parsing: run.output)
         #expect(document["schema"]?.string == "pushhost.test/1")
@@ -196,7 +197,7 @@ import Testing
         #expect(tests[1]["failures"]?.array?.first?["where"]?.string == "a_spec.lua:5")
     }
 
-    @Test func `many tests at a time print what one at a time prints`() async throws {
+    @Test func `parallel tests print the same as sequential ones`() async throws {
         let lua = (1...30).map { "it('t\($0)', function() push.sleep '\($0)s' print(\($0)) push.check(\($0) % 7 ~= 0) end)" }.joined(
             separator: "\n")
         let one = try await run(lua, ["--jobs", "1"]).0
@@ -205,7 +206,7 @@ import Testing
         #expect(one.output.contains("4 failed"))
     }
 
-    @Test(.timeLimit(.minutes(10))) func `a spec that goes on for ever is ended by its budget, and Ctrl-C ends the lot`() async throws {
+    @Test(.timeLimit(.minutes(10))) func `a spec that never ends is stopped by its budget, and Ctrl-C ends all specs`() async throws {
         let (run, _) = try await run("it('a', function() while true do end end) it('b', function() end)", ["--cpu-limit", "100ms"])
         #expect(run.status == 1)
         #expect(run.output.contains("error[budget.cpu]") && run.output.contains("  ✓ b"))
@@ -218,7 +219,7 @@ import Testing
         #expect(stopped.output.contains("INTERRUPTED"))
     }
 
-    @Test func `cancelling reaches a file that is only asked what it declares`() async throws {
+    @Test func `reading a file's declarations can be cancelled`() async throws {
         let script = FlowScript(name: "a.lua", source: Array("while true do end".utf8), version: "000000")
         let thread = LuaThread(name: "declares")
         defer { thread.stop() }
@@ -232,7 +233,7 @@ import Testing
         #expect(await #expect(throws: LuaError.self) { try await declaration.value }?.code == "cancelled")
     }
 
-    @Test func `tests without an order are refused, not mixed up`() async throws {
+    @Test func `tests whose order changes between passes are rejected`() async throws {
         let script = FlowScript(
             name: "a.lua", source: Array("local push = require 'push' push.test.it('b', function() end)".utf8), version: "000000")
         let runner = SpecRunner(limits: LuaLimits(), seed: 1, scripts: NoScripts()) { (thread, _) throws(PushError) in
@@ -246,7 +247,7 @@ import Testing
         }
     }
 
-    @Test func `a hook that comes too late is refused in outer groups too, and so is a function that is nil`() async throws {
+    @Test func `a hook declared after tests is rejected in outer groups too, and so is nil instead of a function`() async throws {
         let (run, _) = try await run(
             "describe('o', function() describe('i', function() it('x', function() end) end) before_each(function() end) end)")
         #expect(run.status == 3)
@@ -256,13 +257,13 @@ import Testing
         #expect(typo.output.contains("got nil for its function"))
     }
 
-    @Test func `failures of one line keep their own words`() async throws {
+    @Test func `failures at the same line keep their own messages`() async throws {
         let (run, _) = try await run(
             "it('a', function() local f = function(n) push.expect(n).to.equal(0) end for i = 1, 3 do pcall(f, i) end f(9) end)")
         for number in ["1", "2", "3", "9"] { #expect(run.output.contains("expected 0, got \(number)")) }
     }
 
-    @Test func `results go through links, and into what is no file`() async throws {
+    @Test func `reports are written through links and to devices such as /dev/stdout`() async throws {
         let (_, folder) = try await run("it('a', function() end)")
         let shell = try await Program.shell(
             """
@@ -275,7 +276,7 @@ import Testing
         #expect(shell.errors.contains("/dev/full cannot be written"))
     }
 
-    @Test func `a budget that a flow inside exceeds ends the test`() async throws {
+    @Test func `a nested flow that exceeds its budget ends the test`() async throws {
         let (run, _) = try await run(
             "it('a', function() for _ = 1, 5 do push.try(push.run, 'loop.lua') end end)", ["--cpu-limit", "200ms"],
             others: ["loop.lua": "while true do end"])
@@ -284,7 +285,7 @@ import Testing
         #expect(run.output.contains("--cpu-limit"))
     }
 
-    @Test func `what matchers cannot look at is no success`() async throws {
+    @Test func `a matcher that cannot inspect a value fails, even when negated`() async throws {
         let (run, _) = try await run(
             """
             it('a', function() push.expect(nil).to_not.contain "secret" end)
@@ -293,6 +294,6 @@ import Testing
             it('d', function() push.device { name = "p" } push.expect(push.device { name = "q" }).to_not.equal(push.find_device "p") end)
             """)
         #expect(run.output.contains("2 failed"))
-        #expect(run.output.contains("contain looks at string or table, got nil"))
+        #expect(run.output.contains("contain needs a string or a table, got nil"))
     }
 }

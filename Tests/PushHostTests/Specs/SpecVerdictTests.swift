@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a test is failed for, and what it says then.
+/// Why a test fails, and the messages of its failure.
 @Suite struct SpecVerdictTests {
     private func run(_ lua: String, _ options: [String] = [], others: [String: String] = [:]) async throws -> (Program, ScriptFolder) {
         let opening =
@@ -36,12 +36,12 @@ import Testing
         "it('a', function() push.expect(push.send({ to = 'x', alert = 'Hi' }).state).to.equal 'NoTargetFound' end)",
         "it('a', function() push.send { device = phone(), alert = 'Hi' } end)",
     ])
-    func `a test that says so passes`(lua: String) async throws {
+    func `a test that expects no target passes`(lua: String) async throws {
         let (run, _) = try await run(lua)
         #expect(run.status == 0, "\(run.output)")
     }
 
-    @Test func `what one test says does not hold for the next, and flows cannot say it`() async throws {
+    @Test func `allowing no target applies to one test only, and flows cannot use it`() async throws {
         let send = "push.send { to = 'x', alert = 'Hi' }"
         let (run, folder) = try await run("it('a', function() push.test.allow_no_target() \(send) end) it('b', function() \(send) end)")
         #expect(run.status == 1)
@@ -50,7 +50,7 @@ import Testing
         #expect(try await Program.run(["run", "flow.lua"], in: folder.url).errors.contains("test.not_a_spec"))
     }
 
-    @Test func `a run that reaches no device says how it would fail`() async throws {
+    @Test func `a run that reaches no device prints the option that would fail it`() async throws {
         let folder = try ScriptFolder(["flow.lua": "require('push').send { to = 'x', alert = 'Hi' }"])
         let run = try await Program.run(["run", "flow.lua"], in: folder.url)
         #expect(run.status == 0)
@@ -60,9 +60,9 @@ import Testing
         #expect(failed.output.contains("FAIL") && failed.output.contains("1 without target ·"), "\(failed.output)")
     }
 
-    // MARK: What did not come
+    // MARK: Missing items
 
-    @Test func `an expectation of an item that did not come says what the inbox has`() async throws {
+    @Test func `a failed expectation of a missing item lists the contents of the inbox`() async throws {
         let (run, _) = try await run(
             """
             it("typo", function()
@@ -92,7 +92,7 @@ import Testing
         #expect(run.output.contains("error[expect.failed]: expected a value, got nil\n"), "\(run.output)")
     }
 
-    @Test func `tables that differ are told line by line`() async throws {
+    @Test func `differences between tables are reported line by line`() async throws {
         let (run, _) = try await run(
             """
             local wanted = { name = "breaking news", tags = { "Sports", "Science" }, count = 3, deep = { er = { x = 1 } }, gone = true }
@@ -102,7 +102,7 @@ import Testing
             """)
         #expect(run.status == 1)
         for line in [
-            "expected another table; 5 differences:", ".count: expected 3, got 4", ".deep.er.x: expected 1, got 2",
+            "the tables have 5 differences:", ".count: expected 3, got 4", ".deep.er.x: expected 1, got 2",
             ".gone: expected true, got nothing", ".tags[2]: expected \"Science\", got \"World\"", ".tags[3]: expected nothing, got \"x\"",
             "expected { a = 2 }, got { a = 1 }",
         ] { #expect(run.output.contains(line), "\(line)\n\(run.output)") }
@@ -111,7 +111,7 @@ import Testing
 
     // MARK: JUnit
 
-    @Test func `JUnit has seconds of the machine, and those of the simulated clock as properties`() async throws {
+    @Test func `JUnit times are real seconds, and simulated seconds are properties`() async throws {
         let (run, folder) = try await run(
             "it('a', function() push.sleep '2h' end) it('b', function() push.sleep '15s' end)", ["--junit", "out.xml"])
         #expect(run.status == 0)
@@ -123,7 +123,7 @@ import Testing
         #expect(virtual == ["7215.000", "7200.000", "15.000"])
     }
 
-    @Test func `an error object of a test is told by its text`() async throws {
+    @Test func `an error object is reported by its text`() async throws {
         let (run, _) = try await run("it('a', function()\nerror(setmetatable({}, { __tostring = function() return 'no room' end }))\nend)")
         #expect(run.status == 1)
         #expect(run.output.contains("error[script.error]: no room"), "\(run.output)")

@@ -1,13 +1,14 @@
 import Foundation
-import PushCore
+import PushHub
+import PushModel
 import Testing
 
 @testable import PushHost
 
-/// The scripts of the repository, unchanged, against everything that a flow can run against.
+/// The bundled scripts, unchanged, on every kind of target.
 // One after the other: each hashes many passwords, of which each takes 128 MiB.
 @Suite(.serialized) struct ScriptTargetTests {
-    /// A script with the options that make it small, and the same for where devices are real.
+    /// A script with options that keep its run small.
     private struct Flow: Sendable, CustomTestStringConvertible {
         let name: String
         var options: [String] = []
@@ -19,15 +20,15 @@ import Testing
         Flow(name: "send_test"), Flow(name: "crowd", options: ["--users", "2", "--crews", "2"]),
     ]
 
-    /// What does not depend on where a flow has run.
+    /// The part of a report that does not depend on the target.
     private struct Result: Equatable {
         var verdict: String
         var steps: [String]
         var expectations: Int
         var delivered: Int
-        /// To whom each send went, and how it ended.
+        /// The audience and the result of each send.
         var sends: [String]
-        /// What the phones showed, in any order.
+        /// What the phones showed, sorted.
         var shown: [String]
 
         init(_ report: JSON) {
@@ -56,14 +57,14 @@ import Testing
         return Result(try JSON(parsing: run.output))
     }
 
-    @Test func `in the lab of a server they do what they do in this process, over plain HTTP and over TLS`() async throws {
+    @Test func `in a server's lab the scripts have the same result as embedded, over plain HTTP and over TLS`() async throws {
         try await ServedHub.serving(settings: ["PUSHHOST_LAB": "on", "PUSHHOST_LAB_KEY": "let-me-in"]) { hub in
             let environment = ["PUSHHOST_LAB_KEY": "let-me-in"]
             for flow in Self.flows {
                 let embedded = try await Self.run(flow, [])
                 let plain = try await Self.run(flow, ["--target", "http://localhost:\(hub.port)"], environment: environment)
                 #expect(plain == embedded, "\(flow.name)")
-                // The session before has left the hub as it was.
+                // The previous session has left the hub unchanged.
                 let secure = try await Self.run(
                     flow, ["--target", "https://localhost:\(hub.tlsPort)", "--authority", hub.authority], environment: environment)
                 #expect(secure == embedded, "\(flow.name)")
@@ -71,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `on the machine of the server no key has to be told`() async throws {
+    @Test func `on the server's own machine no lab key is needed`() async throws {
         try await ServedHub.serving(settings: ["PUSHHOST_LAB": "on"]) { hub in
             let folder = hub.data.deletingLastPathComponent()
             try Data("data: \(hub.data.path)\n".utf8).write(to: folder.appending(path: "pushhost.yaml"))
@@ -83,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `through the interface of Azure, with real devices, they do what is not rehearsed`() async throws {
+    @Test func `through Azure's interface with real devices, the scripts run all steps but rehearsed ones`() async throws {
         try await ServedHub.serving(isSimulated: true) { hub in
             let folder = try ScriptFolder()
             try folder.write(
@@ -96,14 +97,14 @@ import Testing
             let environment = ["PUSHHOST_SECRET_DEMO_PASSWORD": "a long password"]
             for target in ["plain", "secure"] {
                 for var flow in Self.flows {
-                    // Nobody has set up the devices of the operator's test.
+                    // There are no devices for the operator's test, so it is sent to a user.
                     if flow.name == "send_test" { flow.options = ["--to", "username:alice"] }
                     let result = try await Self.run(flow, ["--target", target], environment: environment, in: folder.url)
                     let embedded = try await Self.run(flow, [])
                     #expect(result.verdict == "pass" && result.shown.isEmpty, "\(flow.name)")
                     #expect(result.steps.map(\.stepName) == embedded.steps.map(\.stepName))
                     #expect(result.steps.contains { $0.hasSuffix(" skipped") } && !result.steps.contains { $0.hasSuffix(" failed") })
-                    // What is sent outside of rehearsals ends in the same way.
+                    // Sends outside of rehearsed steps have the same result.
                     if flow.name != "send_test", flow.name != "secure_push" {
                         #expect(Set(result.sends).isSubset(of: embedded.sends), "\(flow.name) \(result.sends) \(embedded.sends)")
                     }
@@ -112,7 +113,7 @@ import Testing
         }
     }
 
-    /// Handles under the names of the scripts' devices.
+    /// Settings with handles for the names of the scripts' devices.
     private static func settings(_ plain: String, _ secure: String, _ authority: String) -> String {
         let subscription = """
             { endpoint: "https://updates.push.services.mozilla.com/wpush/v2/%", \

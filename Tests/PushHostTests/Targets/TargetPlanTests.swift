@@ -1,11 +1,13 @@
 import ArgumentParser
 import Foundation
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
+@testable import PushLab
+@testable import PushServer
 
-/// What `--target` and the settings mean, before anything is reached.
+/// How `--target` and the settings are interpreted, before any connection.
 @Suite struct TargetPlanTests {
     private static let key = "SharedAccessKeyName=n;SharedAccessKey=a2V5"
     private static let settings = """
@@ -39,18 +41,18 @@ import Testing
             try folder.write("s.yaml", Data(settings.utf8))
             arguments += ["--config", folder.url.appending(path: "s.yaml").path]
         }
-        let plan = try TargetPlan(try TargetOptions.parse(arguments), environment: environment)
+        let plan = try RequestedTarget(try TargetOptions.parse(arguments), environment: environment)
         guard case .remote(let settings) = plan else { return nil }
         return settings
     }
 
-    @Test func `Without a target everything is in this process`() throws {
+    @Test func `Without a target everything runs in this process`() throws {
         #expect(try plan([]) == nil)
         #expect(try plan(["--target", "embedded"], environment: ["PUSHHOST_TARGET": "http://x"]) == nil)
         #expect(try plan([], environment: ["PUSHHOST_TARGET": "http://x"])?.url == "http://x")
     }
 
-    @Test func `A name takes what the settings say, and the command line says more`() throws {
+    @Test func `A named target uses the settings, and the command line overrides them`() throws {
         let environment = ["STAGING": "Endpoint=sb://ns.servicebus.windows.net/;\(Self.key)", "LAB": "secret"]
         let target = try #require(try plan(["--target", "staging"], settings: Self.settings, environment: environment))
         #expect(target.name == "staging" && target.hub == "news" && target.backend == "https://backend.example.com/app")
@@ -68,7 +70,7 @@ import Testing
         #expect(lab.url == "http://127.0.0.1:9000" && lab.labKey?.reveal() == "k" && lab.devices["ana"] == .fcmV1(token: "other"))
     }
 
-    @Test func `A connection string is a target, and no report shows its key`() throws {
+    @Test func `A connection string is a target, and reports never show its key`() throws {
         let text = "Endpoint=sb://ns.servicebus.windows.net/;\(Self.key)"
         let target = try #require(try plan(["--target", text]))
         #expect(target.name == "ns.servicebus.windows.net" && target.connection?.reveal() == text)
@@ -77,7 +79,7 @@ import Testing
         #expect(error.code == "connection.invalid" && !"\(error)".contains("a2V5"))
     }
 
-    @Test func `Every fault of the settings is told with its line`() throws {
+    @Test func `Every fault in the settings is reported with its line`() throws {
         let settings = """
             targets:
               a: { conection: x, production: perhaps }
@@ -93,20 +95,20 @@ import Testing
         let faults = error.details["faults"]?.array?.compactMap { $0.string?.split(separator: "s.yaml:").last.map(String.init) } ?? []
         #expect(
             faults == [
-                "2: a target has no \"conection\"; did you mean \"connection\"?",
-                "2: \"production\" takes true or false",
+                "2: unknown key \"conection\" in a target; did you mean \"connection\"?",
+                "2: \"production\" must be true or false",
                 "2: the target \"a\" has neither url nor connection",
-                "4: the name of a target has letters, digits, - and _, and is not embedded",
-                "5: \"url\" takes an address such as https://push.example.com",
-                "5: the device \"d\" takes platform (apns, fcm, gcm, wns, browser) and handle, nothing else",
+                "4: a target name may contain letters, digits, - and _, and must not be embedded",
+                "5: \"url\" must be an address such as https://push.example.com",
+                "5: the device \"d\" must contain only platform (apns, fcm, gcm, wns, browser) and handle",
                 "5: the device \"e\": APNs handle is not hexadecimal of even length",
-                "6: the target \"d\" holds url or connection, and more",
-                "7: \"url\" takes an address such as https://push.example.com",
-                "8: the target \"g\" has url and connection, which may be two places: it takes one",
+                "6: the target \"d\" must contain url or connection",
+                "7: \"url\" must be an address such as https://push.example.com",
+                "8: the target \"g\" has url and connection: set one of them",
             ])
     }
 
-    @Test func `A variable that is not set is missed by its own target alone, and no error repeats a line of the file`() throws {
+    @Test func `An unset variable is an error only for its own target, and errors never quote the file`() throws {
         let settings = "targets:\n  a: { connection: $NOT_SET }\n  b: { url: \"http://x\" }\n"
         #expect(try plan(["--target", "b"], settings: settings)?.url == "http://x")
         let error = try #require(throws: PushError.self) { try plan(["--target", "a"], settings: settings) }
@@ -118,23 +120,23 @@ import Testing
     }
 
     @Test(arguments: [
-        (["--target", "stagin"], "usage.target", "there is no target \"stagin\"; did you mean \"staging\"?"),
-        (["--target", "http://"], "usage.target", "\"http://\" is no address of a PushHost"),
-        (["--target", "ftp://x"], "usage.target", "\"ftp://x\" is no address of a PushHost"),
-        (["--target", "http://localhost:99999"], "usage.target", "\"http://localhost:99999\" is no address of a PushHost"),
-        (["--target", "http://[::1"], "usage.target", "\"http://[::1\" is no address of a PushHost"),
-        (["--target", "http://x", "--backend", "http://x:80x"], "usage.value", "--backend \"http://x:80x\" is no address"),
-        (["--target", "http://x", "--backend", "b"], "usage.value", "--backend \"b\" is no address"),
-        (["--hub", "h"], "usage.value", "--hub is for a target on another machine, and this run is embedded"),
+        (["--target", "stagin"], "usage.target", "unknown target \"stagin\"; did you mean \"staging\"?"),
+        (["--target", "http://"], "usage.target", "invalid address of a PushHost: \"http://\""),
+        (["--target", "ftp://x"], "usage.target", "invalid address of a PushHost: \"ftp://x\""),
+        (["--target", "http://localhost:99999"], "usage.target", "invalid address of a PushHost: \"http://localhost:99999\""),
+        (["--target", "http://[::1"], "usage.target", "invalid address of a PushHost: \"http://[::1\""),
+        (["--target", "http://x", "--backend", "http://x:80x"], "usage.value", "--backend: invalid address \"http://x:80x\""),
+        (["--target", "http://x", "--backend", "b"], "usage.value", "--backend: invalid address \"b\""),
+        (["--hub", "h"], "usage.value", "--hub applies to remote targets only, and this run is embedded"),
     ])
-    func `What is no target is refused with what there is`(arguments: [String], code: String, message: String) throws {
+    func `An invalid target is rejected with a suggestion`(arguments: [String], code: String, message: String) throws {
         let error = try #require(throws: PushError.self) {
             try plan(arguments, settings: Self.settings, environment: ["STAGING": "x", "LAB": "y"])
         }
         #expect(error.code == code && error.message == message)
     }
 
-    @Test func `A server that shares the file of settings does not look at targets`() throws {
+    @Test func `A server with the same settings file ignores targets`() throws {
         let settings = SettingsFile(text: Self.settings)
         #expect(settings.faults.isEmpty && settings.values.map(\.setting.name) == ["listen.port"])
     }

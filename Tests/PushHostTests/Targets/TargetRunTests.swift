@@ -1,10 +1,11 @@
 import Foundation
-import PushCore
+import PushHub
+import PushModel
 import Testing
 
 @testable import PushHost
 
-/// `pushhost run --target` as an operator meets it: what is in the way, what asks first, what stays behind.
+/// `pushhost run --target` for an operator: connection errors, confirmations, cleanup.
 @Suite struct TargetRunTests {
     private static let send = """
         local push = require "push"
@@ -20,11 +21,11 @@ import Testing
         return try await Program.run(["run", "flow.lua"] + arguments, in: folder.url, environment: environment)
     }
 
-    @Test func `a certificate that nobody has signed, or that is for another name, is told`() async throws {
+    @Test func `an untrusted certificate or one for another name is reported`() async throws {
         try await ServedHub.serving { hub in
             let untrusted = try await Self.run(["--target", hub.connectionString(), "--hub", "hub"])
             #expect(untrusted.status == 4 && untrusted.errors.contains("its certificate is not trusted"))
-            #expect(untrusted.errors.contains("name the authority that signed it with --authority"))
+            #expect(untrusted.errors.contains("trust its authority with --authority"))
         }
         let folder = try ScriptFolder()
         let made = try await Program.shell(
@@ -38,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `what is wrong with the key, the hub or the address is told once, with exit code 4 or 2`() async throws {
+    @Test func `a wrong key, hub or address is reported once, with exit code 4 or 2`() async throws {
         try await ServedHub.serving { hub in
             let good = try hub.plainConnectionString()
             let cases: [(target: String, hub: String, status: Int32, words: String)] = [
@@ -47,12 +48,12 @@ import Testing
                 (good.replacing("http://localhost:\(hub.port)", with: "http://localhost:99999"), "hub", 2, "error[connection.invalid]"),
                 ("", "hub", 2, "--target: the value is empty"),
                 (good.replacing("http://", with: "sb://"), "hub", 4, "for a plain port write http://"),
-                ("http://localhost:\(hub.port)", "hub", 4, "opened by a key, and none is given"),
+                ("http://localhost:\(hub.port)", "hub", 4, "needs a key"),
                 (
                     "Endpoint=sb://x/;SharedAccessKeyName=a", "hub", 2,
-                    "error[connection.invalid]: this is no connection string: it has no SharedAccessKey"
+                    "error[connection.invalid]: invalid connection string: it has no SharedAccessKey"
                 ),
-                ("staging", "hub", 2, "there is no target \"staging\""),
+                ("staging", "hub", 2, "unknown target \"staging\""),
             ]
             for (target, name, status, words) in cases {
                 let run = try await Self.run(["--target", target, "--hub", name])
@@ -62,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `a send to production asks on a terminal, and is refused where nobody can be asked`() async throws {
+    @Test func `a send to production asks for confirmation on a terminal, and is refused without one`() async throws {
         try await ServedHub.serving(settings: ["PUSHHOST_LAB": "on"]) { hub in
             for number in 1...3 {
                 let body = """
@@ -75,7 +76,7 @@ import Testing
             #expect(refused.status == 5)
             #expect(
                 refused.errors.contains(
-                    "error[policy.production]: live is marked production: this goes to \"news\", 3 devices. Nobody can be asked"))
+                    "error[policy.production]: live is marked production: this goes to \"news\", 3 devices. Cannot ask for confirmation"))
             let said = try await Self.run(["--target", "live", "--yes"], settings: settings)
             #expect(said.status == 0 && said.output.contains("3 of 3 sent"), "\(said.output)\(said.errors)")
             #expect(said.errors.contains("live is marked production: this goes to \"news\", 3 devices."))
@@ -90,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `a target that is marked production asks where it is a lab, too, while its time stands still`() async throws {
+    @Test func `a production target asks for confirmation in a lab too, while its time stands still`() async throws {
         let environment = ["PUSHHOST_LAB_KEY": "let-me-in"]
         try await ServedHub.serving(settings: environment.merging(["PUSHHOST_LAB": "on"]) { $1 }) { hub in
             let settings = "targets: { live: { url: \"http://localhost:\(hub.port)\", production: true } }\n"
@@ -122,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `what a run leaves scheduled in a lab is told, with how to take it back`() async throws {
+    @Test func `notifications left scheduled in a lab are reported with the command that cancels them`() async throws {
         let environment = ["PUSHHOST_LAB_KEY": "let-me-in"]
         try await ServedHub.serving(settings: environment.merging(["PUSHHOST_LAB": "on"]) { $1 }) { hub in
             let script = """
@@ -133,13 +134,13 @@ import Testing
             let run = try await Self.run(["--target", "http://localhost:\(hub.port)"], script: script, environment: environment)
             let told = run.output + run.errors
             #expect(run.status == 0 && told.ranges(of: "warning[schedule.left]").count == 1 && !told.contains("never sent"), "\(told)")
-            let id = try #require(told.firstMatch(of: /pushhost notification cancel (\S+) at the server/)).1
+            let id = try #require(told.firstMatch(of: /pushhost notification cancel (\S+) on the server/)).1
             let cancelled = try await hub.command(["notification", "cancel", String(id)])
             #expect(cancelled.status == 0, "\(cancelled.errors)")
         }
     }
 
-    @Test func `questions come one at a time, after the header, and end with the run`() async throws {
+    @Test func `confirmations are asked one at a time, after the header, and end with the run`() async throws {
         try await ServedHub.serving { hub in
             let settings = "targets: { live: { connection: \"\(try hub.plainConnectionString())\", hub: hub, production: true } }\n"
             let script = """
@@ -158,13 +159,13 @@ import Testing
         }
     }
 
-    @Test func `in the folder of a server a hub is named where there are several, and its name is right`() async throws {
+    @Test func `on the server's own machine --hub is needed if there are several hubs, and must exist`() async throws {
         try await ServedHub.serving { hub in
             #expect(try await hub.command(["hub", "create", "news"]).status == 0)
             let settings = "data: \"\(hub.data.path)\"\n"
             let target = "http://localhost:\(hub.port)"
             for (arguments, status, words) in [
-                ([], 2, "error[usage.hub]: the server has 2 hubs, and none is named"),
+                ([], 2, "error[usage.hub]: no hub chosen: the server has 2 hubs"),
                 (["--hub", "new"], 4, "has no hub \"new\"; did you mean \"news\"?"),
                 (["--hub", "news"], 0, nil),
             ] as [([String], Int32, String?)] {
@@ -174,7 +175,7 @@ import Testing
         }
     }
 
-    @Test func `the connection string that a server without TLS shows is one that a run takes`() async throws {
+    @Test func `a run accepts the connection string that a server without TLS shows`() async throws {
         let folder = try ScriptFolder()
         let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none", "--data", "data", "--reveal"], in: folder.url)
         let shown = try #require(try await server.hear("Ctrl-C ends it.").firstMatch(of: /full +(Endpoint=\S+)/)).1
@@ -187,7 +188,7 @@ import Testing
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-    func `a run that is interrupted leaves nothing behind in the lab`(signal: Int32) async throws {
+    func `an interrupted run leaves nothing behind in the lab`(signal: Int32) async throws {
         try await ServedHub.serving(settings: ["PUSHHOST_LAB": "on", "PUSHHOST_LAB_KEY": "let-me-in"]) { hub in
             let script = """
                 local push = require "push"
@@ -207,7 +208,7 @@ import Testing
         }
     }
 
-    @Test func `--trace in a lab shows what the hub matched and rendered, and what crossed the wire, each once`() async throws {
+    @Test func `--trace in a lab shows matching, rendering and wire exchanges, each once`() async throws {
         try await ServedHub.serving(settings: ["PUSHHOST_LAB": "on", "PUSHHOST_LAB_KEY": "let-me-in"]) { hub in
             let script = """
                 local push = require "push"
@@ -228,10 +229,10 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `a run ends at its timeout where the lab stops answering, and says what it could not give back`() async throws {
+    func `a run ends at its timeout when the lab stops responding, and reports what may be left`() async throws {
         let environment = ["PUSHHOST_LAB_KEY": "let-me-in"]
         try await ServedHub.serving(settings: environment.merging(["PUSHHOST_LAB": "on"]) { $1 }) { hub in
-            // Whoever waited for an answer would wait for hours.
+            // The target's timeout is much longer than the run's.
             let folder = try ScriptFolder([
                 "flow.lua": """
                 local push = require "push"
@@ -246,9 +247,9 @@ import Testing
             try await hub.standing {
                 let (output, status) = await run.end(closingInput: false)
                 #expect(status == 3 && output.contains("budget.wall"), "\(output)")
-                #expect(output.contains("warning[target.timeout]: the target did not answer in the time of the run"), "\(output)")
+                #expect(output.contains("warning[target.timeout]: the target did not answer before the time limit"), "\(output)")
                 #expect(
-                    output.contains("the lab may still have what it lent to the run: the lab did not say that it has within 15"),
+                    output.contains("the lab may not have ended the run's session: the lab did not close the session within 15"),
                     "\(output)")
                 let late = try await Program.run(
                     ["run", "flow.lua", "--target", "lab", "--timeout", "1s"], in: folder.url, environment: environment)
@@ -258,14 +259,14 @@ import Testing
         }
     }
 
-    @Test func `where the time is over before the retries are, the last attempt says why`() async throws {
+    @Test func `if the timeout ends the retries, the reason is that of the last attempt`() async throws {
         let run = try await Self.run(["--target", "http://localhost:1", "--timeout", "1s"])
         #expect(
             run.status == 4 && run.errors.contains("could not be reached within 1") && run.errors.contains("connection refused")
                 && run.errors.contains("is the server running?"), "\(run.errors)")
     }
 
-    @Test func `whoever interrupts a run twice while its lab hangs is told what may be left`() async throws {
+    @Test func `a second interrupt while the lab hangs warns about what may be left`() async throws {
         let environment = ["PUSHHOST_LAB_KEY": "let-me-in"]
         try await ServedHub.serving(settings: environment.merging(["PUSHHOST_LAB": "on"]) { $1 }) { hub in
             let folder = try ScriptFolder([
@@ -276,21 +277,21 @@ import Testing
             try await run.hear("ready")
             try await hub.standing {
                 run.signal(SIGINT)
-                try await run.hear("Ctrl-C ends at once")
+                try await run.hear("press Ctrl-C to stop waiting")
                 run.signal(SIGINT)
                 let (output, status) = await run.end(closingInput: false)
                 #expect(status == ExitStatus.interrupted)
-                #expect(output.contains("warning: the lab may still have what it lent to the run"), "\(output)")
+                #expect(output.contains("warning: the lab may not have ended the run's session"), "\(output)")
             }
         }
     }
 
-    @Test func `settings that are wrong are told before anything is reached, with exit code 2`() async throws {
+    @Test func `invalid settings are reported before any connection, with exit code 2`() async throws {
         let run = try await Self.run(["--target", "a"], settings: "targets: { a: { conection: x } }\n")
         #expect(run.status == 2 && run.errors.contains("did you mean \"connection\"?"))
     }
 
-    @Test func `demo secrets are for rehearsals alone`() async throws {
+    @Test func `demo secrets work only in rehearsals`() async throws {
         try await ServedHub.serving { hub in
             let script = Program.root.appending(path: "scripts/notify_users.lua").path
             let run = try await Program.run(["run", script, "--target", hub.plainConnectionString(), "--hub", "hub"])
@@ -298,7 +299,7 @@ import Testing
         }
     }
 
-    @Test func `--trace shows every request, and no key`() async throws {
+    @Test func `--trace shows every request and no key`() async throws {
         try await ServedHub.serving { hub in
             let run = try await Self.run(["--trace", "--target", hub.plainConnectionString(), "--hub", "hub"])
             #expect(run.output.contains("POST http://localhost:\(hub.port)/hub/messages 201"))
@@ -308,7 +309,7 @@ import Testing
 }
 
 extension Program {
-    /// How many entries of an area the trace of a report has.
+    /// The number of trace entries in an area of a report.
     fileprivate func traces(of area: String) throws -> Int {
         let trace = try JSON(parsing: output)["trace"]?.array ?? []
         return trace.count { $0["area"]?.string == area }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// How a watch ends, and what its runs leave behind.
+/// How a watch ends, and that its runs leave nothing behind.
 @Suite struct WatchEndTests {
     private func write(_ name: String, _ text: String, in folder: ScriptFolder) throws {
         try folder.write(name, Data(text.utf8))
@@ -19,22 +19,22 @@ import Testing
 
     // MARK: - Runs
 
-    @Test func `a change during a run cancels it, with its cleanup, and begins again`() async throws {
+    @Test func `a change during a run cancels the run, executes its cleanup and starts again`() async throws {
         let folder = try ScriptFolder(["flow.lua": Self.endless])
         let watch = try Dialogue(["run", "flow.lua", "--watch"], in: folder.url)
         try await watch.hear("xxx")
         try write("flow.lua", "print 'second'", in: folder)
         try await watch.hear("│ closed")
         try await watch.hear("INTERRUPTED")
-        try await watch.hear("flow.lua has changed during the run: it begins again")
+        try await watch.hear("flow.lua has changed during the run: starting again")
         try await watch.hear("│ second")
         try await watch.hear("PASS")
-        // The run that was cancelled is no reason to end otherwise than the last one.
+        // The cancelled run does not affect the exit code; the last one decides.
         watch.signal(SIGINT)
         #expect(await watch.end().status == 0)
     }
 
-    @Test func `a change of a flow that the run came to only later cancels it too`() async throws {
+    @Test func `a change of a nested flow cancels the run too`() async throws {
         let folder = try ScriptFolder(["flow.lua": "require('push').run 'part.lua'", "part.lua": Self.endless])
         let watch = try Dialogue(["run", "flow.lua", "--watch"], in: folder.url)
         try await watch.hear("xxx")
@@ -55,7 +55,7 @@ import Testing
         try await watch.hear("✓ is quick")
         try write("a_spec.lua", spec.replacing("while true do end", with: ""), in: folder)
         try await watch.hear("INTERRUPTED")
-        try await watch.hear("a_spec.lua has changed during the run: it begins again")
+        try await watch.hear("a_spec.lua has changed during the run: starting again")
         try await watch.hear("PASS  1 spec · 2 tests")
         await end(watch)
     }
@@ -77,7 +77,7 @@ import Testing
         #expect(status == 130)
     }
 
-    @Test func `a run leaves no thread behind, and nothing of its world`() async throws {
+    @Test func `a run leaves neither its thread nor its simulation in memory`() async throws {
         let flow = """
             local push = require "push"
             for i = 1, 12 do
@@ -97,11 +97,11 @@ import Testing
         let threads = try FileManager.default.contentsOfDirectory(atPath: tasks).filter { task in
             (try? String(contentsOfFile: "\(tasks)/\(task)/comm", encoding: .utf8)) == "lua\n"
         }
-        // That of the last run may be about to end.
+        // The thread of the last run may not have ended yet.
         #expect(threads.count <= 1)
         let sizes = try String(contentsOfFile: "/proc/\(watch.id)/statm", encoding: .utf8).split(separator: " ")
         let resident = try #require(Int(sizes[1])) * Int(sysconf(Int32(_SC_PAGESIZE)))
-        // Each world holds 12 MB.
+        // Each simulation takes 12 MB.
         #expect(resident < 150_000_000)
         await end(watch)
     }
@@ -112,7 +112,7 @@ import Testing
         ["run", "flow.lua", "--watch", "--user"], ["run", "flow.lua", "--watch", "--count", "many"],
         ["run", "needy.lua", "--watch"], ["test", ".", "nodir", "--watch"], ["test", "--watch", "--junit", "nodir/x.xml"],
     ])
-    func `a command line that is wrong ends at once`(arguments: [String]) async throws {
+    func `an invalid command line ends at once`(arguments: [String]) async throws {
         let folder = try ScriptFolder([
             "flow.lua": "require('push').args { user = { type = 'string' }, count = { type = 'integer' } }",
             "needy.lua": "require('push').args { user = { type = 'string', required = true } }",
@@ -123,13 +123,13 @@ import Testing
         #expect(status == 2, "\(said)")
     }
 
-    @Test func `an option that the flow does not have may be the next thing written into it`() async throws {
+    @Test func `an option unknown to the flow does not end the watch, because the script may add it`() async throws {
         let folder = try ScriptFolder(["flow.lua": "print 'no options'"])
         let watch = try Dialogue(["run", "flow.lua", "--watch", "--nope", "1"], in: folder.url)
         try await watch.hear("error[usage.no_options]")
         try write("flow.lua", "require('push').args { user = { type = 'string' } }", in: folder)
         try await watch.hear("error[usage.unknown_option]")
-        // Now the value does not fit, but it is the script that is being written.
+        // The value is invalid now, but the script may still change.
         try write("flow.lua", "require('push').args { nope = { type = 'integer', min = 2 } }", in: folder)
         try await watch.hear("error[usage.option]")
         try write("flow.lua", "print(require('push').args { nope = { type = 'integer' } }.nope)", in: folder)
@@ -141,7 +141,7 @@ import Testing
         ("exec $P run flow.lua --watch > /dev/full", 1), ("exec $P test --watch > /dev/full", 1),
         ("$P run flow.lua --watch | head -n 1", 0), ("$P test --watch | head -n 1", 0),
     ])
-    func `a watch whose output goes nowhere ends`(line: String, expected: Int32) async throws {
+    func `a watch whose output cannot be written ends`(line: String, expected: Int32) async throws {
         let folder = try ScriptFolder([
             "flow.lua": "print 'x'", "a_spec.lua": "require('push').test.it('passes', function() end)",
         ])
@@ -153,7 +153,7 @@ import Testing
     // MARK: - Signals
 
     @Test(arguments: zip([SIGTERM, SIGQUIT, SIGHUP], [130, 131, 130] as [Int32]))
-    func `a signal ends a watch that waits`(number: Int32, expected: Int32) async throws {
+    func `a signal ends a waiting watch`(number: Int32, expected: Int32) async throws {
         let folder = try ScriptFolder(["flow.lua": "print 'x'"])
         let watch = try Dialogue(
             ["run", "flow.lua", "--watch"], in: folder.url, environment: ["SWIFT_BACKTRACE": "enable=yes,interactive=no,color=no"],
@@ -164,7 +164,7 @@ import Testing
         #expect(!rest.contains("rash"), "\(rest)")
     }
 
-    @Test func `a background program that is to ignore SIGQUIT goes on ignoring it`() async throws {
+    @Test func `a background program that ignores SIGQUIT continues to ignore it`() async throws {
         let folder = try ScriptFolder(["flow.lua": "print 'first'"])
         let watch = try Dialogue(["-c", "trap '' QUIT; exec $P run flow.lua --watch"], tool: "/bin/sh", in: folder.url)
         try await watch.hear("PASS", thenSignal: SIGQUIT)
@@ -175,13 +175,13 @@ import Testing
 
     // MARK: - The terminal
 
-    @Test func `the line that says that it waits fits a narrow terminal, and is erased`() async throws {
+    @Test func `the status line fits a narrow terminal and is erased`() async throws {
         let folder = try ScriptFolder(["flow.lua": "print 'first'"])
         let watch = try Dialogue(["run", "flow.lua", "--watch"], in: folder.url, onTerminal: true, columns: 20)
         try await watch.hear("waiting for a chang")
         try write("flow.lua", "print 'second'", in: folder)
         #expect(try await watch.hear("│ second").hasPrefix("\r\u{1b}[K"))
-        // Ctrl-C while it runs would end the run.
+        // Wait first: Ctrl-C during the run would end that run with 130.
         try await watch.hear("waiting for a chang")
         watch.say("\u{3}")
         #expect(await watch.end().status == 0)

@@ -8,7 +8,7 @@ import Testing
         try folder.write(name, Data(text.utf8))
     }
 
-    @Test func `a flow runs again when its script changes, whether it passes, fails or is no Lua`() async throws {
+    @Test func `a flow runs again when its script changes, whether it passes, fails or is not valid Lua`() async throws {
         let folder = try ScriptFolder(["flow.lua": "print 'first'"])
         let watch = try Dialogue(["run", "flow.lua", "--watch"], in: folder.url)
         #expect(try await watch.hear("PASS").contains("│ first"))
@@ -23,12 +23,12 @@ import Testing
         try await watch.hear("is not UTF-8")
         try write("flow.lua", "print 'last'", in: folder)
         #expect(try await watch.hear("PASS").contains("│ last"))
-        // While it waits, Ctrl-C ends it as the last run ended.
+        // Ctrl-C while waiting ends with the exit code of the last run.
         watch.signal(SIGINT)
         #expect(await watch.end().status == 0)
     }
 
-    @Test func `Ctrl-C during a run cancels it and ends the watch with 130, while waiting with the run's exit code`() async throws {
+    @Test func `Ctrl-C ends the watch with 130 during a run, and with the run's exit code while waiting`() async throws {
         let folder = try ScriptFolder(["flow.lua": "error 'x'"])
         let failed = try Dialogue(["run", "flow.lua", "--watch"], in: folder.url)
         try await failed.hear("FAIL")
@@ -46,7 +46,7 @@ import Testing
         #expect(status == 130)
     }
 
-    @Test func `an editor that replaces the file, and a file that vanishes for a while, are followed`() async throws {
+    @Test func `a replaced file and a temporarily missing file are followed`() async throws {
         let folder = try ScriptFolder(["flow.lua": "print 'first'"])
         let path = folder.url.appending(path: "flow.lua").path
         let watch = try Dialogue(["run", "flow.lua", "--watch"], in: folder.url)
@@ -65,7 +65,7 @@ import Testing
         #expect(await watch.end().status == 0)
     }
 
-    @Test func `a burst of writes is one run`() async throws {
+    @Test func `a burst of writes causes few runs`() async throws {
         let folder = try ScriptFolder(["flow.lua": "print 'first'"])
         let watch = try Dialogue(["run", "flow.lua", "--watch"], in: folder.url)
         try await watch.hear("PASS")
@@ -86,7 +86,7 @@ import Testing
         _ = await watch.end()
     }
 
-    @Test func `the scripts that a flow runs count too, also one that was missing`() async throws {
+    @Test func `scripts that a flow runs are watched too, even if missing at first`() async throws {
         let folder = try ScriptFolder(["flow.lua": "require('push').run 'inner/part.lua'"])
         try FileManager.default.createDirectory(at: folder.url.appending(path: "inner"), withIntermediateDirectories: true)
         let watch = try Dialogue(["run", "flow.lua", "--watch"], in: folder.url)
@@ -101,14 +101,14 @@ import Testing
         _ = await watch.end()
     }
 
-    @Test func `specs run again when any Lua file below the paths changes, new ones and folders among them`() async throws {
+    @Test func `specs run again when any Lua file below the paths changes, including new files and folders`() async throws {
         let spec = "local push = require 'push' push.test.it('NAME', function() push.run '../flow.lua' end)"
         let folder = try ScriptFolder(["flow.lua": "print 'x'"])
         try FileManager.default.createDirectory(at: folder.url.appending(path: "specs"), withIntermediateDirectories: true)
         try write("specs/a_spec.lua", spec.replacing("NAME", with: "the first"), in: folder)
         let watch = try Dialogue(["test", "specs", "--watch"], in: folder.url)
         #expect(try await watch.hear("PASS").contains("✓ the first"))
-        // A flow that is not below the paths, but that a spec has run.
+        // A flow outside the paths that a spec has run.
         try write("flow.lua", "error 'broken'", in: folder)
         try await watch.hear("flow.lua has changed")
         #expect(try await watch.hear("FAIL").contains("✗ the first"))
@@ -123,20 +123,20 @@ import Testing
 
     @Test(
         arguments: [
-            (["run", "--watch", "--json", "scripts/notify_users.lua"], "leave out --json"),
-            (["test", "--watch", "--json"], "leave out --json"), (["test", "--watch", "--tap"], "--tap"),
+            (["run", "--watch", "--json", "scripts/notify_users.lua"], "--watch and --json exclude each other"),
+            (["test", "--watch", "--json"], "--watch excludes --json"), (["test", "--watch", "--tap"], "--tap"),
             (["run", "--watch", "scripts/nowhere.lua"], "does not exist"), (["run", "--watch", "scripts"], "is a directory"),
-            (["run", "--watch", "scripts/notify_users.lua", "stray"], "\"stray\" is no option"),
+            (["run", "--watch", "scripts/notify_users.lua", "stray"], "unexpected argument \"stray\""),
             (["test", "--watch", "nowhere"], "does not exist"),
         ])
-    func `what can never run is refused at once`(arguments: [String], part: String) async throws {
+    func `a command that can never run is rejected at once`(arguments: [String], part: String) async throws {
         let watch = try Dialogue(arguments)
         let (said, status) = await watch.end()
         #expect(said.contains(part), "\(said)")
         #expect(status == 2)
     }
 
-    @Test func `at a terminal a line says that it waits, and makes way for the next run`() async throws {
+    @Test func `on a terminal a status line shows that the watch waits, and the next run erases it`() async throws {
         let folder = try ScriptFolder(["flow.lua": "print 'first'"])
         let watch = try Dialogue(["run", "flow.lua", "--watch"], in: folder.url, onTerminal: true)
         try await watch.hear("waiting for a change · Ctrl-C ends")

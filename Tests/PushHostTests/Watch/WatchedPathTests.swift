@@ -1,11 +1,12 @@
 import Foundation
-import PushCore
+import PushModel
 import Synchronization
 import Testing
 
 @testable import PushHost
+@testable import PushRuntime
 
-/// What counts as a change: files that go and come, links on the way to them, permissions, secrets.
+/// What counts as a change: deleted and restored files, links on the path, permissions, secrets.
 @Suite struct WatchedPathTests {
     private static let passing = "local push = require 'push' push.test.it('passes', function() push.expect(1).to.equal(1) end)"
     private static let failing = "local push = require 'push' push.test.it('fails', function() push.expect(1).to.equal(2) end)"
@@ -35,9 +36,9 @@ import Testing
         _ = await watch.end()
     }
 
-    // MARK: - What goes
+    // MARK: - Deleted files
 
-    @Test func `a spec that is deleted, and a folder of specs, take their failures with them`() async throws {
+    @Test func `deleting a spec or a folder of specs removes its failures`() async throws {
         let folder = try ScriptFolder(["a_spec.lua": Self.passing, "b_spec.lua": Self.failing])
         try makeFolder("more", in: folder)
         try write("more/c_spec.lua", Self.failing, in: folder)
@@ -49,7 +50,7 @@ import Testing
         try remove("more", in: folder)
         try await watch.hear("more/c_spec.lua is gone")
         try await watch.hear("PASS  1 spec · 1 test")
-        // The last one of all.
+        // The last spec.
         try remove("a_spec.lua", in: folder)
         try await watch.hear("error[test.no_specs]")
         try write("d_spec.lua", Self.passing, in: folder)
@@ -57,7 +58,7 @@ import Testing
         await end(watch)
     }
 
-    @Test func `a flow that a spec runs is missed when it is deleted`() async throws {
+    @Test func `deleting a flow that a spec runs makes the spec fail`() async throws {
         let folder = try ScriptFolder(["flow.lua": "print 'x'"])
         try makeFolder("specs", in: folder)
         let spec = "local push = require 'push' push.test.it('runs it', function() push.run '../flow.lua' end)"
@@ -67,7 +68,7 @@ import Testing
         try remove("flow.lua", in: folder)
         try await watch.hear("flow.lua is gone")
         try await watch.hear("✗ runs it")
-        // The folder of the command line goes, with all that is in it, and comes back.
+        // The folder named on the command line is deleted and created again.
         try remove("specs", in: folder)
         try await watch.hear("error[script.not_found]: specs does not exist")
         try write("flow.lua", "print 'x'", in: folder)
@@ -77,7 +78,7 @@ import Testing
         await end(watch)
     }
 
-    @Test func `a flow that is gone is said to be, and runs again when it comes back`() async throws {
+    @Test func `a deleted flow is reported and runs again when it is restored`() async throws {
         let folder = try ScriptFolder(["flow.lua": "print 'first'"])
         let watch = try Dialogue(["run", "flow.lua", "--watch"], in: folder.url)
         try await watch.hear("PASS")
@@ -91,7 +92,7 @@ import Testing
 
     // MARK: - Secrets
 
-    @Test func `files of secrets count, those that were looked for in vain among them`() async throws {
+    @Test func `a changed or new file of secrets is a change`() async throws {
         let folder = try ScriptFolder([
             "flow.lua": "local push = require 'push' print(push.secret 'key' and 'the key is there')"
         ])
@@ -111,7 +112,7 @@ import Testing
         await end(watch)
     }
 
-    @Test func `the secrets that a spec's flow asks for count`() async throws {
+    @Test func `the secrets that a spec's flow reads are watched`() async throws {
         let folder = try ScriptFolder(["flow.lua": "require('push').secret 'key'"])
         try makeFolder("spec", in: folder)
         let spec = "local push = require 'push' push.test.it('has it', function() push.run '../flow.lua' end)"
@@ -127,7 +128,7 @@ import Testing
 
     // MARK: - Links
 
-    @Test func `a link on the way to the script that leads elsewhere is a change`() async throws {
+    @Test func `a link on the script's path that changes its target is a change`() async throws {
         let folder = try ScriptFolder()
         for version in 1...3 {
             try makeFolder("v\(version)", in: folder)
@@ -147,14 +148,14 @@ import Testing
         move("new", to: "cur", in: folder)
         try await watch.hear("│ version 3")
         try await watch.hear("PASS")
-        // Where the links lead now is what is watched, and no more.
+        // Only the current targets of the links are watched.
         try write("v1/a.lua", "print 'nobody sees it'", in: folder)
         try write("v3/a.lua", "print 'the end'", in: folder)
         #expect(!(try await watch.hear("│ the end")).contains("nobody"))
         await end(watch)
     }
 
-    @Test func `a circle of links is a file that is not there`() async throws {
+    @Test func `a cycle of links counts as a missing file`() async throws {
         let folder = try ScriptFolder(["flow.lua": "require('push').run 'a.lua'"])
         link("a.lua", to: "b.lua", in: folder)
         link("b.lua", to: "a.lua", in: folder)
@@ -168,7 +169,7 @@ import Testing
 
     // MARK: - Permissions
 
-    /// The program without the right of root to read everything.
+    /// Runs the program without root's right to read every file.
     private func unprivileged(_ arguments: [String], in folder: ScriptFolder) throws -> Dialogue {
         guard geteuid() == 0 else { return try Dialogue(arguments, in: folder.url) }
         let rights = "-dac_override,-dac_read_search"
@@ -177,7 +178,7 @@ import Testing
             in: folder.url)
     }
 
-    @Test func `a script that may be read at last is a change, and one that may not be read any more`() async throws {
+    @Test func `a script that becomes readable or unreadable is a change`() async throws {
         let folder = try ScriptFolder(["flow.lua": "print 'readable'"])
         let path = folder.url.appending(path: "flow.lua").path
         chmod(path, 0)
@@ -192,7 +193,7 @@ import Testing
         await end(watch)
     }
 
-    @Test func `in a folder that may be entered, but not read, changes are found all the same`() async throws {
+    @Test func `changes are found in a folder that can be entered but not read`() async throws {
         let folder = try ScriptFolder()
         try makeFolder("box", in: folder)
         try write("box/flow.lua", "print 'first'", in: folder)
@@ -211,7 +212,7 @@ import Testing
         await end(watch)
     }
 
-    @Test func `a burst is over when nothing more happens, however many writes there are`() async throws {
+    @Test func `a burst ends when writes stop, however many there are`() async throws {
         let folder = try ScriptFolder()
         let watch = try FolderWatch(endsWithOutput: false, quiet: .seconds(3), longestBurst: .seconds(300))
         #expect(try watch.follow([], allIn: [folder.url.path]))
@@ -225,7 +226,7 @@ import Testing
         #expect(await atItsEnd == 500)
     }
 
-    @Test func `a failure says which folder and why, with a cure only where it is one`() {
+    @Test func `a failure names the folder and the reason, and has a hint only if there is a fix`() {
         let full = FolderWatch.failure(ENOSPC, "scripts/spec")
         #expect(full.code == "watch.failed")
         #expect(full.message == "the folder scripts/spec cannot be watched: No space left on device")

@@ -1,15 +1,17 @@
 import Delivery
 import NIOCore
-import PushCore
+import PushModel
 import Simulators
 import Support
 import Testing
 
 @testable import PushHost
+@testable import PushLab
+@testable import PushRuntime
 
-/// Connections that the service resets, over real sockets: what a sender has to repeat is what the service took and did not answer.
+/// Connections that the service resets, over real sockets. A sender repeats only requests that the service received and did not answer.
 @Suite struct ConnectionResetTests {
-    /// A service with adopted phones, one of whose requests in so many resets its connection.
+    /// A service with adopted phones that resets the connection at every n-th request.
     private struct Bench {
         let server: SimulatorServer
         let listener: TLSListener
@@ -19,7 +21,7 @@ import Testing
         init(_ platform: PhonePlatform, resetEvery: Int) async throws {
             let (clock, random) = (SystemClock(), SimulatorRandom(bytes: SystemRandom().bytes))
             let time = SimulatorClock(now: { clock.now.milliseconds })
-            let credentials = try SimulateSession.newKeys(random)
+            let credentials = try SimulatorCredentials.generated(random)
             server = SimulatorServer(port: 0, credentials: credentials, clock: time, random: random, adoptsHandles: true)
             let identity = try #require(ServerIdentity(now: time))
             listener = try await server.listen(port: 0, threads: 1, identity: identity, serving: ServiceSelection([platform]))
@@ -31,7 +33,7 @@ import Testing
             account = try JSON(parsing: credentials.text)
         }
 
-        /// Pushes that each phone got.
+        /// The number of pushes on each phone.
         var inboxes: [Int] { server.phones.phones.map { server.phones.inbox(of: $0).count } }
 
         func end() async {
@@ -40,12 +42,12 @@ import Testing
         }
     }
 
-    /// Sends until all are answered, what came back without an answer again each time.
+    /// Sends until all requests have a response. Repeats those without one in each round.
     ///
-    /// - Parameter send: Answers which of these were not answered.
+    /// - Parameter send: returns the requests that got no response.
     private func sendAll(_ count: Int, _ send: ([Int]) async throws -> [Int]) async throws {
         var open = Array(0..<count)
-        // A reset costs at most one request, so that each round answers some.
+        // A reset costs at most one request, so that each round makes progress.
         for _ in 0..<count where !open.isEmpty { open = try await send(open) }
         #expect(open.isEmpty)
     }
@@ -57,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: [(60, 5), (60, 2), (1_000, 50), (2_000, 300)])
-    func `a reset of APNs makes a sender repeat one push at most`(phones: Int, every: Int) async throws {
+    func `a reset by APNs makes a sender repeat at most one push`(phones: Int, every: Int) async throws {
         let bench = try await Bench(.apns, resetEvery: every)
         func text(_ name: String) throws -> String { try #require(bench.account["apns"]?[name]?.string) }
         let connector = try APNsConnector(
@@ -75,7 +77,7 @@ import Testing
         await bench.end()
     }
 
-    @Test func `a reset of a push service of browsers does the same`() async throws {
+    @Test func `a reset by a Web Push service makes a sender repeat at most one push`() async throws {
         let bench = try await Bench(.browser, resetEvery: 5)
         let origin = PushOrigin(authority: "localhost:\(bench.listener.port)")
         let headers = HeaderTemplate(origin: origin, authorization: nil, fields: [PushHeader("ttl", "60")])

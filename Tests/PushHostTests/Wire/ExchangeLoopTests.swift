@@ -1,12 +1,13 @@
 import Lua
-import PushCore
+import PushModel
 import Synchronization
 import Testing
 
 @testable import PushHost
+@testable import PushLab
 
 @Suite struct ExchangeLoopTests {
-    /// What happened when, in order.
+    /// Records events in order, with the virtual time.
     private final class Diary: Sendable {
         private let clock: VirtualClock
         private let entries = Mutex<[String]>([])
@@ -18,10 +19,10 @@ import Testing
         func note(_ text: String) { entries.withLock { $0.append("\(text) \(clock.now - EmbeddedWorld.dawn)") } }
     }
 
-    @Test func `while an exchange is out nothing else happens, and no time goes by`() async throws {
+    @Test func `during an exchange no other task runs and no virtual time passes`() async throws {
         let thread = LuaThread(name: "loop")
         defer { thread.stop() }
-        let (loop, clock) = (ExchangeLoop(thread: thread), VirtualClock(now: EmbeddedWorld.dawn))
+        let (loop, clock) = (ExchangeExecutor(thread: thread), VirtualClock(now: EmbeddedWorld.dawn))
         let (isOut, answer) = (Gate(), Gate())
         let diary = Diary(clock: clock)
         let sleeper = Task(executorPreference: thread) {
@@ -47,10 +48,10 @@ import Testing
         #expect(diary.lines == ["answered 0.0 seconds", "went on 0.0 seconds", "other 0.0 seconds", "woke 5.0 seconds"])
     }
 
-    @Test func `an exchange that waits for what does not come is given up, and its work goes on when that comes`() async {
+    @Test func `an exchange that never completes can be abandoned, and its work continues when it does`() async {
         let thread = LuaThread(name: "loop")
         defer { thread.stop() }
-        let loop = ExchangeLoop(thread: thread)
+        let loop = ExchangeExecutor(thread: thread)
         let (isOut, answer, end) = (Gate(), Gate(), Gate())
         let exchange = Task(executorPreference: thread) {
             await loop.finish {
@@ -68,10 +69,10 @@ import Testing
         await end.wait()
     }
 
-    @Test func `somebody who wants the end waits no longer than the patience, for this exchange and those after it`() async {
+    @Test func `ending does not wait longer than the patience, for this exchange and those after it`() async {
         let thread = LuaThread(name: "loop")
         defer { thread.stop() }
-        let loop = ExchangeLoop(thread: thread, patience: .zero)
+        let loop = ExchangeExecutor(thread: thread, patience: .zero)
         let (isOut, never) = (Gate(), Gate())
         let exchange = Task(executorPreference: thread) {
             await loop.finish {
@@ -82,16 +83,16 @@ import Testing
         await isOut.wait()
         loop.hurry(forGood: false)
         #expect(await exchange.value == nil)
-        // The next has its time again, until the end is wanted for good.
+        // The next exchange has its full time, until the end is final.
         loop.hurry(forGood: true)
         #expect(await loop.finish { await never.wait() } == nil)
         never.open()
     }
 
-    @Test func `what an exchange starts goes on with it, and what it leaves behind ends later`() async {
+    @Test func `tasks started by an exchange run with it, and those still running end later`() async {
         let thread = LuaThread(name: "loop")
         defer { thread.stop() }
-        let loop = ExchangeLoop(thread: thread)
+        let loop = ExchangeExecutor(thread: thread)
         let (gate, left) = (Gate(), Gate())
         let sum = await loop.finish {
             Task(executorPreference: loop) {

@@ -3,9 +3,9 @@ import Testing
 
 @testable import PushHost
 
-/// The same flow says the same over the network, to the last byte.
+/// A flow has byte for byte the same output over the network.
 @Suite struct WireAgreementTests {
-    /// Flows of the project, with what keeps the longest of them short.
+    /// The bundled flows and examples, with options that make the longest short.
     private static let flows: [[String]] = ["scripts", "docs/examples"].flatMap { folder -> [[String]] in
         let names = (try? FileManager.default.contentsOfDirectory(atPath: Program.root.appending(path: folder).path)) ?? []
         return names.filter { $0.hasSuffix(".lua") }.sorted().map { name in
@@ -16,7 +16,7 @@ import Testing
     @Test func `there are flows to compare`() { #expect(Self.flows.count >= 12) }
 
     @Test(arguments: flows)
-    func `a flow of the project prints the same over the network, with its trace and as JSON`(_ flow: [String]) async throws {
+    func `a bundled flow prints the same over the network, with its trace and as JSON`(_ flow: [String]) async throws {
         for manner in [["--trace"], ["--trace", "--json", "--seed", "7"]] {
             let near = try await Program.run(["run"] + flow + manner)
             let far = try await Program.run(["run"] + flow + manner + ["--wire", "network"])
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 2]) func `the specs of the project pass over the network, with the same report`(jobs: Int) async throws {
+    @Test(arguments: [1, 2]) func `the bundled specs pass over the network, with the same report`(jobs: Int) async throws {
         let near = try await Program.run(["test", "scripts", "docs", "--json", "--jobs", "\(jobs)"])
         let far = try await Program.run(["test", "scripts", "docs", "--json", "--jobs", "\(jobs)", "--wire", "network"])
         #expect(far.status == 0)
@@ -36,7 +36,7 @@ import Testing
         #expect(near.output.contains("crowd_spec.lua"))
     }
 
-    @Test func `a session gives the same over the network`() async throws {
+    @Test func `a session prints the same over the network`() async throws {
         let lines = """
             phones = {}
             for _, name in ipairs { "apns", "fcm", "wns", "browser" } do phones[name] = push.device { name = name, platform = name } end

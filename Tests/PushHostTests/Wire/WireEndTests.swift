@@ -2,13 +2,14 @@ import Delivery
 import Foundation
 import HTTPTypes
 import Lua
-import PushCore
+import PushModel
 import Simulators
 import Testing
 
 @testable import PushHost
+@testable import PushLab
 
-/// Who may use the sockets of a rehearsal, and what is left of them.
+/// Access to the sockets of a rehearsal, and their removal.
 @Suite struct WireEndTests {
     private static let pushes = """
         local push = require "push"
@@ -17,10 +18,10 @@ import Testing
         end
 
         """
-    /// What is printed is handed over at once when it is this long.
+    /// Long enough to be written without buffering.
     private static let endless = pushes + "print(('x'):rep(70000)) while true do end"
 
-    /// The sockets that a process has open, by their numbers.
+    /// The inodes of a process's open sockets.
     private func sockets(of process: pid_t) throws -> Set<String> {
         let folder = "/proc/\(process)/fd"
         return Set(
@@ -30,8 +31,8 @@ import Testing
             })
     }
 
-    /// The local addresses of the TCP sockets among them. The system's table is read in parts: while other sockets come and go, a row
-    /// may come twice, or not at all.
+    /// The local addresses of the TCP sockets among them. The kernel's table is read in parts: a row may appear twice or be missing
+    /// while other sockets open and close.
     private func addresses(of process: pid_t) throws -> Set<String> {
         let own = try sockets(of: process)
         return try ["tcp", "tcp6"].reduce(into: []) { addresses, table in
@@ -44,7 +45,7 @@ import Testing
         }
     }
 
-    /// Lets the watch run something that opens nothing, and looks at what is open then.
+    /// Makes the watch run a script that opens nothing, then checks that no socket is open.
     private func check(_ name: String, _ watch: Dialogue, _ folder: ScriptFolder) async throws {
         try folder.write("flow.lua", Data("print '\(name)'".utf8))
         try await watch.hear("│ \(name)")
@@ -52,11 +53,11 @@ import Testing
         #expect(try sockets(of: watch.id) == [], "\(name)")
     }
 
-    @Test func `a run listens on ports of the loopback interface alone, and one that is cancelled leaves no socket behind`() async throws {
+    @Test func `a run listens on loopback ports only, and a cancelled one leaves no socket behind`() async throws {
         let folder = try ScriptFolder(["flow.lua": Self.endless])
         let watch = try Dialogue(["run", "flow.lua", "--watch", "--wire", "network"], in: folder.url)
         try await watch.hear("xxx")
-        // For each of the four services a listener; connections that nobody uses may be closed already.
+        // One listener for each of the four services; idle connections may already be closed.
         #expect(try sockets(of: watch.id).count >= 4)
         let addresses = try addresses(of: watch.id)
         #expect(!addresses.isEmpty)
@@ -67,7 +68,7 @@ import Testing
         #expect(await watch.end().status == 0)
     }
 
-    @Test func `a run that passes, fails or uses up its budget leaves no socket behind`() async throws {
+    @Test func `a run that passes, fails or exceeds its budget leaves no socket behind`() async throws {
         let folder = try ScriptFolder(["flow.lua": "print 'first'"])
         let watch = try Dialogue(
             ["run", "flow.lua", "--watch", "--wire", "network", "--instruction-limit", "3000000"], in: folder.url)
@@ -81,7 +82,7 @@ import Testing
         #expect(await watch.end().status == 0)
     }
 
-    @Test func `Ctrl-C and a time that is over end a run over the network`() async throws {
+    @Test func `Ctrl-C and a timeout end a run over the network`() async throws {
         let folder = try ScriptFolder(["flow.lua": Self.endless])
         let run = try Dialogue(["run", "flow.lua", "--wire", "network"], in: folder.url)
         try await run.hear("xxx", thenSignal: SIGINT)
@@ -100,7 +101,7 @@ import Testing
     private let request = HTTPRequest(
         method: .post, scheme: "https", authority: "api.push.apple.com", path: "/3/device/\(String(repeating: "a", count: 64))")
 
-    @Test func `nothing is sent when the run is over, and its port is closed`() async throws {
+    @Test func `nothing is sent after the run has ended, and its port is closed`() async throws {
         let thread = LuaThread(name: "wire")
         defer { thread.stop() }
         guard case .network(let identity) = try WireKind.network.opened() else { return }
@@ -113,7 +114,7 @@ import Testing
         await network.end()
         #expect(await network.ports == [])
         #expect(try await Program.run(["-c", knock], tool: URL(filePath: "/bin/bash")).status != 0)
-        await #expect(throws: TransportError.notSent("the run is over")) {
+        await #expect(throws: TransportError.notSent("the run has ended")) {
             try await network.exchange(request, body: Array("{}".utf8))
         }
     }
@@ -146,7 +147,7 @@ import Testing
 
     // MARK: - Usage
 
-    @Test func `a wire that there is not is refused with the words that there are`() async throws {
+    @Test func `an unknown wire is rejected with the valid ones`() async throws {
         let folder = try ScriptFolder(["flow.lua": "print 1", "a_spec.lua": "require('push').test.it('a', function() end)"])
         for command in [["run", "flow.lua"], ["test"], ["repl"]] {
             let refused = try await Program.run(command + ["--wire", "nonsense"], in: folder.url)
@@ -157,12 +158,12 @@ import Testing
         }
     }
 
-    @Test func `a target on another machine takes no wire`() async throws {
+    @Test func `a target on another machine rejects --wire`() async throws {
         let folder = try ScriptFolder(["flow.lua": "print 1"])
         let words = ["run", "flow.lua", "--wire", "network", "--target", "http://127.0.0.1:9"]
         let refused = try await Program.run(words, in: folder.url)
         #expect(refused.status == 2)
-        #expect(refused.errors.contains("error[usage.value]: --wire network is for the embedded target"))
+        #expect(refused.errors.contains("error[usage.value]: --wire network applies to the embedded target only"))
         #expect(refused.errors.contains("leave out --wire"))
         let json = try await Program.run(words + ["--json"], in: folder.url)
         #expect(json.status == 2)

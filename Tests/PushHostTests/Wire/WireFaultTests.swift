@@ -1,10 +1,11 @@
 import Bindings
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
+@testable import PushLab
 
-/// Faults, time and many tasks over the network: all that happens is what happens without one.
+/// Faults, time and many tasks have the same effects with and without the network.
 @Suite struct WireFaultTests {
     private static let phones = """
         local names, phones, s = { "apns", "fcm", "gcm", "wns", "browser" }, {}, login "alice"
@@ -117,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `a secret payload is on no wire, and a credential in no recording`() async throws {
+    @Test func `a secure payload is on no wire, and recordings contain no credentials`() async throws {
         let run = try await agree(
             """
             local bank, alice = login "bank", login "alice"

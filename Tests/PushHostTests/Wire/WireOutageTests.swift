@@ -1,17 +1,18 @@
 import Bindings
-import PushCore
+import PushModel
 import Testing
 
 @testable import PushHost
+@testable import PushLab
 
-/// A push to phones of every platform while one service fails: the others have it at once, the flow learns which failed, and all that is
-/// the same over the network.
+/// A push to phones of every platform while one service fails: the others get it at once, the flow learns which service failed, and the
+/// result is the same over the network.
 @Suite struct WireOutageTests {
-    /// A service of a script with a fault that is over later.
+    /// A service and a temporary fault, as a script names them.
     private struct Outage: Sendable, CustomTestStringConvertible {
         let service: String
         let reason: String
-        /// What a device is told in the end, where it lasts.
+        /// A device's final outcome if the fault lasts.
         let outcome: String
 
         var testDescription: String { "\(service) \(reason)" }
@@ -52,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: Outage.all)
-    private func `One service that fails holds up its own phones alone, over either wire`(outage: Outage) async throws {
+    private func `A service that fails delays only its own phones, over either wire`(outage: Outage) async throws {
         let (service, reason) = (outage.service, outage.reason)
         let lua =
             Self.opening + """

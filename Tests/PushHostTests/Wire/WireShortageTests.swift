@@ -1,13 +1,14 @@
 import Bindings
 import Foundation
 import Lua
-import PushCore
+import PushModel
 import Synchronization
 import Testing
 
 @testable import PushHost
+@testable import PushLab
 
-/// Rehearsals over sockets on a machine that has none left.
+/// Rehearsals over sockets when the machine has no file descriptors left.
 @Suite struct WireShortageTests {
     private static let flow = """
         local push = require "push"
@@ -15,16 +16,16 @@ import Testing
         push.send { device = ana, alert = "Hello" }
         """
 
-    /// What is printed is handed over at once when it is this long.
+    /// Long enough to be written without buffering.
     private static let loud = "print(('x'):rep(70000)) "
 
-    /// In a process that may open so many files.
+    /// Runs a command with a limit of open files.
     private func limited(_ files: Int, _ command: String, in folder: ScriptFolder) async throws -> Program {
         try await Program.shell("ulimit -n \(files); exec $P \(command)", in: folder.url)
     }
 
     @Test(arguments: [12, 14, 16, 18, 20])
-    func `a command without room for its sockets runs nothing, and says what it lacks`(files: Int) async throws {
+    func `a command without enough descriptors for its sockets runs nothing and reports the limit`(files: Int) async throws {
         let folder = try ScriptFolder([
             "flow.lua": Self.flow, "a_spec.lua": "local push = require('push') push.test.it('a', function() end)",
         ])
@@ -37,7 +38,7 @@ import Testing
         }
         let json = try await limited(files, "run flow.lua --wire network --json", in: folder)
         #expect(json.output.contains("simulators.unusable"))
-        // Without sockets there is nothing to lack.
+        // Without sockets the limit does not matter.
         #expect(try await limited(files, "run flow.lua", in: folder).status == 0)
         for command in ["simulate", "simulate apns"] {
             let refused = try await limited(files, command, in: folder)
@@ -45,28 +46,28 @@ import Testing
         }
     }
 
-    /// - Parameter files: nil for as many as the system lets it have.
+    /// - Parameter files: nil for the hard limit of the system.
     private func limit(_ program: Dialogue, to files: Int?) async throws {
         let number = files.map { "\($0)" } ?? "$(prlimit --pid \(program.id) --nofile --noheadings --output HARD)"
         let changed = try await Program.shell("prlimit --pid \(program.id) --nofile=\(number):")
         #expect(changed.status == 0, "\(changed.errors)")
     }
 
-    @Test func `files that run out while it runs end what needs them with a clear error, and it goes on when there are some again`()
+    @Test func `when descriptors run out, sends fail with a clear error, and they work again when there are some`()
         async throws
     {
         let folder = try ScriptFolder()
         let repl = try Dialogue(["repl", "--wire", "network"], in: folder.url)
         repl.say("ana = push.device { name = 'ana', platform = 'apns' }\nprint 'ready'\n")
         try await repl.hear("ready")
-        /// Numbers below this one are taken, but for a few that come free.
+        /// The lowest free descriptor number; a few below it may become free.
         let taken = try FileNumbers.highest(of: repl.id) + 1
-        // The listener, the client's end and the server's fail one after the other.
+        // The listener, the client's socket and the server's socket fail in turn.
         for files in taken...(taken + 2) {
             try await limit(repl, to: files)
             repl.say("push.send { device = ana, alert = 'Hello' }\n")
             let heard = try await repl.hear("leave out --wire network")
-            #expect(heard.contains("error[simulators.unusable]: the simulated APNs cannot be reached through sockets"), "\(heard)")
+            #expect(heard.contains("error[simulators.unusable]: the simulated APNs cannot be reached through local sockets"), "\(heard)")
             #expect(heard.contains("Too many open files"), "\(heard)")
         }
         try await limit(repl, to: nil)
@@ -76,7 +77,7 @@ import Testing
         _ = await repl.end()
     }
 
-    /// Sockets of a machine that fails.
+    /// Sockets that report a failure of the machine.
     private final class FailingSockets: WorldConnections {
         private let state = Mutex((failure: PushError?.none, action: (@Sendable () -> Void)?.none))
 
@@ -89,12 +90,12 @@ import Testing
         }
 
         func onFailure(_ action: (@Sendable () -> Void)?) { state.withLock { $0.action = action } }
-        func takeFailure() -> PushError? { state.withLock { $0.failure } }
+        func consumeFailure() -> PushError? { state.withLock { $0.failure } }
         func hurry(forGood: Bool) {}
         func end() async {}
     }
 
-    @Test func `a machine that fails a run ends it, whatever the flow does, and is what it ends with`() async throws {
+    @Test func `a failure of the machine ends the run with that error, whatever the flow does`() async throws {
         for lua in ["while true do end", "error 'mine'", "return 1"] {
             let thread = LuaThread(name: "failing")
             defer { thread.stop() }

@@ -1,20 +1,20 @@
 import HubWire
-import PushCore
+import PushModel
 import RemoteHub
 import Support
 import Testing
 
-/// App backends that are no PushHost: those of the tutorials, and what is none at all.
+/// App backends that are not PushHost: those of the tutorials, and servers that are not an app backend at all.
 @Suite struct ForeignBackendTests {
     private typealias Answer = TroubledServer.Answer
 
     private static let json = ["Content-Type: application/json"]
-    /// A PushHost has no such place.
+    /// The answer of a PushHost for an unknown path.
     private static let problem = Answer.status(
         "404 Not Found", ["Content-Type: application/problem+json"],
         body: #"{"code":"hub.not_found","detail":"No service is hosted here."}"#)
 
-    /// What it answers to a login, and to everything else.
+    /// A backend with these answers to a login and to everything else.
     private func backend(
         _ login: Answer, _ rest: Answer, _ body: (RemoteBackend, TroubledServer) async throws -> Void
     ) async throws {
@@ -42,7 +42,7 @@ import Testing
         try await backend.login(username: "alice", password: Secret("word"))
     }
 
-    @Test func `One of the tutorials sends to one platform at a time, and is asked for nothing else`() async throws {
+    @Test func `A backend of the tutorials sends to one platform at a time, and other sends are refused without a request`() async throws {
         try await backend(.status("404 Not Found"), .status("200 OK", Self.json)) { backend, server in
             let session = try await login(backend)
             let error = await refusal { try await backend.notify(session, username: "bob", text: "Hi", platform: nil) }
@@ -54,12 +54,12 @@ import Testing
         }
     }
 
-    @Test func `What is none is told as such, not as a hub or an id that is missing`() async throws {
+    @Test func `A server that is not an app backend is reported as such, not as a missing hub or id`() async throws {
         for login in [Answer.status("404 Not Found"), .status("405 Method Not Allowed")] {
             try await backend(login, .status("404 Not Found")) { backend, _ in
                 let session = try await self.login(backend)
                 let error = await refusal { try await backend.registrationID(session, handle: .phone(1)) }
-                #expect(error?.code == "target.answer" && error?.message.contains("is no app backend") == true)
+                #expect(error?.code == "target.answer" && error?.message.contains("is not an app backend") == true)
                 #expect(error?.hint == "check its address with --backend")
             }
         }
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `What was done and cannot be read is not to be done again unawares`() async throws {
+    @Test func `A request that was executed but whose answer cannot be read warns against repeating it`() async throws {
         for body in ["", "fine", "{}"] {
             try await backend(.status("404 Not Found"), .status("200 OK", Self.json, body: body)) { backend, _ in
                 let session = try await login(backend)
@@ -80,7 +80,7 @@ import Testing
                 for call in calls {
                     let error = await refusal { try await call() }
                     #expect(error?.code == "target.answer" && error?.details["may_be_done"] == true)
-                    #expect(error?.hint?.hasPrefix("it may have been done all the same") == true)
+                    #expect(error?.hint?.hasPrefix("the request may have been executed nonetheless") == true)
                 }
             }
         }

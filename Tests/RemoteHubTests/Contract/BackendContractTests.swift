@@ -1,9 +1,11 @@
-import PushCore
+import Bindings
+import PushBackend
+import PushModel
 import RemoteHub
 import Support
 import Testing
 
-/// The clauses of ``BackendGateway``, for the app backend in this process and for one at the other end of a connection.
+/// The contract of ``BackendGateway``, for the app backend in this process and for a remote one.
 @Suite struct BackendContractTests {
     enum Side: CaseIterable {
         case embedded, remote
@@ -11,7 +13,7 @@ import Testing
         struct Bench {
             let backend: any BackendGateway
             let connector: ScriptedConnector
-            /// Makes the account where the backend does not.
+            /// Creates the account if the backend does not.
             let account: (String) async throws -> Void
 
             func login(_ name: String) async throws -> Session {
@@ -54,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: Side.allCases)
-    func `A device has one registration, with its user's tag, until its id is gone`(side: Side) async throws {
+    func `A device has one registration with its user's tag, until its id expires`(side: Side) async throws {
         try await side.run { bench in
             let alice = try await bench.login("alice")
             for handle in [
@@ -85,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: Side.allCases)
-    func `A template is stored as it was given`(side: Side) async throws {
+    func `A template is stored as given`(side: Side) async throws {
         try await side.run { bench in
             let alice = try await bench.login("alice")
             let template = try RegistrationTemplate(
@@ -98,7 +100,7 @@ import Testing
     }
 
     @Test(arguments: Side.allCases)
-    func `The current user's device is registered in one call, and told`(side: Side) async throws {
+    func `The current user's device is registered in one call and gets a notification`(side: Side) async throws {
         try await side.run { bench in
             let alice = try await bench.login("alice")
             let installation = "6f8f57715090da2632453988d9a1501b"
@@ -117,7 +119,7 @@ import Testing
     private static let uuid = "6F9619FF-8B86-D011-B42D-00C04FC964FF"
 
     @Test(arguments: Side.allCases)
-    func `A user writes to another one's devices`(side: Side) async throws {
+    func `A user sends to another user's devices`(side: Side) async throws {
         try await side.run { bench in
             let (alice, bob) = (try await bench.login("alice"), try await bench.login("bob"))
             let handles = [DeviceHandle.phone(1), .fcmV1(token: "f:x")]

@@ -1,8 +1,8 @@
-import PushCore
+import PushModel
 import Support
 import Testing
 
-/// The clauses of ``HubGateway`` about devices.
+/// The contract of ``HubGateway`` for devices.
 @Suite struct DeviceContractTests {
     @Test(arguments: HubSide.allCases)
     func `A registration is written, read, changed and deleted`(side: HubSide) async throws {
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: HubSide.allCases)
-    func `Every kind of handle comes back as it was`(side: HubSide) async throws {
+    func `Every kind of handle is returned unchanged`(side: HubSide) async throws {
         try await side.run { bench in
             let handles: [DeviceHandle] = [
                 .phone(1), .fcmV1(token: "fcm:a_b-c"), .gcm(token: "gcm.token"), .subscription,
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: HubSide.allCases)
-    func `Lists come page by page, all or by tag`(side: HubSide) async throws {
+    func `Lists are returned page by page, complete or by tag`(side: HubSide) async throws {
         try await side.run { bench in
             var made: [RegistrationID] = []
             for number in 1...5 { made.append(try await bench.register(.phone(number), number.isMultiple(of: 2) ? "even" : "ö:d#d").id) }
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(arguments: HubSide.allCases)
-    func `What is wrong with a device is told with the hub's own code`(side: HubSide) async throws {
+    func `A fault of a device is reported with the hub's own code`(side: HubSide) async throws {
         try await side.run { bench in
             let many = try (1...1001).map { try Tag("t\($0)") }
             let tags = await refusal {

@@ -1,12 +1,12 @@
-import PushCore
+import PushModel
 import Support
 
-/// What ``HubGateway`` promises is promised by the hub in this process and by one at the other end of a connection.
+/// The implementations of ``HubGateway`` that must satisfy its contract: the hub in this process and remote ones.
 enum HubSide: CaseIterable {
     case embedded
-    /// A PushHost, with what it tells beyond the interface of Azure.
+    /// A PushHost, with features beyond the interface of Azure.
     case pushHost
-    /// The same, with sends through its JSON interface.
+    /// The same, with sends through the JSON interface.
     case pushHostJSON
     /// The same hub through the interface of Azure alone.
     case azure
@@ -34,7 +34,7 @@ enum HubSide: CaseIterable {
             try await ServedNamespace.serving { served in
                 try await body(
                     Bench(
-                        hub: served.hub(isPushHost: self != .azure, sendsAtOnce: self == .pushHostJSON), connector: served.connector,
+                        hub: served.hub(isPushHost: self != .azure, usesJSONInterface: self == .pushHostJSON), connector: served.connector,
                         clock: served.clock))
             }
         }

@@ -1,8 +1,8 @@
-import PushCore
+import PushModel
 import Support
 import Testing
 
-/// The clauses of ``HubGateway`` about plans.
+/// The contract of ``HubGateway`` for plans.
 @Suite struct PlanContractTests {
     private static let sides: [HubSide] = [.embedded, .pushHost, .pushHostJSON]
 
@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: sides)
-    func `A plan says who would get what, and nothing is sent`(side: HubSide) async throws {
+    func `A plan shows the recipients and their content, and nothing is sent`(side: HubSide) async throws {
         try await side.run { bench in
             _ = try await bench.register(.phone(1), "a", "locale:pt", template: #"{"aps":{"alert":"$(news)"}}"#)
             _ = try await bench.register(.phone(2), "a")
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: sides)
-    func `A send that is bound to a plan reaches its devices alone, or says what has drifted`(side: HubSide) async throws {
+    func `A send with a plan reaches its devices alone, or reports the drift`(side: HubSide) async throws {
         try await side.run { bench in
             _ = try await bench.register(.phone(1), "a")
             let content = try NotificationRequest.alert("planned").content

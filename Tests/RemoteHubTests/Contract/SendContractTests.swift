@@ -1,13 +1,13 @@
-import PushCore
+import PushModel
 import Support
 import Testing
 
-/// The clauses of ``HubGateway`` about notifications.
+/// The contract of ``HubGateway`` for notifications.
 @Suite struct SendContractTests {
     private static let fcm = DeviceHandle.fcmV1(token: "token-of-a-phone")
 
     @Test(arguments: HubSide.allCases)
-    func `A send reaches who matches, on every platform, and is counted`(side: HubSide) async throws {
+    func `A send reaches matching devices on every platform, and is counted`(side: HubSide) async throws {
         try await side.run { bench in
             let ids = [try await bench.register(.phone(1), "a").id, try await bench.register(Self.fcm, "a", "b").id]
             _ = try await bench.register(.phone(3), "c")
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: HubSide.allCases)
-    func `Nobody is an outcome, not an error`(side: HubSide) async throws {
+    func `A send without recipients has an outcome, not an error`(side: HubSide) async throws {
         try await side.run { bench in
             _ = try await bench.register(.phone(1), "Sports")
             let outcome = try await bench.hub.send(.alert(to: "Sport"))
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: HubSide.allCases)
-    func `A template is filled for each device, and options travel`(side: HubSide) async throws {
+    func `A template is filled for each device, and options are applied`(side: HubSide) async throws {
         try await side.run { bench in
             _ = try await bench.register(.phone(1), "a", template: #"{"aps":{"alert":"$(news)"}}"#)
             var request = try NotificationRequest.properties(["news": "Größe \"7\""], to: "a")
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: [HubSide.embedded, .pushHost, .pushHostJSON])
-    func `Priority and collapse id travel with templates, too`(side: HubSide) async throws {
+    func `Priority and collapse id are applied to templates too`(side: HubSide) async throws {
         try await side.run { bench in
             _ = try await bench.register(.phone(1), "a", template: #"{"aps":{"alert":"$(news)"}}"#)
             var request = try NotificationRequest.properties(["news": "x"], to: "a")
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `What Azure has no place for is refused before anything is sent`() async throws {
+    @Test func `Features that Azure lacks are refused before anything is sent`() async throws {
         try await HubSide.azure.run { bench in
             var request = try NotificationRequest.properties(["news": "x"], to: "a")
             request.options.collapseID = "c1"
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: HubSide.allCases)
-    func `Devices can be sent to without a registration, one or many`(side: HubSide) async throws {
+    func `Direct sends reach devices without a registration, one or many`(side: HubSide) async throws {
         try await side.run { bench in
             let payloads: [Platform: NativePayload] = [.apns: NativePayload(body: Array(#"{"aps":{"alert":"x"}}"#.utf8))]
             let one = try await bench.hub.send(NotificationRequest(audience: .device(.phone(1)), content: .native(payloads)))
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: HubSide.allCases)
-    func `A test send answers device by device`(side: HubSide) async throws {
+    func `A test send returns a result per device`(side: HubSide) async throws {
         try await side.run { bench in
             _ = try await bench.register(.phone(1), "a")
             _ = try await bench.register(.phone(2), "a")
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test(arguments: HubSide.allCases)
-    func `What is scheduled waits, and can be cancelled`(side: HubSide) async throws {
+    func `A scheduled notification waits, and can be cancelled`(side: HubSide) async throws {
         try await side.run { bench in
             _ = try await bench.register(.phone(1), "a", template: #"{"aps":{"alert":"$(news)"}}"#)
             let moment = bench.clock.now + .seconds(3600)
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test(arguments: HubSide.allCases)
-    func `What no device could receive is refused before it is sent`(side: HubSide) async throws {
+    func `Content that no device could receive is refused before sending`(side: HubSide) async throws {
         try await side.run { bench in
             let large = String(repeating: "x", count: 5000)
             let error = await refusal { try await bench.hub.send(.alert(large, to: "a")) }

@@ -1,7 +1,7 @@
-import PushCore
+import PushModel
 import Synchronization
 
-/// A clock on which nobody waits: it notes for how long somebody wanted to, and is there.
+/// A clock on which waiting ends immediately; it records the duration of each wait.
 final class PatienceClock: HubClock {
     private struct State {
         var now: Timestamp

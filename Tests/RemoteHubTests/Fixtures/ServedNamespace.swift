@@ -1,14 +1,16 @@
 import HubWire
 import HummingbirdCore
 import Logging
-import PushCore
+import PushBackend
+import PushHub
+import PushModel
 import RemoteHub
 import ServiceLifecycle
 import Storage
 import Support
 import WebAPI
 
-/// A namespace with one hub, `hub`, that answers on a real port, and clients of it.
+/// A namespace with one hub, `hub`, that is served on a real port, and clients of it.
 struct ServedNamespace {
     let namespace: Namespace
     let connector: ScriptedConnector
@@ -60,9 +62,9 @@ struct ServedNamespace {
         await namespace.stop()
     }
 
-    /// The hub as a client has it.
+    /// The hub as seen by a client.
     func hub(
-        rule: String = Namespace.fullRule, key: String? = nil, isPushHost: Bool = true, sendsAtOnce: Bool = false,
+        rule: String = Namespace.fullRule, key: String? = nil, isPushHost: Bool = true, usesJSONInterface: Bool = false,
         clock: (any HubClock)? = nil,
         retry: RetryPolicy = .none
     ) throws -> RemoteNotificationHub {
@@ -73,12 +75,12 @@ struct ServedNamespace {
         return RemoteNotificationHub(
             address: try HubAddress(ConnectionString(parsing: text), hub: "hub"),
             client: RemoteClient(connection: connection, clock: clock, random: SeededRandom(seed: 7), retry: retry), clock: clock,
-            options: .init(isPushHost: isPushHost, sendsAtOnce: sendsAtOnce, patience: nil))
+            options: .init(isPushHost: isPushHost, usesJSONInterface: usesJSONInterface, patience: nil))
     }
 }
 
 extension ServedNamespace {
-    /// The hub's app backend as a client has it.
+    /// The hub's app backend as seen by a client.
     func backend() throws -> RemoteBackend {
         let clock = BriskClock(base: self.clock)
         return RemoteBackend(
@@ -87,7 +89,7 @@ extension ServedNamespace {
     }
 }
 
-/// The time of another clock; whoever sleeps is awake at once.
+/// A clock with the time of another one, on which sleeping ends immediately.
 struct BriskClock: HubClock {
     let base: any HubClock
     var ahead: Duration = .zero

@@ -2,14 +2,14 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A port on loopback that answers what a test tells it, request by request.
+/// A port on loopback whose answers a test defines, request by request.
 final class TroubledServer: Sendable {
     enum Answer: Sendable {
-        /// Of a response as it is on the wire, without `Content-Length`, and its body.
+        /// The raw response without `Content-Length`, and its body.
         case bytes(head: String, body: String)
-        /// The connection is closed without an answer.
+        /// Closes the connection without an answer.
         case close
-        /// Nothing comes.
+        /// Sends nothing.
         case silence
 
         static func status(_ status: String, _ headers: [String] = [], body: String = "") -> Answer {
@@ -32,7 +32,7 @@ final class TroubledServer: Sendable {
 
         init(_ answers: [Answer]) { state = Mutex(State(answers: answers)) }
 
-        /// The last answer stays.
+        /// The last answer repeats.
         func answer(to request: String) -> Answer {
             state.withLock { state in
                 state.requests.append(request)
@@ -53,10 +53,10 @@ final class TroubledServer: Sendable {
         port = channel.localAddress?.port ?? 0
     }
 
-    /// The heads of the requests with their bodies, in the order in which they came.
+    /// The requests in order of arrival, each with head and body.
     var requests: [String] { state.state.withLock { $0.requests } }
 
-    /// Waits until somebody connects.
+    /// Waits for a connection.
     func connected() async {
         for await _ in state.connections { return }
     }
@@ -73,7 +73,7 @@ final class TroubledServer: Sendable {
         try await server.channel.close()
     }
 
-    /// Requests without pipelining, with `Content-Length` or without a body.
+    /// Reads requests without pipelining, with `Content-Length` or without a body.
     private final class Handler: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer

@@ -1,16 +1,17 @@
 import HubWire
 import NIOHTTP1
-import PushCore
+import PushHub
+import PushModel
 import RemoteHub
 import Support
 import Synchronization
 import Testing
 
-/// What lies between a script and a hub.
+/// Faults between a script and a hub.
 @Suite struct FaultTests {
     private static let dawn = HubBench.dawn
 
-    /// A client of a hub at that port.
+    /// Calls `body` with a client of a hub at this port.
     private func hub(
         _ port: Int, clock: PatienceClock = PatienceClock(now: dawn), isPushHost: Bool = false, timeout: Duration = .seconds(60),
         _ body: (RemoteNotificationHub) async throws -> Void
@@ -34,8 +35,8 @@ import Testing
         "<NotificationDetails><NotificationId>m1</NotificationId><State>Completed</State></NotificationDetails>"
     private static let accepted = TroubledServer.Answer.status("201 Created", ["Location: http://h/hub/messages/m1?api-version=2020-06"])
 
-    @Test func `A port where nobody listens is tried four times, with pauses that grow`() async throws {
-        // None that the system gives to others meanwhile.
+    @Test func `A port that refuses connections is tried four times, with growing pauses`() async throws {
+        // A bound port, which the system does not give to others in the meantime.
         let port = 1
         let clock = PatienceClock(now: Self.dawn)
         try await hub(port, clock: clock) { hub in
@@ -51,7 +52,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(4))) func `Whoever does not wait any more does not wait for a handshake either`() async throws {
+    @Test(.timeLimit(.minutes(4))) func `A cancelled request does not wait for a handshake`() async throws {
         try await TroubledServer.serving(.silence) { server in
             let connection = try RemoteConnection(connect: .seconds(3600), timeout: .seconds(3600))
             let request = Task { () async -> ConnectionFailure? in
@@ -71,18 +72,18 @@ import Testing
         }
     }
 
-    @Test func `A connection that breaks before the answer is no reason to send twice`() async throws {
+    @Test func `A send is not repeated when the connection breaks before the answer`() async throws {
         try await TroubledServer.serving(.close) { server in
             try await hub(server.port) { hub in
                 let error = await refusal { try await hub.send(.properties(["a": "b"], to: "x")) }
                 #expect(error?.code == "target.unreachable" && error?.details["may_be_done"] == true)
-                #expect(error?.hint == "it may have been done all the same: look before doing it again")
+                #expect(error?.hint == "the request may have been executed nonetheless: check before repeating it")
             }
             #expect(server.requests.count == 1)
         }
     }
 
-    @Test func `What changes nothing is asked for again`() async throws {
+    @Test func `A request that changes nothing is repeated`() async throws {
         try await TroubledServer.serving(.close, .close, .status("200 OK", body: Self.details)) { server in
             try await hub(server.port) { hub in
                 let outcome = try await hub.outcome(of: "m1")
@@ -92,10 +93,10 @@ import Testing
         }
     }
 
-    @Test func `A PushHost is asked again with the same key`() async throws {
+    @Test func `A send to a PushHost is repeated with the same key`() async throws {
         try await TroubledServer.serving(.close, .close, Self.accepted, .status("500 Oops")) { server in
             try await hub(server.port, isPushHost: true) { hub in
-                // It was taken; only what became of it cannot be known.
+                // It was accepted; only its outcome is unknown.
                 let outcome = try await hub.send(.properties(["a": "b"], to: "x"))
                 #expect(outcome.state == .enqueued && outcome.id == "m1")
             }
@@ -104,20 +105,20 @@ import Testing
         }
     }
 
-    @Test func `A hub that says nothing is given up in time`() async throws {
+    @Test func `A hub that does not answer is given up in time`() async throws {
         try await TroubledServer.serving(.silence) { server in
             try await hub(server.port, timeout: .milliseconds(50)) { hub in
                 let error = await refusal { try await hub.send(.properties(["a": "b"], to: "x")) }
                 #expect(error?.code == "target.timeout" && error?.details["may_be_done"] == true)
-                #expect(error?.message.hasSuffix("/hub/messages: no answer in time") == true)
+                #expect(error?.message.hasSuffix("/hub/messages: no response in time") == true)
             }
-            // None where the time was over before the connection was there; never a second one.
+            // One request at most, and none if the time was over before the connection was made.
             #expect(server.requests.count <= 1)
         }
     }
 
     @Test(arguments: ["429 Too Many Requests", "503 Service Unavailable"])
-    func `A hub that asks for patience gets it, sends too`(status: String) async throws {
+    func `A wait that a hub asks for is observed, also for sends`(status: String) async throws {
         let clock = PatienceClock(now: Self.dawn)
         let busy = TroubledServer.Answer.status(status, ["Retry-After: 7"])
         try await TroubledServer.serving(busy, Self.accepted, .status("200 OK", body: Self.details)) { server in
@@ -130,7 +131,7 @@ import Testing
         #expect(clock.waits == [.seconds(7)])
     }
 
-    @Test func `A wait that is too long is told, not done`() async throws {
+    @Test func `A wait that is too long is reported instead`() async throws {
         let clock = PatienceClock(now: Self.dawn)
         let date = "Mon, 05 Jan 2026 10:00:00 GMT"
         try await TroubledServer.serving(.status("429 Too Many Requests", ["Retry-After: \(date)"])) { server in
@@ -144,7 +145,7 @@ import Testing
         #expect(clock.waits.isEmpty)
     }
 
-    @Test func `Quotas of Azure are told apart from forbidden`() async throws {
+    @Test func `Exceeded quotas of Azure are distinguished from forbidden requests`() async throws {
         try await TroubledServer.serving(.status("403 Forbidden", ["Retry-After: 3600"]), .status("403 Forbidden")) { server in
             try await hub(server.port) { hub in
                 #expect(await refusal { try await hub.outcome(of: "m") }?.code == "target.throttled")
@@ -153,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func `Azure's errors are read, without what it writes for its own log`() async throws {
+    @Test func `Azure's errors are shown without its tracking data`() async throws {
         let body =
             "<Error><Code>401</Code><Detail>InvalidSignature: The token has an invalid signature..TrackingId:f-1_G2,TimeStamp:11/7/2018 12:18:37 AM</Detail></Error>"
         let answer = TroubledServer.Answer.status(
@@ -168,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `A clock that is wrong by hours is named`() async throws {
+    @Test func `A clock that is off by hours is reported`() async throws {
         let answer = TroubledServer.Answer.status("401 Unauthorized", ["Date: Mon, 05 Jan 2026 11:00:00 GMT"])
         try await TroubledServer.serving(answer) { server in
             try await hub(server.port) { hub in
@@ -180,14 +181,14 @@ import Testing
     }
 
     @Test(arguments: [-600, 600])
-    func `A clock that is wrong by ten minutes does not matter`(seconds: Int) async throws {
+    func `A clock that is off by ten minutes has no effect`(seconds: Int) async throws {
         try await ServedNamespace.serving { served in
             let hub = try served.hub(clock: BriskClock(base: served.clock, ahead: .seconds(seconds)))
             _ = try await hub.createRegistrationID()
         }
     }
 
-    @Test func `A wrong key is told in the hub's words`() async throws {
+    @Test func `A wrong key is reported in the hub's words`() async throws {
         try await ServedNamespace.serving { served in
             let hub = try served.hub(key: String(repeating: "x", count: 43) + "=")
             let error = await refusal { try await hub.createRegistrationID() }
@@ -198,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func `What is no hub is not taken for one`() async throws {
+    @Test func `A server that is not a hub is recognised`() async throws {
         try await TroubledServer.serving(.status("200 OK", ["Content-Type: text/html"], body: "<html><p>Welcome</html>")) { server in
             try await hub(server.port) { hub in
                 #expect(await refusal { try await hub.createRegistrationID() }?.code == "target.answer")
@@ -210,44 +211,44 @@ import Testing
         }
     }
 
-    @Test func `What was accepted for one platform is told when the next one fails`() async throws {
+    @Test func `When a later platform fails, the error has the ids that were accepted`() async throws {
         try await TroubledServer.serving(Self.accepted, .close) { server in
             try await hub(server.port) { hub in
                 let error = await refusal { try await hub.send(.alert(to: "x")) }
                 #expect(error?.details["accepted"] == ["m1"] && error?.isRetryable == false)
-                #expect(error?.message.hasSuffix("for other platforms it was accepted before, as m1") == true)
+                #expect(error?.message.hasSuffix("other platforms have already accepted it, as m1") == true)
             }
         }
     }
 
     @Test(arguments: [(301, true), (302, true), (303, true), (307, false), (308, false)])
-    func `A redirect is no success, and may mean that it was done`(status: Int, mayBeDone: Bool) async throws {
+    func `A redirect is an error and may mean that the request was executed`(status: Int, mayHaveExecuted: Bool) async throws {
         let answer = TroubledServer.Answer.status("\(status) Elsewhere", ["Location: https://name:word@portal.example/login?x=y"])
         try await TroubledServer.serving(answer) { server in
             try await hub(server.port) { hub in
                 let error = await refusal { try await hub.send(.properties(["a": "b"], to: "x")) }
                 #expect(error?.code == "target.refused" && error?.status == status && error?.isRetryable == false)
-                #expect(error?.message.hasSuffix("the answer is a redirect to portal.example, which is not followed") == true)
-                #expect((error?.details["may_be_done"] == true) == mayBeDone)
+                #expect(error?.message.hasSuffix("the response is a redirect to portal.example, which is not followed") == true)
+                #expect((error?.details["may_be_done"] == true) == mayHaveExecuted)
                 #expect(await refusal { try await hub.deleteInstallation("i") }?.code == "target.refused")
             }
         }
     }
 
-    @Test func `A send that a hub failed at is not to be tried again unawares`() async throws {
+    @Test func `A send that fails in the hub warns against repeating it`() async throws {
         try await TroubledServer.serving(.status("500 Oops")) { server in
             for isPushHost in [true, false] {
                 try await hub(server.port, isPushHost: isPushHost) { hub in
                     let error = await refusal { try await hub.send(.properties(["a": "b"], to: "x")) }
                     #expect(error?.code == "target.failed" && error?.isRetryable == false && error?.details["may_be_done"] == true)
-                    #expect(error?.hint == "it may have been done all the same: look before doing it again")
+                    #expect(error?.hint == "the request may have been executed nonetheless: check before repeating it")
                     #expect(await refusal { try await hub.createRegistrationID() }?.isRetryable == true)
                 }
             }
         }
     }
 
-    @Test func `A hub that is not there is told apart from what is missing in it`() async throws {
+    @Test func `A missing hub is distinguished from a missing entity`() async throws {
         try await TroubledServer.serving(.status("404 Not Found")) { server in
             try await hub(server.port) { hub in
                 let calls: [() async throws -> Void] = [
@@ -264,7 +265,7 @@ import Testing
         }
     }
 
-    @Test func `What was sent through a guard is what the guard let through`() async throws {
+    @Test func `A guard decides about every send before it is made`() async throws {
         let bench = try HubBench()
         let alice = try await bench.login("alice")
         let asked = Asked()
@@ -293,7 +294,7 @@ import Testing
         #expect(try await bench.hub.allRegistrations(.all).isEmpty)
     }
 
-    /// Lets nothing through.
+    /// Refuses every send.
     private final class Asked: Sendable {
         private let state = Mutex((audiences: [String](), registered: [DeviceHandle]()))
 
@@ -309,7 +310,7 @@ import Testing
         }
     }
 
-    @Test func `No error holds a key`() async throws {
+    @Test func `No error contains a key`() async throws {
         try await TroubledServer.serving(.close) { server in
             try await hub(server.port) { hub in
                 let error = await refusal { try await hub.createRegistrationID() }

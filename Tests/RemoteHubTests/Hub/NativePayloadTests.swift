@@ -1,9 +1,9 @@
-import PushCore
+import PushModel
 import Testing
 
 @testable import RemoteHub
 
-/// Options of a send in the words of push services, for a hub that has no others.
+/// Send options as headers of the push services, for a hub that has no options of its own.
 @Suite struct NativePayloadTests {
     private let now = Timestamp(seconds: 1_800_000_000)
 
@@ -12,12 +12,12 @@ import Testing
     }
 
     @Test(arguments: [(PushOptions.Priority.high, "10", "1"), (.normal, "5", "2"), (.low, "1", "3")])
-    func `a priority is the number that the push service knows`(priority: PushOptions.Priority, apns: String, wns: String) {
+    func `a priority becomes the number of the push service`(priority: PushOptions.Priority, apns: String, wns: String) {
         #expect(headers(.apns, PushOptions(priority: priority)) == ["apns-priority: \(apns)"])
         #expect(headers(.wns, PushOptions(priority: priority)) == ["X-WNS-PRIORITY: \(wns)"])
     }
 
-    @Test func `what the sender has said otherwise stays`() {
+    @Test func `headers of the sender are unchanged`() {
         let given = PushHeader("x-wns-priority", "4")
         #expect(headers(.wns, PushOptions(priority: .high), given: [given]) == ["x-wns-priority: 4"])
     }

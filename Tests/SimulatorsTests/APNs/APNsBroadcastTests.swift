@@ -32,7 +32,7 @@ import Testing
             .post, "/4/broadcasts/apps/\(APNsBench.topic)", change(fields + (channel.map { [("apns-channel-id", $0)] } ?? [])), body)
     }
 
-    @Test func `who has subscribed gets a broadcast, and nobody else`() async throws {
+    @Test func `a broadcast reaches subscribed phones only`() async throws {
         let id = try await channel()
         let other = bench.lab.addPhone(PhoneDescription(name: "bob", platform: .apns, app: APNsBench.topic))
         bench.lab.join(topic: id, on: bench.phone)
@@ -45,7 +45,7 @@ import Testing
         #expect(bench.lab.inbox(of: bench.phone).count == 1)
     }
 
-    @Test func `the newest waits for a phone that is offline where the channel stores it`() async throws {
+    @Test func `if the channel stores it, the newest broadcast waits for an offline phone`() async throws {
         for (policy, expiration, count) in [(1, "1900000000", 1), (0, "0", 0)] {
             let bench = APNsBroadcastTests()
             let id = try await bench.channel(policy: policy)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `a broadcast of priority 5 waits for a phone in low power, one of 10 comes at once`() async throws {
+    @Test func `a broadcast of priority 5 waits for a phone in low power, one of priority 10 is delivered immediately`() async throws {
         let id = try await channel()
         bench.lab.join(topic: id, on: bench.phone)
         bench.lab.setLowPower(bench.phone)
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `channels are made, read, listed and deleted`() async throws {
+    @Test func `channels are created, read, listed and deleted`() async throws {
         let ids = [try await channel(policy: 0), try await channel(policy: 1)]
         for (policy, id) in ids.enumerated() {
             let read = await send(.get, Self.path, [("apns-channel-id", id)])
@@ -89,7 +89,7 @@ import Testing
         #expect(gone.member("reason") == "ChannelNotRegistered")
     }
 
-    @Test func `what is wrong with a request about channels has its reason`() async throws {
+    @Test func `an invalid channel request has its reason`() async throws {
         let good = #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#
         let cases: [(HTTPRequest.Method, String, [(String, String)], String, String)] = [
             (.post, Self.path, [], "hello", "400 BadRequestPayload"), (.post, Self.path, [], "{}", "400 MissingPushType"),
@@ -115,7 +115,7 @@ import Testing
         #expect(refused.status == 403 && refused.member("reason") == "FeatureNotEnabled")
     }
 
-    @Test func `what is wrong with a broadcast has its reason`() async throws {
+    @Test func `an invalid broadcast has its reason`() async throws {
         let id = try await channel()
         func changed(_ name: String, _ value: String?) async -> String {
             let reply = await broadcast(id) { fields in
@@ -143,7 +143,7 @@ import Testing
         #expect(reply.member("reason") == "BadExpirationDate")
     }
 
-    @Test func `who sends a broadcast, and to which app, is checked as it is for one device`() async throws {
+    @Test func `the sender and the app of a broadcast are checked like those of a single push`() async throws {
         let id = try await channel()
         let fields = [("apns-push-type", "liveactivity"), ("apns-expiration", "0"), ("apns-channel-id", id)]
         let path = "/4/broadcasts/apps/\(APNsBench.topic)"
@@ -182,12 +182,12 @@ import Testing
             (#"{"message-storage-policy":"1","push-type":"LiveActivity"}"#, "400 BadRequestParams"),
             (#"{"message-storage-policy":-1,"push-type":"LiveActivity"}"#, "400 BadRequestParams"),
         ])
-    func `a channel is made of a policy and a push type`(body: String, verdict: String) async {
+    func `creating a channel needs a policy and a push type`(body: String, verdict: String) async {
         let reply = await send(.post, Self.path, [], body)
         #expect("\(reply.status) \(reply.member("reason") ?? "")" == verdict)
     }
 
-    @Test func `push hosts take broadcasts, and hosts of their own the management of channels`() async throws {
+    @Test func `push hosts accept broadcasts, and management hosts accept channel requests`() async throws {
         let id = try await channel()
         let fields = [("apns-push-type", "liveactivity"), ("apns-expiration", "0"), ("apns-channel-id", id)]
         let path = "/4/broadcasts/apps/\(APNsBench.topic)"
@@ -225,7 +225,7 @@ import Testing
         #expect(try await send(Self.start.replacing("100", with: "140"))?.isShown == true)
     }
 
-    @Test func `what is older than what it shows is ignored`() async throws {
+    @Test func `an update that is older than the shown one is ignored`() async throws {
         _ = try await send(#""timestamp":110,"event":"update","content-state":{"n":1}"#)
         let old = try await send(#""timestamp":109,"event":"update","content-state":{"n":0}"#)
         #expect(old?.reasonNotShown == "older than what the live activity shows")
@@ -235,11 +235,11 @@ import Testing
     @Test(
         arguments: [
             (#""event":"update","content-state":{}"#, "aps has no timestamp in seconds"),
-            (#""timestamp":1,"event":"stop","content-state":{}"#, "the event is none of start, update and end"),
+            (#""timestamp":1,"event":"stop","content-state":{}"#, "the event is not start, update or end"),
             (#""timestamp":1,"event":"update""#, "aps has no content-state"),
             (#""timestamp":1,"event":"start","content-state":{}"#, "a start needs attributes-type, attributes and an alert"),
         ])
-    func `what the system could not read is taken by APNs and ignored on the phone`(aps: String, reason: String) async throws {
+    func `an unreadable update is accepted by APNs and ignored on the phone`(aps: String, reason: String) async throws {
         #expect(try await send(aps)?.reasonNotShown == reason)
     }
 }

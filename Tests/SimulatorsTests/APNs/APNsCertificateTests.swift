@@ -5,14 +5,14 @@ import Testing
 
 @testable import Simulators
 
-/// Senders who prove who they are in the TLS handshake.
+/// Senders that authenticate in the TLS handshake.
 @Suite struct APNsCertificateTests {
     private func certificate(_ network: SimulatorNetwork, _ order: String = "{}") throws -> (certificate: String, key: String) {
         let issued = try network.control(.post, "/certificates", order)
         return (try #require(issued["certificate"]?.string), try #require(issued["private_key"]?.string))
     }
 
-    /// The answer to a push of which a test says more.
+    /// The answer to a push, with variations by the test.
     private func verdict(
         _ network: SimulatorNetwork, _ order: String = "{}", host: String = "api.push.apple.com", _ fields: [(String, String)] = [],
         to phone: String? = nil
@@ -24,19 +24,19 @@ import Testing
         return answer.verdict
     }
 
-    @Test func `a certificate of one topic needs neither a token nor a topic, and many streams are there at once`() async throws {
+    @Test func `a certificate with one topic needs neither a token nor a topic, and many streams are allowed at once`() async throws {
         let network = try await SimulatorNetwork()
         let phone = try network.phone("ana")
         let caller = try await HTTP2Caller(network, certificate: try certificate(network))
         try await caller.wait { client, _ in client.limits == [1000] }
         #expect(try await caller.send(network.push(to: phone, isBare: true)).verdict == "200")
-        // A provider token is not even looked at.
+        // The provider token is ignored.
         #expect(try await caller.send(network.push(to: phone, bearer: "no token")).verdict == "200")
         try await caller.close()
         await network.end()
     }
 
-    @Test func `a certificate of several topics must be told which, and pushes to no other`() async throws {
+    @Test func `a certificate with several topics needs a topic header, and pushes to no other topics`() async throws {
         let network = try await SimulatorNetwork()
         let app = SimulatorCredentials.app
         let order = #"{"topics": ["\#(app)", "\#(app).voip", "\#(app).complication"]}"#
@@ -61,12 +61,12 @@ import Testing
         await network.end()
     }
 
-    @Test func `a certificate that has expired, and a stranger's, are bad, and the connection ends`() async throws {
+    @Test func `an expired certificate and one of another authority are refused, and the connection ends`() async throws {
         let network = try await SimulatorNetwork()
         let phone = try network.phone("ana")
         let now = network.time.seconds
         let stranger = try #require(
-            APNsAuthority(seed: P256.Signing.PrivateKey()).issue(
+            APNsCertificateAuthority(seed: P256.Signing.PrivateKey()).issue(
                 .init(topics: [SimulatorCredentials.app], from: now - 10, until: now + 10)))
         for certificate in [try certificate(network, #"{"expires_in": -1}"#), stranger] {
             let caller = try await HTTP2Caller(network, certificate: certificate)
@@ -76,9 +76,9 @@ import Testing
         await network.end()
     }
 
-    @Test func `the authority is the same at every start, and each key has its own`() throws {
+    @Test func `the authority is the same at every start, and each seed key has its own`() throws {
         let key = P256.Signing.PrivateKey()
-        func publicKey(_ seed: P256.Signing.PrivateKey) -> Data { APNsAuthority(seed: seed).publicKey.rawRepresentation }
+        func publicKey(_ seed: P256.Signing.PrivateKey) -> Data { APNsCertificateAuthority(seed: seed).publicKey.rawRepresentation }
         #expect(publicKey(key) == publicKey(key))
         #expect(publicKey(key) != publicKey(P256.Signing.PrivateKey()))
         #expect(publicKey(key) != key.publicKey.rawRepresentation)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Simulators
 
-/// Checks of APNs, each with the one change to a good request that it alone refuses.
+/// Checks of APNs, each with a valid request and one change that only this check refuses.
 @Suite struct APNsCheckTests {
     let bench = APNsBench()
 
@@ -15,7 +15,7 @@ import Testing
             ("apns-priority", "10"), ("apns-collapse-id", "a"), ("apns-channel-id", "a"),
             ("apns-request-id", "123e4567-e89b-12d3-a456-4266554400a1"),
         ] as [(String, String?)])
-    func `each of the fields may stand there once`(name: String, value: String?) async throws {
+    func `each of the fields may occur once`(name: String, value: String?) async throws {
         let given = try #require(HTTPField.Name(name).flatMap { bench.request().headerFields[$0] } ?? value)
         #expect(try await bench.verdict { $0.set(name, given) } == "200")
         let verdict = try await bench.verdict {
@@ -25,18 +25,18 @@ import Testing
         #expect(verdict == "400 DuplicateHeaders")
     }
 
-    @Test func `a topic that is empty is missing`() async throws {
+    @Test func `an empty topic counts as missing`() async throws {
         #expect(try await bench.verdict { $0.set("apns-topic", "") } == "400 MissingTopic")
     }
 
-    @Test func `a topic that the team may send to must have the bytes of one`() async throws {
+    @Test func `an allowed topic must still have the form of a topic`() async throws {
         for topic in ["com_example", "com.example.\u{e9}", "com.example news"] {
             bench.simulator.allow(topic: topic)
             #expect(try await bench.verdict { $0.set("apns-topic", topic) } == "400 BadTopic")
         }
     }
 
-    @Test func `an app of another team is refused even where its phone is named`() async throws {
+    @Test func `an app of another team is refused even if its phone is in the path`() async throws {
         let phone = bench.lab.addPhone(PhoneDescription(name: "bob", platform: .apns, app: "com.other.app"))
         let path = "/3/device/\(bench.lab.pushHandle(of: phone) ?? "")"
         func verdict() async throws -> String {
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: [("background", "1", "5"), ("liveactivity", "1", "5"), ("liveactivity", "1", "10")])
-    func `a priority must be one of the push type's`(type: String, bad: String, good: String) async throws {
+    func `a priority must be allowed for the push type`(type: String, bad: String, good: String) async throws {
         for (priority, verdict) in [(bad, "400 BadPriority"), (good, "200")] {
             let answer = try await bench.verdict {
                 $0.set("apns-push-type", type)
@@ -62,11 +62,11 @@ import Testing
         }
     }
 
-    @Test func `a path without a device token lacks it`() async throws {
+    @Test func `a path without a device token is refused`() async throws {
         #expect(try await bench.verdict { $0.path = "/3/device" } == "400 MissingDeviceToken")
     }
 
-    /// Where handles are adopted, nothing but its form makes a device token bad.
+    /// When handles are adopted, only its form can make a device token invalid.
     @Test func `a device token is a whole number of bytes in hexadecimal, 32 or more`() async throws {
         let lab = PhoneLab(clock: bench.time.clock, random: bench.time.random, adoptsHandles: true)
         let simulator = APNsSimulator(
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    // MARK: - Who sends
+    // MARK: - Authentication
 
     @Test(
         arguments: [
@@ -100,13 +100,13 @@ import Testing
             (#"{"kid":"KEY1234567"}"#, #""iss":"TEAM123456","iat":NOW"#, "403 InvalidProviderToken"),
             (#"{"alg":"ES384","kid":"KEY1234567"}"#, #""iss":"TEAM123456","iat":NOW"#, "403 InvalidProviderToken"),
         ])
-    func `a token names its key, its team and its moment`(header: String, claims: String, verdict: String) async throws {
+    func `a token has its key, its team and its time`(header: String, claims: String, verdict: String) async throws {
         let claims = "{\(claims.replacing("NOW", with: String(bench.time.seconds)))}"
         let token = try TokenText.es256(header: header, claims: claims, key: bench.key)
         #expect(try await bench.verdict { $0.set("authorization", "bearer \(token)") } == verdict)
     }
 
-    @Test func `a key of one environment is good there`() async throws {
+    @Test func `a key for one environment is valid only there`() async throws {
         let key = P256.Signing.PrivateKey()
         let token = try bench.token(header: #"{"alg":"ES256","kid":"ONEWORLD12"}"#, key: key)
         for (environment, verdict) in [(APNsEnvironment.development, "403 BadEnvironmentKeyIdInToken"), (.production, "200")] {
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `a key of some topics is for no others`() async throws {
+    @Test func `a key for some topics is invalid for others`() async throws {
         let key = P256.Signing.PrivateKey()
         let token = try bench.token(header: #"{"alg":"ES256","kid":"SOMETOPICS"}"#, key: key)
         for (topics, verdict) in [(Set<String>(), "400 TopicDisallowed"), ([APNsBench.topic], "200")] {
@@ -130,12 +130,13 @@ import Testing
             ([.production], -10, -1, "BadCertificate"), ([.production], 1, 10, "BadCertificate"), ([], -10, 10, "BadCertificate"),
             ([.development], -10, 10, "BadCertificateEnvironment"), ([.development, .production], -10, 10, nil),
         ] as [(Set<APNsEnvironment>, Int64, Int64, String?)])
-    func `a certificate has its time and its worlds`(
+    func `a certificate is valid for its time and its environments`(
         environments: Set<APNsEnvironment>, from: Int64, until: Int64, reason: String?
     ) throws {
-        let authority = APNsAuthority(seed: P256.Signing.PrivateKey())
+        let authority = APNsCertificateAuthority(seed: P256.Signing.PrivateKey())
         let now = bench.time.seconds
-        let order = APNsAuthority.Order(topics: [APNsBench.topic], environments: environments, from: now + from, until: now + until)
+        let order = APNsCertificateAuthority.Order(
+            topics: [APNsBench.topic], environments: environments, from: now + from, until: now + until)
         let pem = try #require(authority.issue(order)).certificate.split(separator: "\n").filter { !$0.hasPrefix("-----") }
         let der = [UInt8](try #require(Data(base64Encoded: pem.joined())))
         func verdict(_ certificate: APNsPushCertificate) -> String? {

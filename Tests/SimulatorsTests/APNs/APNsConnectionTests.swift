@@ -5,9 +5,9 @@ import Testing
 
 @testable import Simulators
 
-/// APNs over real sockets: how it treats connections.
+/// Connections to APNs over real sockets.
 @Suite struct APNsConnectionTests {
-    @Test func `one request may be open until one was accepted, then many, one after a rejection, and many after the next`() async throws {
+    @Test func `one stream is allowed until a request succeeds, then many, and again one after a rejection`() async throws {
         let network = try await SimulatorNetwork()
         let phone = try network.phone("ana")
         let push = try network.push(to: phone)
@@ -25,7 +25,7 @@ import Testing
         await network.end()
     }
 
-    @Test func `without the drop a rejection leaves the streams alone, and a good token is enough for many`() async throws {
+    @Test func `without the drop a rejection does not change the limit of streams, and a valid token raises it`() async throws {
         var settings = APNsHTTP2Settings()
         (settings.streams, settings.firstStreams, settings.dropsAfterRejection) = (500, 2, false)
         let network = try await SimulatorNetwork(settings)
@@ -37,7 +37,7 @@ import Testing
         await network.end()
     }
 
-    @Test func `many at once are all answered, each with its own id, and reach their phones`() async throws {
+    @Test func `many concurrent requests are all answered, each with its own id, and reach their phones`() async throws {
         let network = try await SimulatorNetwork()
         let phone = try network.phone("ana")
         let caller = try await HTTP2Caller(network)
@@ -56,7 +56,7 @@ import Testing
         await network.end()
     }
 
-    @Test func `both environments answer, each for its own tokens, with a unique id for developers`() async throws {
+    @Test func `both environments accept their own tokens, and development answers have a unique id`() async throws {
         let network = try await SimulatorNetwork()
         let (real, test) = (try network.phone("ana"), try network.phone("dev", .development))
         let caller = try await HTTP2Caller(network)
@@ -68,7 +68,7 @@ import Testing
         #expect(try await caller.send(network.push(to: test)).verdict == "400 BadDeviceToken")
         let answer = try await caller.send(network.push(to: real))
         #expect(answer.verdict == "200" && answer.fields["apns-unique-id"] == nil)
-        // A client that was pointed here says the name of this machine.
+        // A client that is directed here may use the name of this machine.
         #expect(try await caller.send(network.push(to: real, host: "localhost:8443")).verdict == "200")
         #expect(try await caller.send(network.push(to: real, host: "push.example.com")).status == 421)
         let health = [(":method", "GET"), (":scheme", "https"), (":authority", "127.0.0.1"), (":path", "/health/live")]
@@ -77,7 +77,7 @@ import Testing
         await network.end()
     }
 
-    @Test func `what is neither the control plane's nor APNs' own is a bad path of APNs`() async throws {
+    @Test func `a path of neither the control plane nor APNs is a bad path of APNs`() async throws {
         let network = try await SimulatorNetwork()
         let caller = try await HTTP2Caller(network)
         func ask(_ method: String, _ path: String, host: String = "localhost:8443") async throws -> HTTP2Client.Answer {
@@ -96,7 +96,7 @@ import Testing
         #expect(head.status == 405 && head.body.isEmpty && head.fields["apns-id"]?.count == 36)
         #expect(try await ask("GET", "/phones").text == #"{"phones":[]}"#)
         #expect(try await ask("GET", "/ledger?limit=1").status == 200)
-        // Of the control plane, though not there.
+        // A path under the control plane that does not exist.
         let none = try await ask("GET", "/phones/ana/nothing")
         #expect(none.status == 404 && none.text.contains("simulator.path"))
         try await caller.close()
@@ -126,7 +126,7 @@ import Testing
         #expect(try await caller.send(network.push(to: phone, bearer: development)).verdict == "403 BadEnvironmentKeyIdInToken")
         #expect(try await caller.send(network.push(to: phone)).verdict == "200")
         try await caller.close()
-        // On connections of their own each is good for what it is for.
+        // On separate connections each is valid for its purpose.
         for (bearer, verdict) in [(second, "200"), (other, "400 TopicDisallowed"), (allowed, "200")] {
             let fresh = try await HTTP2Caller(network)
             #expect(try await fresh.send(network.push(to: phone, bearer: bearer)).verdict == verdict)
@@ -135,7 +135,7 @@ import Testing
         await network.end()
     }
 
-    @Test func `a key that is revoked is believed no more`() async throws {
+    @Test func `a revoked key is refused`() async throws {
         let network = try await SimulatorNetwork()
         let phone = try network.phone("ana")
         let caller = try await HTTP2Caller(network)
@@ -146,7 +146,7 @@ import Testing
         await network.end()
     }
 
-    @Test func `orders that cannot be carried out name their own range`() async throws {
+    @Test func `orders that cannot be fulfilled name the valid range`() async throws {
         let network = try await SimulatorNetwork()
         func refusal(_ path: String, _ body: String) throws -> String {
             let request = HTTPRequest(method: .post, scheme: "http", authority: "localhost", path: path)
@@ -157,20 +157,20 @@ import Testing
         }
         #expect(
             try refusal("/connections", #"{"latency_ms": -1}"#)
-                == "\"latency_ms\" is not a number from 0 to 1000000: it is milliseconds; 0 is none, and left out it stays")
+                == "\"latency_ms\" is not a number from 0 to 1000000: give milliseconds, 0 for no delay; omit it to keep the value")
         #expect(try network.control(.post, "/connections", #"{"latency_ms": 7}"#)["latency_ms"]?.integer == 7)
         #expect(try network.control(.post, "/connections", #"{"latency_ms": 0}"#)["latency_ms"]?.integer == 0)
         #expect(
             try refusal("/connections", #"{"reset_connections_every": 0}"#)
-                == "\"reset_connections_every\" is not a number from 1 to 1000000: every so many connections one is hit; left out it stays, "
-                + "and DELETE /connections ends all")
-        #expect(try refusal("/faults/apns", #"{"reason": "Shutdown", "count": 0}"#).hasSuffix("leave it out for all until DELETE /faults"))
+                == "\"reset_connections_every\" is not a number from 1 to 1000000: every n-th connection is affected; omit it to keep "
+                + "the value, and use DELETE /connections to remove all faults")
+        #expect(try refusal("/faults/apns", #"{"reason": "Shutdown", "count": 0}"#).hasSuffix("omit it for all until DELETE /faults"))
         #expect(try refusal("/faults/apns", #"{"reason": "Shutdown", "retry_after": -1}"#).contains("seconds"))
         #expect(try refusal("/keys", #"{"team_id": "short"}"#).contains("ten capital letters and digits"))
         await network.end()
     }
 
-    @Test func `a client that names no protocol is understood all the same`() async throws {
+    @Test func `a client that names no protocol is understood`() async throws {
         let network = try await SimulatorNetwork()
         let phone = try network.phone("ana")
         let caller = try await HTTP2Caller(network, protocols: [])
@@ -179,7 +179,7 @@ import Testing
         await network.end()
     }
 
-    @Test func `the end says why, and answers what is open before it`() async throws {
+    @Test func `on shutdown open requests are answered and the reason is given`() async throws {
         let network = try await SimulatorNetwork()
         let phone = try network.phone("ana")
         _ = try network.control(.post, "/connections", #"{"latency_ms": 50}"#)
@@ -187,7 +187,7 @@ import Testing
         let push = try network.push(to: phone)
         try await caller.wait { client, _ in client.limits == [1] }
         let stream = try await caller.act { $0.request(push, body: SimulatorNetwork.hello) }
-        // The server has it as soon as it counts it.
+        // The server has the request as soon as it is counted.
         while try network.control(.get, "/connections")["requests"]?.integer == 0 { await Task.yield() }
         async let end: Void = network.end()
         try await caller.wait { _, isClosed in isClosed }
@@ -198,9 +198,9 @@ import Testing
     }
 }
 
-/// What goes wrong on demand.
+/// Faults that a test requests.
 @Suite struct APNsConnectionFaultTests {
-    @Test func `a connection breaks off with what it has taken, every so many requests`() async throws {
+    @Test func `every nth request is processed and then breaks its connection`() async throws {
         let network = try await SimulatorNetwork()
         let phone = try network.phone("ana")
         _ = try network.control(.post, "/connections", #"{"reset_every": 2}"#)
@@ -208,7 +208,7 @@ import Testing
         #expect(try await first.send(network.push(to: phone)).verdict == "200")
         #expect(try await first.send(network.push(to: phone)).status == 0)
         try await first.wait { client, isClosed in isClosed && client.goAways.isEmpty }
-        // It was taken all the same.
+        // The request was processed nevertheless.
         #expect(try network.control(.get, "/phones/ana")["inbox"]?.elements?.count == 2)
         _ = try network.control(.delete, "/connections")
         let second = try await HTTP2Caller(network)
@@ -217,10 +217,10 @@ import Testing
         await network.end()
     }
 
-    /// Requests on HTTP/2 come many at a time: those before the one that breaks the connection are answered, and those behind it are not
-    /// taken, so that a sender has one of them to repeat.
+    /// Of concurrent HTTP/2 requests, those before the one that breaks the connection are answered, and those after it are not
+    /// processed. Only the result of the breaking one is unknown to the sender.
     @Test(arguments: [0, 20])
-    func `of requests at once, those before the break are answered and those behind it are not taken`(latency: Int) async throws {
+    func `of concurrent requests, those before the break are answered and those after it are not processed`(latency: Int) async throws {
         var settings = APNsHTTP2Settings()
         settings.firstStreams = 100
         let network = try await SimulatorNetwork(settings)
@@ -238,7 +238,7 @@ import Testing
         await network.end()
     }
 
-    @Test func `every so many connections one breaks off at its first request, which nobody takes`() async throws {
+    @Test func `every nth connection breaks at its first request, which is not processed`() async throws {
         let network = try await SimulatorNetwork()
         let phone = try network.phone("ana")
         _ = try network.control(.post, "/connections", #"{"reset_connections_every": 3}"#)
@@ -254,7 +254,7 @@ import Testing
         await network.end()
     }
 
-    @Test func `GOAWAY every so many requests says Shutdown, and comes after the answer`() async throws {
+    @Test func `GOAWAY after every nth request gives Shutdown as its reason, and follows the answer`() async throws {
         let network = try await SimulatorNetwork()
         let phone = try network.phone("ana")
         _ = try network.control(.post, "/connections", #"{"goaway_every": 2}"#)
@@ -264,7 +264,7 @@ import Testing
         await network.end()
     }
 
-    @Test func `a stalled request is taken and never answered, and others are`() async throws {
+    @Test func `a stalled request is processed and never answered, others are answered`() async throws {
         var settings = APNsHTTP2Settings()
         settings.firstStreams = 10
         let network = try await SimulatorNetwork(settings)
@@ -281,7 +281,7 @@ import Testing
         await network.end()
     }
 
-    @Test func `refusals may ask for a pause, and may be for a share that is drawn by lot`() async throws {
+    @Test func `refusals may ask for a wait, and may apply to a random share`() async throws {
         let network = try await SimulatorNetwork()
         let phone = try network.phone("ana")
         let caller = try await HTTP2Caller(network)
@@ -294,13 +294,13 @@ import Testing
         _ = try network.control(.post, "/faults/apns", #"{"reason": "ServiceUnavailable", "share": 0.25}"#)
         var verdicts: [String: Int] = [:]
         for _ in 0..<200 { verdicts[try await caller.send(push).verdict, default: 0] += 1 }
-        // The lots are drawn with the numbers of the test.
+        // The random numbers of the test decide.
         #expect(verdicts == ["200": 148, "503 ServiceUnavailable": 52])
         try await caller.close()
         await network.end()
     }
 
-    @Test func `Shutdown and IdleTimeout end their connection as well`() async throws {
+    @Test func `Shutdown and IdleTimeout also end their connection`() async throws {
         let network = try await SimulatorNetwork()
         let phone = try network.phone("ana")
         for reason in ["Shutdown", "IdleTimeout"] {
@@ -312,7 +312,7 @@ import Testing
         await network.end()
     }
 
-    @Test func `an answer goes out when its line is in the ledger`() async throws {
+    @Test func `an answer is sent once its line is in the ledger`() async throws {
         let log = EventBox()
         let network = try await SimulatorNetwork(ledger: log.sink)
         let phone = try network.phone("ana")

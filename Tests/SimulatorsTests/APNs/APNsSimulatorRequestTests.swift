@@ -170,7 +170,7 @@ struct APNsSimulatorRequestTests {
         #expect(try await bench.verdict { $0.path = "/3/device/\(handle)" } == "400 BadDeviceToken")
     }
 
-    @Test("A dead token is gone since the moment it died, whether rotated or uninstalled")
+    @Test("A dead token is gone since the time of its death, whether rotated or uninstalled")
     func unregistered() async throws {
         let request = bench.request()
         bench.time.advance(seconds: 5)

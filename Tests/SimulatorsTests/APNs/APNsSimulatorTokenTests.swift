@@ -23,7 +23,7 @@ struct APNsSimulatorTokenTests {
         #expect(try await bench.verdict { $0.set("authorization", "Bearer \(token)") } == "200")
     }
 
-    @Test("Text that is no token is refused", arguments: ["x", "a.b", "a.b.c", "e30.e30.AA", "e30.e30.AA.AA"])
+    @Test("Text that is not a token is rejected", arguments: ["x", "a.b", "a.b.c", "e30.e30.AA", "e30.e30.AA.AA"])
     func garbage(token: String) async throws {
         #expect(try await verdict(of: token) == "403 InvalidProviderToken")
     }

@@ -5,12 +5,12 @@ import Testing
 
 @testable import Simulators
 
-/// Provider tokens as libraries in use write them, byte for byte.
+/// Provider tokens as common libraries write them, byte for byte.
 @Suite struct APNsTokenFormTests {
     /// The P-256 key of the examples in RFC 6979, A.2.5, with which the tokens below were signed at 1800000000.
     private static let scalar = "C9AFA9D845BA75166B5C215767B1D6934E50C3DB36E89B127B8A622B120F6721"
 
-    /// pushy 0.15: `Signature.sign()` of Java returns ASN.1 DER, and the token has it as it is.
+    /// pushy 0.15: `Signature.sign()` of Java returns ASN.1 DER, and the token contains it unchanged.
     private static let pushy =
         "eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCIsImtpZCI6IktFWTEyMzQ1NjcifQ.eyJpc3MiOiJURUFNMTIzNDU2IiwiaWF0IjoxODAwMDAwM"
         + "DAwfQ.MEQCIG6xAQ6B6kJMziudWNakGPl5kaWYEW826UpX2FwjAooRAiAaSuVoPf0UkXI4nPz1-Qm9fmExZpwv0O7AfY22xS1exg"
@@ -39,7 +39,7 @@ import Testing
         try await bench.verdict { $0.set("authorization", "bearer \(token)") }
     }
 
-    /// A token of these claims, whose signature is in either form.
+    /// A token with these claims, and its signature in either form.
     private func token(issuedAt: String, isDER: Bool = false) throws -> String {
         let header = TokenText.base64URL(Array(#"{"alg":"ES256","kid":"KEY1234567"}"#.utf8))
         let claims = TokenText.base64URL(Array(#"{"iss":"TEAM123456","iat":\#(issuedAt)}"#.utf8))
@@ -52,12 +52,12 @@ import Testing
         #expect(try await verdict(token) == "200")
         bench.simulator.update { $0.tokenRules.isStrict = true }
         #expect(try await verdict(token) == "403 InvalidProviderToken")
-        // What Apple's page describes is good in either mode.
+        // The form in Apple's documentation is valid in both modes.
         #expect(try await verdict(self.token(issuedAt: "1800000000")) == "200")
     }
 
     @Test(arguments: ["1800000000", "1800000000.5", "1.8e9", #""1800000000""#, #""1800000000.75""#])
-    func `a time of an hour ago is too old however it is written`(issuedAt: String) async throws {
+    func `a time of an hour ago is too old in every form`(issuedAt: String) async throws {
         #expect(try await verdict(token(issuedAt: issuedAt, isDER: true)) == "200")
         bench.time.advance(seconds: 3601)
         #expect(try await verdict(token(issuedAt: issuedAt)) == "403 ExpiredProviderToken")
@@ -66,16 +66,16 @@ import Testing
     @Test(arguments: [
         "null", "true", "[]", #""""#, #""soon""#, #""1800000000 ""#, #""0x6b49d200""#, #""1e400""#, #""NaN""#, #"{"seconds":1800000000}"#,
     ])
-    func `what is no time is refused`(issuedAt: String) async throws {
+    func `an invalid time is refused`(issuedAt: String) async throws {
         #expect(try await verdict(token(issuedAt: issuedAt)) == "403 InvalidProviderToken")
     }
 
     @Test(arguments: ["9223372036854775807", "-9223372036854775808", "1e18", "-1e18"])
-    func `times far off are out of range and harm nothing`(issuedAt: String) async throws {
+    func `extreme times are out of range and do no harm`(issuedAt: String) async throws {
         #expect(try await verdict(token(issuedAt: issuedAt)) == "403 ExpiredProviderToken")
     }
 
-    @Test func `a DER signature of another key is refused, and so is one with bytes behind it`() async throws {
+    @Test func `a DER signature of another key, or with bytes after it, is refused`() async throws {
         let parts = Self.pushy.split(separator: ".")
         let other = try P256.Signing.PrivateKey().signature(for: Data("\(parts[0]).\(parts[1])".utf8)).derRepresentation
         #expect(try await verdict("\(parts[0]).\(parts[1]).\(TokenText.base64URL(other))") == "403 InvalidProviderToken")
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `three tokens in twenty minutes are accepted unless another number is set`() async throws {
+    @Test func `three tokens in twenty minutes are accepted by default`() async throws {
         bench.simulator.update { $0.tokenRules.updatesPerTwentyMinutes = 5 }
         for number in 0..<5 { #expect(try await verdict(token(issuedAt: "\(1_800_000_000 - number)")) == "200") }
         #expect(try await verdict(token(issuedAt: "1799999990")) == "429 TooManyProviderTokenUpdates")

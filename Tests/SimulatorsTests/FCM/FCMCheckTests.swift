@@ -3,7 +3,7 @@ import HTTPTypes
 import Simulators
 import Testing
 
-/// Each check of FCM, with the one change to a good request that it alone refuses.
+/// Checks of FCM, each with a valid request and one change that only this check refuses.
 @Suite struct FCMCheckTests {
     private static let schema = "400 INVALID_ARGUMENT field"
     private static let field = "400 INVALID_ARGUMENT fcm:INVALID_ARGUMENT field"
@@ -35,7 +35,7 @@ import Testing
         #expect(try await FCMBench().send(target: target).kind == kind)
     }
 
-    @Test func `an installation is meant by the first characters of its token, until that is dead`() async throws {
+    @Test func `an installation id is the start of its token, and valid as long as the token`() async throws {
         let bench = FCMBench()
         let id = String(bench.handle.prefix(22))
         #expect(try await bench.send(target: #""fid":"\#(id)""#).kind == "200")
@@ -46,7 +46,7 @@ import Testing
         #expect(try await bench.send(target: #""fid":"\#(id)""#).kind == "404 NOT_FOUND fcm:UNREGISTERED")
     }
 
-    @Test func `the token endpoint wants a POST, a grant type and an assertion with both of its times`() async throws {
+    @Test func `the token endpoint requires POST, a grant type and an assertion with both of its times`() async throws {
         let bench = FCMBench()
         func ask(_ method: HTTPRequest.Method, _ body: String) async -> String {
             let form = [("content-type", "application/x-www-form-urlencoded")]
@@ -70,11 +70,11 @@ import Testing
         }
     }
 
-    @Test func `access tokens are refused as ordered, with a pause where the word has one, and other requests are not`() async throws {
+    @Test func `requested refusals of access tokens apply to these alone, with a wait where the reason has one`() async throws {
         let bench = FCMBench()
         #expect(bench.simulator.failGrants("temporarily_unavailable", count: 1, retryAfter: 7))
         #expect(!bench.simulator.failGrants("UNAVAILABLE", count: 1))
-        // What is wrong by itself uses up none.
+        // A request that is invalid anyway uses up no fault.
         #expect(await bench.grant("a.b.c").member("error") == "invalid_grant")
         let refused = await bench.grant(try bench.assertion())
         #expect(refused.status == 503 && refused["retry-after"] == "7" && refused.member("error") == "temporarily_unavailable")

@@ -2,12 +2,12 @@ import HTTPTypes
 import Simulators
 import Testing
 
-/// What Google's own clients write in other ways, and what does not fit the fields of the reference.
+/// Variants that Google's own clients write, and values that do not fit the fields of the reference.
 @Suite struct FCMShapeTests {
     private static let schema = "400 INVALID_ARGUMENT field"
     private static let field = "400 INVALID_ARGUMENT fcm:INVALID_ARGUMENT field"
 
-    /// Every field of a message, in its good form.
+    /// Every field of a message with a valid value.
     private static let good = #"""
         "name":"n","data":{"k":"v"},"notification":{"title":"T","body":"B","image":"https://example.com/i.png"},
         "android":{"collapse_key":"k","priority":"high","ttl":"3.5s","restricted_package_name":"com.example.news","data":{"l":"w"},
@@ -26,7 +26,7 @@ import Testing
         "fcm_options":{"analytics_label":"a"}
         """#
 
-    @Test func `a message with every field there is is taken`() async throws {
+    @Test func `a message with every field is accepted`() async throws {
         let reply = try await FCMBench().send(Self.good)
         #expect(reply.kind == "200", "\(reply.text)")
     }
@@ -59,7 +59,7 @@ import Testing
         (#""live_activity_token":"t""#, #""live_activity_token":{}"#, "message.apns.live_activity_token"),
         (#""fcm_options":{"analytics_label":"a","image":"i"}"#, #""fcm_options":{"link":"i"}"#, "message.apns.fcm_options"),
     ])
-    func `a value that is not of its field's kind is refused`(form: String, change: String, name: String) async throws {
+    func `a value of the wrong kind for its field is refused`(form: String, change: String, name: String) async throws {
         let message = Self.good.replacing(form, with: change)
         #expect(message != Self.good)
         let reply = try await FCMBench().send(message)
@@ -79,18 +79,18 @@ import Testing
         (#"{"alert":null}"#, #"{"alert":"\#(String(repeating: "x", count: 4096))"}"#, "message.apns.payload"),
         (#"{"title":"T","badge":null}"#, #"{"title":"\#(String(repeating: "x", count: 4096))"}"#, "message.webpush"),
     ])
-    func `a value that Google's service does not take is refused`(form: String, change: String, name: String) async throws {
+    func `a value that Google's service refuses is refused`(form: String, change: String, name: String) async throws {
         let message = Self.good.replacing(form, with: change)
         #expect(message != Self.good)
         let reply = try await FCMBench().send(message)
         #expect(reply.kind == Self.field && reply.text.contains("\"field\":\"\(name)"), "\(reply.text)")
     }
 
-    @Test func `the label of the message itself is checked, too`() async throws {
+    @Test func `the label of the message itself is checked too`() async throws {
         #expect(try await FCMBench().send(#""fcmOptions":{"analyticsLabel":"a b"}"#).kind == Self.field)
     }
 
-    @Test func `payloads for Apple devices and browsers have room for 4096 bytes`() async throws {
+    @Test func `payloads for Apple devices and browsers may have 4096 bytes`() async throws {
         let bench = FCMBench()
         func text(_ size: Int) -> String { String(repeating: "x", count: size) }
         #expect(try await bench.send(#""apns":{"payload":{"aps":"\#(text(4086))"}}"#).kind == "200")
@@ -104,14 +104,14 @@ import Testing
         ("SECRET", "public"), (#""visibility":"SECRET""#, #""visibility":1"#), (#""red":1"#, #""red":"0.25""#),
         (##""color":"#00fFa9""##, #""color":null"#), (#""webpush":{"#, #""webpush":null,"webpush":{"#), (#"["3.5s","1s"]"#, #""1s""#),
     ])
-    func `what the JSON form of protocol buffers allows is taken`(form: String, change: String) async throws {
+    func `everything that the JSON form of protocol buffers allows is accepted`(form: String, change: String) async throws {
         let message = Self.good.replacing(form, with: change)
         #expect(message != Self.good)
         let reply = try await FCMBench().send(message)
         #expect(reply.kind == "200", "\(reply.text)")
     }
 
-    @Test func `fields may be in camel case, and the phone sees one form, with the names that are the sender's`() async throws {
+    @Test func `fields may be in camel case, and the phone sees one form, with the sender's own names unchanged`() async throws {
         let bench = FCMBench()
         bench.lab.setHandlesPushes(true, of: bench.phone)
         let fields = #"""
@@ -132,7 +132,7 @@ import Testing
                 + #""fcm_options":{"analytics_label":"label"}}"#)
     }
 
-    @Test func `camel case means what the other spelling means`() async throws {
+    @Test func `camel case has the same meaning as snake case`() async throws {
         let bench = FCMBench()
         let fields = #""android":{"notification":{"titleLocKey":"k","clickAction":"open","notificationCount":4,"tag":null}}"#
         #expect(try await bench.send(fields, around: #","validateOnly":true"#).member("name")?.hasSuffix("/fake_message_id") == true)
@@ -149,11 +149,11 @@ import Testing
         #""android":{"Collapse_key":"k"}"#, #""android":{"notification":{"bodyLoc_key":"k"}}"#, #""android":{"TTL":"1s"}"#,
         #""colour":null"#,
     ])
-    func `both spellings of a field at once, and a mixture of them, are refused`(fields: String) async throws {
+    func `both spellings of a field at once, and mixed spellings, are refused`(fields: String) async throws {
         #expect(try await FCMBench().send(fields).kind == Self.schema)
     }
 
-    @Test func `null is as if the field were not there`() async throws {
+    @Test func `null means that the field is absent`() async throws {
         let bench = FCMBench()
         #expect(try await bench.send(target: #""token":null"#).kind == Self.field)
         #expect(try await bench.send(target: #""topic":null,"token":"\#(bench.handle)""#).kind == "200")
@@ -165,7 +165,7 @@ import Testing
         "alt=json", "prettyPrint=false", "key=AIza", "fields=name&quotaUser=me&uploadType=media&upload_protocol=raw&callback=f",
         "$.xgafv=2", "%24alt=json%3Benum-encoding%3Dint", "",
     ])
-    func `parameters that all of Google's interfaces have are taken`(query: String) async throws {
+    func `parameters common to all of Google's APIs are accepted`(query: String) async throws {
         #expect(try await FCMBench().send { $0.path? += "?\(query)" }.kind == "200")
     }
 

@@ -55,7 +55,7 @@ struct FCMSimulatorGrantTests {
             (#""1800000000""#, "1800003600", #""https://oauth2.googleapis.com/token""#, 400),
             ("1800000000", #""1800003600""#, #""https://oauth2.googleapis.com/token""#, 400),
             ("1800000000", "1800003600", #"["https://example.com"]"#, 400), ("1800000000", "1800003600", "[]", 400),
-            // Differences of such numbers have no room in 64 bits.
+            // Differences of such numbers overflow 64 bits.
             ("-9223372036854775808", "9223372036854775807", #""https://oauth2.googleapis.com/token""#, 400),
             ("1e300", "1e301", #""https://oauth2.googleapis.com/token""#, 400),
         ])
@@ -67,7 +67,7 @@ struct FCMSimulatorGrantTests {
         #expect(await bench.grant(assertion).status == status)
     }
 
-    @Test("Text that is no token is refused")
+    @Test("Text that is not a token is rejected")
     func garbage() async {
         #expect(error(await bench.grant("a.b.c")) == "400 invalid_grant")
     }

@@ -12,7 +12,7 @@ final class APNsBench: Sendable {
     let lab: PhoneLab
     let simulator: APNsSimulator
     let phone: PhoneID
-    /// The provider token of the valid request; the same every time, as a good sender's is.
+    /// The provider token of the valid request, reused like a good sender does.
     let standing: String
 
     init(environment: APNsEnvironment = .production) {
@@ -46,7 +46,7 @@ final class APNsBench: Sendable {
             ])
     }
 
-    /// Sends the valid request after a change.
+    /// Sends the valid request with a change.
     func send(
         _ body: String = #"{"aps":{"alert":"Hello"}}"#, change: (inout HTTPRequest) throws -> Void = { _ in }
     ) async throws -> Reply {
@@ -55,7 +55,7 @@ final class APNsBench: Sendable {
         return Reply(await simulator.handle(request, body: Array(body.utf8)))
     }
 
-    /// Status and reason, such as `400 BadTopic`; `200` when accepted.
+    /// The status and the reason, such as `400 BadTopic`; `200` when accepted.
     func verdict(
         _ body: String = #"{"aps":{"alert":"Hello"}}"#, change: (inout HTTPRequest) throws -> Void = { _ in }
     ) async throws -> String {

@@ -1,7 +1,7 @@
 import Simulators
 import Synchronization
 
-/// A ledger that writes when it is told to.
+/// A ledger that writes when the test says so.
 final class EventBox: Sendable {
     private let held = Mutex<[@Sendable () -> Void]>([])
 

@@ -1,7 +1,7 @@
 import Simulators
 import Synchronization
 
-/// Keeps what a lab's observer was told.
+/// Records the events that a lab reports to its observer.
 final class EventLog: Sendable {
     private let events = Mutex<[PhoneEvent]>([])
 

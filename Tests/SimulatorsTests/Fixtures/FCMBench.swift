@@ -20,7 +20,7 @@ final class FCMBench: Sendable {
     init(adoptionLimit: Int? = nil, storageLimit: Int = .max) {
         lab = PhoneLab(
             clock: time.clock, random: time.random, adoptsHandles: adoptionLimit != nil,
-            adoptionLimit: adoptionLimit ?? PhoneLab.standardAdoptionLimit, storageLimit: storageLimit, observer: log.add)
+            adoptionLimit: adoptionLimit ?? PhoneLab.defaultAdoptionLimit, storageLimit: storageLimit, observer: log.add)
         simulator = FCMSimulator(
             lab: lab, clock: time.clock, random: time.random,
             settings: FCMSimulatorSettings(projectID: "example-project", clientEmail: Self.email))
@@ -76,7 +76,7 @@ final class FCMBench: Sendable {
 }
 
 extension Reply {
-    /// The kind of an FCM answer: `200`, or status, canonical code, and which details there are.
+    /// The kind of an FCM answer: `200`, or the status, the canonical code, and the kinds of its details.
     var kind: String {
         guard status != 200 else { return "200" }
         var parts = [String(status)]

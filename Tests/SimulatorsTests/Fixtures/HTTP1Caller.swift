@@ -4,7 +4,7 @@ import NIOSSL
 import Simulators
 import Testing
 
-/// One connection of a client that writes HTTP/1.1 by hand, over TLS.
+/// One HTTP/1.1 connection over TLS on which tests write raw text.
 actor HTTP1Caller {
     private let channel: any Channel
     private let bound: NIOLoopBound<Conversation>
@@ -40,11 +40,11 @@ actor HTTP1Caller {
         }
     }
 
-    /// - Parameter protocols: What it names in TLS.
+    /// - Parameter protocols: The protocols that it offers in TLS.
     init(_ network: SimulatorNetwork, protocols: [String] = ["http/1.1"]) async throws {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.applicationProtocols = protocols
-        // The certificate's times are those of a clock that stands still, which may be far from the machine's.
+        // The certificate is valid at the time of a fixed clock, which may differ from the machine's.
         configuration.certificateVerification = .none
         let context = try NIOSSLContext(configuration: configuration)
         let port = network.listener.port
@@ -59,17 +59,17 @@ actor HTTP1Caller {
         }
     }
 
-    /// Sends bytes as they are, with CR LF for each line feed.
+    /// Sends raw bytes, with CR LF for each line feed.
     func write(_ text: String) async throws {
         try await channel.writeAndFlush(ByteBuffer(string: text.replacing("\n", with: "\r\n")))
     }
 
-    /// What has come so far, once it, or the end of the connection, is as wanted.
+    /// Waits until the received text, or the end of the connection, fulfils a condition, and returns the text.
     @discardableResult
     func hear(until isDone: @escaping @Sendable (String, _ isClosed: Bool) -> Bool) async throws -> String {
         try await channel.eventLoop.flatSubmit { [bound, channel] in
             let promise = channel.eventLoop.makePromise(of: Void.self)
-            // A guard against a hang, not a measurement.
+            // A guard against hanging, not a measurement.
             let guardian = channel.eventLoop.scheduleTask(in: .minutes(5)) { promise.fail(ChannelError.eof) }
             promise.futureResult.whenComplete { _ in guardian.cancel() }
             bound.value.wait(until: isDone, promise)
@@ -78,7 +78,7 @@ actor HTTP1Caller {
     }
 
     /// Sends a request and waits for its answer, or the end of the connection: the first line of the last answer, such as
-    /// `HTTP/1.1 200 OK`, and all of it. A body has to come with its length, and no answer may be empty of one.
+    /// `HTTP/1.1 200 OK`, and the whole text. Every answer must have a body with a length.
     func ask(_ text: String, answers count: Int = 1) async throws -> (line: String, text: String) {
         try await write(text)
         let heard = try await hear { heard, isClosed in isClosed || Self.answers(in: heard).count >= count }
@@ -86,7 +86,7 @@ actor HTTP1Caller {
         return (String(last.prefix { $0 != "\n" }), last)
     }
 
-    /// The answers that are there in whole, each with its body.
+    /// The complete answers so far, each with its body.
     static func answers(in text: String) -> [String] {
         var answers: [String] = []
         var rest = Substring(text.replacing("\r\n", with: "\n"))

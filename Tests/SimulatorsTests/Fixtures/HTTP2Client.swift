@@ -1,29 +1,29 @@
 import CNGHTTP2
 import Testing
 
-/// A client of HTTP/2 on libnghttp2's other half, as bytes in and bytes out.
+/// An HTTP/2 client on libnghttp2, with bytes as input and output.
 final class HTTP2Client {
     struct Answer: Equatable {
         var status = 0
         var fields: [String: String] = [:]
         var body: [UInt8] = []
-        /// The error code of a stream that was closed; 0 for none.
+        /// The error code of a closed stream; 0 for none.
         var code: UInt32?
 
         var text: String { String(decoding: body, as: UTF8.self) }
     }
 
     private(set) var answers: [Int32: Answer] = [:]
-    /// The stream limits that the server told, in order.
+    /// The stream limits that the server announced, in order.
     private(set) var limits: [UInt32] = []
     private(set) var settings: [Int32: UInt32] = [:]
     private(set) var goAways: [(last: Int32, code: UInt32, debug: String)] = []
     private let session: OpaquePointer
     private var bodies: [Int32: [UInt8]] = [:]
-    /// Bytes of bodies.
+    /// The number of body bytes sent.
     private(set) var sent = 0
 
-    /// - Parameter trusting: Streams that it opens before the server has said how many it may.
+    /// - Parameter trusting: The number of streams it opens before the server announces its limit.
     init(trusting: UInt32 = 100) throws {
         var callbacks: OpaquePointer?
         nghttp2_session_callbacks_new(&callbacks)
@@ -87,9 +87,9 @@ final class HTTP2Client {
         }
     }
 
-    /// Sends a request when the bytes are taken; the number of its stream.
+    /// Queues a request until the bytes are fetched, and returns the number of its stream.
     ///
-    /// - Parameter end: Whether the body is all of it; the request stays open otherwise.
+    /// - Parameter end: Whether the body is complete; otherwise the request stays open.
     @discardableResult
     func request(_ fields: [(String, String)], body: [UInt8] = [], end: Bool = true) -> Int32 {
         var text: [UInt8] = []

@@ -1,7 +1,7 @@
 import Simulators
 import Synchronization
 
-/// A clock that stands still until a test moves it, and randomness that counts.
+/// A clock that the test moves, and random numbers that count up.
 final class ManualTime: Sendable {
     private let milliseconds = Mutex<Int64>(1_800_000_000_000)
     private let drawn = Mutex<UInt64>(1)

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
 
-/// An answer as a test looks at it.
+/// An answer in a form that is convenient for tests.
 struct Reply {
     var status: Int
     var fields: HTTPFields

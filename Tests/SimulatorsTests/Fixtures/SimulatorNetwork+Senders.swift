@@ -4,11 +4,11 @@ import Testing
 
 @testable import Simulators
 
-/// What senders of the other services bring along.
+/// Tokens and requests of senders of the other services.
 extension SimulatorNetwork {
-    /// An access token that the simulated Google gives out, as a form with an assertion.
+    /// The form with an assertion that asks the simulated Google for an access token.
     ///
-    /// - Parameter audience: What its assertion is for; the address of the credentials for nil.
+    /// - Parameter audience: The audience of the assertion; nil for the address in the credentials.
     func googleForm(audience: String? = nil) throws -> String {
         let tokenURI = try control(.get, "/credentials")["fcm"]?["token_uri"]?.string
         let claims = [
@@ -27,7 +27,7 @@ extension SimulatorNetwork {
         return "grant_type=client_credentials&client_id=\(sid)&client_secret=\(credentials.windowsSecret)&scope=notify.windows.com"
     }
 
-    /// `vapid t=…, k=…` for an origin.
+    /// The header value `vapid t=…, k=…` for an origin.
     func vapid(for origin: String) throws -> String {
         let token = try TokenText.es256(
             header: #"{"typ":"JWT","alg":"ES256"}"#,
@@ -47,13 +47,13 @@ extension SimulatorNetwork {
 }
 
 extension HTTP1Caller {
-    /// A POST as clients write it.
+    /// A POST request with the usual headers of clients.
     static func post(_ path: String, _ body: String, host: String = "localhost:8443", _ fields: String...) -> String {
         let lines = ["POST \(path) HTTP/1.1", "Host: \(host)", "Content-Length: \(body.utf8.count)"] + fields
         return lines.joined(separator: "\n") + "\n\n" + body
     }
 
-    /// The access token of an answer.
+    /// The access token in an answer.
     static func token(_ answer: String) throws -> String {
         let body = try #require(answer.components(separatedBy: "\n\n").last)
         return try #require(JSONValue(Array(body.utf8))?["access_token"]?.string)

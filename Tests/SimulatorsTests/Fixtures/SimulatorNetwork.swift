@@ -10,31 +10,32 @@ import Testing
 
 @testable import Simulators
 
-/// Simulated services on a socket, APNs alone unless others are named, and credentials for them.
+/// Simulated services on a socket, only APNs by default, and credentials for them.
 final class SimulatorNetwork: Sendable {
     let server: SimulatorServer
     let listener: TLSListener
     let identity: ServerIdentity
     let credentials: SimulatorCredentials
     let time = ManualTime()
-    /// The token that pushes bear: the same for three quarters of an hour, as a good sender's is.
+    /// The provider token of pushes, reused for 45 minutes like a good sender does.
     private let standing = Mutex<(token: String, issuedAt: Int64)?>(nil)
 
     init(
         _ settings: APNsHTTP2Settings = APNsHTTP2Settings(), serving platforms: Set<PhonePlatform> = [.apns],
-        at authority: String? = nil, adopts: Bool = false, closeCircle: Int? = nil, adoptionLimit: Int? = nil, ledger: LedgerSink? = nil
+        at authority: String? = nil, adopts: Bool = false, fullPhoneLimit: Int? = nil, adoptionLimit: Int? = nil, ledger: LedgerSink? = nil
     ) async throws {
         credentials = try #require(Self.credentials)
         identity = try #require(ServerIdentity(now: time.clock))
         server = SimulatorServer(
-            port: 0, credentials: credentials, clock: time.clock, random: time.random, adoptsHandles: adopts, closeCircle: closeCircle,
+            port: 0, credentials: credentials, clock: time.clock, random: time.random, adoptsHandles: adopts,
+            fullPhoneLimit: fullPhoneLimit,
             adoptionLimit: adoptionLimit, chance: Self.chance, ledger: ledger)
         var selection = ServiceSelection(platforms)
         (selection.apns, selection.authority) = (settings, authority)
         listener = try await server.listen(port: 0, threads: 1, identity: identity, serving: selection)
     }
 
-    /// SplitMix64 (Steele, Lea, Flood 2014), whose numbers are as good as drawn.
+    /// SplitMix64 (Steele, Lea, Flood 2014), which serves as a random source.
     private static var chance: SimulatorRandom {
         let state = SplitMix()
         return SimulatorRandom { count in (0..<count).map { _ in state.next() } }
@@ -53,7 +54,7 @@ final class SimulatorNetwork: Sendable {
         }
     }
 
-    /// Made once: an RSA key takes its time.
+    /// Created once, because an RSA key takes long.
     private static let credentials = SimulatorCredentials(random: ManualTime().random)
 
     func end() async { await listener.end(grace: .minutes(5)) }
@@ -73,14 +74,14 @@ final class SimulatorNetwork: Sendable {
         }
     }
 
-    /// Adds a phone; its token.
+    /// Adds a phone and returns its token.
     func phone(_ name: String, _ environment: APNsEnvironment = .production) throws -> String {
         let phone = server.phones.addPhone(
             PhoneDescription(name: name, platform: .apns, app: SimulatorCredentials.app, environment: environment))
         return try #require(server.phones.pushHandle(of: phone))
     }
 
-    /// A request of an alert to a device.
+    /// A request for an alert to a device.
     func push(
         to token: String, host: String = "api.push.apple.com", bearer: String? = nil, isBare: Bool = false
     ) throws -> [(String, String)] {
@@ -92,7 +93,7 @@ final class SimulatorNetwork: Sendable {
         ]
     }
 
-    /// What the control plane answers.
+    /// The answer of the control plane.
     func control(_ method: HTTPRequest.Method, _ path: String, _ body: String = "") throws -> JSONValue {
         let request = HTTPRequest(method: method, scheme: "http", authority: "localhost", path: path)
         let answer = server.responder.controlPlane.handle(request, body: Array(body.utf8))
@@ -103,12 +104,12 @@ final class SimulatorNetwork: Sendable {
     static let hello = Array(#"{"aps":{"alert":"Hello"}}"#.utf8)
 }
 
-/// One connection of a client of HTTP/2.
+/// One connection of an HTTP/2 client.
 actor HTTP2Caller {
     private let channel: any Channel
     private let bound: NIOLoopBound<Conversation>
 
-    /// The connection of one client: its codec, and what came.
+    /// State of the connection: its codec and the received data.
     final class Conversation: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
@@ -148,13 +149,13 @@ actor HTTP2Caller {
         }
     }
 
-    /// - Parameter certificate: Certificate and key, PEM, to show.
+    /// - Parameter certificate: The client certificate and key to present, as PEM.
     init(_ network: SimulatorNetwork, certificate: (certificate: String, key: String)? = nil, protocols: [String] = ["h2"]) async throws {
         try await self.init(
             port: network.listener.port, trusting: network.identity.certificate, certificate: certificate, protocols: protocols)
     }
 
-    /// - Parameter root: The certificate that the server shows, PEM.
+    /// - Parameter root: The certificate that the server presents, as PEM.
     init(
         port: Int, trusting root: String, certificate: (certificate: String, key: String)? = nil, protocols: [String] = ["h2"]
     ) async throws {
@@ -167,7 +168,7 @@ actor HTTP2Caller {
             }
             configuration.privateKey = .privateKey(try NIOSSLPrivateKey(bytes: Array(certificate.key.utf8), format: .pem))
         }
-        // The certificate's times are those of a clock that stands still, which may be far from the machine's.
+        // The certificate is valid at the time of a fixed clock, which may differ from the machine's.
         configuration.certificateVerification = .none
         let context = try NIOSSLContext(configuration: configuration)
         let group = NIOSingletons.posixEventLoopGroup
@@ -183,7 +184,7 @@ actor HTTP2Caller {
         self.bound = bound
     }
 
-    /// Does something with the connection's client on its event loop.
+    /// Runs a closure with the connection's client on its event loop.
     func act<Value: Sendable>(_ work: @escaping @Sendable (HTTP2Client) -> Value) async throws -> Value {
         try await channel.eventLoop.submit { [bound] in
             defer { bound.value.pump() }
@@ -191,11 +192,11 @@ actor HTTP2Caller {
         }.get()
     }
 
-    /// Returns once the client, or the end of the connection, is as wanted.
+    /// Returns once the client, or the end of the connection, fulfils a condition.
     func wait(until isDone: @escaping @Sendable (HTTP2Client, _ isClosed: Bool) -> Bool) async throws {
         try await channel.eventLoop.flatSubmit { [bound, channel] in
             let promise = channel.eventLoop.makePromise(of: Void.self)
-            // A guard against a hang, not a measurement.
+            // A guard against hanging, not a measurement.
             let guardian = channel.eventLoop.scheduleTask(in: .minutes(5)) { promise.fail(ChannelError.eof) }
             promise.futureResult.whenComplete { _ in guardian.cancel() }
             bound.value.wait(until: isDone, promise)
@@ -203,7 +204,7 @@ actor HTTP2Caller {
         }.get()
     }
 
-    /// Sends a request and waits for its answer; status 0 where the connection ends, or the stream, without one.
+    /// Sends a request and waits for its answer; the status is 0 if the connection or the stream ends without one.
     func send(_ fields: [(String, String)], _ body: [UInt8] = SimulatorNetwork.hello) async throws -> HTTP2Client.Answer {
         let stream = try await act { $0.request(fields, body: body) }
         try await wait { client, isClosed in client.answers[stream]?.code != nil || isClosed }
@@ -214,6 +215,6 @@ actor HTTP2Caller {
 }
 
 extension HTTP2Client.Answer {
-    /// Status and reason, such as `400 BadTopic`; `200` when accepted.
+    /// The status and the reason, such as `400 BadTopic`; `200` when accepted.
     var verdict: String { (JSONValue(body)?["reason"]?.string).map { "\(status) \($0)" } ?? String(status) }
 }

@@ -19,7 +19,7 @@ final class WNSBench: Sendable {
     init(adoptionLimit: Int? = nil) {
         lab = PhoneLab(
             clock: time.clock, random: time.random, adoptsHandles: adoptionLimit != nil,
-            adoptionLimit: adoptionLimit ?? PhoneLab.standardAdoptionLimit, observer: log.add)
+            adoptionLimit: adoptionLimit ?? PhoneLab.defaultAdoptionLimit, observer: log.add)
         simulator = WNSSimulator(
             lab: lab, clock: time.clock, random: time.random,
             settings: WNSSimulatorSettings(
@@ -45,14 +45,14 @@ final class WNSBench: Sendable {
 
     func accessToken() async throws -> String { try #require(await grant().member("access_token")) }
 
-    /// Host and path with query of a channel.
+    /// The host, and the path with query, of a channel.
     static func parts(of channel: String) -> (host: String, path: String) {
         let rest = channel.dropFirst("https://".count)
         let slash = rest.firstIndex(of: "/") ?? rest.endIndex
         return (String(rest[..<slash]), String(rest[slash...]))
     }
 
-    /// Sends the valid toast after a change; `Content-Length` is always that of the body.
+    /// Sends the valid toast with a change; `Content-Length` is always that of the body.
     func send(
         _ body: String = toast, type: String = "wns/toast", to channel: String? = nil,
         change: (inout HTTPRequest) -> Void = { _ in }

@@ -19,7 +19,7 @@ final class WebPushBench: Sendable {
     init(random: SimulatorRandom? = nil, isRestricted: Bool = true, adoptionLimit: Int? = nil, storageLimit: Int = .max) {
         lab = PhoneLab(
             clock: time.clock, random: random ?? time.random, adoptsHandles: adoptionLimit != nil,
-            adoptionLimit: adoptionLimit ?? PhoneLab.standardAdoptionLimit, storageLimit: storageLimit, observer: log.add)
+            adoptionLimit: adoptionLimit ?? PhoneLab.defaultAdoptionLimit, storageLimit: storageLimit, observer: log.add)
         simulator = WebPushSimulator(lab: lab, clock: time.clock, random: time.random)
         phone = lab.addPhone(
             PhoneDescription(
@@ -27,7 +27,7 @@ final class WebPushBench: Sendable {
                 applicationServerKey: isRestricted ? Array(key.publicKey.x963Representation) : nil))
     }
 
-    /// What the browser gave the web app.
+    /// The subscription that the browser gives to the web app.
     struct Subscription: Decodable {
         struct Keys: Decodable {
             var p256dh: String
@@ -44,7 +44,7 @@ final class WebPushBench: Sendable {
 
     var items: [InboxItem] { lab.inbox(of: phone) }
 
-    /// A message in `aes128gcm` for the browser (RFC 8291), or for the one that the changed keys belong to.
+    /// A message in `aes128gcm` for the browser (RFC 8291), or for the given keys.
     func seal(
         _ text: [UInt8], padding: [UInt8] = [2], recordSize: UInt32 = 4096, p256dh: String? = nil, auth: String? = nil
     ) throws -> [UInt8] {
@@ -70,7 +70,7 @@ final class WebPushBench: Sendable {
         return [UInt8](salt + size + [65] + senderKey + box.ciphertext + box.tag)
     }
 
-    /// The value of `Authorization`; nil leaves a claim out.
+    /// The value of `Authorization`; nil omits a claim.
     func authorization(
         audience: String? = origin, lifetime: Int64? = 12 * 3600, subject: String? = "mailto:push@example.com",
         header: String = #"{"typ":"JWT","alg":"ES256"}"#, key: P256.Signing.PrivateKey? = nil,
@@ -95,7 +95,7 @@ final class WebPushBench: Sendable {
             ])
     }
 
-    /// Sends a good message after a change.
+    /// Sends a valid message with a change.
     @discardableResult
     func send(
         _ text: String = #"{"title":"News","body":"Hello"}"#, change: (inout HTTPRequest) throws -> Void = { _ in }
@@ -112,6 +112,6 @@ final class WebPushBench: Sendable {
 }
 
 extension Reply {
-    /// Status and number, such as `400 111`; `201` for a success.
+    /// The status and the error number, such as `400 111`; `201` for a success.
     var webPushKind: String { status == 201 ? "201" : "\(status) \(member("errno") ?? "-")" }
 }

@@ -5,11 +5,11 @@ import Testing
 
 @testable import Simulators
 
-/// The server's half of HTTP/2, with a client on the library's other half and bytes cut anywhere.
+/// The server side of HTTP/2 against a libnghttp2 client, with bytes split anywhere.
 @Suite struct HTTP2ServerCodecTests {
     static let head = [(":method", "POST"), (":scheme", "https"), (":authority", "api.push.apple.com"), (":path", "/3/device/00")]
 
-    /// A client and a server with bytes that go to and fro, in pieces of `size`.
+    /// A client and a server that exchange bytes in pieces of `size`.
     final class Line {
         let client: HTTP2Client
         let server: HTTP2ServerCodec
@@ -23,7 +23,7 @@ import Testing
             self.size = size
         }
 
-        /// Until nobody has more to say.
+        /// Exchanges bytes until neither side has more to send.
         func run() throws {
             while true {
                 let up = client.takeBytes()
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 7, 100, Int.max])
-    func `requests and answers pass, however the bytes are cut`(size: Int) throws {
+    func `requests and answers arrive, however the bytes are split`(size: Int) throws {
         let line = try Line(size: size)
         let body = Array(repeating: UInt8(ascii: "x"), count: 20_000)
         var streams: [Int32] = []
@@ -64,7 +64,7 @@ import Testing
             streams.append(line.client.request(Self.head + [("apns-id", "id-\(number)"), ("x-constant", "same")], body: body))
         }
         try line.run()
-        // Their bodies take turns in the window.
+        // Their bodies share the flow-control window.
         line.requests.sort { $0.stream < $1.stream }
         #expect(line.requests.map(\.stream) == streams)
         #expect(line.requests.allSatisfy { $0.body == body })
@@ -100,7 +100,7 @@ import Testing
         #expect(line.client.settings == [1: 4096, 3: 1, 4: 65_535, 5: 16_384, 6: 8000])
     }
 
-    @Test func `streams beyond the limit are refused, also where the client could not know it yet`() throws {
+    @Test func `streams beyond the limit are refused, even if the client cannot know the limit yet`() throws {
         let line = try Line(limit: 2)
         let streams = (0..<5).map { _ in line.client.request(Self.head) }
         try line.run()
@@ -112,7 +112,7 @@ import Testing
         for stream in streams[..<2] { line.respond(stream) }
         try line.run()
         #expect(streams[..<2].allSatisfy { line.client.answers[$0]?.status == 200 })
-        // The connection is as good as ever.
+        // The connection still works.
         let next = line.client.request(Self.head)
         try line.run()
         line.respond(next)
@@ -120,7 +120,7 @@ import Testing
         #expect(line.client.answers[next]?.status == 200)
     }
 
-    @Test func `a new limit is told and holds at once, and what is open stays`() throws {
+    @Test func `a new limit is announced and applies immediately, and open streams stay`() throws {
         let line = try Line(limit: 1)
         try line.run()
         line.server.setStreamLimit(4)
@@ -130,7 +130,7 @@ import Testing
         try line.run()
         #expect(line.requests.count == 3)
         line.server.setStreamLimit(1)
-        // It was on its way when the limit fell.
+        // The request was in transit when the limit was lowered.
         let late = line.client.request(Self.head)
         try line.feed(line.client.takeBytes())
         try line.run()
@@ -141,7 +141,7 @@ import Testing
         #expect(line.client.limits == [1, 4, 1])
     }
 
-    @Test func `GOAWAY names the last request and says why; what is open is still answered`() throws {
+    @Test func `GOAWAY names the last request and the reason, and open requests are still answered`() throws {
         let line = try Line()
         let open = line.client.request(Self.head)
         try line.run()
@@ -159,7 +159,7 @@ import Testing
         #expect(line.server.isFinished)
     }
 
-    @Test func `GOAWAY may wait for an answer's last byte`() throws {
+    @Test func `GOAWAY can be sent after the last byte of an answer`() throws {
         let line = try Line()
         let stream = line.client.request(Self.head)
         try line.run()
@@ -179,10 +179,10 @@ import Testing
         #expect(line.server.isFinished)
     }
 
-    @Test func `a client that has its answer early may send its body to the end`() throws {
+    @Test func `a client that is answered early may send its body to the end`() throws {
         let line = try Line()
         let stream = line.client.request(Self.head, body: Array(repeating: 1, count: 1_000_000))
-        // What fits into the first windows.
+        // The bytes that fit into the initial windows.
         try line.feed(line.client.takeBytes())
         #expect(line.requests.isEmpty)
         try line.run()
@@ -206,10 +206,10 @@ import Testing
         #expect(answer.status == 405 && answer.body.isEmpty && answer.code == 0)
     }
 
-    @Test func `a body that is too long is handed over cut off, and one that goes on for too long is ended`() throws {
+    @Test func `a body that is too long is delivered truncated, and one that continues for too long is ended`() throws {
         var limits = HTTP2Limits()
         limits.largestBody = 1000
-        limits.largestRemainder = 2000
+        limits.maximumDiscardedBody = 2000
         let line = try Line(limits: limits)
         let stream = line.client.request(Self.head, body: Array(repeating: 1, count: 40_000), end: false)
         try line.run()
@@ -222,7 +222,7 @@ import Testing
         #expect(line.server.openCount == 0)
     }
 
-    @Test func `a header list that is too long is answered with 431 and reaches nobody`() throws {
+    @Test func `a header list that is too long is answered with 431 and not delivered`() throws {
         let line = try Line()
         let stream = line.client.request(Self.head + [("x-long", String(repeating: "x", count: 8000))])
         let next = line.client.request(Self.head)
@@ -231,7 +231,7 @@ import Testing
         #expect(line.requests.map(\.stream) == [next])
     }
 
-    @Test func `a client that opens and takes back without end is shown the door`() throws {
+    @Test func `a client that keeps opening and cancelling streams is disconnected`() throws {
         var limits = HTTP2Limits()
         limits.resetAllowance = 10
         let line = try Line(limits: limits)
@@ -246,7 +246,7 @@ import Testing
         #expect(line.server.isFinished)
     }
 
-    @Test func `what is taken back is told, unless it was answered`() throws {
+    @Test func `a cancelled request is reported, unless it was answered`() throws {
         let line = try Line()
         let streams = (0..<2).map { _ in line.client.request(Self.head) }
         try line.run()
@@ -259,7 +259,7 @@ import Testing
         #expect(line.client.answers[streams[1]]?.status == 0)
     }
 
-    @Test func `a request without :authority is told by its host field`() throws {
+    @Test func `a request without :authority uses its host field`() throws {
         let line = try Line()
         line.client.request([(":method", "GET"), (":scheme", "https"), (":path", "/"), ("host", "localhost:1")])
         try line.run()
@@ -267,13 +267,13 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8])
-    func `noise of any kind ends in an error or a GOAWAY, never in a request`(seed: UInt64) throws {
+    func `random bytes end in an error or a GOAWAY, never in a request`(seed: UInt64) throws {
         var state = seed
         func draw() -> UInt8 {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             return UInt8(truncatingIfNeeded: state >> 33)
         }
-        // The preface is right, so that frames are read.
+        // The preface is valid, so that the frames are read.
         let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0, 0, 0, 4, 0, 0, 0, 0, 0]
         for _ in 0..<200 {
             let line = try Line(size: 13)
@@ -289,7 +289,7 @@ import Testing
         }
     }
 
-    @Test func `a client of another protocol gets nowhere`() throws {
+    @Test func `a client of another protocol is refused`() throws {
         let line = try Line()
         #expect(throws: HTTP2Failure(code: Int(NGHTTP2_ERR_BAD_CLIENT_MAGIC.rawValue))) {
             try line.feed(Array("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n".utf8))

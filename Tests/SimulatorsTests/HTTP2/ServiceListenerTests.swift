@@ -7,7 +7,7 @@ import Testing
 
 /// One service on a port of its own.
 @Suite struct ServiceListenerTests {
-    /// Answers with what it was asked, and counts.
+    /// Answers with the request's path and body, and counts requests.
     private final class Echo: SimulatedService {
         let hosts: Set<String> = ["echo.example"]
         let requests = Mutex(0)
@@ -32,7 +32,7 @@ import Testing
         return (try await ServiceListener(service: echo, identity: identity), identity.certificate)
     }
 
-    @Test func `a request reaches the service, and its answer comes back whole`() async throws {
+    @Test func `a request reaches the service, and its complete answer returns`() async throws {
         let (listener, certificate) = try await listener()
         let caller = try await HTTP2Caller(port: listener.port, trusting: certificate)
         for path in ["/a", "/b"] {
@@ -45,28 +45,28 @@ import Testing
         try await caller.wait { _, isClosed in isClosed }
     }
 
-    @Test func `an answer that breaks leaves the client without one, and the service has acted`() async throws {
+    @Test func `a broken answer does not reach the client, but the service has processed the request`() async throws {
         let (listener, certificate) = try await listener()
         let caller = try await HTTP2Caller(port: listener.port, trusting: certificate)
         listener.breakNext(.answer)
         #expect(try await caller.send(request("/a")).status == 0)
         #expect(echo.requests.withLock { $0 } == 1)
-        // Once.
+        // The fault applies once.
         let next = try await HTTP2Caller(port: listener.port, trusting: certificate)
         #expect(try await next.send(request("/b")).status == 200)
         await listener.end()
     }
 
-    @Test func `a connection that breaks takes no request`() async throws {
+    @Test func `a broken connection delivers no request`() async throws {
         let (listener, certificate) = try await listener()
         listener.breakNext(.connection)
-        // It may break before the client has noticed that it is there.
+        // It may break before the client has finished connecting.
         let broken = try? await HTTP2Caller(port: listener.port, trusting: certificate)
         if let broken { #expect(try await broken.send(request("/a")).status == 0) }
         #expect(echo.requests.withLock { $0 } == 0)
         let next = try await HTTP2Caller(port: listener.port, trusting: certificate)
         #expect(try await next.send(request("/b")).status == 200)
-        // One that was taken back breaks nothing.
+        // A withdrawn fault has no effect.
         listener.breakNext(.connection)
         listener.breakNext(nil)
         let third = try await HTTP2Caller(port: listener.port, trusting: certificate)

@@ -123,7 +123,7 @@ struct APNsPhoneTests {
         #expect(new != nil && new != old)
     }
 
-    @Test("The app is woken three times an hour; opening it starts anew")
+    @Test("The app is woken three times an hour; opening it restarts the count")
     func backgroundBudget() async throws {
         let push = #"{"aps":{"content-available":1}}"#
         func wake() async throws { #expect(try await bench.verdict(push) { background(&$0) } == "200") }
@@ -140,7 +140,7 @@ struct APNsPhoneTests {
         bench.lab.launch(bench.phone)
         try await wake()
         #expect(woken() == 7)
-        // A notification that people see is never held back.
+        // Visible notifications are not throttled.
         #expect(try await bench.verdict(alert("still here")) == "200")
         #expect(texts == ["still here"])
     }

@@ -6,7 +6,7 @@ import Testing
 
     private var texts: [String] { bench.items.map(\.text) }
 
-    @Test func `a handle is the subscription as the browser writes it`() throws {
+    @Test func `a handle is the subscription in the browser's own form`() throws {
         let subscription = try bench.subscription()
         #expect(subscription.endpoint.hasPrefix("https://updates.push.services.mozilla.com/wpush/v2/gAAAAA"))
         #expect(TokenText.bytes(subscription.keys.p256dh)?.count == 65)
@@ -21,7 +21,7 @@ import Testing
             (#"{"body":"Hello"}"#, "Hello"), (#"{"notification":{"title":"A","body":"B"},"data":{}}"#, "A\nB"),
             (#"{"notification":"x","title":"A"}"#, "A"), ("plain text", "plain text"), (#""quoted""#, #""quoted""#), ("42", "42"),
         ])
-    func `the service worker shows what usual web apps show`(message: String, text: String) async throws {
+    func `the service worker shows the text that common web apps show`(message: String, text: String) async throws {
         try await bench.send(message)
         let item = try #require(bench.items.first)
         #expect(item.text == text)
@@ -29,7 +29,7 @@ import Testing
         #expect(item.isShown && !item.isBackground)
     }
 
-    @Test func `data without a text is left to the app, and shows nothing`() async throws {
+    @Test func `data without a text is passed to the app, and shows nothing`() async throws {
         try await bench.send(#"{"secureId":"7"}"#)
         try await bench.send(body: bench.seal([0xff, 0xfe]))
         #expect(bench.items.map(\.isShown) == [false, false])
@@ -38,7 +38,7 @@ import Testing
         #expect(bench.items.first?.reasonNotShown == "a background push shows nothing")
     }
 
-    @Test func `an app that handles its pushes gets the data, and nothing is shown by itself`() async throws {
+    @Test func `an app that handles its pushes gets the data, and nothing is shown automatically`() async throws {
         bench.lab.setHandlesPushes(true, of: bench.phone)
         try await bench.send(#"{"title":"News","body":"Hello"}"#)
         #expect(await bench.lab.nextDelivery(for: bench.phone)?.data == Array(#"{"title":"News","body":"Hello"}"#.utf8))
@@ -61,7 +61,7 @@ import Testing
         #expect(await bench.lab.nextDelivery(for: bench.phone)?.data == Array(#"{"title":"for the app"}"#.utf8))
     }
 
-    @Test func `a declarative message that is mutable is shown and reaches the app`() async throws {
+    @Test func `a mutable declarative message is shown and reaches the app`() async throws {
         bench.lab.setHandlesPushes(true, of: bench.phone)
         try await bench.send(Self.declarative + #","mutable":true}"#)
         #expect(texts == ["News\nHello"])
@@ -75,14 +75,14 @@ import Testing
             #"{"web_push":8031,"notification":{"title":"News","navigate":"https://example.com/"}}"#,
             #"{"web_push":"8030","notification":{"title":"News","navigate":"https://example.com/"}}"#,
         ])
-    func `what is not quite declarative goes to the app`(message: String) async throws {
+    func `an invalid declarative message goes to the app`(message: String) async throws {
         bench.lab.setHandlesPushes(true, of: bench.phone)
         try await bench.send(message)
         #expect(texts == [""])
         #expect(await bench.lab.nextDelivery(for: bench.phone)?.data == Array(message.utf8))
     }
 
-    @Test func `while the browser is offline every message waits, and they arrive in order`() async throws {
+    @Test func `messages to an offline browser wait, and arrive in order`() async throws {
         bench.lab.setOffline(bench.phone)
         for text in ["one", "two", "three"] { #expect(try await bench.send(text).status == 201) }
         #expect(texts.isEmpty)
@@ -100,14 +100,14 @@ import Testing
         #expect(texts == ["long"])
         #expect(
             bench.log.kinds == [
-                .dropped(reason: "the phone is offline and the push may not wait"), .stored, .stored, .expired, .delivered,
+                .dropped(reason: "the phone is offline and the push may not be stored"), .stored, .stored, .expired, .delivered,
                 .shown(text: "long"),
             ])
         try await bench.send("at once") { $0.set("ttl", "0") }
         #expect(texts.last == "at once")
     }
 
-    @Test func `a topic has one place among those that wait, and none on the screen`() async throws {
+    @Test func `a newer message replaces a waiting one of its topic, but not a shown one`() async throws {
         func send(_ text: String, topic: String?) async throws {
             try await bench.send(text) { $0.set("topic", topic) }
         }
@@ -122,11 +122,11 @@ import Testing
         #expect(texts == ["news", "weather", "score 2", "score 3"])
     }
 
-    @Test func `a browser that was quit gets everything when it is back`() async throws {
+    @Test func `a closed browser gets all waiting messages when it starts`() async throws {
         bench.lab.forceQuit(bench.phone)
         try await bench.send("kept")
         try await bench.send("lost") { $0.set("ttl", "0") }
-        #expect(bench.log.kinds == [.stored, .dropped(reason: "the browser is closed and the push may not wait")])
+        #expect(bench.log.kinds == [.stored, .dropped(reason: "the browser is closed and the push may not be stored")])
         bench.lab.setOffline(bench.phone)
         bench.lab.launch(bench.phone)
         #expect(texts.isEmpty)
@@ -137,7 +137,7 @@ import Testing
         #expect(texts == ["kept"])
     }
 
-    @Test func `what waits ends with the subscription that it waits for`() async throws {
+    @Test func `waiting messages end with their subscription`() async throws {
         bench.lab.setOffline(bench.phone)
         try await bench.send("for the old one")
         bench.lab.rotateToken(of: bench.phone)

@@ -2,9 +2,9 @@ import HTTPTypes
 import Simulators
 import Testing
 
-/// What the services answer about a handle that nobody has, where the lab has no room for another phone: the handle is not dead.
+/// Answers about an unknown handle when the lab has no room for another phone: the handle is not reported as dead.
 @Suite struct LabFullTests {
-    @Test func `FCM names the lab, and not the registration token`() async throws {
+    @Test func `FCM reports the lab as full, not the registration token as dead`() async throws {
         let bench = FCMBench(adoptionLimit: 1)
         func target(_ letter: Character) -> String {
             "\"token\":\"\(String(repeating: letter, count: 22)):\(String(repeating: letter, count: 100))\""
@@ -15,7 +15,7 @@ import Testing
         #expect(try await bench.send().status == 200)
     }
 
-    @Test func `a lab whose phones have no memory left refuses pushes, until phones leave`() async throws {
+    @Test func `a lab without memory for its phones refuses pushes until phones are removed`() async throws {
         let bench = FCMBench(storageLimit: 20_000)
         var sent = 0
         while try await bench.send().status == 200 {
@@ -30,13 +30,13 @@ import Testing
         #expect(bench.lab.storedBytes == 0 && bench.lab.hasRoomForPhone)
     }
 
-    @Test func `a browser's service says so, too, for a subscription that it knows`() async throws {
+    @Test func `a browser's service also reports a full lab for a known subscription`() async throws {
         let bench = WebPushBench(storageLimit: 0)
         #expect(try await bench.send().status == 507)
         #expect(try await bench.send { $0.path = "/other" }.status == 404)
     }
 
-    @Test func `what phones hold is counted, and what they lose is not`() {
+    @Test func `stored data of phones is counted, removed data is not`() {
         let time = ManualTime()
         let lab = PhoneLab(clock: time.clock, random: time.random, inboxLimit: 4)
         let phone = lab.addPhone(PhoneDescription(name: "x", platform: .fcm, app: "a"))
@@ -56,14 +56,14 @@ import Testing
         #expect(lab.storedBytes == 0)
     }
 
-    @Test func `WNS names the lab, and not the channel`() async throws {
+    @Test func `WNS reports the lab as full, not the channel as dead`() async throws {
         let bench = WNSBench(adoptionLimit: 1)
         #expect(try await bench.send(to: "https://db5.notify.windows.com/?token=one").status == 200)
         #expect(try await bench.send(to: "https://db5.notify.windows.com/?token=two").status == 507)
         #expect(try await bench.send(to: "https://db5.notify.windows.com/other").status == 404)
     }
 
-    @Test func `a browser's service names the lab, and not the subscription`() async throws {
+    @Test func `a browser's service reports the lab as full, not the subscription as dead`() async throws {
         let bench = WebPushBench(adoptionLimit: 1)
         func send(_ name: String) async throws -> Reply { try await bench.send { $0.path = "/wpush/v2/\(name)" } }
         #expect(try await send("one").status == 201)

@@ -2,11 +2,11 @@ import HTTPTypes
 import Simulators
 import Testing
 
-/// Phones that save power: what comes at once, what waits for full power, and what becomes of it.
+/// Phones in low power mode: which pushes arrive at once, which wait for full power, and what happens to these.
 @Suite struct LowPowerTests {
-    private static let power = "the phone saves power and the push may not wait"
+    private static let power = "the phone is in low power mode and the push may not be stored"
 
-    /// What happened to one push that came to a phone in low power, and then, once it has full power.
+    /// The result of one push to a phone in low power, before and after it has full power.
     private func fate(
         in lab: PhoneLab, _ log: EventLog, of phone: PhoneID, send: () async throws -> Void
     ) async throws -> (first: PhoneEvent.Kind?, arrivals: Int) {
@@ -18,14 +18,14 @@ import Testing
         return (first, log.kinds.count { $0 == .delivered })
     }
 
-    // MARK: - What waits
+    // MARK: - Waiting pushes
 
     @Test(
         arguments: [
             ("alert", nil, true), ("alert", "10", true), ("alert", "5", false), ("alert", "1", false), ("background", nil, false),
             ("background", "5", false), ("voip", "10", true), ("voip", "5", false), ("location", "1", false), ("mdm", nil, true),
         ] as [(String, String?, Bool)])
-    func `APNs delivers priority 10 at once, 5 and 1 wait`(type: String, priority: String?, comes: Bool) async throws {
+    func `APNs delivers priority 10 immediately, 5 and 1 wait`(type: String, priority: String?, comes: Bool) async throws {
         let bench = APNsBench()
         let suffix = ["voip": ".voip", "location": ".location-query"][type] ?? ""
         let fate = try await fate(in: bench.lab, bench.log, of: bench.phone) {
@@ -49,7 +49,7 @@ import Testing
             (#""notification":{"body":"x"},"android":{"priority":"normal"}"#, false),
             (#""data":{"message":"x"},"android":{"priority":"NORMAL"}"#, false),
         ])
-    func `FCM delivers high priority at once, normal waits`(fields: String, comes: Bool) async throws {
+    func `FCM delivers high priority immediately, normal waits`(fields: String, comes: Bool) async throws {
         let bench = FCMBench()
         let fate = try await fate(in: bench.lab, bench.log, of: bench.phone) {
             let reply = try await bench.send(fields)
@@ -65,7 +65,7 @@ import Testing
             ("wns/toast", "4", false), ("wns/badge", nil, true), ("wns/badge", "4", false), ("wns/raw", nil, false),
             ("wns/raw", "2", true), ("wns/raw", "3", false),
         ] as [(String, String?, Bool)])
-    func `WNS delivers high and medium at once, low and very low wait`(type: String, priority: String?, comes: Bool) async throws {
+    func `WNS delivers high and medium immediately, low and very low wait`(type: String, priority: String?, comes: Bool) async throws {
         let bench = WNSBench()
         let body = ["wns/toast": WNSBench.toast, "wns/badge": WNSBench.badge][type] ?? "raw"
         let fate = try await fate(in: bench.lab, bench.log, of: bench.phone) {
@@ -73,7 +73,7 @@ import Testing
                 $0.set("x-wns-priority", priority)
                 $0.set("x-wns-requestforstatus", "true")
             }
-            // The device is there; it is the device that puts it off.
+            // The device is connected; it defers the push itself.
             #expect(reply["x-wns-status"] == "received" && reply["x-wns-deviceconnectionstatus"] == "connected")
         }
         #expect(fate.first == (comes ? .delivered : .deferred))
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: [(nil, false), ("very-low", false), ("low", false), ("normal", false), ("high", true)] as [(String?, Bool)])
-    func `a browser on a low battery takes what is urgent`(urgency: String?, comes: Bool) async throws {
+    func `a browser on a low battery accepts urgent messages only`(urgency: String?, comes: Bool) async throws {
         let bench = WebPushBench()
         let fate = try await fate(in: bench.lab, bench.log, of: bench.phone) {
             let reply = try await bench.send { $0.set("urgency", urgency) }
@@ -91,9 +91,9 @@ import Testing
         #expect(fate.arrivals == 1)
     }
 
-    // MARK: - While it waits
+    // MARK: - While pushes wait
 
-    @Test func `one notification of APNs waits for an app; an urgent one passes it, and replaces one of its collapse id`() async throws {
+    @Test func `one notification of APNs waits per app, and an urgent one overtakes it or replaces it by collapse id`() async throws {
         let bench = APNsBench()
         func send(_ text: String, priority: String, collapse: String? = nil) async throws {
             let verdict = try await bench.verdict(#"{"aps":{"alert":"\#(text)"}}"#) {
@@ -118,7 +118,7 @@ import Testing
         #expect(texts() == ["now", "two", "2:0"])
     }
 
-    @Test func `FCM's messages wait in order, one for each collapse key, until their ttl`() async throws {
+    @Test func `messages of FCM wait in order, one per collapse key, until their ttl`() async throws {
         let bench = FCMBench()
         func send(_ text: String, _ android: String = "") async throws {
             #expect(try await bench.send(#""data":{"message":"\#(text)"},"android":{\#(android)}"#).status == 200)
@@ -138,7 +138,7 @@ import Testing
         #expect(bench.log.kinds.count { $0 == .expired } == 1)
     }
 
-    @Test func `a device puts off what WNS would not keep, five tiles of it, and nothing with a TTL of 0`() async throws {
+    @Test func `a device defers notifications that WNS does not cache, at most five tiles, and drops those with a TTL of 0`() async throws {
         let bench = WNSBench()
         func tile(_ text: String, tag: String? = nil, priority: String = "3") async throws {
             let body = "<tile><visual><binding template='TileWide'><text>\(text)</text></binding></visual></tile>"
@@ -160,7 +160,7 @@ import Testing
         #expect(bench.lab.tiles(of: bench.phone) == [["new"], ["3"], ["4"], ["5"], ["6"]])
     }
 
-    @Test func `messages of a browser wait for their TTL, and a topic has one place`() async throws {
+    @Test func `messages of a browser wait for their TTL, and a topic has one waiting message`() async throws {
         let bench = WebPushBench()
         func send(_ text: String, ttl: String = "3600", topic: String? = nil, urgency: String = "low") async throws {
             let reply = try await bench.send(text) {
@@ -185,9 +185,9 @@ import Testing
         #expect(bench.log.kinds.count { $0 == .expired } == 1)
     }
 
-    // MARK: - With what else befalls a phone
+    // MARK: - With other events of a phone
 
-    @Test func `what comes when the phone is back may still wait for power, and is told so once`() async throws {
+    @Test func `a push that arrives when the phone is online again may still wait for power, which is reported once`() async throws {
         let bench = FCMBench()
         bench.lab.setLowPower(bench.phone)
         bench.lab.setOffline(bench.phone)
@@ -205,7 +205,7 @@ import Testing
         #expect(bench.log.kinds.count { $0 == .deferred } == 1)
     }
 
-    @Test func `what waits for power is lost with the app, and the phone goes on saving`() async throws {
+    @Test func `waiting pushes are lost with the app, and the phone stays in low power`() async throws {
         let bench = WebPushBench()
         bench.lab.setLowPower(bench.phone)
         try await bench.send("for the old app")

@@ -75,7 +75,7 @@ struct PhoneLabTests {
     }
 
     @Test(arguments: PhonePlatform.allCases)
-    func `reinstalling an app that is there removes it first: a new handle, an empty storage, nothing on the screen`(
+    func `reinstalling an installed app removes it first: a new handle, an empty storage, nothing on the screen`(
         platform: PhonePlatform
     ) throws {
         let lab = lab()

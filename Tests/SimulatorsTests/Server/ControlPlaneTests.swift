@@ -4,7 +4,7 @@ import Testing
 @testable import Simulators
 
 @Suite struct ControlPlaneTests {
-    @Test func `the standing faults of a service are listed, with what is left of them, until they are cleared`() async throws {
+    @Test func `the active faults of a service are listed with their remaining counts until they are cleared`() async throws {
         let network = try await SimulatorNetwork()
         func faults(_ service: String) throws -> [String] {
             let list = try network.control(.get, "/faults/\(service)")
@@ -25,7 +25,7 @@ import Testing
         ]
         #expect(try faults("fcm") == ordered)
         #expect(try faults("wns").isEmpty)
-        // APNs has no tokens to refuse, and one of its faults is used up.
+        // APNs has no token endpoint to refuse, and one of its faults is used up.
         let ana = try network.phone("ana")
         _ = try network.control(.post, "/faults/apns", #"{"reason":"TooManyRequests","count":2}"#)
         let caller = try await HTTP2Caller(network)
@@ -40,7 +40,7 @@ import Testing
         await network.end()
     }
 
-    @Test func `a name is free again once the app is gone, for a new app with a new handle`() async throws {
+    @Test func `a name is free again once the app is removed, for a new app with a new handle`() async throws {
         let network = try await SimulatorNetwork()
         func add(_ fields: String) throws -> (status: Int, body: JSONValue) { try Self.ask(network, .post, "/phones", fields) }
         let old = try #require(try add(#"{"name":"ana","platform":"fcm"}"#).body["handle"]?.string)
@@ -51,9 +51,9 @@ import Testing
         #expect(new != old)
         let phones = try #require(try network.control(.get, "/phones")["phones"]?.elements)
         #expect(phones.map { $0["handle"]?.string } == [new] && phones.map { $0["user"]?.string } == ["Ana"])
-        // Its old handle stays dead.
+        // The old handle stays dead.
         #expect(network.server.phones.record(of: old, adoptingAs: .init(name: "", platform: .fcm, app: ""))?.retiredAt != nil)
-        // A device token of one's own choice is taken again as little as from Apple, and the phone stays.
+        // A chosen device token cannot be used again, as with Apple, and the phone stays.
         let token = String(repeating: "ab", count: 32)
         let chosen = #"{"name":"eve","platform":"apns","handle":"\#(token)"}"#
         #expect(try add(chosen).status == 201)
@@ -64,16 +64,16 @@ import Testing
         await network.end()
     }
 
-    @Test func `the ledger has two parameters and no others`() async throws {
+    @Test func `the ledger accepts its two parameters and no others`() async throws {
         let network = try await SimulatorNetwork()
         #expect(try Self.ask(network, .get, "/ledger?after=0&limit=1").status == 200)
         let refused = try Self.ask(network, .get, "/ledger?limit=1&foo=1")
         #expect(refused.status == 400 && refused.body["code"]?.string == "simulator.request")
-        #expect(refused.body["message"]?.string == "\"foo\" has no meaning here")
+        #expect(refused.body["message"]?.string == "unknown parameter \"foo\"")
         await network.end()
     }
 
-    @Test func `a path that there is not is answered with those that there are`() async throws {
+    @Test func `an unknown path is answered with the existing paths`() async throws {
         let network = try await SimulatorNetwork()
         let hint = try #require(try Self.ask(network, .get, "/phones/ana/actions").body["hint"]?.string)
         let post = try #require(hint.split(separator: "POST ").last?.split(separator: "; DELETE").first)
@@ -82,7 +82,7 @@ import Testing
         await network.end()
     }
 
-    /// Lines of the ledger are an empty object here.
+    /// The ledger contains empty objects as lines here.
     private static func ask(
         _ network: SimulatorNetwork, _ method: HTTPRequest.Method, _ path: String, _ body: String = ""
     ) throws -> (status: Int, body: JSONValue) {

@@ -4,13 +4,13 @@ import Testing
 
 @testable import Simulators
 
-/// Connections of HTTP/1.1 over TLS, with Web Push and the control plane behind them.
+/// HTTP/1.1 connections over TLS to Web Push and the control plane.
 @Suite struct HTTP1ConnectionTests {
     private static func network() async throws -> SimulatorNetwork { try await SimulatorNetwork(serving: [.wns, .browser]) }
 
     private static let live = "GET /health/live HTTP/1.1\nHost: localhost\n\n"
 
-    @Test func `a connection stays for as many requests as there are, also where they come at once`() async throws {
+    @Test func `a connection serves any number of requests, also pipelined ones`() async throws {
         let network = try await Self.network()
         let caller = try await HTTP1Caller(network)
         for count in 1...3 { #expect(try await caller.ask(Self.live, answers: count).line == "HTTP/1.1 200 OK") }
@@ -22,7 +22,7 @@ import Testing
         await network.end()
     }
 
-    @Test func `a client that has enough is let go after its answer, and HTTP 1_0 has one answer for each connection`() async throws {
+    @Test func `a connection closes after its answer when the client asks for that, or uses HTTP 1_0`() async throws {
         let network = try await Self.network()
         for request in [
             "GET /health/live HTTP/1.1\nHost: localhost\nConnection: close\n\n", "GET /health/live HTTP/1.0\n\n",
@@ -36,7 +36,7 @@ import Testing
         await network.end()
     }
 
-    @Test func `the answer to HEAD has the length of its body, and no body`() async throws {
+    @Test func `the answer to HEAD has the length of a body, and no body`() async throws {
         let network = try await Self.network()
         let caller = try await HTTP1Caller(network)
         try await caller.write("HEAD /nothing HTTP/1.1\nHost: localhost\nConnection: close\n\n")
@@ -50,7 +50,7 @@ import Testing
         "POST /phones HTTP/1.1\nContent-Length: 0\n\n", "GET / HTTP/1.1\nHost: a\nHost: b\n\n", "no request at all\n\n",
         "GET / HTTP/1.1\nHost: a\nContent-Length: x\n\n",
     ])
-    func `what is no request is answered with 400, and the connection ends`(text: String) async throws {
+    func `an invalid request is answered with 400, and the connection ends`(text: String) async throws {
         let network = try await Self.network()
         let caller = try await HTTP1Caller(network)
         #expect(try await caller.ask(text).line == "HTTP/1.1 400 Bad Request")
@@ -58,7 +58,7 @@ import Testing
         await network.end()
     }
 
-    @Test func `fields without end are 431`() async throws {
+    @Test func `endless fields are answered with 431`() async throws {
         let network = try await Self.network()
         let caller = try await HTTP1Caller(network)
         let answer = try await caller.ask("GET / HTTP/1.1\nHost: localhost\nX: \(String(repeating: "x", count: 100_000))\n\n")
@@ -66,7 +66,7 @@ import Testing
         await network.end()
     }
 
-    @Test func `a client that waits for leave to send its body gets it`() async throws {
+    @Test func `a client that waits for 100 Continue gets it`() async throws {
         let network = try await Self.network()
         let caller = try await HTTP1Caller(network)
         let body = #"{"name": "eve", "platform": "browser"}"#
@@ -78,7 +78,7 @@ import Testing
         await network.end()
     }
 
-    @Test func `a body may come in chunks, but for WNS, which has none of that`() async throws {
+    @Test func `a body may be chunked, except for WNS`() async throws {
         let network = try await Self.network()
         let caller = try await HTTP1Caller(network)
         let added = try await caller.ask(
@@ -108,19 +108,19 @@ import Testing
         await network.end()
     }
 
-    @Test func `a body without end is cut off`() async throws {
+    @Test func `an endless body is cut off`() async throws {
         let network = try await Self.network()
         let caller = try await HTTP1Caller(network)
         try await caller.write("POST /phones HTTP/1.1\nHost: localhost\nContent-Length: 1000000000\n\n")
         let part = String(repeating: " ", count: 100_000)
-        // A connection that has ended takes no more.
+        // A closed connection accepts no more bytes.
         for _ in 0..<20 { try? await caller.write(part) }
         let heard = try await caller.hear { _, isClosed in isClosed }
         #expect(heard.hasPrefix("HTTP/1.1 413 "))
         await network.end()
     }
 
-    @Test func `the end answers what is open, and lets go who waits`() async throws {
+    @Test func `on shutdown open requests are answered, and idle connections are closed`() async throws {
         let network = try await Self.network()
         let (idle, busy) = (try await HTTP1Caller(network), try await HTTP1Caller(network))
         #expect(try await idle.ask(Self.live).line == "HTTP/1.1 200 OK")
@@ -142,7 +142,7 @@ import Testing
         return try HTTP1Caller.post(path, "", host: host, "Authorization: \(network.vapid(for: "https://\(host)"))", "TTL: 0")
     }
 
-    @Test func `every so many requests are taken, and their connection breaks off`() async throws {
+    @Test func `every nth request is processed and then breaks its connection`() async throws {
         let network = try await Self.network()
         let push = try push(network)
         _ = try network.control(.post, "/connections", #"{"service": "webpush", "reset_every": 2}"#)
@@ -155,7 +155,7 @@ import Testing
         await network.end()
     }
 
-    @Test func `every so many requests say that their connection ends, every so many are never answered`() async throws {
+    @Test func `every nth request closes its connection, or is never answered, as requested`() async throws {
         let network = try await Self.network()
         let push = try push(network)
         _ = try network.control(.post, "/connections", #"{"goaway_every": 2}"#)
@@ -176,7 +176,7 @@ import Testing
         await network.end()
     }
 
-    @Test func `a fault of one service's connections spares the others, and what is ordered for all is for it too`() async throws {
+    @Test func `a connection fault of one service does not affect others, and a fault for all services includes it`() async throws {
         let network = try await Self.network()
         let push = try push(network)
         _ = try network.control(.post, "/connections", #"{"service": "wns", "reset_connections_every": 1}"#)

@@ -4,21 +4,21 @@ import Testing
 
 @testable import Simulators
 
-/// The services on a port of TLS: who is meant, in which protocol, and what handles and credentials call it.
+/// All services on one TLS port: which service a request is for, in which protocol, and the addresses in handles and credentials.
 @Suite struct SiteConnectionTests {
     private static let all = Set(PhonePlatform.allCases)
     private static let form = "Content-Type: application/x-www-form-urlencoded"
     private static let toast =
         "<toast><visual><binding template=\"ToastGeneric\"><text>Hello</text></binding></visual></toast>"
 
-    /// Host with port, and path with query.
+    /// The host with port, and the path with query.
     private static func parts(of address: String) throws -> (authority: String, path: String) {
         #expect(address.hasPrefix("https://"))
         let parts = WNSBench.parts(of: address)
         return (parts.host, parts.path)
     }
 
-    @Test func `all four services answer on one port, told apart by path, each with a phone behind it`() async throws {
+    @Test func `all four services answer on one port, distinguished by path, each with a phone`() async throws {
         let network = try await SimulatorNetwork(serving: Self.all)
         let port = network.listener.port
         let caller = try await HTTP1Caller(network)
@@ -57,7 +57,7 @@ import Testing
         let ana = try network.phone("ana")
         let apns = try await HTTP2Caller(network)
         #expect(try await apns.send(network.push(to: ana, host: "localhost:\(port)")).verdict == "200")
-        // Once it has brought APNs requests, a connection has the limits of APNs.
+        // Once used for APNs requests, a connection has the limits of APNs.
         #expect(try await apns.send(network.push(to: "ab", host: "localhost:\(port)")).verdict == "400 BadDeviceToken")
         try await apns.wait { client, _ in client.limits == [100, 1000, 1] }
         try await apns.close()
@@ -68,14 +68,14 @@ import Testing
         await network.end()
     }
 
-    @Test func `FCM and Web Push answer over HTTP2 as well, and the names of the real services are known`() async throws {
+    @Test func `FCM and Web Push also answer over HTTP2, and the names of the real services are known`() async throws {
         let network = try await SimulatorNetwork(serving: Self.all)
         let caller = try await HTTP2Caller(network)
         func ask(_ host: String, _ path: String, _ body: String, _ fields: [(String, String)]) async throws -> HTTP2Client.Answer {
             try await caller.send(
                 [(":method", "POST"), (":scheme", "https"), (":authority", host), (":path", path)] + fields, Array(body.utf8))
         }
-        // google-auth means Google's own endpoint wherever it is led.
+        // google-auth uses Google's own endpoint as audience, wherever it sends.
         let form = try network.googleForm(audience: "https://oauth2.googleapis.com/token")
         let grant = try await ask("oauth2.googleapis.com", "/token", form, [("content-type", "application/x-www-form-urlencoded")])
         let token = try #require(JSONValue(grant.body)?["access_token"]?.string)
@@ -87,7 +87,7 @@ import Testing
         let (authority, path) = try Self.parts(of: endpoint)
         let taken = try await ask(authority, path, "", [("authorization", network.vapid(for: "https://\(authority)")), ("ttl", "0")])
         #expect(taken.status == 201, "\(taken.text)")
-        // A token for Mozilla's service is none for this one.
+        // A token for Mozilla's service is invalid for this one.
         let other = try network.vapid(for: "https://updates.push.services.mozilla.com")
         #expect(try await ask(authority, path, "", [("authorization", other), ("ttl", "0")]).status == 401)
         #expect(try await ask("push.example.com", path, "", []).status == 421)
@@ -96,7 +96,7 @@ import Testing
         await network.end()
     }
 
-    @Test func `credentials name the port, or what it is called from outside; without one they name the real services`() async throws {
+    @Test func `credentials have the port or the external address, and without the service the real one's address`() async throws {
         let network = try await SimulatorNetwork(serving: Self.all, at: "Push.test:9443")
         let credentials = try network.control(.get, "/credentials")
         #expect(credentials["fcm"]?["token_uri"]?.string == "https://Push.test:9443/token")
@@ -124,7 +124,7 @@ import Testing
         await alone.end()
     }
 
-    @Test func `handles of any name are adopted where phones are made of all`() async throws {
+    @Test func `handles with any host are adopted when all of them are allowed`() async throws {
         let network = try await SimulatorNetwork(serving: Self.all, adopts: true)
         let caller = try await HTTP1Caller(network)
         let given = try await caller.ask(HTTP1Caller.post("/accesstoken.srf", network.microsoftForm, Self.form))
@@ -147,7 +147,7 @@ import Testing
         await network.end()
     }
 
-    @Test func `a service that is there alone has its own paths, and those of the control plane`() async throws {
+    @Test func `a service that runs alone has its own paths, and those of the control plane`() async throws {
         let network = try await SimulatorNetwork(serving: [.browser])
         let caller = try await HTTP1Caller(network)
         #expect(try await caller.ask(HTTP1Caller.post("/token", "")).line == "HTTP/1.1 404 Not Found")
@@ -161,7 +161,7 @@ import Testing
         await network.end()
     }
 
-    @Test func `APNs has no HTTP1, and says so`() async throws {
+    @Test func `APNs refuses HTTP1 with a message`() async throws {
         let network = try await SimulatorNetwork(serving: Self.all)
         let caller = try await HTTP1Caller(network)
         let answer = try await caller.ask(HTTP1Caller.post("/3/device/00", "{}"))
@@ -170,10 +170,10 @@ import Testing
         await network.end()
     }
 
-    @Test func `clients that name no protocol are known by their first bytes`() async throws {
+    @Test func `clients that name no protocol are recognised by their first bytes`() async throws {
         let network = try await SimulatorNetwork(serving: Self.all)
         let plain = try await HTTP1Caller(network, protocols: [])
-        // Letter by letter.
+        // Byte by byte.
         for letter in "P" + "OST /phones/nobody" { try await plain.write(String(letter)) }
         #expect(try await plain.ask(" HTTP/1.1\nHost: localhost\nContent-Length: 0\n\n").line == "HTTP/1.1 404 Not Found")
         try await plain.close()
@@ -184,7 +184,7 @@ import Testing
         await network.end()
     }
 
-    @Test func `WNS alone has no HTTP2`() async throws {
+    @Test func `WNS alone does not support HTTP2`() async throws {
         let network = try await SimulatorNetwork(serving: [.wns])
         let caller = try await HTTP2Caller(network)
         let request = [(":method", "GET"), (":scheme", "https"), (":authority", "localhost"), (":path", "/")]

@@ -2,7 +2,7 @@ import HTTPTypes
 import Simulators
 import Testing
 
-/// Checks of WNS, each with the one change to a good request that it alone refuses.
+/// Checks of WNS, each with a valid request and one change that only this check refuses.
 @Suite struct WNSCheckTests {
     let bench = WNSBench()
 
@@ -19,13 +19,13 @@ import Testing
         #expect(Reply(await bench.simulator.handle(push, body: [0x78])).status == 200)
     }
 
-    @Test func `a handle of another service is no channel`() async throws {
+    @Test func `a handle of another service is not a channel`() async throws {
         let phone = bench.lab.addPhone(PhoneDescription(name: "eve", platform: .browser, app: "Example.News"))
         let endpoint = try #require(bench.lab.pushHandle(of: phone)?.split(separator: "\"").first { $0.hasPrefix("https") })
         #expect(try await bench.send(to: String(endpoint)).status == 404)
     }
 
-    @Test func `the token endpoint wants a POST`() async {
+    @Test func `the token endpoint requires POST`() async {
         let request = HTTPRequest(.get, host: "login.live.com", path: "/accesstoken.srf", [])
         #expect(Reply(await bench.simulator.handle(request, body: [])).status == 405)
     }
@@ -35,11 +35,11 @@ import Testing
         ("x-wns-ttl", "2592000"), ("x-wns-priority", "1"), ("x-wns-priority", "4"),
         ("x-wns-priority", "High"), ("x-wns-priority", "VeryLow"),
     ])
-    func `a header with a good value is taken`(name: String, value: String) async throws {
+    func `a header with a valid value is accepted`(name: String, value: String) async throws {
         #expect(try await bench.send { $0.set(name, value) }["x-wns-status"] == "received")
     }
 
-    @Test func `access tokens and notifications are refused as ordered, with the pause that was ordered`() async throws {
+    @Test func `requested refusals of access tokens and notifications have the requested wait`() async throws {
         #expect(bench.simulator.failGrants("invalid_client", count: 1))
         #expect(await bench.grant().status == 401)
         #expect(bench.simulator.fail("Throttled", count: 1, retryAfter: 3))

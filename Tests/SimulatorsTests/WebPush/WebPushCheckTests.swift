@@ -5,7 +5,7 @@ import Testing
 
 @testable import Simulators
 
-/// Checks of the Web Push service and of the browser, each with the one change to a good request that it alone refuses.
+/// Checks of the Web Push service and of the browser, each with a valid request and one change that only this check refuses.
 @Suite struct WebPushCheckTests {
     let bench = WebPushBench()
 
@@ -13,20 +13,20 @@ import Testing
         try await bench.send { $0.set("authorization", authorization) }.webPushKind
     }
 
-    /// The token and the key of a good authorization, each as it stands there.
+    /// The token and the key of a valid authorization header.
     private func parts() throws -> (token: Substring, key: Substring) {
         let parts = try bench.authorization().dropFirst("vapid ".count).split(separator: ", ")
         return (parts[0], parts[1])
     }
 
     @Test(arguments: ["Bearer", "WebPush", "vapid2", "vapi"])
-    func `token and key count with the scheme vapid alone`(scheme: String) async throws {
+    func `only the scheme vapid is accepted`(scheme: String) async throws {
         let (token, key) = try parts()
         #expect(try await kind(authorization: "\(scheme) \(token), \(key)") == "401 109")
         #expect(try await kind(authorization: "vapid \(token), \(key)") == "201")
     }
 
-    @Test func `names of parameters are read in any case, values in quotation marks and with blanks around them`() async throws {
+    @Test func `parameter names are read in any case, and values may be quoted and surrounded by blanks`() async throws {
         let (token, key) = try parts()
         let (t, k) = (token.dropFirst(2), key.dropFirst(2))
         for text in [
@@ -45,7 +45,7 @@ import Testing
     }
 
     /// Unlike Apple, autopush reads `exp` as a whole number, `aud` as a text, and the signature as RFC 7518 has it.
-    @Test func `forms of a token that autopush does not read are refused`() async throws {
+    @Test func `tokens in forms that autopush does not read are refused`() async throws {
         let header = TokenText.base64URL(Array(#"{"typ":"JWT","alg":"ES256"}"#.utf8))
         let key = TokenText.base64URL(bench.key.publicKey.x963Representation)
         func kind(_ audience: String, _ expires: String, isDER: Bool = false) async throws -> String {
@@ -69,9 +69,9 @@ import Testing
         for part in [token, key] { #expect(try await kind(authorization: "vapid \(part)") == "401 109") }
     }
 
-    @Test func `a key is a point of P-256, uncompressed`() async throws {
+    @Test func `a key is an uncompressed point of P-256`() async throws {
         let (token, key) = try parts()
-        // For anybody, so that the key need not be that of the subscription.
+        // A subscription without a key, so that the key need not match.
         let open = WebPushBench(isRestricted: false)
         func kind(_ key: some DataProtocol) async throws -> String {
             let authorization = try open.authorization().split(separator: ", k=")[0] + ", k=\(TokenText.base64URL(key))"
@@ -102,7 +102,7 @@ import Testing
         #expect(try await kind(authorization: "vapid \(head).\(claims).\(signature), \(key)") == "201")
     }
 
-    @Test func `a handle of another service at the same address is no endpoint`() async throws {
+    @Test func `a handle of another service at the same address is not an endpoint`() async throws {
         bench.lab.publish(ServiceAddress(authority: "localhost:8091", platforms: [.browser, .wns]))
         let channel = try #require(bench.lab.pushHandle(of: bench.lab.addPhone(PhoneDescription(name: "tom", platform: .wns, app: "x"))))
         let browser = bench.lab.addPhone(PhoneDescription(name: "eve", platform: .browser, app: "example.com"))
@@ -115,8 +115,8 @@ import Testing
         }
     }
 
-    @Test func `a record is long enough for what it must hold`() async throws {
-        // One byte of padding and the tag: 17 bytes, which RFC 8188 does not let a record size be.
+    @Test func `a record must be large enough for its content`() async throws {
+        // One byte of padding and the tag: 17 bytes, which RFC 8188 does not allow as a record size.
         for (size, isRead) in [(UInt32(17), false), (18, true)] {
             #expect(try await bench.send(body: bench.seal([], recordSize: size)).status == 201)
             #expect(bench.items.last?.reasonNotShown?.contains("more than one record") == !isRead)

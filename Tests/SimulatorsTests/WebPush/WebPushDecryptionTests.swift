@@ -7,7 +7,7 @@ import Testing
     let bench = WebPushBench()
 
     /// RFC 8291, section 5 and appendix A: the browser's keys are those of the example.
-    @Test func `a browser with the keys of RFC 8291 reads the message of RFC 8291`() async throws {
+    @Test func `a browser with the keys of RFC 8291 decrypts the message of RFC 8291`() async throws {
         let key = try #require(TokenText.bytes("q1dXpw3UpT5VOmu_cf_v6ih07Aems3njxI-JWgLcM94"))
         let secret = try #require(TokenText.bytes("BTBZMqHH6r4Tts7J_aSIgg"))
         let bench = WebPushBench(
@@ -25,7 +25,7 @@ import Testing
         #expect(bench.items.first?.text == "When I grow up, I want to be a watermelon")
     }
 
-    @Test func `padding is taken off`() async throws {
+    @Test func `padding is removed`() async throws {
         try await bench.send(body: bench.seal(Array("Hello".utf8), padding: [2] + Array(repeating: 0, count: 100)))
         #expect(bench.items.first?.text == "Hello")
     }
@@ -37,12 +37,12 @@ import Testing
         return item.reasonNotShown?.split(separator: ": ").last.map(String.init)
     }
 
-    @Test func `what the browser cannot decrypt is accepted by the service and lost in the browser`() async throws {
+    @Test func `a message that the browser cannot decrypt is accepted by the service and dropped by the browser`() async throws {
         let good = try bench.seal(Array("Hello".utf8))
         var changed = good
         changed[changed.count - 1] ^= 1
         let stranger = TokenText.base64URL(P256.KeyAgreement.PrivateKey().publicKey.x963Representation)
-        let lost = "it was encrypted with other keys, or changed on the way"
+        let lost = "it was encrypted with other keys, or modified in transit"
         #expect(try await reason(changed) == lost)
         changed = good
         changed[0] ^= 1
@@ -56,7 +56,7 @@ import Testing
         changed[20] = 64
         #expect(try await reason(changed) == "its key id is not a P-256 key")
         for count in [1, 20, 21, 85] {
-            #expect(try await reason(Array(good[..<count])) == "it has no header of aes128gcm")
+            #expect(try await reason(Array(good[..<count])) == "it has no aes128gcm header")
         }
         for count in [86, 102] { #expect(try await reason(Array(good[..<count])) == "its record is too short") }
         #expect(try await reason(bench.seal(Array("Hello".utf8), recordSize: 21)) == "it has more than one record")
@@ -64,7 +64,7 @@ import Testing
         for padding: [UInt8] in [[1], [], [0, 0], [3, 0]] {
             #expect(
                 try await reason(bench.seal([0x61], padding: padding))
-                    == "its padding does not end as that of a last record")
+                    == "its padding is not that of a last record")
         }
         #expect(
             bench.log.kinds.filter { if case .dropped = $0 { true } else { false } }.count == bench.items.count)

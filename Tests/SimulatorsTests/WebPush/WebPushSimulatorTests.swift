@@ -12,7 +12,7 @@ import Testing
         try await (bench ?? self.bench).send(change: change).webPushKind
     }
 
-    @Test func `a good message is 201, with a location and the TTL that was granted`() async throws {
+    @Test func `a valid message is answered with 201, a location and the granted TTL`() async throws {
         let reply = try await bench.send()
         #expect(reply.status == 201)
         let id = try #require(bench.items.first?.id)
@@ -21,17 +21,17 @@ import Testing
         #expect(reply.body.isEmpty)
     }
 
-    @Test func `a TTL beyond 30 days is shortened, and the answer says so`() async throws {
+    @Test func `a TTL beyond 30 days is shortened, and the answer has the new value`() async throws {
         #expect(try await bench.send { $0.set("ttl", "99999999") }["ttl"] == "2592000")
     }
 
-    @Test func `only POST is taken`() async throws {
+    @Test func `only POST is accepted`() async throws {
         let reply = try await bench.send { $0.method = .get }
         #expect(reply.status == 405)
         #expect(reply["allow"] == "POST")
     }
 
-    @Test func `an endpoint that was never given out is 404`() async throws {
+    @Test func `an unknown endpoint is 404`() async throws {
         for path in ["/wpush/v2/gAAAAAnone", "/", "/m/1"] {
             let reply = try await bench.send { $0.path = path }
             #expect(reply.webPushKind == "404 102")
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `a subscription that has ended is 410, however it ended`() async throws {
+    @Test func `an ended subscription is 410, however it ended`() async throws {
         let old = try bench.subscription().endpoint
         bench.lab.rotateToken(of: bench.phone)
         #expect(try await kind { $0.path = WNSBench.parts(of: old).path } == "410 106")
@@ -52,7 +52,7 @@ import Testing
         #expect(Reply(await bench.simulator.handle(request, body: body)).webPushKind == "410 106")
     }
 
-    /// With the numbers of autopush (autoendpoint, `NotificationHeaders`): one that cannot be read counts as missing.
+    /// As in autopush (autoendpoint, `NotificationHeaders`): a TTL that cannot be read counts as missing.
     @Test(arguments: [
         (nil, "400 111"), ("", "400 111"), ("soon", "400 111"), ("+5", "400 111"), ("1.5", "400 111"), ("60s", "400 111"), ("-", "400 111"),
         ("99999999999999999999", "400 111"), ("-1", "400 114"), ("-60", "400 114"),
@@ -66,11 +66,11 @@ import Testing
         #expect(try await kind { $0.set("topic", topic) } == "400 113")
     }
 
-    @Test func `a topic of 32 characters is taken`() async throws {
+    @Test func `a topic of 32 characters is accepted`() async throws {
         #expect(try await kind { $0.set("topic", "abcdefghijklmnopqrstuvwxyz-_0123") } == "201")
     }
 
-    @Test func `a coding that is missing is told before a topic and a negative TTL, as autopush does`() async throws {
+    @Test func `a missing coding is reported before an invalid topic or TTL, as in autopush`() async throws {
         let refusal = try await kind {
             $0.set("content-encoding", nil)
             $0.set("topic", "a b")
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: ["", "urgent", "high, low"])
-    func `an urgency is one of four words`(urgency: String) async throws {
+    func `an urgency is one of four values`(urgency: String) async throws {
         #expect(try await kind { $0.set("urgency", urgency) } == "400 111")
     }
 
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: [("ttl", "60", "400 111"), ("topic", "a", "400 113"), ("urgency", "low", "400 111")])
-    func `a header that is given twice is refused`(name: String, value: String, kind: String) async throws {
+    func `a duplicate header is refused`(name: String, value: String, kind: String) async throws {
         let refusal = try await self.kind {
             $0.set(name, value)
             $0.add(name, value)
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(arguments: [nil, "", "aesgcm", "gzip"])
-    func `a body must say that it is aes128gcm`(coding: String?) async throws {
+    func `a body must have the coding aes128gcm`(coding: String?) async throws {
         #expect(try await kind { $0.set("content-encoding", coding) } == "400 110")
     }
 
@@ -108,21 +108,21 @@ import Testing
         #expect(bench.items.first?.isBackground == true)
     }
 
-    @Test func `4,096 bytes are taken, one more is 413`() async throws {
+    @Test func `4,096 bytes are accepted, one more is 413`() async throws {
         #expect(try await bench.send(body: bench.seal(Array(repeating: 0x61, count: 3993))).status == 201)
         #expect(try await bench.send(body: bench.seal(Array(repeating: 0x61, count: 3994))).webPushKind == "413 104")
     }
 
     // MARK: - VAPID
 
-    @Test func `who does not sign is not heard, and is told how`() async throws {
+    @Test func `an unsigned message is refused, and the answer says how to sign`() async throws {
         let reply = try await bench.send { $0.set("authorization", nil) }
         #expect(reply.webPushKind == "401 109")
         #expect(reply["www-authenticate"] == "vapid")
     }
 
     @Test(arguments: ["vapid", "Bearer x", "WebPush eyJ0.eyJ1.c2ln", "vapid t=x", "vapid t=a.b.c, k=AAAA", "vapid k=AAAA"])
-    func `an authorization in another shape is refused`(value: String) async throws {
+    func `an authorization in another form is refused`(value: String) async throws {
         #expect(try await kind { $0.set("authorization", value) } == "401 109")
     }
 
@@ -132,14 +132,14 @@ import Testing
         #expect(try await kind { $0.set("authorization", "VAPID \(parts[1]),\(parts[0])") } == "201")
     }
 
-    @Test func `the signature must be that of the key beside it`() async throws {
+    @Test func `the signature must match the key beside it`() async throws {
         #expect(
             try await kind { $0.set("authorization", try bench.authorization(key: P256.Signing.PrivateKey())) }
                 == "401 109")
     }
 
     @Test(arguments: [#"{"typ":"JWT","alg":"none"}"#, #"{"typ":"JWT","alg":"HS256"}"#, #"{"typ":"JWT"}"#])
-    func `the token says ES256`(header: String) async throws {
+    func `the token must state ES256`(header: String) async throws {
         #expect(try await kind { $0.set("authorization", try bench.authorization(header: header)) } == "401 109")
     }
 
@@ -155,7 +155,7 @@ import Testing
     @Test(
         arguments: [(nil, "401 109"), (0, "401 109"), (-1, "401 109"), (1, "201"), (86_400, "201"), (86_401, "401 109")]
             as [(Int64?, String)])
-    func `a token ends between now and a day from now`(lifetime: Int64?, kind: String) async throws {
+    func `a token expires within a day from now`(lifetime: Int64?, kind: String) async throws {
         #expect(try await self.kind { $0.set("authorization", try bench.authorization(lifetime: lifetime)) } == kind)
     }
 
@@ -164,13 +164,13 @@ import Testing
         #expect(try await kind { $0.set("authorization", try bench.authorization(subject: subject)) } == "401 109")
     }
 
-    @Test func `a good token of another key than the subscription's is 403`() async throws {
+    @Test func `a valid token of another key than the subscription's is 403`() async throws {
         let other = P256.Signing.PrivateKey()
         let refusal = try await kind { $0.set("authorization", try bench.authorization(key: other, named: other)) }
         #expect(refusal == "403 109")
     }
 
-    @Test func `a subscription without a key takes messages of anybody, but no bad tokens`() async throws {
+    @Test func `a subscription without a key accepts messages of any sender, but no invalid tokens`() async throws {
         let open = WebPushBench(isRestricted: false)
         #expect(try await kind(open) { $0.set("authorization", nil) } == "201")
         let other = P256.Signing.PrivateKey()
@@ -180,7 +180,7 @@ import Testing
 
     // MARK: - Load
 
-    @Test func `a browser gets only so many messages in a minute`() async throws {
+    @Test func `a browser accepts a limited number of messages per minute`() async throws {
         bench.simulator.update { $0.messagesPerMinutePerSubscription = 1 }
         #expect(try await bench.send().status == 201)
         let reply = try await bench.send()
@@ -190,7 +190,7 @@ import Testing
         #expect(try await bench.send().status == 201)
     }
 
-    @Test func `a refusal may be ordered by its word or by its status`() async throws {
+    @Test func `a refusal may be requested by its reason or by its status`() async throws {
         #expect(bench.simulator.fail("Gone", count: 1))
         #expect(bench.simulator.fail("503", count: 1))
         #expect(!bench.simulator.fail("gone", count: 1))

@@ -11,7 +11,7 @@ import Testing
         return verdicts
     }
 
-    @Test func `refusals are used up in the order in which they were ordered`() async throws {
+    @Test func `refusals are used up in the order in which they were requested`() async throws {
         #expect(bench.simulator.fail("TooManyRequests", count: 2))
         #expect(bench.simulator.fail("Shutdown", count: 1))
         #expect(bench.simulator.fail("BadTopic", count: 0))
@@ -20,7 +20,7 @@ import Testing
             try await verdicts(4) == ["429 TooManyRequests", "429 TooManyRequests", "503 Shutdown", "200"])
     }
 
-    @Test func `a refusal without a count stands until it is cleared, behind those with one`() async throws {
+    @Test func `a refusal without a count lasts until it is cleared, and applies after those with one`() async throws {
         #expect(bench.simulator.fail("ServiceUnavailable", count: nil))
         #expect(bench.simulator.fail("Shutdown", count: 1))
         #expect(try await verdicts(3) == ["503 Shutdown", "503 ServiceUnavailable", "503 ServiceUnavailable"])
@@ -30,7 +30,7 @@ import Testing
         #expect(try await verdicts(1) == ["200"])
     }
 
-    @Test func `a refusal for one handle leaves the others alone, and goes before one for all`() async throws {
+    @Test func `a refusal for one handle does not affect others, and applies before one for all`() async throws {
         let bob = bench.lab.addPhone(PhoneDescription(name: "bob", platform: .apns, app: APNsBench.topic))
         let token = try #require(bench.lab.pushHandle(of: bob))
         func other() async throws -> String { try await bench.verdict { $0.path = "/3/device/\(token)" } }
@@ -46,27 +46,27 @@ import Testing
         #expect(try await other() == "503 Shutdown")
     }
 
-    @Test func `what would be refused anyway uses up no fault`() async throws {
+    @Test func `an invalid request uses up no fault`() async throws {
         #expect(bench.simulator.fail("Shutdown", count: 1))
         #expect(try await bench.verdict { $0.set("apns-topic", nil) } == "400 MissingTopic")
         #expect(try await verdicts(2) == ["503 Shutdown", "200"])
     }
 
     @Test(arguments: ["Unregistered", "ExpiredToken"])
-    func `a dead token has the moment of its death in the answer`(word: String) async throws {
+    func `the answer for a dead token has the time when it became invalid`(word: String) async throws {
         #expect(bench.simulator.fail(word, count: 1))
         let reply = try await bench.send()
         #expect(reply.status == 410)
         #expect(reply.member("timestamp") == String(bench.time.now))
     }
 
-    @Test func `a word that the service does not have orders nothing`() async throws {
+    @Test func `an unknown reason creates no fault`() async throws {
         #expect(!bench.simulator.fail("unregistered", count: nil))
         #expect(!bench.simulator.fail("", count: nil))
         #expect(try await verdicts(1) == ["200"])
     }
 
-    @Test func `an unregistered token of FCM is told from a path that is wrong`() async throws {
+    @Test func `an unregistered token of FCM is distinguished from a wrong path`() async throws {
         let bench = FCMBench()
         #expect(bench.simulator.fail("UNREGISTERED", count: 1, handle: bench.handle))
         #expect(try await bench.send(target: #""topic":"news""#).kind == "200")
@@ -79,7 +79,7 @@ import Testing
             ("dropped", "dropped", "connected"), ("disconnected", "dropped", "disconnected"),
             ("channelthrottled", "channelthrottled", "connected"),
         ])
-    func `what WNS does not deliver with 200 is in the headers`(word: String, fate: String, link: String) async throws {
+    func `when WNS answers 200 without delivering, the headers say so`(word: String, fate: String, link: String) async throws {
         let bench = WNSBench()
         #expect(bench.simulator.fail(word, count: 1))
         let reply = try await bench.send { $0.set("x-wns-requestforstatus", "true") }
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: [("ChannelExpired", 410), ("ChannelNotFound", 404), ("DomainBlocked", 410), ("BadRequest", 400)])
-    func `other words of WNS have a status and a description`(word: String, status: Int) async throws {
+    func `other reasons of WNS have a status and a description`(word: String, status: Int) async throws {
         let bench = WNSBench()
         #expect(bench.simulator.fail(word, count: 1, handle: bench.lab.pushHandle(of: bench.phone)))
         let reply = try await bench.send()

@@ -1,4 +1,4 @@
-import PushCore
+import PushModel
 import Storage
 import Support
 import Testing
@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `A user has one account, whatever the case and the spelling of the name`(engine: Engine) async throws {
+    func `A user has one account, whatever the case and spelling of the name`(engine: Engine) async throws {
         try await engine.run { storage in
             let accounts = storage.accounts
             let first = try account("Ren\u{E9}")
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Accounts come in the order of their tags, in portions`(engine: Engine) async throws {
+    func `Accounts are listed in the order of their tags, page by page`(engine: Engine) async throws {
         try await engine.run { storage in
             let accounts = storage.accounts
             let names = ["ann", "Bob", "carol", "Zoë", "ß", "émile"]
@@ -32,7 +32,7 @@ import Testing
             let all = try await accounts.accounts(after: nil, limit: 99).map(\.username)
             #expect(all == names.sorted { $0.lowercased() < $1.lowercased() })
             var paged: [String] = []
-            var last: PushCore.Tag?
+            var last: PushModel.Tag?
             while true {
                 let page = try await accounts.accounts(after: last, limit: 2)
                 guard let end = page.last else { break }
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Accounts with a cheaper hash are counted`(engine: Engine) async throws {
+    func `Accounts with a weaker hash are counted`(engine: Engine) async throws {
         try await engine.run { storage in
             let accounts = storage.accounts
             for (name, cost) in [("ann", 8), ("bob", 16), ("carol", 1 << 17), ("dan", 1 << 18)] {
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Expired sessions are forgotten in portions`(engine: Engine) async throws {
+    func `Expired sessions are deleted in portions`(engine: Engine) async throws {
         try await engine.run { storage in
             let accounts = storage.accounts
             let ann = try Tag.username("ann")
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `A session is opened only with what the account has at that moment`(engine: Engine) async throws {
+    func `A session is opened only with the current hash of the account`(engine: Engine) async throws {
         try await engine.run { storage in
             let (accounts, session) = (storage.accounts, StoredSession(digest: [1], username: "ann", expiration: HubBench.dawn))
             let ann = try account("Ann")
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `A change of an account, its coming and its going end the sessions of its user and no others`(engine: Engine) async throws {
+    func `Creating, changing or removing an account ends the sessions of its user and no others`(engine: Engine) async throws {
         try await engine.run { storage in
             let accounts = storage.accounts
             func open(_ number: UInt8, _ name: String, _ hash: PasswordHash?) async throws -> Bool {

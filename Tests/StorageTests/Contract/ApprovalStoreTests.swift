@@ -1,4 +1,4 @@
-import PushCore
+import PushModel
 import Storage
 import Support
 import Testing
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `An approval comes back as it was kept, under the next number, and as it has become`(engine: Engine) async throws {
+    func `An approval is stored under the next number and returned unchanged, also after an update`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.approvals
             #expect(try await store.approval(1) == nil)
@@ -48,13 +48,13 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Who asks for the same again while it waits gets the same one`(engine: Engine) async throws {
+    func `A repeated request returns the pending approval`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.approvals
             let first = try await store.add(try approval(1, key: "k"))
             #expect(try await store.add(try approval(1)) == first)
             #expect(try await store.add(try approval(9, key: "k")) == first)
-            // Somebody else, another hub, something else, and later than it waits.
+            // Differs by requester, by hub, by content, and by a time after the approval has expired.
             for (number, other) in [
                 try approval(1, by: .owner), try approval(1, hub: 2), try approval(2, key: "l"),
                 try approval(1, at: HubBench.dawn + .seconds(100)),
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `They are listed newest first, in portions, by their state`(engine: Engine) async throws {
+    func `Approvals are listed newest first, page by page, by state`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.approvals
             for print in 1...6 { _ = try await store.add(try approval(UInt8(print))) }
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Of many who change one at a time, one has it`(engine: Engine) async throws {
+    func `Of many simultaneous changes to one approval, one succeeds`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.approvals
             let kept = try await store.add(try approval())
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `No more wait than may, of all and of each requester, and who waits already is known first`(engine: Engine) async throws {
+    func `Pending approvals are limited in total and per requester, and a repeated request is found first`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.approvals
             let first = try await store.add(try approval(1))
@@ -121,7 +121,7 @@ import Testing
             #expect(try await store.add(try approval(3), most: 2, each: 9) == .full)
             #expect(try await store.add(try approval(3, by: .owner), most: 3, each: 1).number == 3)
             #expect(try await store.add(try approval(4), most: 4, each: 2) == .fullForRequester)
-            // Those that were decided about do not wait, nor those whose time is over.
+            // Approvals that were decided or have expired do not count.
             var denied = first
             denied.state = .denied
             #expect(try await store.replace(denied, from: .pending))
@@ -131,7 +131,7 @@ import Testing
     }
 }
 
-extension AddedApproval {
+extension ApprovalAddition {
     fileprivate var approval: Approval? { if case .kept(let kept) = self { kept } else { nil } }
     fileprivate var number: Int64? { approval?.number }
 }

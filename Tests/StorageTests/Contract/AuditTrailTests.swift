@@ -1,5 +1,5 @@
 import Crypto
-import PushCore
+import PushModel
 import Storage
 import Support
 import Testing
@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `An entry comes back as it was appended, with its place`(engine: Engine) async throws {
+    func `An appended entry is returned unchanged, with its sequence`(engine: Engine) async throws {
         try await engine.run { storage in
             let trail = storage.auditTrail
             var appended: [AuditEntry] = []
@@ -25,13 +25,13 @@ import Testing
             #expect(appended.map(\.sequence) == [1, 2, 3])
             #expect(try await trail.entries(after: 0, limit: 9, AuditFilter()) == appended)
             let end = try #require(appended.last)
-            #expect(try await trail.verify() == .whole(AuditEnd(sequence: 3, hash: end.hash)))
+            #expect(try await trail.verify() == .whole(AuditHead(sequence: 3, hash: end.hash)))
         }
     }
 
-    /// Others check an exported trail by these bytes.
+    /// External tools verify an exported log by these bytes.
     @Test(arguments: Engine.allCases)
-    func `The hash is that of the hash before it and of the content as RFC 8785 writes it`(engine: Engine) async throws {
+    func `The hash covers the previous hash and the content as canonical JSON (RFC 8785)`(engine: Engine) async throws {
         try await engine.run { storage in
             let first = try await storage.auditTrail.append(
                 AuditRecord(
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Entries are found by who did what, from both ends, in portions`(engine: Engine) async throws {
+    func `Entries are found by their fields, from both ends, page by page`(engine: Engine) async throws {
         try await engine.run { storage in
             let trail = storage.auditTrail
             for number in 1...12 {
@@ -66,7 +66,7 @@ import Testing
             #expect(try await before(nil, 3) == [12, 11, 10])
             #expect(try await before(3, 3) == [2, 1])
             #expect(try await before(1, 3) == [])
-            // Spellings that look alike are two actors.
+            // Spellings that look the same are two actors.
             #expect(try await after(0, 9, AuditFilter(actor: "\u{E9}")) == [3, 6, 9, 12])
             #expect(try await before(nil, 2, AuditFilter(actor: "e\u{301}")) == [10, 7])
             #expect(try await after(2, 9, AuditFilter(action: "odd")) == [3, 5, 7, 9, 11])
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Those who append at once stand one behind the other`(engine: Engine) async throws {
+    func `Entries appended at the same time form one chain`(engine: Engine) async throws {
         try await engine.run { storage in
             let trail = storage.auditTrail
             let entries = try await withThrowingTaskGroup(of: AuditEntry.self) { group in
@@ -91,12 +91,12 @@ import Testing
             let sorted = entries.sorted { $0.sequence < $1.sequence }
             #expect(sorted.map(\.sequence) == Array(1...100))
             #expect(try await trail.entries(after: 0, limit: 200, AuditFilter()) == sorted)
-            #expect(try await trail.verify() == .whole(AuditEnd(sequence: 100, hash: try #require(sorted.last).hash)))
+            #expect(try await trail.verify() == .whole(AuditHead(sequence: 100, hash: try #require(sorted.last).hash)))
         }
     }
 
     @Test(arguments: Engine.allCases)
-    func `An entry that is too large is refused, and the next one follows the last that is kept`(engine: Engine) async throws {
+    func `An entry that is too large is rejected, and the next one follows the last stored entry`(engine: Engine) async throws {
         try await engine.run { storage in
             let trail = storage.auditTrail
             #expect(try await trail.verify() == .whole(.start))
@@ -107,7 +107,7 @@ import Testing
             #expect(error?.code == "audit.too_large" && error?.status == 413)
             #expect(try await trail.append(record(3)).sequence == 2)
             guard case .whole(let end) = try await trail.verify() else {
-                Issue.record("nobody has been at it")
+                Issue.record("the log is reported as modified")
                 return
             }
             #expect(end.sequence == 2)
@@ -115,22 +115,22 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `A chain is held against an end that was noted before`(engine: Engine) async throws {
+    func `A chain is verified against a head recorded earlier`(engine: Engine) async throws {
         try await engine.run { storage in
             let trail = storage.auditTrail
-            var ends = [AuditEnd.start]
+            var ends = [AuditHead.start]
             for number in 1...4 {
                 let entry = try await trail.append(record(number))
-                ends.append(AuditEnd(sequence: entry.sequence, hash: entry.hash))
+                ends.append(AuditHead(sequence: entry.sequence, hash: entry.hash))
             }
             for end in ends {
                 #expect(try await trail.verify(against: end) == .whole(ends[4]))
-                #expect(try AuditEnd(noted: end.text) == end)
+                #expect(try AuditHead(noted: end.text) == end)
                 var other = end
                 other.hash[0] ^= 1
                 #expect(try await trail.verify(against: other) == .broken(AuditBreak(sequence: end.sequence, reason: .replaced)))
             }
-            let later = AuditEnd(sequence: 9, hash: ends[4].hash)
+            let later = AuditHead(sequence: 9, hash: ends[4].hash)
             #expect(try await trail.verify(against: later) == .broken(AuditBreak(sequence: 5, reason: .missing)))
             #expect(try await trail.verify(against: nil) == .whole(ends[4]))
         }

@@ -1,13 +1,13 @@
-import PushCore
+import PushModel
 import Support
 import Testing
 
 @testable import Storage
 
-/// What became of devices, in steps and pages.
+/// Results of devices, recorded in steps and read in pages.
 @Suite struct DeviceOutcomeTests {
     @Test(arguments: Engine.allCases, 0..<8 as Range<UInt64>)
-    func `Any page of any steps is what was recorded, and so are the dead`(engine: Engine, seed: UInt64) async throws {
+    func `Any page of the results is as recorded, and so are the removed devices`(engine: Engine, seed: UInt64) async throws {
         let outcomes = RandomOutcomes(seed: seed)
         try await engine.runHub { store in
             var recorded: [Int64: [DeviceOutcome]] = [:]
@@ -30,29 +30,29 @@ import Testing
                 devices.enumerated().reversed().filter { $1.isRegistrationRemoved }.map { ($0, $1, sequence) }
             }
             for limit in [1, 7, 1000] {
-                var found: [DeadDevice] = []
+                var found: [RemovedDevice] = []
                 while true {
-                    let page = try await store.deadDevices(after: found.last?.position, limit: limit)
+                    let page = try await store.removedDevices(after: found.last?.position, limit: limit)
                     found += page
                     if page.count < limit { break }
                 }
                 #expect(found.map(\.device) == dead.map(\.1))
-                #expect(found.map(\.position) == dead.map { DeadDevice.Position(sequence: $0.2, ordinal: Int64($0.0)) })
+                #expect(found.map(\.position) == dead.map { RemovedDevice.Position(sequence: $0.2, ordinal: Int64($0.0)) })
                 #expect(found.allSatisfy { $0.notificationID == "notification-\($0.position.sequence)" })
             }
-            #expect(try await store.deadDevices(after: nil, limit: 0).isEmpty)
+            #expect(try await store.removedDevices(after: nil, limit: 0).isEmpty)
         }
     }
 
     @Test(arguments: Engine.allCases, 0..<4 as Range<UInt64>)
-    func `Any device is found among the others by each of its names, with the moment of its verdict`(engine: Engine, seed: UInt64)
+    func `A device is found by each of its ids, with the time of its verdict`(engine: Engine, seed: UInt64)
         async throws
     {
         let outcomes = RandomOutcomes(seed: seed)
         try await engine.runHub { store in
             var recorded: [(device: DeviceOutcome, time: Timestamp)] = []
             for sequence in 1...2 as ClosedRange<Int64> { _ = try await store.accept(try Samples.notification(sequence)) }
-            // More than are read at a time.
+            // More steps than are read at once.
             for step in 0..<40 {
                 let time = HubBench.dawn + .seconds(step)
                 var batch = OutcomeBatch()
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `How many ended how is counted with an example of each`(engine: Engine) async throws {
+    func `Results are counted by kind, with an example of each`(engine: Engine) async throws {
         try await engine.runHub { store in
             _ = try await store.accept(try Samples.notification(1))
             for step in 0..<20 {
@@ -100,8 +100,8 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `One step may have more devices than a row`(engine: Engine) async throws {
-        let count = 2 * SQLiteHubStore.devicesInRow + 1
+    func `One step may have more devices than fit in a row`(engine: Engine) async throws {
+        let count = 2 * SQLiteHubStore.maximumDevicesInRow + 1
         try await engine.runHub { store in
             _ = try await store.accept(try Samples.notification(1))
             var devices = (0..<count).map { Samples.device($0) }
@@ -111,19 +111,19 @@ import Testing
             devices.append(Samples.device(count))
             #expect(try await store.devices(ofNotification: 1, from: 0, limit: .max) == devices)
             #expect(
-                try await store.devices(ofNotification: 1, from: SQLiteHubStore.devicesInRow - 1, limit: 2)
-                    == Array(devices[(SQLiteHubStore.devicesInRow - 1)...].prefix(2)))
+                try await store.devices(ofNotification: 1, from: SQLiteHubStore.maximumDevicesInRow - 1, limit: 2)
+                    == Array(devices[(SQLiteHubStore.maximumDevicesInRow - 1)...].prefix(2)))
             #expect(try await store.devices(ofNotification: 1, from: count, limit: 9) == [Samples.device(count)])
-            #expect(try await store.deadDevices(after: nil, limit: 9).map(\.position.ordinal) == [Int64(count) - 2])
+            #expect(try await store.removedDevices(after: nil, limit: 9).map(\.position.ordinal) == [Int64(count) - 2])
         }
     }
 
     @Test(arguments: Engine.allCases, 0..<4 as Range<UInt64>)
-    func `The last outcomes are those of whoever stands at the places`(engine: Engine, seed: UInt64) async throws {
+    func `Last outcomes belong to the registrations that are in the rows now`(engine: Engine, seed: UInt64) async throws {
         let outcomes = RandomOutcomes(seed: seed)
         try await engine.runHub { store in
             _ = try await store.accept(try Samples.notification(1))
-            // Beside each other, at the ends of blocks, and far away.
+            // Adjacent rows, rows at the ends of blocks, and distant ones.
             let places: [UInt32] = [0, 1, 2, 1022, 1023, 1024, 1025, 5000, .max - 1, .max]
             var standing: [UInt32: (number: Int, last: OutcomeName?)] = [:]
             for step in 1...120 {
@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Hubs have outcomes of their own, and take them along`(engine: Engine) async throws {
+    func `A hub has its own outcomes, and removing it removes them`(engine: Engine) async throws {
         try await engine.run { storage in
             var device = Samples.device(1)
             device.isRegistrationRemoved = true
@@ -167,13 +167,13 @@ import Testing
             for number in [1, 3] as [Int64] {
                 let store = storage.namespace.store(ofHub: number)
                 #expect(try await store.devices(ofNotification: 1, from: 0, limit: 99).count == 40)
-                #expect(try await store.deadDevices(after: nil, limit: 99).count == 40)
+                #expect(try await store.removedDevices(after: nil, limit: 99).count == 40)
                 #expect(try await store.load().lastOutcomes == [7: .throttled])
             }
             let gone = storage.namespace.store(ofHub: 2)
             #expect(try await gone.devices(ofNotification: 1, from: 0, limit: 99).isEmpty)
-            #expect(try await gone.deadDevices(after: nil, limit: 99).isEmpty)
-            // Nothing of it is left for whoever comes to the place.
+            #expect(try await gone.removedDevices(after: nil, limit: 99).isEmpty)
+            // A new registration in the same row gets none of it.
             try await gone.commit(RegistrationChange(puts: [Samples.put(7, 7)]))
             #expect(try await gone.load().lastOutcomes.isEmpty)
         }

@@ -1,4 +1,4 @@
-import PushCore
+import PushModel
 import Storage
 import Support
 import Testing
@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `held removals are found, page by page, the newest first`(engine: Engine) async throws {
+    func `held removals are listed page by page, newest first`(engine: Engine) async throws {
         try await engine.runHub { store in
             try await store.hold((1...3).map { Self.removal($0) })
             try await store.hold([Self.removal(4, notification: "n-2", reason: Samples.oddText)])
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `a handle has one removal, which keeps the later time`(engine: Engine) async throws {
+    func `a handle has one held removal, with the latest time`(engine: Engine) async throws {
         try await engine.runHub { store in
             try await store.hold([Self.removal(1, at: 5)])
             try await store.hold([Self.removal(1, notification: "n-2", at: 3)])
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `a removal that was held once more is not dropped by a decision about what it was before`(engine: Engine) async throws {
+    func `a removal that was held again is not dropped by a decision about its earlier state`(engine: Engine) async throws {
         try await engine.runHub { store in
             try await store.hold([Self.removal(1, at: 3), Self.removal(2, at: 3)])
             let read = try await store.heldRemovals(HeldRemovalFilter(), below: nil, limit: 9)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `a change of registrations settles the removals that it names`(engine: Engine) async throws {
+    func `a change of registrations deletes the held removals that it names`(engine: Engine) async throws {
         try await engine.runHub { store in
             try await store.hold((1...3).map { Self.removal($0) })
             var change = RegistrationChange()

@@ -1,4 +1,4 @@
-import PushCore
+import PushModel
 import Storage
 import Support
 import Testing
@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Jobs of every kind come back as they were`(engine: Engine) async throws {
+    func `Jobs of every kind are returned unchanged`(engine: Engine) async throws {
         try await engine.runHub { store in
             for (number, kind) in NotificationHubJob.Kind.allCases.enumerated() {
                 var job = Self.job(Int64(number), kind: kind)
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `The newest job is listed first, the oldest unfinished one goes on first`(engine: Engine) async throws {
+    func `The newest job is listed first, and the oldest unfinished one resumes first`(engine: Engine) async throws {
         try await engine.runHub { store in
             for (number, status) in NotificationHubJob.Status.allCases.enumerated() {
                 try await store.putJob(Self.job(Int64(number), status: status))
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Jobs that ended long ago are forgotten, oldest first`(engine: Engine) async throws {
+    func `Jobs that ended long ago are deleted, oldest first`(engine: Engine) async throws {
         try await engine.runHub { store in
             for number in Int64(0)..<6 { try await store.putJob(Self.job(number, status: number == 0 ? .running : .completed)) }
             let moment = HubBench.dawn + .seconds(8)
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Jobs belong to their hub and go with it`(engine: Engine) async throws {
+    func `Jobs belong to their hub and are removed with it`(engine: Engine) async throws {
         try await engine.run { storage in
             for number in Int64(1)...2 {
                 try await storage.namespace.putHub(Samples.hub(number, name: "hub-\(number)"))
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Dead devices are listed from the latest notification on, in pages`(engine: Engine) async throws {
+    func `Removed devices are listed page by page, from the latest notification on`(engine: Engine) async throws {
         try await engine.runHub { store in
             for sequence in Int64(1)...3 {
                 _ = try await store.accept(try Samples.notification(sequence))
@@ -80,9 +80,9 @@ import Testing
                 }
                 try await store.record(try Samples.ended(sequence, after: sequence, devices: devices))
             }
-            var found: [DeadDevice] = []
+            var found: [RemovedDevice] = []
             repeat {
-                let page = try await store.deadDevices(after: found.last?.position, limit: 4)
+                let page = try await store.removedDevices(after: found.last?.position, limit: 4)
                 found += page
                 if page.count < 4 { break }
             } while true

@@ -1,14 +1,14 @@
-import PushCore
+import PushModel
 import Storage
 import Support
 import Testing
 
-/// What a space takes, and what it refuses before it does anything.
+/// The limits of a space, which are checked before anything changes.
 @Suite struct KeyValueLimitTests {
     private let dawn = HubBench.dawn
 
     @Test(arguments: Engine.allCases)
-    func `A key has from 1 to 256 bytes, in whatever it is named`(engine: Engine) async throws {
+    func `A key has 1 to 256 bytes, in every operation`(engine: Engine) async throws {
         try await engine.runSpace { space throws in
             let longest = String(repeating: "é", count: 128)
             try await space.put(1, for: longest)
@@ -35,9 +35,9 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `A value has 64 KiB of JSON, and no more levels than can be read`(engine: Engine) async throws {
+    func `A value is limited to 64 KiB of JSON and to the nesting depth that can be read`(engine: Engine) async throws {
         try await engine.runSpace { space throws in
-            // With the quotes.
+            // Including the quotes.
             let largest = JSON.string(String(repeating: "x", count: 65_534))
             try await space.put(largest, for: "k")
             #expect(try await space.usage() == KeyValueUsage(entries: 1, bytes: 65_537))
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `An expiry is from a second to 1,830 days away, a period as long`(engine: Engine) async throws {
+    func `An expiry or a period is 1 second to 1,830 days`(engine: Engine) async throws {
         try await engine.runSpace { space throws in
             let years = Duration.seconds(1830 * 86_400)
             for lifetime in [.seconds(1), years] {
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `No more than 1,000 keys come at once, and a key has from 1 to 1,000 slots`(engine: Engine) async throws {
+    func `One call reads at most 1,000 keys, and a key has 1 to 1,000 slots`(engine: Engine) async throws {
         try await engine.runSpace { space throws in
             let keys = (0..<1001).map { "\($0)" }
             #expect(try await space.values(keys.dropLast(), now: dawn).count == 1000)
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `A full space takes nothing new, changes what is there, and has room again when something goes`(engine: Engine) async throws {
+    func `A full space rejects new entries, accepts changes, and has space again after a removal`(engine: Engine) async throws {
         try await engine.runSpaces(KeyValueQuota(entries: 3, bytes: 60)) { spaces throws in
             let space = spaces.space("plugin")
             func full(_ work: () async throws -> Void) async -> Bool {
@@ -108,7 +108,7 @@ import Testing
             #expect(await full { _ = try await space.take(["d"], "t") })
             try await space.put(2, for: "a")
             #expect(try await space.add(1, to: "b", expiresIfNew: nil, now: dawn) == 2)
-            // To the last byte.
+            // Filled to the last byte.
             try await space.put(.string(String(repeating: "x", count: 53)), for: "c")
             #expect(try await space.usage() == KeyValueUsage(entries: 3, bytes: 60))
             #expect(await full { try await space.put(10, for: "a") })
@@ -116,13 +116,13 @@ import Testing
             #expect(try await space.remove("b", if: .always, now: dawn) == .removed)
             #expect(await full { _ = try await space.take(["s"], "t") })
             try await space.put(1, for: "b")
-            // Others have room of their own.
+            // Other spaces have their own quota.
             try await spaces.space("other").put("xxxxxxxxxxxxxxxxxxxx", for: "a")
         }
     }
 
     @Test(arguments: Engine.allCases)
-    func `What has expired makes room for what is new, and goes only where that is enough`(engine: Engine) async throws {
+    func `Expired entries make space for new ones, and are deleted only if that is enough`(engine: Engine) async throws {
         try await engine.runSpace(KeyValueQuota(entries: 3, bytes: 100)) { space throws in
             let later = dawn + .seconds(5)
             for key in ["a", "b"] { try await space.put(1, for: key, expires: later) }
@@ -132,7 +132,7 @@ import Testing
             let large = JSON.string(String(repeating: "x", count: 98))
             #expect(await refusal { try await space.put(large, for: "d", expires: nil, if: .always, now: later) }?.code == "kv.full")
             #expect(try await space.usage().entries == 3)
-            // The one that has expired is replaced, not counted twice.
+            // An expired entry is replaced and not counted twice.
             try await space.put(2, for: "a", now: later)
             #expect(try await space.usage() == KeyValueUsage(entries: 3, bytes: 6))
             try await space.put(1, for: "d", now: later)
@@ -142,12 +142,12 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Where there is no room for the slots of all keys, none is taken`(engine: Engine) async throws {
+    func `If the slots of all keys do not fit, none is taken`(engine: Engine) async throws {
         try await engine.runSpace(KeyValueQuota(entries: 3, bytes: 1000)) { space throws in
             #expect(try await space.take(["a"], "t", of: 1) == [true])
             #expect(await refusal { try await space.take(["a", "b", "c", "d"], "u", of: 1) }?.code == "kv.full")
             #expect(try await space.usage().entries == 1)
-            // Also no refusal was noted.
+            // No refusal was recorded either.
             #expect(try await space.take(["b", "c"], "v", of: 1) == [true, true])
             #expect(try await space.take(["a"], "u", of: 2) == [true])
         }

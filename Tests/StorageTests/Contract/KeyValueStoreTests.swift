@@ -1,4 +1,4 @@
-import PushCore
+import PushModel
 import Storage
 import Support
 import Testing
@@ -7,7 +7,7 @@ import Testing
     private let dawn = HubBench.dawn
 
     @Test(arguments: Engine.allCases)
-    func `A value comes back as it is, with its version and its expiry`(engine: Engine) async throws {
+    func `A value is returned unchanged, with its version and its expiry`(engine: Engine) async throws {
         try await engine.runSpace { space throws in
             let values: [JSON] = [
                 .null, true, 0, .integer(.min), .integer(.max), 2.5, .string(Samples.oddText), "", [], [1, ["n": 2.5]],
@@ -19,16 +19,16 @@ import Testing
                 let version = try #require(try await space.put(value, for: key, expires: expires))
                 #expect(try await space.value(key, now: dawn) == KeyValueEntry(value: value, version: version, expires: expires))
             }
-            // The members of an object keep their order.
+            // The members of an object stay in order.
             #expect(try await space.value("\(Samples.oddText) 10", now: dawn)?.value.object?.keys == ["b", "a"])
-            // A later value takes the expiry of the one before away.
+            // A new value removes the expiry of the old one.
             try await space.put(1, for: "\(Samples.oddText) 1")
             #expect(try await space.value("\(Samples.oddText) 1", now: .distantFuture)?.value == 1)
         }
     }
 
     @Test(arguments: Engine.allCases)
-    func `Keys and spaces are told apart by their bytes`(engine: Engine) async throws {
+    func `Keys and spaces are compared by their bytes`(engine: Engine) async throws {
         try await engine.runSpaces { spaces throws in
             let names = ["\u{E9}", "e\u{301}", "E", "e", "e\u{0}", "e\u{0}\u{0}", " e", "\u{10FFFF}", "\u{FFFF}"]
             for (number, name) in names.enumerated() {
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Many values come in the order of their keys, and those that are not there are nil`(engine: Engine) async throws {
+    func `Several values are returned in the order of their keys, and missing ones are nil`(engine: Engine) async throws {
         try await engine.runSpace { space throws in
             for number in 0..<5 as Range<Int64> { try await space.put(.integer(number), for: "\(number)") }
             let found = try await space.values(["3", "x", "0", "3"], now: dawn)
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `A change is made where its condition holds, else the version that is there is told`(engine: Engine) async throws {
+    func `A conditional change is made if its condition holds; otherwise the current version is reported`(engine: Engine) async throws {
         try await engine.runSpace { space throws in
             func put(_ value: JSON, _ condition: KeyValueCondition) async throws -> KeyValuePut {
                 try await space.put(value, for: "k", expires: nil, if: condition, now: dawn)
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `A version is never given twice, whatever becomes of the entries`(engine: Engine) async throws {
+    func `A version is never used twice, even if entries are removed`(engine: Engine) async throws {
         try await engine.runSpace { space throws in
             var versions: [Int64] = []
             func put(_ value: JSON) async throws { versions.append(try #require(try await space.put(value, for: "k"))) }
@@ -105,14 +105,14 @@ import Testing
             try await put(1)
             #expect(try await space.add(1, to: "k", expiresIfNew: nil, now: dawn) == 2)
             versions.append(try #require(try await space.value("k", now: dawn)).version)
-            // Also where the clock was set back.
+            // Even if the clock is set back.
             versions.append(try #require(try await space.put(1, for: "k", now: Timestamp(milliseconds: 0))))
             #expect(zip(versions, versions.dropFirst()).allSatisfy { $0 < $1 }, "\(versions)")
         }
     }
 
     @Test(arguments: Engine.allCases)
-    func `What has expired is not there from its moment on, and takes up room until it is removed`(engine: Engine) async throws {
+    func `An entry is absent from its expiry on, and uses quota until it is removed`(engine: Engine) async throws {
         try await engine.runSpaces { spaces throws in
             let (space, other) = (spaces.space("plugin"), spaces.space("other"))
             let (expires, late) = (dawn + .seconds(10), dawn + .milliseconds(9999))
@@ -144,7 +144,7 @@ import Testing
     // MARK: - Numbers
 
     @Test(arguments: Engine.allCases)
-    func `Those who count at once lose nothing, and none has the number of another`(engine: Engine) async throws {
+    func `Concurrent additions lose nothing, and each returns a different sum`(engine: Engine) async throws {
         try await engine.runSpace { space throws in
             let now = dawn
             let numbers = try await withThrowingTaskGroup(of: Int64.self) { group in
@@ -157,11 +157,11 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `A number expires when it said as it began, and begins anew`(engine: Engine) async throws {
+    func `A number expires at the time set when it was created, and then starts again`(engine: Engine) async throws {
         try await engine.runSpace { space throws in
             #expect(try await space.add(2, to: "n", expiresIfNew: dawn + .seconds(10), now: dawn) == 2)
             let later = dawn + .milliseconds(9500)
-            // What is left of it may be shorter than a new one could have.
+            // The remaining lifetime may be shorter than the minimum for a new number.
             #expect(try await space.add(-5, to: "n", expiresIfNew: later + .seconds(60), now: later) == -3)
             #expect(try await space.value("n", now: later)?.expires == dawn + .seconds(10))
             let over = dawn + .seconds(10)
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Nothing is added to what is no whole number, nor beyond 64 bits`(engine: Engine) async throws {
+    func `Additions to anything but an integer, or beyond 64 bits, are rejected`(engine: Engine) async throws {
         try await engine.runSpace { space throws in
             func error(_ amount: Int64) async -> PushError? {
                 await refusal { try await space.add(amount, to: "k", expiresIfNew: nil, now: dawn) }
@@ -198,7 +198,7 @@ import Testing
     // MARK: - Keys
 
     @Test(arguments: Engine.allCases)
-    func `Keys with a prefix come in portions, none twice and none left out`(engine: Engine) async throws {
+    func `Keys with a prefix are listed page by page, each exactly once`(engine: Engine) async throws {
         try await engine.runSpace { space throws in
             let keys = ["a", "a/", "a/1", "a/10", "a/2", "a/\u{0}", "a/\u{10FFFF}", "a/\u{10FFFF}\u{10FFFF}", "a/é", "a0", "b"]
             for key in keys.reversed() { try await space.put(1, for: key) }
@@ -224,7 +224,7 @@ import Testing
     // MARK: - Spaces
 
     @Test(arguments: Engine.allCases)
-    func `A space that is cleared is empty, and others are as they were`(engine: Engine) async throws {
+    func `A cleared space is empty, and other spaces are unchanged`(engine: Engine) async throws {
         try await engine.runSpaces { spaces throws in
             let (space, other) = (spaces.space("plugin"), spaces.space("other"))
             let puts: [Work] = (0..<450).map { number in { try await space.put(1, for: "\(number)") } }
@@ -244,8 +244,8 @@ import Testing
         }
     }
 
-    /// What is left out by one engine shows against the other.
-    @Test func `Both engines answer whatever is done to them alike`() async throws {
+    /// An omission in one engine shows as a difference from the other.
+    @Test func `Both engines return the same results for any operations`() async throws {
         let quota = KeyValueQuota(entries: 12, bytes: 420)
         try await Engine.memory.runSpace(quota) { memory throws in
             try await Engine.sqlite.runSpace(quota) { sqlite throws in
@@ -260,7 +260,7 @@ import Testing
                     #expect(try await memory.usage() == (try await sqlite.usage()), "\(step): \(operation)")
                     now = now + .milliseconds(Int64(random.next() % 300))
                 }
-                // All that can happen has happened.
+                // Every possible result has occurred.
                 for outcome in ["stored", "conflict", "removed", "missing", "kv.full", "kv.not_a_number", "take"] {
                     #expect(seen[outcome, default: 0] > 10, "\(outcome): \(seen)")
                 }

@@ -1,11 +1,11 @@
-import PushCore
+import PushModel
 import Storage
 import Support
 import Testing
 
 @Suite struct NamespaceStoreTests {
     @Test(arguments: Engine.allCases)
-    func `A namespace that is new has nothing`(engine: Engine) async throws {
+    func `A new namespace is empty`(engine: Engine) async throws {
         try await engine.run { storage in
             let loaded = try await storage.namespace.load()
             #expect(loaded == StoredNamespace())
@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Hubs come back in the order of their numbers with all that describes them`(engine: Engine) async throws {
+    func `Hubs are returned in the order of their numbers, with all properties`(engine: Engine) async throws {
         var full = Samples.hub(7, name: "a/b/c \(Samples.oddText)")
         full.description = HubDescription(
             registrationTTL: Duration(secondsComponent: 922_337_203_685, attosecondsComponent: 477_580_700_000_000_000),
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `No two hubs have one name, whatever its case`(engine: Engine) async throws {
+    func `Hub names are unique, in any letter case`(engine: Engine) async throws {
         try await engine.run { storage in
             try await storage.namespace.putHub(Samples.hub(1, name: "Parcels"))
             #expect(await refusal { try await storage.namespace.putHub(Samples.hub(2, name: "pARCELS")) }?.code == "storage.conflict")
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Rules take the place of those before`(engine: Engine) async throws {
+    func `Rules replace the previous rules`(engine: Engine) async throws {
         try await engine.run { storage in
             let rules = [Samples.rule("Root", [.manage]), Samples.rule(Samples.oddText, [.listen, .send])]
             try await storage.namespace.putRules(rules)
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `A hub leaves with all that belongs to it, and its number is not given out again`(engine: Engine) async throws {
+    func `A hub is removed with everything that belongs to it, and its number is not used again`(engine: Engine) async throws {
         try await engine.run { storage in
             for number in [1, 2] as [Int64] {
                 try await storage.namespace.putHub(Samples.hub(number))
@@ -68,7 +68,7 @@ import Testing
                     RegistrationChange(
                         removals: [Samples.removal(9, 9)], puts: (0..<2500).map { Samples.put(UInt32($0), $0) },
                         installationPuts: [
-                            PlacedInstallation(place: 0, installation: try Samples.installation(), expiration: .distantFuture)
+                            InstallationRow(place: 0, installation: try Samples.installation(), expiration: .distantFuture)
                         ]))
                 _ = try await store.accept(try Samples.notification(5, key: "key"))
                 try await store.record(try Samples.ended(5, devices: [Samples.device(1)], lastOutcomes: [0: .success]))

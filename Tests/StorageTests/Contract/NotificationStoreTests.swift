@@ -1,4 +1,4 @@
-import PushCore
+import PushModel
 import Storage
 import Support
 import Testing
@@ -25,9 +25,9 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Requests of every kind come back as they were`(engine: Engine) async throws {
+    func `Requests of every kind are returned unchanged`(engine: Engine) async throws {
         try await engine.runHub { store in
-            var kept: [KeptNotification] = []
+            var kept: [StoredNotification] = []
             for (number, request) in try Self.requests().enumerated() {
                 kept.append(try Samples.notification(Int64(number) + 1, key: "key-\(number)", fingerprint: 9, request: request))
                 if number % 2 == 1 { kept[number].origin = ["digest", Samples.oddText] }
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Outcomes of every state come back, without their devices`(engine: Engine) async throws {
+    func `Outcomes of every state are returned, without their devices`(engine: Engine) async throws {
         try await engine.runHub { store in
             for (number, state) in NotificationOutcome.State.allCases.enumerated() {
                 let devices = OutcomeName.allCases.enumerated().map { Samples.device($0, outcome: $1) }
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `The same key and request are the first one's result, another request is told whose the key is`(
+    func `The same key and request return the first result, and another request gets the id that uses the key`(
         engine: Engine
     ) async throws {
         try await engine.runHub { store in
@@ -72,7 +72,7 @@ import Testing
             #expect(try await store.accept(try Samples.notification(3)) == .accepted)
             #expect(try await store.accept(try Samples.notification(4)) == .accepted)
             #expect(try await store.load().lastSequence == 4)
-            // The result is the one of now.
+            // The result is the current one.
             let news = try Samples.ended(1, devices: [Samples.device(1)])
             try await store.record(news)
             var finished = first
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `What a key stands for is told before anything is kept under it`(engine: Engine) async throws {
+    func `An idempotency key can be looked up before anything is stored under it`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.namespace.store(ofHub: 1)
             let first = try Samples.notification(1, key: "Key")
@@ -103,9 +103,9 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Of many at once with one key, one is kept`(engine: Engine) async throws {
+    func `Of many simultaneous requests with one key, one is stored`(engine: Engine) async throws {
         try await engine.runHub { store in
-            let acceptances = try await withThrowingTaskGroup(of: Acceptance.self) { group in
+            let acceptances = try await withThrowingTaskGroup(of: AcceptanceResult.self) { group in
                 for sequence in 1...32 {
                     group.addTask {
                         try await store.accept(
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `A sequence that is given out twice is refused, and nothing is kept`(engine: Engine) async throws {
+    func `A sequence that is already in use is rejected, and nothing is stored`(engine: Engine) async throws {
         try await engine.runHub { store in
             #expect(try await store.accept(try Samples.notification(1)) == .accepted)
             let other = try Samples.notification(1, id: "other")
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `The unfinished come in order, in portions, and leave when they end`(engine: Engine) async throws {
+    func `Unfinished notifications are listed in order, page by page, until they end`(engine: Engine) async throws {
         try await engine.runHub { store in
             let states: [NotificationOutcome.State] = [.enqueued, .scheduled, .processing, .completed, .enqueued, .enqueued]
             for (number, state) in states.enumerated() {
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `The notifications come newest first, in portions`(engine: Engine) async throws {
+    func `Notifications are listed newest first, page by page`(engine: Engine) async throws {
         try await engine.runHub { store in
             for sequence in [1, 2, 5, 7] as [Int64] { _ = try await store.accept(try Samples.notification(sequence)) }
             #expect(try await store.notifications(before: nil, limit: 3).map(\.sequence) == [7, 5, 2])
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `News takes the place of the outcome before and adds devices behind those that are there`(engine: Engine) async throws {
+    func `Progress replaces the previous outcome and appends devices`(engine: Engine) async throws {
         try await engine.runHub { store in
             _ = try await store.accept(try Samples.notification(1))
             var odd = Samples.device(3, outcome: .wrongToken)
@@ -201,7 +201,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `News of a notification that is forgotten is no news`(engine: Engine) async throws {
+    func `Progress of a deleted notification is ignored`(engine: Engine) async throws {
         try await engine.runHub { store in
             try await store.record(try Samples.ended(7, devices: [Samples.device(1)]))
             #expect(try await store.notifications(before: nil, limit: 9).isEmpty)
@@ -211,7 +211,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `What ended before a moment is forgotten oldest first, in portions, with its devices and its key`(
+    func `Notifications that ended long ago are deleted oldest first, in portions, with their devices and keys`(
         engine: Engine
     ) async throws {
         try await engine.runHub { store in
@@ -227,7 +227,7 @@ import Testing
             #expect(try await store.removeEnded(before: moment, limit: 2) == 1)
             #expect(try await store.removeEnded(before: moment, limit: 2) == 0)
             #expect(try await store.removeEnded(before: HubBench.dawn + .seconds(31), limit: 2) == 1)
-            // Without an end it stays, and what went took all with it but the count.
+            // An unfinished notification remains, and of the deleted ones only the last sequence is stored.
             #expect(try await store.notifications(before: nil, limit: 9).map(\.sequence) == [1])
             #expect(try await store.devices(ofNotification: 5, from: 0, limit: 9).isEmpty)
             #expect(try await store.notification(5) == nil)
@@ -238,7 +238,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Many at once are all kept`(engine: Engine) async throws {
+    func `Many simultaneous notifications are all stored`(engine: Engine) async throws {
         try await engine.runHub { store in
             try await withThrowingTaskGroup { group in
                 for writer in 0..<64 as Range<Int64> {

@@ -1,4 +1,4 @@
-import PushCore
+import PushModel
 import Storage
 import Support
 import Testing
@@ -6,7 +6,7 @@ import Testing
 @Suite struct PlanStoreTests {
     private static func plan(
         _ second: Int64, subject: String = "all *", content: NotificationContent? = nil, members: Int = 2
-    ) throws -> KeptPlan {
+    ) throws -> StoredPlan {
         let expression = try TagExpression(parsing: "Sports && !muted")
         var report = PlanReport(plannedAt: HubBench.dawn + .seconds(second), audience: .expression(expression), content: content)
         report.expiresAt = HubBench.dawn + .seconds(second + 600)
@@ -18,10 +18,10 @@ import Testing
         report.locales = [PlanReport.Count(name: "pt-BR", devices: 2)]
         report.nearMisses = [Samples.oddText]
         report.failedTerms = [PlanReport.FailedTerm(term: "!muted", matches: 1, without: nil)]
-        return KeptPlan(number: 0, subject: subject, members: members, report: report)
+        return StoredPlan(number: 0, subject: subject, members: members, report: report)
     }
 
-    private static func kept(_ plan: KeptPlan, _ number: Int64) -> KeptPlan {
+    private static func kept(_ plan: StoredPlan, _ number: Int64) -> StoredPlan {
         var kept = plan
         kept.number = number
         kept.report.id = kept.id
@@ -37,7 +37,7 @@ import Testing
     ]
 
     @Test(arguments: Engine.allCases)
-    func `Plans come back as they were, under the next number`(engine: Engine) async throws {
+    func `Plans are stored under the next number and returned unchanged`(engine: Engine) async throws {
         try await engine.runHub { store in
             #expect(try await store.lastPlan() == 0)
             for (number, content) in Self.contents.enumerated() {
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `The newest is listed first, and found by its subject`(engine: Engine) async throws {
+    func `Plans are listed newest first, and found by their subject`(engine: Engine) async throws {
         try await engine.runHub { store in
             for number in Int64(1)...5 {
                 _ = try await store.addPlan(try Self.plan(number, subject: number.isMultiple(of: 2) ? "even" : "odd"), parts: [])
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Old plans are forgotten, the oldest first, and no number comes back`(engine: Engine) async throws {
+    func `Old plans are deleted, oldest first, and their numbers are not used again`(engine: Engine) async throws {
         try await engine.runHub { store in
             for number in Int64(1)...6 { _ = try await store.addPlan(try Self.plan(number), parts: [[1]]) }
             #expect(try await store.removePlans(madeBefore: HubBench.dawn + .seconds(4), beyond: 9, limit: 2) == 2)
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `A plan stays until the notification that is bound to it has ended`(engine: Engine) async throws {
+    func `A plan remains until the notification that uses it has ended`(engine: Engine) async throws {
         try await engine.runHub { store in
             for number in Int64(1)...2 { _ = try await store.addPlan(try Self.plan(number), parts: [[1]]) }
             var notification = try Samples.notification(1)
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `A notification of a plan that is not there is not kept`(engine: Engine) async throws {
+    func `A notification of a missing plan is rejected`(engine: Engine) async throws {
         try await engine.runHub { store in
             var notification = try Samples.notification(1)
             for id in ["p-0001", "none"] {
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Plans belong to their hub and go with it`(engine: Engine) async throws {
+    func `Plans belong to their hub and are removed with it`(engine: Engine) async throws {
         try await engine.run { storage in
             for number in Int64(1)...2 {
                 try await storage.namespace.putHub(Samples.hub(number, name: "hub-\(number)"))

@@ -1,11 +1,11 @@
-import PushCore
+import PushModel
 import Storage
 import Support
 import Testing
 
 @Suite struct ProviderTokenStoreTests {
     @Test(arguments: Engine.allCases)
-    func `The last token of a key is kept`(engine: Engine) async throws {
+    func `The last token of a key is stored`(engine: Engine) async throws {
         try await engine.run { storage in
             let (store, first) = (storage.providerTokens, ProviderToken(token: Secret(Samples.oddText), issuedAt: HubBench.dawn))
             #expect(try await store.token("a") == nil)

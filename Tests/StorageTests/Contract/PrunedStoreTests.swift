@@ -1,4 +1,4 @@
-import PushCore
+import PushModel
 import Storage
 import Support
 import Testing
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `what is set aside comes back as it was, whatever it is`(engine: Engine) async throws {
+    func `a pruned device of any kind is returned unchanged`(engine: Engine) async throws {
         var devices = Samples.handles.enumerated().map { number, handle in
             PrunedDevice(
                 .registration(
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `those that are meant are found, page by page, the latest first`(engine: Engine) async throws {
+    func `pruned devices are found by a filter, page by page, latest first`(engine: Engine) async throws {
         try await engine.runHub { store in
             try await store.commit(Self.change((1...5).map { Self.pruned($0, after: Int64($0)) }))
             try await store.commit(Self.change([Self.pruned(6, reason: "ExpiredToken", notification: "n-2", after: 6)]))
@@ -71,42 +71,42 @@ import Testing
             #expect(try await numbers(PrunedFilter(notificationID: "n-1", since: HubBench.dawn + .seconds(4))) == [5, 4])
             #expect(try await numbers(PrunedFilter(id: Samples.id(2).text)) == [2])
             #expect(try await numbers(PrunedFilter(id: Samples.id(2).text, reason: "ExpiredToken")) == [])
-            #expect(try await store.forgetPruned(before: HubBench.dawn + .seconds(4), limit: 2, keepsUntold: false) == 2)
-            #expect(try await store.forgetPruned(before: HubBench.dawn + .seconds(4), limit: 2, keepsUntold: false) == 1)
+            #expect(try await store.forgetPruned(before: HubBench.dawn + .seconds(4), limit: 2, keepsUnreported: false) == 2)
+            #expect(try await store.forgetPruned(before: HubBench.dawn + .seconds(4), limit: 2, keepsUnreported: false) == 1)
             #expect(try await numbers(PrunedFilter()) == [6, 5, 4])
         }
     }
 
     @Test(arguments: Engine.allCases)
-    func `who came back is not set aside any more, and news to those who may have been told`(engine: Engine) async throws {
+    func `a restored device is not pruned any more, and is reported if its removal may have been reported`(engine: Engine) async throws {
         try await engine.runHub { store in
             try await store.commit(Self.change((1...4).map { Self.pruned($0) }))
             try await store.commit(Self.back([4]))
-            #expect(try await store.untoldPruned(limit: 2).map(\.number) == [1, 2])
+            #expect(try await store.unreportedPruned(limit: 2).map(\.number) == [1, 2])
             try await store.commit(Self.back([2, 3]))
             #expect(try await store.pruned(PrunedFilter(), below: nil, limit: 9).map(\.number) == [1])
-            let untold = try await store.untoldPruned(limit: 9)
+            let untold = try await store.unreportedPruned(limit: 9)
             #expect(untold.map(\.id) == [Samples.id(1).text, Samples.id(2).text] && untold.map(\.isRestored) == [false, true])
             #expect(untold.last?.time == HubBench.dawn + .seconds(99) && untold.last?.number == 5)
             try await store.acknowledgePruned(upTo: 5)
-            #expect(try await store.untoldPruned(limit: 9).isEmpty)
+            #expect(try await store.unreportedPruned(limit: 9).isEmpty)
             #expect(try await store.pruned(PrunedFilter(), below: nil, limit: 9).map(\.number) == [1])
         }
     }
 
     @Test(arguments: Engine.allCases)
-    func `what nobody was told of stays, up to a number`(engine: Engine) async throws {
+    func `pruned devices that have not been reported remain, up to a limit`(engine: Engine) async throws {
         try await engine.runHub { store in
             try await store.commit(Self.change((1...6).map { Self.pruned($0) }))
             try await store.acknowledgePruned(upTo: 1)
-            #expect(try await store.forgetPruned(before: .distantFuture, limit: 9, keepsUntold: true) == 1)
-            #expect(try await store.countUntoldPruned() == 5)
-            #expect(try await store.dropUntoldPruned(beyond: 5) == 0)
-            #expect(try await store.dropUntoldPruned(beyond: 2) == 3)
-            #expect(try await store.untoldPruned(limit: 9).map(\.number) == [5, 6])
-            #expect(try await store.countUntoldPruned() == 2)
-            #expect(try await store.forgetPruned(before: .distantFuture, limit: 9, keepsUntold: false) == 5)
-            #expect(try await store.countUntoldPruned() == 0)
+            #expect(try await store.forgetPruned(before: .distantFuture, limit: 9, keepsUnreported: true) == 1)
+            #expect(try await store.countUnreportedPruned() == 5)
+            #expect(try await store.dropUnreportedPruned(beyond: 5) == 0)
+            #expect(try await store.dropUnreportedPruned(beyond: 2) == 3)
+            #expect(try await store.unreportedPruned(limit: 9).map(\.number) == [5, 6])
+            #expect(try await store.countUnreportedPruned() == 2)
+            #expect(try await store.forgetPruned(before: .distantFuture, limit: 9, keepsUnreported: false) == 5)
+            #expect(try await store.countUnreportedPruned() == 0)
         }
     }
 }

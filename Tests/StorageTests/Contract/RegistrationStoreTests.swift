@@ -1,11 +1,11 @@
-import PushCore
+import PushModel
 import Storage
 import Support
 import Testing
 
 @Suite struct RegistrationStoreTests {
     @Test(arguments: Engine.allCases)
-    func `A hub that is new has nothing`(engine: Engine) async throws {
+    func `A new hub is empty`(engine: Engine) async throws {
         try await engine.runHub { store in
             let loaded = try await store.load()
             #expect(loaded == StoredHub())
@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Registrations of every platform and kind come back as they were, in the order of their places`(
+    func `Registrations of every platform and kind are returned unchanged, in row order`(
         engine: Engine
     ) async throws {
         var registrations = Samples.handles.enumerated().map { number, handle in
@@ -32,8 +32,8 @@ import Testing
                     installationID: Samples.oddText, secondaryTile: Samples.oddText))
         }
         let puts =
-            registrations.enumerated().map { PlacedRegistration(place: UInt32($0 * 7), registration: $1) }
-            + [PlacedRegistration(place: .max, registration: Samples.registration(999))]
+            registrations.enumerated().map { RegistrationRow(place: UInt32($0 * 7), registration: $1) }
+            + [RegistrationRow(place: .max, registration: Samples.registration(999))]
         try await engine.runHub { store in
             try await store.commit(RegistrationChange(puts: puts.reversed()))
             let loaded = try await store.load()
@@ -48,15 +48,15 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Installations come back with all of their fields`(engine: Engine) async throws {
+    func `Installations are returned with all of their fields`(engine: Engine) async throws {
         let puts = [
-            PlacedInstallation(place: 0, installation: Installation(id: "", handle: .phone(1)), expiration: .distantFuture),
-            PlacedInstallation(place: 1, installation: try Samples.installation(), expiration: HubBench.dawn),
+            InstallationRow(place: 0, installation: Installation(id: "", handle: .phone(1)), expiration: .distantFuture),
+            InstallationRow(place: 1, installation: try Samples.installation(), expiration: HubBench.dawn),
         ]
         try await engine.runHub { store in
             try await store.commit(RegistrationChange(installationPuts: puts))
             #expect(try await store.load().installations == puts)
-            let changed = PlacedInstallation(place: 0, installation: try Samples.installation("1"), expiration: HubBench.dawn)
+            let changed = InstallationRow(place: 0, installation: try Samples.installation("1"), expiration: HubBench.dawn)
             try await store.commit(RegistrationChange(installationRemovals: [1, 5], installationPuts: [changed]))
             #expect(try await store.load().installations == [changed])
             try await store.commit(RegistrationChange(installationRemovals: [0], installationPuts: [changed]))
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Whose registration it was that left is known as long as its departure, and not when it is back`(engine: Engine) async throws {
+    func `A removed registration can be found as long as its departure is stored, and not after it returns`(engine: Engine) async throws {
         try await engine.run { storage in
             let (store, other) = (storage.namespace.store(ofHub: 1), storage.namespace.store(ofHub: 2))
             var rows = (1...4).map { Samples.put(UInt32($0), $0) }
@@ -92,7 +92,7 @@ import Testing
             #expect(try await left(.handle(rows[1].registration.handle)) == [expected[2], expected[1]])
             #expect(try await left(.handle(rows[0].registration.handle)) == [expected[0]])
             #expect(try await left(.registration(rows[3].registration.id)) == [expected[3]])
-            // Of what stood nowhere there is nothing to say.
+            // Nothing is known about a registration that was in no row.
             #expect(try await left(.registration(Samples.id(9))).isEmpty)
             #expect(try await left(.installation("Pad")).isEmpty)
             #expect(try await left(.handle(.phone(77))).isEmpty)
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Single rows are read by their places, in the order that was asked, and what is not there is left out`(
+    func `Single rows are returned in the requested order, and empty rows are left out`(
         engine: Engine
     ) async throws {
         let handle = try #require(Samples.handles.first { $0.platform == .wns })
@@ -115,10 +115,10 @@ import Testing
             tags: [try Tag("Größe"), try Tag("$UserId:{a=b}")],
             template: try Samples.templates().first { $0.platform == .wns },
             pushVariables: ["a": Samples.oddText], installationID: Samples.oddText, secondaryTile: "tile")
-        let puts = [Samples.put(0, 1), PlacedRegistration(place: 3, registration: whole), Samples.put(70_000, 2)]
+        let puts = [Samples.put(0, 1), RegistrationRow(place: 3, registration: whole), Samples.put(70_000, 2)]
         let installations = [
-            PlacedInstallation(place: 2, installation: try Samples.installation(), expiration: HubBench.dawn),
-            PlacedInstallation(place: 5, installation: Installation(id: "pad", handle: .phone(1)), expiration: .distantFuture),
+            InstallationRow(place: 2, installation: try Samples.installation(), expiration: HubBench.dawn),
+            InstallationRow(place: 5, installation: Installation(id: "pad", handle: .phone(1)), expiration: .distantFuture),
         ]
         try await engine.runHub { store in
             try await store.commit(RegistrationChange(puts: puts, installationPuts: installations))
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `What is put takes the place of what stood there`(engine: Engine) async throws {
+    func `A stored row replaces its previous content`(engine: Engine) async throws {
         try await engine.runHub { store in
             try await store.commit(RegistrationChange(puts: [Samples.put(0, 1), Samples.put(1, 2)]))
             try await store.commit(RegistrationChange(puts: [Samples.put(0, 1, etag: 2)]))
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Two registrations change places, and one moves`(engine: Engine) async throws {
+    func `Two registrations swap rows, and one moves`(engine: Engine) async throws {
         try await engine.runHub { store in
             try await store.commit(RegistrationChange(puts: [Samples.put(0, 1), Samples.put(1, 2)]))
             try await store.commit(RegistrationChange(puts: [Samples.put(0, 2), Samples.put(1, 1)]))
@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `A registration leaves with a reason, its place is used again, and an id that departed comes back`(
+    func `A registration is removed with a reason, its row is reused, and a removed id can return`(
         engine: Engine
     ) async throws {
         try await engine.runHub { store in
@@ -174,7 +174,7 @@ import Testing
             loaded = try await store.load()
             #expect(loaded.registrations == [Samples.put(0, 5), Samples.put(9, 1)])
             #expect(loaded.departures[Samples.id(1)] == nil && loaded.departures.count == 3)
-            // Out and in again in one change, at another place.
+            // Removed and added again in one change, in another row.
             try await store.commit(RegistrationChange(removals: [Samples.removal(9, 1)], puts: [Samples.put(2, 1)]))
             loaded = try await store.load()
             #expect(loaded.registrations == [Samples.put(0, 5), Samples.put(2, 1)])
@@ -183,7 +183,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `An id that departs twice has its last departure`(engine: Engine) async throws {
+    func `An id that is removed twice has its last departure`(engine: Engine) async throws {
         try await engine.runHub { store in
             try await store.commit(RegistrationChange(removals: [Samples.removal(0, 1)]))
             let again = Samples.removal(0, 1, .expired, after: 9)
@@ -193,7 +193,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Departures are forgotten oldest first, in portions, and those at the moment stay`(engine: Engine) async throws {
+    func `Departures are deleted oldest first, in portions, and those at the exact time remain`(engine: Engine) async throws {
         try await engine.runHub { store in
             let removals = (0..<5).map { Samples.removal(UInt32($0), $0, after: Int64($0)) }
             try await store.commit(RegistrationChange(removals: removals.reversed()))
@@ -207,26 +207,26 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `The last outcome belongs to a registration, not to its place`(engine: Engine) async throws {
+    func `A last outcome belongs to a registration, not to its row`(engine: Engine) async throws {
         try await engine.runHub { store in
             try await store.commit(RegistrationChange(puts: (0..<5).map { Samples.put(UInt32($0), $0) }))
             _ = try await store.accept(try Samples.notification(1))
             try await store.record(
                 try Samples.ended(1, lastOutcomes: [0: .success, 1: .wrongToken, 2: .dropped, 3: .throttled, 77: .success]))
             #expect(try await store.load().lastOutcomes == [0: .success, 1: .wrongToken, 2: .dropped, 3: .throttled])
-            // An update keeps it, a removal does not, nor does somebody else.
+            // An update preserves it. A removal or another registration in the row deletes it.
             try await store.commit(
                 RegistrationChange(removals: [Samples.removal(1, 1)], puts: [Samples.put(0, 0, etag: 2), Samples.put(2, 22)]))
             try await store.commit(RegistrationChange(puts: [Samples.put(1, 11), Samples.put(77, 77)]))
             #expect(try await store.load().lastOutcomes == [0: .success, 3: .throttled])
-            // Whoever moves leaves it behind.
+            // A registration that moves to another row loses it.
             try await store.commit(RegistrationChange(puts: [Samples.put(8, 3)]))
             #expect(try await store.load().lastOutcomes == [0: .success])
         }
     }
 
     @Test(arguments: Engine.allCases)
-    func `Hubs do not see each other's rows`(engine: Engine) async throws {
+    func `The rows of a hub are invisible to other hubs`(engine: Engine) async throws {
         try await engine.run { storage in
             let (first, second) = (storage.namespace.store(ofHub: 1), storage.namespace.store(ofHub: 2))
             try await first.commit(RegistrationChange(puts: [Samples.put(0, 1)]))

@@ -1,4 +1,4 @@
-import PushCore
+import PushModel
 import Storage
 import Support
 import Testing
@@ -13,7 +13,7 @@ import Testing
             queuedAt: HubBench.dawn, endedAt: ended.map { HubBench.dawn + .seconds($0) })
     }
 
-    /// With everything that a run can have.
+    /// A run with all optional properties.
     private var full: RunRecord {
         var report = RunReport()
         report.add(
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `A run comes back as it was kept, and changed as it was changed`(engine: Engine) async throws {
+    func `A run is returned unchanged, also after an update`(engine: Engine) async throws {
         try await engine.run { storage in
             let runs = storage.runs
             let added = try await runs.add([full, run()], RunCause())
@@ -47,7 +47,7 @@ import Testing
             try await runs.update(second)
             #expect(try await runs.run(2) == second)
             #expect(try await runs.run(3) == nil)
-            // News of a run that is forgotten is no news.
+            // An update of a deleted run is ignored.
             second.number = 9
             try await runs.update(second)
             #expect(try await runs.run(9) == nil)
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Every trigger comes back`(engine: Engine) async throws {
+    func `Every kind of trigger is returned unchanged`(engine: Engine) async throws {
         try await engine.run { storage in
             let triggers: [RunTrigger] = [
                 .http(by: "key:ops"), .backend(user: "alice"), .schedule(name: "morning", moment: HubBench.dawn),
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Of a flow there is one run with a key`(engine: Engine) async throws {
+    func `A flow has one run for each key`(engine: Engine) async throws {
         try await engine.run { storage in
             let runs = storage.runs
             let added = try await runs.add([run(key: "k"), run(key: "k"), run("other", key: "k"), run(), run()], RunCause())
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Runs are found by flow, state and trigger, newest first, in portions, without their reports`(engine: Engine) async throws {
+    func `Runs are found by flow, state and trigger, newest first, page by page, without their reports`(engine: Engine) async throws {
         try await engine.run { storage in
             let runs = storage.runs
             _ = try await runs.add([full], RunCause())
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `What ended long ago is forgotten, the oldest first, and its number is not used again`(engine: Engine) async throws {
+    func `Runs that ended long ago are deleted, oldest first, and their numbers are not used again`(engine: Engine) async throws {
         try await engine.run { storage in
             let runs = storage.runs
             _ = try await runs.add(
@@ -117,30 +117,30 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Schedules are kept by name, and heard with the runs that come of it`(engine: Engine) async throws {
+    func `Schedules are stored by name, and their last due time together with the runs it starts`(engine: Engine) async throws {
         try await engine.run { storage in
             let runs = storage.runs
             let rule = ScheduleRule(
                 name: "morning", flow: "greet", cron: try CronSchedule("30 9 * * MON-FRI"), timeZone: "Europe/Lisbon", missed: .all,
                 arguments: ["text": .string(Samples.oddText)])
-            let kept = KeptSchedule(rule: rule, isConfigured: true, isPaused: true, heard: HubBench.dawn)
+            let kept = StoredSchedule(rule: rule, isConfigured: true, isPaused: true, heard: HubBench.dawn)
             try await runs.keep(kept)
-            #expect(try await runs.schedules(hearingFrom: .distantFuture) == [kept])
+            #expect(try await runs.schedules(startingFrom: .distantFuture) == [kept])
             var changed = kept
             (changed.isPaused, changed.isConfigured) = (false, false)
             try await runs.keep(changed)
             _ = try await runs.add([run()], RunCause(heard: ["morning": HubBench.dawn + .seconds(9), "gone": HubBench.dawn]))
-            // Never back.
+            // The time never goes back.
             _ = try await runs.add([], RunCause(heard: ["morning": HubBench.dawn + .seconds(3)]))
             changed.heard = HubBench.dawn + .seconds(9)
-            #expect(try await runs.schedules(hearingFrom: .distantFuture) == [changed])
+            #expect(try await runs.schedules(startingFrom: .distantFuture) == [changed])
             try await runs.removeSchedule("morning")
-            #expect(try await runs.schedules(hearingFrom: .distantFuture).isEmpty)
+            #expect(try await runs.schedules(startingFrom: .distantFuture).isEmpty)
         }
     }
 
     @Test(arguments: Engine.allCases)
-    func `Events are kept with what happened, and gone with the runs that come of them`(engine: Engine) async throws {
+    func `Events are stored with their facts, and deleted together with adding the runs they start`(engine: Engine) async throws {
         try await engine.run { storage in
             let hub = storage.namespace.store(ofHub: 1)
             func event(_ id: String) -> HubEvent {
@@ -151,7 +151,7 @@ import Testing
             var change = RegistrationChange()
             change.events = [event("1"), event(Samples.oddText)]
             try await hub.commit(change)
-            let kept = KeptNotification(
+            let kept = StoredNotification(
                 sequence: 1, request: try .alert(),
                 outcome: NotificationOutcome(id: "n", state: .enqueued, tags: nil, enqueuedAt: HubBench.dawn))
             _ = try await hub.accept(kept)
@@ -174,16 +174,16 @@ import Testing
     }
 }
 
-/// What only a file can be asked.
+/// Tests that need a database file.
 @Suite struct SQLiteRunStoreTests {
-    @Test func `A backup begins nothing by itself once it is restored`() async throws {
+    @Test func `A restored backup starts no run by itself`() async throws {
         let bench = try await Bench()
         let runs = bench.storage.runs
         let open = RunRecord(
             flow: "a", script: "a.lua", trigger: .command(by: "owner"), guarantee: .atLeastOnce, state: .running, queuedAt: HubBench.dawn)
         _ = try await runs.add([open], RunCause())
         try await runs.keep(
-            KeptSchedule(
+            StoredSchedule(
                 rule: ScheduleRule(name: "s", flow: "a", cron: try CronSchedule("@daily"), missed: .all), isConfigured: false,
                 heard: HubBench.dawn))
         var change = RegistrationChange()
@@ -197,12 +197,12 @@ import Testing
         #expect(try await other.run(1)?.state == .interrupted)
         #expect(try await other.events(limit: 9).isEmpty)
         let now = HubBench.dawn + .seconds(99)
-        #expect(try await other.schedules(hearingFrom: now).map(\.heard) == [now])
-        // Who has them from before changes nothing of what came instead.
+        #expect(try await other.schedules(startingFrom: now).map(\.heard) == [now])
+        // A store from before the restore cannot change the restored data.
         #expect(await refusal { try await runs.add([open], RunCause()) }?.code == "storage.unavailable")
     }
 
-    @Test func `A row that means nothing is named`() async throws {
+    @Test func `The error for an unreadable row names the row`() async throws {
         let bench = try await Bench()
         _ = try await bench.storage.runs.add(
             [RunRecord(flow: "a", script: "a.lua", trigger: .command(by: "x"), guarantee: .atMostOnce, queuedAt: HubBench.dawn)], RunCause()

@@ -2,7 +2,7 @@ import Storage
 import Support
 import Testing
 
-@testable import PushCore
+@testable import PushModel
 
 @Suite struct SecurePayloadStoreTests {
     private func payload(
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `A payload comes back with all of its fields`(engine: Engine) async throws {
+    func `A payload is returned with all of its fields`(engine: Engine) async throws {
         try await engine.run { storage in
             let reads = SecureRead.Result.allCases.map { SecureRead(time: HubBench.dawn, username: Samples.oddText, result: $0) }
             for (number, ending) in [nil, .expired, .exhausted, .revoked].enumerated() as EnumeratedSequence<[SealedPayload.Ending?]> {
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `An id in use is not given again, and what it stands for stays`(engine: Engine) async throws {
+    func `An id in use is not used again, and its payload is unchanged`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.securePayloads
             #expect(try await store.insert(try payload("1"), limit: 9, ofSender: 9) == .inserted)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `A change that fails keeps nothing, and one of nothing is told`(engine: Engine) async throws {
+    func `A change that fails stores nothing, and a change of a missing payload returns nil`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.securePayloads
             _ = try await store.insert(try payload("1"), limit: 9, ofSender: 9)
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Changes at once come one after the other`(engine: Engine) async throws {
+    func `Simultaneous changes are made one after the other`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.securePayloads
             _ = try await store.insert(try payload("1"), limit: 9, ofSender: 9)
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `The limit counts what can be read, of one addressee in any case`(engine: Engine) async throws {
+    func `The limit counts readable payloads of one addressee, in any letter case`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.securePayloads
             #expect(try await store.insert(try payload("1"), limit: 2, ofSender: 2) == .inserted)
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `A sender has a share of an addressee's room, in any case, and others the rest`(engine: Engine) async throws {
+    func `A sender has a share of an addressee's limit, in any letter case, and others have the rest`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.securePayloads
             func insert(_ id: String, from sender: String, for addressee: String = "bob") async throws -> SecurePayloadInsertion {
@@ -102,7 +102,7 @@ import Testing
             }
             #expect(try await insert("1", from: "alice") == .inserted)
             #expect(try await insert("2", from: "ALICE") == .inserted)
-            #expect(try await insert("3", from: "Alice") == .fullOfSender)
+            #expect(try await insert("3", from: "Alice") == .senderIsFull)
             #expect(try await insert("3", from: "alice", for: "carol") == .inserted)
             #expect(try await insert("4", from: "dan") == .inserted)
             #expect(try await insert("5", from: "dan") == .full)
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `What was read gives way, of the same sender where the share is used, else whoever sent it`(engine: Engine) async throws {
+    func `A payload that was read is displaced: the sender's own if the share is used up, else any sender's`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.securePayloads
             let later = HubBench.dawn + .seconds(1)
@@ -127,10 +127,10 @@ import Testing
             }
             for id in ["1", "2"] { #expect(try await insert(id) == .inserted) }
             try await read("2", .forbidden)
-            #expect(try await insert("3") == .fullOfSender)
+            #expect(try await insert("3") == .senderIsFull)
             try await read("2", .granted)
             let before = try #require(try await store.payload("2"))
-            #expect(try await insert("3") == .insertedInstead(of: before))
+            #expect(try await insert("3") == .displacedOther(of: before))
             let displaced = try await store.payload("2")
             #expect(displaced?.ending == .expired && displaced?.expiration == later && displaced?.sealed == nil)
             #expect(try await store.payload("1")?.isLive == true)
@@ -139,26 +139,26 @@ import Testing
             try await read("3", .granted)
             try await read("5", .granted)
             let third = try #require(try await store.payload("3"))
-            #expect(try await insert("6", from: "eve") == .insertedInstead(of: third))
+            #expect(try await insert("6", from: "eve") == .displacedOther(of: third))
             #expect(try await store.readable(by: try Tag.ofUser("bob")).map(\.id).sorted() == ["1", "4", "5", "6"])
             let fifth = try #require(try await store.payload("5"))
-            #expect(try await insert("7") == .insertedInstead(of: fifth))
+            #expect(try await insert("7") == .displacedOther(of: fifth))
             #expect(try await insert("8") == .full)
-            // What gave way is forgotten as soon as anything else that is over.
+            // A displaced payload is deleted after the same retention as other ended ones.
             _ = try await store.sweep(now: later + .seconds(1), retention: .seconds(1))
             for id in ["2", "3", "5"] { #expect(try await store.payload(id) == nil) }
         }
     }
 
     @Test(arguments: Engine.allCases)
-    func `A user takes along what was sent from and to the name, which somebody else may have next`(engine: Engine) async throws {
+    func `Removing a user deletes payloads from and to that name, before another user takes it`(engine: Engine) async throws {
         try await engine.run { storage in
             let (store, bob) = (storage.securePayloads, try Tag.username("bob"))
             let account = Account(user: bob, username: "bob", hash: PasswordHash(cost: 4, salt: [1], digest: [2]))
             for (id, sender, addressee) in [("1", "alice", "BOB"), ("2", "Bob", "alice"), ("3", "alice", "carol")] {
                 #expect(try await store.insert(try payload(id, from: sender, for: addressee), limit: 9, ofSender: 9) == .inserted)
             }
-            // Nobody has the name yet: then nothing is anybody's to take away.
+            // Without an account of that name nothing is deleted.
             #expect(try await !storage.accounts.remove(bob))
             #expect(try await store.payload("1") != nil)
             #expect(try await storage.accounts.insert(account))
@@ -170,7 +170,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `What an addressee can read is listed by its end, and counted by the key that sealed it`(engine: Engine) async throws {
+    func `An addressee's readable payloads are listed by expiration and counted by the key that sealed them`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.securePayloads
             for (id, seconds, addressee, mark) in [
@@ -194,7 +194,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Sweeping ends what has expired once, and forgets it after the retention`(engine: Engine) async throws {
+    func `A sweep ends expired payloads once, and deletes them after the retention`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.securePayloads
             for (id, seconds) in [("1", 10), ("2", 20), ("3", 30)] as [(String, Int64)] {
@@ -218,7 +218,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `An id that is used again lives as long as its new payload, however often that happens`(engine: Engine) async throws {
+    func `An id that is used again lives as long as its new payload, any number of times`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.securePayloads
             for round in 0..<200 {

@@ -1,14 +1,14 @@
-import PushCore
+import PushModel
 import Storage
 import Support
 import Testing
 
-/// At most so many in a period, and nobody counted twice.
+/// A limit per period, which counts every token once.
 @Suite struct SlotTests {
     private let dawn = HubBench.dawn
 
     @Test(arguments: Engine.allCases)
-    func `A key has as many slots as the limit says, each key its own`(engine: Engine) async throws {
+    func `Every key has its own slots, as many as the limit`(engine: Engine) async throws {
         try await engine.runSpaces { spaces throws in
             let space = spaces.space("plugin")
             #expect(try await space.take(["a", "b"], "1") == [true, true])
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `A token gets the answer that it got, and takes nothing`(engine: Engine) async throws {
+    func `The same token gets the same result and takes no other slot`(engine: Engine) async throws {
         try await engine.runSpace { space throws in
             #expect(try await space.take(["a"], "1", of: 1) == [true])
             #expect(try await space.take(["a", "b"], "2", of: 1) == [false, true])
@@ -31,20 +31,20 @@ import Testing
                 #expect(try await space.take(["a"], "1", of: 1, after: .seconds(10)) == [true])
             }
             #expect(try await space.usage() == used)
-            // Also a refusal stays one when there is a slot again, as long as its period lasts.
+            // A refusal also stays the same within its period, even if a slot is free again.
             #expect(try await space.take(["a"], "3", of: 1, after: .seconds(1800)) == [false])
             #expect(try await space.take(["a"], "3", of: 1, after: .seconds(4000)) == [false])
             #expect(try await space.take(["a"], "3", of: 9, after: .seconds(4000)) == [false])
             #expect(try await space.take(["a"], "4", of: 1, after: .seconds(4000)) == [true])
             #expect(try await space.take(["a"], "3", of: 1, after: .seconds(5400)) == [false])
-            // When it has passed, the question is a new one.
+            // After the period the same token is a new request.
             #expect(try await space.take(["a"], "4", of: 1, after: .seconds(7600)) == [true])
             #expect(try await space.take(["a"], "5", of: 1, after: .seconds(7600)) == [false])
         }
     }
 
     @Test(arguments: Engine.allCases)
-    func `A key named twice is asked once`(engine: Engine) async throws {
+    func `A key that is named twice takes one slot`(engine: Engine) async throws {
         try await engine.runSpace { space throws in
             #expect(try await space.take(["a", "b", "a", "a"], "1", of: 1) == [true, true, true, true])
             #expect(try await space.take(["a", "c", "a"], "2", of: 1) == [false, true, false])
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `A slot is free when the period has passed since it was taken, not sooner`(engine: Engine) async throws {
+    func `A slot is free again exactly when the period has passed`(engine: Engine) async throws {
         try await engine.runSpace { space throws in
             #expect(try await space.take(["a"], "1") == [true])
             #expect(try await space.take(["a"], "2", after: .seconds(1800)) == [true])
@@ -67,10 +67,10 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Whoever asks at once gets no more slots than there are`(engine: Engine) async throws {
+    func `Simultaneous requests never get more slots than the limit`(engine: Engine) async throws {
         try await engine.runSpace { space throws in
             let answers = try await withThrowingTaskGroup(of: [Bool].self) { group in
-                // Each asks twice.
+                // Each token asks twice.
                 for number in 0..<60 { group.addTask { try await space.take(["a", "b"], "\(number / 2)", of: 7) } }
                 return try await group.reduce(into: [[Bool]]()) { $0.append($1) }
             }
@@ -80,14 +80,14 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Of refusals the last hundred are remembered, and of slots all`(engine: Engine) async throws {
+    func `The last hundred refusals are recorded, and all granted slots`(engine: Engine) async throws {
         try await engine.runSpace { space throws in
             #expect(try await space.take(["a"], "first", of: 1) == [true])
             for number in 0..<100 { #expect(try await space.take(["a"], "\(number)", of: 1) == [false]) }
             let used = try await space.usage()
             #expect(try await space.take(["a"], "100", of: 1) == [false])
             #expect(try await space.usage() == used)
-            // With another limit, whoever is remembered is told apart from whoever is not.
+            // A higher limit shows which tokens are still recorded.
             #expect(try await space.take(["a"], "first", of: 1) == [true])
             #expect(try await space.take(["a"], "1", of: 2) == [false])
             #expect(try await space.take(["a"], "0", of: 2) == [true])
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `Slots and values of one name have nothing to do with each other`(engine: Engine) async throws {
+    func `Slots and values of the same name are independent`(engine: Engine) async throws {
         try await engine.runSpaces { spaces throws in
             let space = spaces.space("plugin")
             #expect(try await space.take(["k"], "1", of: 1) == [true])
@@ -105,7 +105,7 @@ import Testing
             #expect(try await space.remove("k", if: .always, now: dawn) == .removed)
             #expect(try await space.take(["k"], "2", of: 1) == [false])
             #expect(try await space.usage().entries == 1)
-            // They expire as values do.
+            // Slots expire like values.
             #expect(try await spaces.removeExpired(now: dawn + .milliseconds(3_599_999), limit: 9) == 0)
             #expect(try await spaces.removeExpired(now: dawn + .seconds(3600), limit: 9) == 1)
             #expect(try await space.usage() == KeyValueUsage())
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `A clock that was a year ahead holds a slot no longer than a period from when it was set right`(engine: Engine) async throws {
+    func `After a clock was a year ahead, a slot is held for one period from the correction at most`(engine: Engine) async throws {
         try await engine.runSpace { space throws in
             #expect(try await space.take(["a"], "1", of: 1, after: .seconds(365 * 86_400)) == [true])
             #expect(try await space.take(["a"], "1", of: 1) == [true])

@@ -1,10 +1,10 @@
 import GRDB
-import PushCore
+import PushModel
 import Support
 
 @testable import Storage
 
-/// An SQLite engine in a folder of its own.
+/// A SQLite engine in its own folder.
 final class Bench: Sendable {
     let folder: Folder
     let storage: SQLiteStorage
@@ -16,7 +16,7 @@ final class Bench: Sendable {
 
     var store: any HubStore { storage.namespace.store(ofHub: 1) }
 
-    /// Runs SQL on the connection that writes.
+    /// Runs SQL on the writing connection.
     func execute(_ sql: String) async throws {
         try await storage.database.pool.writeWithoutTransaction { try $0.execute(sql: sql) }
     }
@@ -25,7 +25,7 @@ final class Bench: Sendable {
         try await storage.database.pool.writeWithoutTransaction { try Int.fetchOne($0, sql: sql) }
     }
 
-    /// Throws what the first row that cannot be read is left out for.
+    /// Throws the reason for the first unreadable row.
     func loadAll() async throws {
         if let row = try await store.load().unreadable.first { throw PushError("storage.corrupt", row.reason) }
     }
@@ -35,7 +35,7 @@ final class Bench: Sendable {
 
 typealias Work = @Sendable () async throws -> Void
 
-/// The tasks' errors, nil for those that succeed, in the order of the work.
+/// The errors of the tasks, nil for success, in the order of the work.
 func outcomes(_ work: [Work]) async -> [PushError?] {
     await withTaskGroup(of: (Int, PushError?).self) { group in
         for (number, work) in work.enumerated() { group.addTask { (number, await refusal { try await work() }) } }

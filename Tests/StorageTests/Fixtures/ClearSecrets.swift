@@ -1,13 +1,13 @@
 import FoundationEssentials
 import GRDB
-import PushCore
+import PushModel
 import Support
 
 @testable import Storage
 
-/// The database of a server before secrets were sealed, as it lies on the disk when that server was killed.
+/// The database of a server from before secrets were sealed, as found on the disk after a crash.
 struct ClearSecrets {
-    /// What each secret of it contains, and what is left of secrets that were replaced or removed.
+    /// The text in each secret, and the remains of secrets that were replaced or removed.
     static let planted = [
         "planted-server-primary", "planted-server-secondary", "planted-hub-primary", "planted-hub-secondary", "planted-credential",
         "planted-token", "planted-address", "planted-value", "planted-replaced", "planted-removed",
@@ -16,7 +16,7 @@ struct ClearSecrets {
     let folder: Folder
     var path: String { folder.file("hub.db") }
 
-    /// - Parameter devices: registrations of the hub.
+    /// - Parameter devices: Number of registrations in the hub.
     init(devices: Int = 0) async throws {
         folder = try Folder()
         let made = try Folder()
@@ -25,7 +25,7 @@ struct ClearSecrets {
         try SQLiteSchema.migrator.migrate(pool, upTo: "sends to plans")
         try await pool.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA application_id = \(SQLiteSchema.applicationID)")
-            // So that what is removed stays in its page, as it does where SQLite is built without the option to erase it.
+            // Removed data stays in its page, as with a SQLite that is built without secure deletion.
             try database.execute(sql: "PRAGMA secure_delete = OFF")
             try Self.fill(database, devices)
             try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
@@ -69,21 +69,21 @@ struct ClearSecrets {
         }
     }
 
-    /// What is only in the log when the server is killed, and what leaves the secrets of before in their pages.
+    /// Changes that are only in the log at the crash, and that leave old secrets in their pages.
     private static func change(_ database: Database) throws {
         try database.execute(sql: "UPDATE hub SET description = ? WHERE number = 1", arguments: [description("planted-credential")])
         try database.execute(sql: "DELETE FROM hub WHERE number = 2")
     }
 
     static let value = #""planted-value""#
-    /// One slot that is taken.
+    /// A slot window with one slot taken.
     static var slots: [UInt8] {
         var window = SlotWindow()
         _ = window.decide(SlotWindow.Token("1"), limit: 1, within: .seconds(3600), now: HubBench.dawn)
         return window.packed
     }
 
-    /// The planted texts that stand in a file of a folder, each with the names of its files.
+    /// The planted texts that occur in files of a folder, with the names of the files.
     static func found(in folder: Folder) throws -> [String: [String]] {
         var found: [String: [String]] = [:]
         for name in folder.files {
@@ -95,7 +95,7 @@ struct ClearSecrets {
 }
 
 extension [UInt8] {
-    /// Whether the bytes of a text stand among them.
+    /// Whether the bytes contain a text.
     func contains(_ text: String) -> Bool {
         let wanted = Array(text.utf8)
         guard count >= wanted.count, let first = wanted.first else { return false }

@@ -1,12 +1,12 @@
-import PushCore
+import PushModel
 import Storage
 import Support
 
-/// The engines that keep the same promises.
+/// The storage engines, which have the same contract.
 enum Engine: String, CaseIterable {
     case memory, sqlite
 
-    /// Does `work` with an engine that has nothing in it yet.
+    /// Runs `work` with an empty engine.
     func run(_ work: (any StorageEngine) async throws -> Void) async throws {
         switch self {
         case .memory: try await work(MemoryStorage())
@@ -19,7 +19,7 @@ enum Engine: String, CaseIterable {
         }
     }
 
-    /// The same with the store of one hub.
+    /// Runs `work` with the store of one hub in an empty engine.
     func runHub(_ work: (any HubStore) async throws -> Void) async throws {
         try await run { try await work($0.namespace.store(ofHub: 1)) }
     }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// An empty folder of its own that ends with the test.
+/// A temporary folder that is removed with the test.
 final class Folder: Sendable {
     let path: String
 
@@ -17,7 +17,7 @@ final class Folder: Sendable {
 
     struct Failure: Error {}
 
-    /// The path of a file in it.
+    /// The path of a file in the folder.
     func file(_ name: String) -> String { "\(path)/\(name)" }
 
     var files: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }

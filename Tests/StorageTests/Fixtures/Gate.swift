@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Holds a thread of Dispatch until it is opened.
+/// Blocks a Dispatch thread until it is opened.
 final class Gate: Sendable {
     private let group = DispatchGroup()
 

@@ -1,9 +1,9 @@
-import PushCore
+import PushModel
 import Support
 
-/// What stores are asked to keep, the odd things among it.
+/// Values for stores, including unusual ones.
 enum Samples {
-    /// One of each kind, and those with less in them.
+    /// One notice of each kind, and variants with fewer values.
     static let notices: [Notice] = [
         .deferred(devices: 2, until: HubBench.dawn, reason: oddText), .deferred(devices: 5, until: nil, reason: ""),
         .exceededApproval(reach: 18, ApprovedReach(devices: 17, basis: .approval("a-1"))),
@@ -30,8 +30,8 @@ enum Samples {
             id: id(number), etag: etag, expiration: .distantFuture, updatedAt: HubBench.dawn, handle: .phone(number), tags: tags)
     }
 
-    static func put(_ place: UInt32, _ number: Int, etag: Int = 1) -> PlacedRegistration {
-        PlacedRegistration(place: place, registration: registration(number, etag: etag))
+    static func put(_ place: UInt32, _ number: Int, etag: Int = 1) -> RegistrationRow {
+        RegistrationRow(place: place, registration: registration(number, etag: etag))
     }
 
     static func removal(
@@ -41,7 +41,7 @@ enum Samples {
             place: place, id: id(number), departure: RegistrationDeparture(reason, at: HubBench.dawn + .seconds(seconds)))
     }
 
-    /// A template of every platform, with all that can stand beside a body.
+    /// Templates of every platform, with all optional properties.
     static func templates() throws -> [RegistrationTemplate] {
         [
             try RegistrationTemplate(
@@ -82,15 +82,15 @@ enum Samples {
     static func notification(
         _ sequence: Int64, id: String? = nil, key: String? = nil, fingerprint: UInt8 = 0,
         state: NotificationOutcome.State = .enqueued, request: NotificationRequest? = nil
-    ) throws -> KeptNotification {
-        KeptNotification(
+    ) throws -> StoredNotification {
+        StoredNotification(
             sequence: sequence, request: try request ?? .alert(to: "news && !muted"),
             idempotency: key.map { IdempotencyKey(key: $0, fingerprint: Array(repeating: fingerprint, count: 32)) },
             outcome: NotificationOutcome(
                 id: id ?? "notification-\(sequence)", state: state, tags: "news && !muted", enqueuedAt: HubBench.dawn))
     }
 
-    /// News that a notification has ended.
+    /// Progress of a notification that has ended.
     static func ended(
         _ sequence: Int64, after seconds: Int64 = 1, state: NotificationOutcome.State = .completed, devices: [DeviceOutcome] = [],
         lastOutcomes: [UInt32: OutcomeName] = [:]

@@ -1,12 +1,12 @@
 import FoundationEssentials
 import Glibc
 
-/// A file system of its own of two megabytes, where the test may mount one (root may), that can be full.
+/// A file system of two megabytes that can be full. Mounting it needs root.
 final class SmallDisk: Sendable {
     let folder: Folder
     private var filler: String { folder.file("filler") }
 
-    /// Nil where nothing may be mounted.
+    /// Nil if mounting is not allowed.
     init?() throws {
         folder = try Folder()
         guard mount("tmpfs", folder.path, "tmpfs", 0, "size=2m") == 0 else { return nil }
@@ -16,10 +16,10 @@ final class SmallDisk: Sendable {
 
     func file(_ name: String) -> String { folder.file(name) }
 
-    /// Whether there was room for it.
+    /// Whether the bytes fitted.
     func put(_ bytes: [UInt8], at name: String) -> Bool { (try? folder.write(bytes, to: name)) != nil }
 
-    /// Leaves no room on it.
+    /// Fills the disk.
     func fill() throws {
         let descriptor = open(filler, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         guard descriptor >= 0 else { throw Folder.Failure() }

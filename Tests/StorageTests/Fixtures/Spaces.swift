@@ -1,11 +1,11 @@
-import PushCore
+import PushModel
 import Storage
 import Support
 
 @testable import Storage
 
 extension Engine {
-    /// Does `work` with spaces that hold so much.
+    /// Runs `work` with empty spaces of this quota.
     func runSpaces(_ quota: KeyValueQuota = .standard, _ work: (any KeyValueSpaces) async throws -> Void) async throws {
         switch self {
         case .memory: try await work(MemoryKeyValueSpaces(quota: quota))
@@ -16,14 +16,14 @@ extension Engine {
         }
     }
 
-    /// The same with one of them.
+    /// Runs `work` with one empty space.
     func runSpace(_ quota: KeyValueQuota = .standard, _ work: (any KeyValueStore) async throws -> Void) async throws {
         try await runSpaces(quota) { try await work($0.space("plugin")) }
     }
 }
 
 extension KeyValueStore {
-    /// Puts a value that stays, whatever there is.
+    /// Stores a value unconditionally, without expiry unless one is given.
     @discardableResult
     func put(_ value: JSON, for key: String, expires: Timestamp? = nil, now: Timestamp = HubBench.dawn) async throws -> Int64? {
         let put = try await put(value, for: key, expires: expires, if: .always, now: now)
@@ -33,7 +33,7 @@ extension KeyValueStore {
 
     func value(_ key: String) async throws -> JSON? { try await value(key, now: HubBench.dawn)?.value }
 
-    /// Asks for one of two slots an hour.
+    /// Requests one of two slots per hour.
     func take(_ keys: [String], _ token: String, of limit: Int = 2, after duration: Duration = .zero) async throws -> [Bool] {
         try await take(keys, token: token, limit: limit, within: .seconds(3600), now: HubBench.dawn + duration)
     }

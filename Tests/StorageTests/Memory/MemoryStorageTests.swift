@@ -1,10 +1,10 @@
-import PushCore
+import PushModel
 import Storage
 import Support
 import Testing
 
 @Suite struct MemoryStorageTests {
-    @Test func `What is in memory has no backup`() async throws {
+    @Test func `Memory storage has no backup`() async throws {
         let storage: any StorageEngine = MemoryStorage()
         #expect(await refusal { try await storage.backup(to: "/tmp/x") }?.code == "storage.memory")
         #expect(await refusal { try await storage.restore(from: "/tmp/x") }?.code == "storage.memory")

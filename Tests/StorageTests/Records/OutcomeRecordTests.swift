@@ -1,12 +1,12 @@
-import PushCore
+import PushModel
 import Support
 import Testing
 
 @testable import Storage
 
-/// Batches of outcomes as bytes.
+/// Outcome batches as bytes.
 @Suite struct OutcomeRecordTests {
-    /// A change somewhere: a bit, a byte, bytes that are gone, come again, or were never there.
+    /// A random change: a flipped bit, a changed byte, or bytes removed, repeated or added.
     private static func changed(_ bytes: [UInt8], by outcomes: RandomOutcomes) -> [UInt8] {
         var bytes = bytes
         let place = outcomes.number(below: bytes.count)
@@ -22,7 +22,7 @@ import Testing
         return bytes
     }
 
-    /// With the sum that its bytes have.
+    /// Appends the checksum of the content.
     private static func summed(_ content: [UInt8]) -> [UInt8] {
         var bytes = content
         bytes.append(word: content.withUnsafeBytes { OutcomeBatch.sum($0) })
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: 0..<50)
-    func `Batches come back as they were`(seed: UInt64) throws {
+    func `Batches are returned unchanged`(seed: UInt64) throws {
         let outcomes = RandomOutcomes(seed: seed)
         let batch = OutcomeBatch(outcomes.devices(outcomes.number(below: 100)))
         let bytes = batch.stored
@@ -38,7 +38,7 @@ import Testing
         #expect(try OutcomeBatch(stored: bytes).stored == bytes)
     }
 
-    @Test func `Whatever is not as it was kept is refused`() async {
+    @Test func `Any changed bytes are rejected`() async {
         let outcomes = RandomOutcomes(seed: 1)
         var accepted = 0
         for _ in 0..<10_000 {
@@ -57,7 +57,7 @@ import Testing
         for length in 0..<16 { #expect(throws: UnreadableValue.self) { try OutcomeBatch(stored: Array(repeating: 0, count: length)) } }
     }
 
-    @Test func `Bytes with the right sum that mean nothing are refused or read as something`() async throws {
+    @Test func `Invalid bytes with a valid checksum are rejected or read as some batch`() async throws {
         let outcomes = RandomOutcomes(seed: 2)
         var (refused, read) = (0, 0)
         for _ in 0..<10_000 {
@@ -79,11 +79,11 @@ import Testing
     }
 
     @Test(arguments: 0..<20 as Range<UInt64>)
-    func `The moments of verdicts come back with their devices`(seed: UInt64) throws {
+    func `The times of verdicts are returned with their devices`(seed: UInt64) throws {
         let outcomes = RandomOutcomes(seed: seed)
         var batch = OutcomeBatch()
         for step in 0..<20 {
-            // The clock may be set back.
+            // The clock may go back.
             if !outcomes.oneIn(3) { batch.mark(Timestamp(milliseconds: Int64(outcomes.number(below: 9)) - Int64(step) * 1000)) }
             for device in outcomes.devices(outcomes.number(below: 5)) { batch.append(device) }
         }
@@ -95,15 +95,15 @@ import Testing
         }
     }
 
-    @Test func `Bytes of a version to come are refused with its number`() throws {
+    @Test func `Bytes of a later version are rejected with its number`() throws {
         var content = Array(OutcomeBatch(RandomOutcomes(seed: 3).devices(2)).stored.dropLast(8))
         content[0] = 3
         let error = #expect(throws: UnreadableValue.self) { try OutcomeBatch(stored: Self.summed(content)) }
-        #expect(error?.reason == "version 3 of batches is not known")
+        #expect(error?.reason == "unknown batch version 3")
     }
 
-    @Test func `Bytes are those of the versions before`() throws {
-        // What version 1 wrote, to the byte: one that reads it otherwise does not read what is kept.
+    @Test func `Bytes are the same as those of earlier versions`() throws {
+        // The exact bytes of version 1. Reading them differently means losing stored data.
         var device = Samples.device(1, outcome: .wrongToken)
         (device.reason, device.explanation, device.templateName) = ("Bad", "worse", "t")
         device.isRegistrationRemoved = true
@@ -123,7 +123,7 @@ import Testing
         #expect(try OutcomeBatch(stored: Self.summed(expected)) == OutcomeBatch([device, other]))
     }
 
-    @Test func `Every platform and outcome has a code of its own`() throws {
+    @Test func `Every platform and outcome has its own code`() throws {
         for platform in Platform.allCases { #expect(try Platform(storedCode: platform.storedCode) == platform) }
         for outcome in OutcomeName.allCases { #expect(try OutcomeName(storedCode: outcome.storedCode) == outcome) }
         for code in [0, 200] as [UInt8] {

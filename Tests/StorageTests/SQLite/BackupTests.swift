@@ -1,6 +1,6 @@
 import GRDB
 import Glibc
-import PushCore
+import PushModel
 import Support
 import Testing
 
@@ -15,7 +15,7 @@ import Testing
         return bench
     }
 
-    @Test func `A backup is a database with everything, and what comes later is not in it`() async throws {
+    @Test func `A backup is a complete database without later changes`() async throws {
         let bench = try await filled()
         let kept = try await bench.store.load()
         try await bench.storage.backup(to: bench.folder.file("backup.db"))
@@ -27,7 +27,7 @@ import Testing
         try await copy.close()
     }
 
-    @Test func `A backup is taken while others write, and is of one moment`() async throws {
+    @Test func `A backup during writes is consistent`() async throws {
         let bench = try await filled()
         let (storage, store) = (bench.storage, bench.store)
         let writing: [Work] = (0..<8).map { writer in
@@ -44,7 +44,7 @@ import Testing
         try await copy.close()
     }
 
-    @Test func `A backup overwrites nothing and leaves nothing behind where it fails`() async throws {
+    @Test func `A backup overwrites no file, and leaves none behind if it fails`() async throws {
         let bench = try await filled()
         try bench.folder.write([1, 2, 3], to: "taken")
         let files = bench.folder.files
@@ -56,7 +56,7 @@ import Testing
         #expect(try await bench.store.load().registrations.count == 500)
     }
 
-    @Test func `Restoring puts a backup in the place of everything, in the running database`() async throws {
+    @Test func `A restore replaces everything in the running database`() async throws {
         let bench = try await filled()
         var put = Samples.put(900, 900)
         put.registration.template = try Samples.templates()[0]
@@ -68,7 +68,7 @@ import Testing
         try await bench.storage.restore(from: backup)
         #expect(try await bench.store.load() == hub)
         #expect(try await bench.storage.namespace.load() == namespace)
-        // It goes on, and forgets nothing when it is closed; a template that is gone is made again.
+        // The database works on, and the changes survive closing. A template that was deleted is stored again.
         try await bench.store.commit(RegistrationChange(puts: [put]))
         #expect(try await bench.store.accept(try Samples.notification(2)) == .accepted)
         #expect(try await bench.integer("PRAGMA synchronous") == 2)
@@ -81,7 +81,7 @@ import Testing
         try await reopened.close()
     }
 
-    @Test func `A backup of before more was kept makes the database smaller again`() async throws {
+    @Test func `A restore of a smaller backup shrinks the database`() async throws {
         let bench = try await Bench()
         let backup = bench.folder.file("backup.db")
         try await bench.storage.backup(to: backup)
@@ -90,7 +90,7 @@ import Testing
         #expect(try await bench.store.load() == StoredHub())
     }
 
-    @Test func `A file that is no backup is refused, and nothing is lost`() async throws {
+    @Test func `A file that is not a backup is rejected, and nothing is lost`() async throws {
         let bench = try await filled()
         let kept = try await bench.store.load()
         let folder = bench.folder
@@ -123,7 +123,7 @@ import Testing
         #expect(try await bench.store.accept(try Samples.notification(9)) == .accepted)
     }
 
-    @Test func `A database that nobody can open any more makes room for a backup; its log does not reach the new one`() async throws {
+    @Test func `A database that cannot be opened can be replaced by a backup, and its log does not affect the new one`() async throws {
         let bench = try await filled()
         let folder = bench.folder
         let kept = try await bench.store.load()
@@ -142,7 +142,7 @@ import Testing
         ]
         for (place, target) in targets.enumerated() {
             if let bytes = target.bytes { try folder.write(bytes, to: "target.db") } else { unlink(folder.file("target.db")) }
-            // The log of a database that is whole would mend it.
+            // The log of an intact database would repair it.
             let hasLog = target.bytes == nil || target.code == nil
             try folder.write(hasLog ? try folder.bytes(of: "old.hub.db-wal") : [1, 2, 3], to: "target.db-wal")
             let flaw = try await SQLiteStorage.replace(folder.file("target.db"), from: folder.file("backup.db"))

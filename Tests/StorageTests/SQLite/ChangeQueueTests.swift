@@ -1,5 +1,5 @@
 import GRDB
-import PushCore
+import PushModel
 import Support
 import Synchronization
 import Testing
@@ -7,7 +7,7 @@ import Testing
 @testable import Storage
 
 @Suite struct ChangeQueueTests {
-    /// Keeps the writer busy while `work` is started, so that all of it shares a transaction.
+    /// Blocks the writer while `work` is started, so that all of it shares a transaction.
     private func together(_ bench: Bench, _ work: [Work]) async throws -> [PushError?] {
         let (isReached, reached) = AsyncStream<Void>.makeStream()
         let gate = Gate()
@@ -17,14 +17,14 @@ import Testing
         }
         for await _ in isReached {}
         async let results = outcomes(work)
-        // Each has been queued, or comes soon after; the transaction takes what is there.
+        // All changes are queued by now or soon after. The transaction includes those that are queued.
         for _ in 0..<1000 { await Task.yield() }
         gate.open()
         try await blocked
         return await results
     }
 
-    @Test func `A change that SQLite refuses does not take its neighbours down`() async throws {
+    @Test func `A change that SQLite rejects does not affect others in its transaction`() async throws {
         let bench = try await Bench()
         let store = bench.store
         let results = try await together(
@@ -32,13 +32,13 @@ import Testing
             (1...16).map { number in
                 { _ = try await store.accept(try Samples.notification(number == 9 ? 8 : Int64(number), id: "id-\(number)")) }
             })
-        // Two have one sequence: whichever came later is refused.
+        // Two have the same sequence, and the later one is rejected.
         #expect(results.count { $0 != nil } == 1)
         #expect((results[7] ?? results[8])?.code == "storage.conflict")
         #expect(try await bench.sequences() == [1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16])
     }
 
-    @Test func `A change that is refused before it writes fails alone`() async throws {
+    @Test func `A change that is rejected before it writes fails alone`() async throws {
         let bench = try await Bench()
         let (store, payloads) = (bench.store, bench.storage.securePayloads)
         let payload = SealedPayload(id: "1", sender: try Tag("a"), addressee: try Tag("b"), expiration: .distantFuture, sealed: [1])
@@ -62,7 +62,7 @@ import Testing
         #expect(try await payloads.payload("1")?.isLive == true)
     }
 
-    @Test func `A change that fails halfway leaves nothing, and its neighbours stay`() async throws {
+    @Test func `A change that fails halfway is undone, and others in its transaction are stored`() async throws {
         let bench = try await Bench()
         let (database, store) = (bench.storage.database, bench.store)
         let results = try await together(
@@ -81,7 +81,7 @@ import Testing
         #expect(try await bench.sequences() == [1, 2])
     }
 
-    @Test func `A template of a transaction that was taken back is kept with the next registration`() async throws {
+    @Test func `After a rollback the template of a registration is stored with the next one`() async throws {
         let bench = try await Bench()
         var put = Samples.put(0, 1)
         put.registration.template = try Samples.templates()[0]
@@ -99,7 +99,7 @@ import Testing
         #expect(try await bench.store.load().registrations == [put])
     }
 
-    @Test func `On a full disk nothing is half done, and it works again when there is room`() async throws {
+    @Test func `On a full disk no change is half written, and writing works again once there is space`() async throws {
         let bench = try await Bench()
         let (store, pages) = (bench.store, try #require(try await bench.integer("PRAGMA page_count")))
         try await bench.execute("PRAGMA max_page_count = \(pages + 8)")
@@ -109,7 +109,7 @@ import Testing
         #expect(error?.status == 503 && error?.isRetryable == true)
         #expect(error?.message.hasSuffix("the disk is full") == true)
         #expect(try await store.load() == StoredHub())
-        // Together with small ones, the large one alone fails.
+        // In a transaction with small changes only the large one fails.
         let results = try await together(
             bench,
             [
@@ -123,7 +123,7 @@ import Testing
         #expect(try await bench.sequences() == [1, 2])
     }
 
-    @Test func `What cannot be written can be read, and is told as read-only`() async throws {
+    @Test func `A database that cannot be written can be read, and is reported as read-only`() async throws {
         let bench = try await Bench()
         _ = try await bench.store.accept(try Samples.notification(1))
         try await bench.execute("PRAGMA query_only = 1")
@@ -135,7 +135,7 @@ import Testing
         #expect(try await bench.store.accept(try Samples.notification(2)) == .accepted)
     }
 
-    @Test func `Changes of one transaction are safe together`() async throws {
+    @Test func `Changes in one transaction are flushed to disk together`() async throws {
         let bench = try await Bench()
         let store = bench.store
         let before = try bench.folder.bytes(of: "hub.db-wal").count
@@ -145,12 +145,12 @@ import Testing
         let results = try await together(bench, work)
         #expect(results.allSatisfy { $0 == nil })
         #expect(try await bench.sequences() == Array(1...64))
-        // Alone, each would have written the pages that it changes anew.
+        // Alone, each change would write its pages again.
         let after = try bench.folder.bytes(of: "hub.db-wal").count
         #expect(after - before < 64 * 4 * 4096)
     }
 
-    @Test func `Where no transaction can begin, all that share it fail with its error`() async throws {
+    @Test func `If no transaction can start, all changes in it fail with its error`() async throws {
         let bench = try await Bench()
         let store = bench.store
         try await bench.execute("PRAGMA busy_timeout = 0")
@@ -168,7 +168,7 @@ import Testing
         #expect(try await bench.sequences() == Array(1...8))
     }
 
-    @Test func `Old notifications are removed with their devices, however many`() async throws {
+    @Test func `Old notifications are removed with any number of devices`() async throws {
         let bench = try await Bench()
         for sequence in 1...2 as ClosedRange<Int64> { _ = try await bench.store.accept(try Samples.notification(sequence)) }
         for number in 0..<50 {
@@ -189,11 +189,11 @@ import Testing
         func add(_ entry: String) { lines.withLock { $0.append(entry) } }
     }
 
-    @Test func `Large changes let the others go first, and share a transaction as long as they are not too large`() async throws {
+    @Test func `Large changes let others go first, and share a transaction up to a size limit`() async throws {
         let folder = try Folder()
         let pool = try DatabasePool(path: folder.file("queue.db"))
         let queue = ChangeQueue(pool: pool) {}
-        // What is done, with an end behind each transaction.
+        // The changes made, with an end after each transaction.
         let log = Log()
         let gate = Gate()
         let sizes = ["small": 0, "large": 400_000, "larger": 600_000, "half": 200_000]

@@ -1,17 +1,17 @@
 import GRDB
 import Glibc
-import PushCore
+import PushModel
 import Support
 import Testing
 
 @testable import Storage
 
-/// What the files of a database show before it is opened.
+/// Checks of the database files before they are opened.
 @Suite struct DatabaseFilesTests {
     private static let identity = DatabaseIdentity(random: 0x1234_5678_9ABC_DEF0)
     private static let used = DatabaseMark(identity: identity, isUsed: true)
 
-    /// An engine with an identity and with several transactions in the log, beside a snapshot of its files named `copy.db`.
+    /// An engine with an identity and several transactions in the log, and a snapshot of its files named `copy.db`.
     private func snapshot(_ identity: DatabaseIdentity = identity) async throws -> Bench {
         let bench = try await Bench()
         try await bench.storage.namespace.putHub(Samples.hub(1))
@@ -31,7 +31,7 @@ import Testing
 
     // MARK: - The database
 
-    @Test func `A database that a server had and that is missing, empty, cut short or overwritten is refused and left as it is`()
+    @Test func `A database that was in use and is now missing, empty, truncated or overwritten is rejected and left unchanged`()
         async throws
     {
         let bench = try await snapshot()
@@ -40,10 +40,11 @@ import Testing
         let whole = try folder.bytes(of: "hub.db")
         unlink(folder.file("copy.db-wal"))
         let kinds: [(bytes: [UInt8]?, finding: String)] = [
-            (nil, "is missing"), ([], "is empty"), (Array(whole.prefix(37)), "has 37 bytes that are not those"),
-            (Array(whole.prefix(whole.count / 2)), "was cut short"), (Array(whole.dropLast(4096)), "was cut short"),
-            (Array(whole.dropLast()), "was cut short"), ([UInt8](repeating: 0, count: 100) + whole.dropFirst(100), "are not those"),
-            (Array("Dear diary, today I learned about databases".utf8), "are not those"),
+            (nil, "is missing"), ([], "is empty"), (Array(whole.prefix(37)), "has 37 bytes that are not a SQLite database"),
+            (Array(whole.prefix(whole.count / 2)), "is truncated"), (Array(whole.dropLast(4096)), "is truncated"),
+            (Array(whole.dropLast()), "is truncated"),
+            ([UInt8](repeating: 0, count: 100) + whole.dropFirst(100), "are not a SQLite database"),
+            (Array("Dear diary, today I learned about databases".utf8), "are not a SQLite database"),
         ]
         for (bytes, text) in kinds {
             if let bytes { try folder.write(bytes, to: "copy.db") } else { unlink(folder.file("copy.db")) }
@@ -52,17 +53,17 @@ import Testing
             #expect(error?.code == "storage.damaged" && error?.message.contains(text) == true, "\(text): \(error?.message ?? "")")
             #expect(error?.message.contains(folder.file("copy.db")) == true && error?.hint?.contains("pushhost hub restore") == true)
             #expect(folder.files == files && (bytes == nil || (try? folder.bytes(of: "copy.db")) == bytes))
-            // The doctor says the same.
+            // The doctor command reports the same error.
             #expect(await refusal { try await SQLiteStorage.inspect(folder.file("copy.db"), Self.used) } == error)
         }
         try folder.write(whole, to: "copy.db")
         #expect(try await finding(folder) == .present(Self.identity))
     }
 
-    @Test func `Tables that were never brought into the file are missed where the log is gone`() async throws {
+    @Test func `Tables that exist only in the log are reported as missing if the log is gone`() async throws {
         let bench = try await Bench()
         let folder = bench.folder
-        // The first page is in the file, everything else is in the log.
+        // Only the first page is in the file. Everything else is in the log.
         for ending in ["", "-wal"] { try folder.write(try folder.bytes(of: "hub.db\(ending)"), to: "copy.db\(ending)") }
         let older = DatabaseMark(isUsed: true)
         #expect(try await finding(folder, older) == .present(nil))
@@ -71,16 +72,16 @@ import Testing
         try await bench.storage.close()
     }
 
-    @Test func `Where nothing says that there was a database, a new one may be made`() async throws {
+    @Test func `A new database may be created if nothing shows that there was one`() async throws {
         let folder = try Folder()
         let unused = DatabaseMark(identity: Self.identity)
         #expect(try await finding(folder, unused) == .absent)
         #expect(try await !SQLiteStorage.inspect(folder.file("copy.db"), unused))
         try folder.write([], to: "copy.db")
-        // So much is left where a server is killed before its first change.
+        // This is what remains of a server that crashes before its first change.
         try folder.write([UInt8](repeating: 7, count: 32), to: "copy.db-wal")
         #expect(try await finding(folder, unused) == .absent)
-        // A log says as much as a mark.
+        // A log shows it as well as a mark.
         try folder.write([UInt8](repeating: 7, count: 33), to: "copy.db-wal")
         #expect(await flaw(folder, unused)?.message.contains("has 33 bytes") == true)
         try folder.write(Array("Dear diary".utf8), to: "copy.db")
@@ -89,7 +90,7 @@ import Testing
 
     // MARK: - The log
 
-    /// Places of the frames of a log.
+    /// Offsets of the frames in a log.
     private static func frames(_ log: [UInt8]) -> [Int] { Array(stride(from: 32, to: log.count - 4119, by: 24 + 4096)) }
 
     @Test func `Every log that a crash can leave is accepted`() async throws {
@@ -115,7 +116,7 @@ import Testing
         try await bench.storage.close()
     }
 
-    @Test func `A log of which SQLite would drop what was stored is refused`() async throws {
+    @Test func `A log from which SQLite would lose stored data is rejected`() async throws {
         let bench = try await snapshot()
         let folder = bench.folder
         let log = try folder.bytes(of: "copy.db-wal")
@@ -126,8 +127,8 @@ import Testing
             return bytes
         }
         let logs: [(bytes: [UInt8], finding: String)] = [
-            (Array("no log at all, but longer than its header".utf8), "not those of a log"),
-            ([UInt8](repeating: 0, count: 32) + log.dropFirst(32), "not those of a log"), (changed(17), "not those of a log"),
+            (Array("no log at all, but longer than its header".utf8), "not a valid log"),
+            ([UInt8](repeating: 0, count: 32) + log.dropFirst(32), "not a valid log"), (changed(17), "not a valid log"),
             (changed(frames[0] + 500), "from page 1 of"), (changed(frames[1] + 9), "from page 2 of"),
             (changed(frames[1] + 18), "from page 2 of"),
         ]
@@ -141,7 +142,7 @@ import Testing
         try await bench.storage.close()
     }
 
-    @Test func `A log is refused beside a database that it does not belong to`() async throws {
+    @Test func `A log of another database is rejected`() async throws {
         let (one, other) = (try await snapshot(), try await snapshot(DatabaseIdentity(random: 1 << 40)))
         let folder = one.folder
         let log = try folder.bytes(of: "copy.db-wal")
@@ -151,10 +152,10 @@ import Testing
             try folder.write(bytes, to: "copy.db")
             for mark in [Self.used, DatabaseMark(identity: Self.identity)] {
                 let error = await flaw(folder, mark)
-                #expect(error?.message.contains("a log of another database beside it") == true, "\(name): \(error?.message ?? "none")")
+                #expect(error?.message.contains("a log of another database next to it") == true, "\(name): \(error?.message ?? "none")")
             }
             #expect(try folder.bytes(of: "copy.db-wal") == log)
-            // Without the log it is used; who has it open knows that the database was exchanged.
+            // Without that log the database is accepted. The caller compares its identity.
             unlink(folder.file("copy.db-wal"))
             #expect(try await finding(folder) != .absent)
             try folder.write(log, to: "copy.db-wal")
@@ -162,7 +163,7 @@ import Testing
         for bench in [one, other] { try await bench.storage.close() }
     }
 
-    @Test func `Pages that are in the log alone are not missed, and those that are nowhere are`() async throws {
+    @Test func `Pages that are only in the log are found, and pages that are nowhere are reported`() async throws {
         let bench = try await snapshot()
         let folder = bench.folder
         try await bench.store.commit(RegistrationChange(puts: (0..<500).map { Samples.put(UInt32($0), $0) }))
@@ -173,11 +174,11 @@ import Testing
         #expect(database.count < pages * 4096)
         #expect(try await finding(folder) == .present(Self.identity))
         try folder.write(Array(database.dropLast(4096 * 4)), to: "copy.db")
-        #expect(await flaw(folder)?.message.contains("was cut short") == true)
+        #expect(await flaw(folder)?.message.contains("is truncated") == true)
         try await bench.storage.close()
     }
 
-    @Test func `Nothing that opens an empty database makes away with the log beside it`() async throws {
+    @Test func `Opening an empty database never deletes the log next to it`() async throws {
         let bench = try await snapshot()
         let folder = bench.folder
         let path = folder.file("copy.db")
@@ -197,7 +198,7 @@ import Testing
         try await bench.storage.close()
     }
 
-    @Test func `A backup with a log beside it that is damaged is refused, and nothing is lost`() async throws {
+    @Test func `A backup with a damaged log is rejected, and nothing is lost`() async throws {
         let bench = try await snapshot()
         let folder = bench.folder
         let kept = try await bench.sequences()
@@ -212,7 +213,7 @@ import Testing
 
     // MARK: - Identity
 
-    @Test func `An identity is given once, is in the file and in backups, and stays where a backup is restored`() async throws {
+    @Test func `An identity is set once, is stored in the file and in backups, and survives a restore`() async throws {
         let bench = try await Bench()
         let (folder, path) = (bench.folder, bench.folder.file("hub.db"))
         try await bench.storage.backup(to: folder.file("before.db"))
@@ -231,7 +232,7 @@ import Testing
         #expect(DatabaseIdentity(text: "0") == nil && DatabaseIdentity(text: "x") == nil)
     }
 
-    @Test func `A backup leads out of each damage, and what it replaced is named`() async throws {
+    @Test func `A backup repairs any damage, and the restore reports what it replaced`() async throws {
         let bench = try await snapshot()
         let folder = bench.folder
         try await bench.storage.backup(to: folder.file("backup.db"))

@@ -1,11 +1,12 @@
-import PushCore
+import PushHub
+import PushModel
 import Storage
 import Support
 import Testing
 
-/// Reserved tags in rows of the database that the hub did not put there.
+/// Reserved tags in database rows that the hub did not write.
 @Suite struct ForgedTagsTests {
-    @Test func `a row with somebody else's address does not receive what is sent there`() async throws {
+    @Test func `a row with forged tags of another user or installation does not receive their notifications`() async throws {
         let bench = try await Bench()
         let clock = VirtualClock(now: HubBench.dawn)
         let environment = HubEnvironment(clock: clock, random: SeededRandom(seed: 1), start: { work in Task { await work() } })
@@ -31,7 +32,7 @@ import Testing
         for text in ["$InstallationId:{victim}", "$UserId:{bob}"] { #expect(try await reached(text) == [.phone(9)]) }
         #expect(try await reached("$InstallationId:{pad}") == [.phone(1)])
         #expect(try await reached("a") == [.phone(2)])
-        // The next write mends the rows.
+        // The next write corrects the rows.
         try await hub.patchInstallation("pad", [.init(.add, "/tags", "b")])
         #expect(
             try await bench.integer("SELECT count(*) FROM registration WHERE installation = 'pad' AND tags LIKE '%{bob}%'") == 0)

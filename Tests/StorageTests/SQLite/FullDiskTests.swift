@@ -1,10 +1,11 @@
-import PushCore
+import PushHub
+import PushModel
 import Storage
 import Support
 import Synchronization
 import Testing
 
-/// A hub on a disk without room.
+/// A hub on a full disk.
 @Suite struct FullDiskTests {
     private let clock = VirtualClock(now: HubBench.dawn)
     private let connector: ScriptedConnector
@@ -19,7 +20,7 @@ import Testing
             connectors: [connector], store: store, stored: try await store.load(), settings: HubSettings(naming: .unique))
     }
 
-    /// Lets time pass until the work is done.
+    /// Advances the clock until the work is done.
     private func passingTime(_ work: @escaping @Sendable () async throws -> Void) async throws {
         let isDone = Atomic(false)
         async let result: Void = {
@@ -27,12 +28,12 @@ import Testing
             try await work()
         }()
         while !isDone.load(ordering: .relaxed) {
-            if !clock.advanceToNextSleeper() { await Task.yield() }
+            if !clock.advanceToNextDeadline() { await Task.yield() }
         }
         try await result
     }
 
-    /// Accepts until the disk is full, then again when there is room: nothing that was accepted is lost or sent twice.
+    /// Accepts sends until the disk is full, and again once there is space. Accepted sends are neither lost nor sent twice.
     private func run(_ storage: SQLiteStorage, fill: () async throws -> Void, makeRoom: () async throws -> Void) async throws {
         let hub = try await hub(storage)
         let registration = try await hub.createRegistration(RegistrationDescription(handle: .phone(1)))
@@ -56,7 +57,7 @@ import Testing
             }
         }
         #expect(connector.batches.map(\.notificationID).sorted() == accepted.sorted())
-        // Their ends are told before they are kept; where one was refused, it is tried again.
+        // Results are reported before they are stored. A result whose write failed is written again.
         try await passingTime {
             let store = storage.namespace.store(ofHub: 1)
             try await until { try await store.unfinished(after: 0, limit: 9).isEmpty }
@@ -72,7 +73,7 @@ import Testing
     private static let request = NotificationRequest(
         audience: .everyone, content: .native([.apns: NativePayload(body: Array(#"{"aps":{}}"#.utf8))]))
 
-    @Test func `What is accepted is neither lost nor sent twice, and it goes on when there is room`() async throws {
+    @Test func `Accepted sends are neither lost nor sent twice, and sending resumes once there is space`() async throws {
         let bench = try await Bench()
         let pages = try #require(try await bench.integer("PRAGMA page_count"))
         try await run(
@@ -80,8 +81,8 @@ import Testing
             makeRoom: { try await bench.execute("PRAGMA max_page_count = 100000") })
     }
 
-    @Test func `The same where the disk itself is full, on which a server also starts`() async throws {
-        // Only root may mount one; the clauses are the same above.
+    @Test func `The same holds if the file system is full, and a server can start there`() async throws {
+        // Mounting needs root. The test above checks the same conditions without it.
         guard let disk = try SmallDisk() else { return }
         let path = disk.file("hub.db")
         let storage = try await SQLiteStorage.open(path)

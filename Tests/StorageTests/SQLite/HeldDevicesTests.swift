@@ -1,9 +1,10 @@
-import PushCore
+import PushHub
+import PushModel
 import Storage
 import Support
 import Testing
 
-/// Devices that hooks hold while processes over one database come and go.
+/// Devices that hooks defer while processes over the same database stop and start.
 @Suite struct HeldDevicesTests {
     private let clock = VirtualClock(now: HubBench.dawn)
     private let connector: ScriptedConnector
@@ -11,7 +12,7 @@ import Testing
 
     init() { connector = ScriptedConnector(clock: clock) }
 
-    /// Devices with the tag `later` are held.
+    /// Defers devices with the tag `later`.
     private struct Holding: HubHooks {
         func isWanted(_ phase: HookPhase) -> Bool { phase == .beforeDeliver }
 
@@ -37,13 +38,13 @@ import Testing
             environment: HubEnvironment(
                 clock: clock, random: SeededRandom(seed: 1), start: { work in Task { await work() } }, hooks: hooks),
             connectors: [connector], store: store, loaded: try await store.load(into: HubLoader()),
-            settings: HubSettings(naming: .unique, isSideBySide: true))
+            settings: HubSettings(naming: .unique, isConcurrent: true))
         try await hub.resume()
         return (hub, storage)
     }
 
     private func untilHeld(_ id: String, _ hub: NotificationHub) async throws -> NotificationOutcome {
-        // Once somebody waits for the moment, all of it is kept.
+        // Once a task sleeps until the deferral ends, everything is stored.
         try await until { clock.hasSleepers }
         while true {
             let outcome = try await hub.finish(id)
@@ -52,13 +53,13 @@ import Testing
         }
     }
 
-    /// Answers once the end is kept, with all devices.
+    /// Returns once the end is stored, with all devices.
     private func untilEnded(_ storage: SQLiteStorage) async throws {
         let store = storage.namespace.store(ofHub: 1)
         try await until { try await store.notification(1)?.outcome.state == .completed }
     }
 
-    @Test func `they survive each process and have it once, at their moment`() async throws {
+    @Test func `deferred devices survive every restart and are sent to once, when their time comes`() async throws {
         let folder = try Folder()
         let file = folder.file("hub.db")
         var (hub, storage) = try await open(file)
@@ -88,7 +89,7 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test func `the next process waits for their moment, also where nobody holds them any more`() async throws {
+    @Test func `the next process waits for the time, even if no hook defers the devices any more`() async throws {
         let folder = try Folder()
         let file = folder.file("hub.db")
         var (hub, storage) = try await open(file)

@@ -1,11 +1,11 @@
 import GRDB
-import PushCore
+import PushModel
 import Support
 import Testing
 
 @testable import Storage
 
-/// Notices and limits that older versions stored as sentences are values afterwards.
+/// The migration of notices and limits from sentences to values.
 @Suite struct NoticeMigrationTests {
     private static let sentences = [
         "2 devices wait until 2026-01-11T09:00:00.000Z: quiet: until: nine",
@@ -19,6 +19,18 @@ import Testing
         "2 devices wait until Christmas",
         "at its moment it would have reached many devices, more than the sea: nobody got it",
     ]
+
+    /// How the notices are shown now.
+    private static let texts: [String] =
+        [
+            "2 devices wait until 2026-01-11T09:00:00.000Z: quiet: until: nine",
+            "1 device waits until 2026-01-11T10:00:00.000Z: long",
+            "5 devices wait until later times",
+            "not sent: 12,430 devices at the due time, more than the limit of 1,000 for key:news/ops",
+            "not sent: 1 device at the due time, more than the server's limit of 0",
+            "not sent: an unknown number of devices at the due time, more than the 17 approved by a-1",
+            "not sent: cannot read the plan p-0001",
+        ] + Array(sentences.suffix(3))
 
     private static let notices: [Notice] = [
         .deferred(devices: 2, until: Timestamp(milliseconds: 1_768_122_000_000), reason: "quiet: until: nine"),
@@ -45,22 +57,22 @@ import Testing
         return try await SQLiteStorage.open(path)
     }
 
-    @Test func `Sentences of older versions become values, other text stays text`() async throws {
+    @Test func `Sentences of older versions become values, and other text stays text`() async throws {
         let folder = try Folder()
         let storage = try await opened(
             folder, remarks: ["notices": .array(Self.sentences.map { .string($0) }), "pruned": ["apns": ["Unregistered": 3]]])
         let outcome = try #require(try await storage.namespace.store(ofHub: 1).notification(2)).outcome
         #expect(outcome.notices == Self.notices)
-        #expect(outcome.notices.map(\.text) == Self.sentences)
+        #expect(outcome.notices.map(\.text) == Self.texts)
         #expect(outcome.pruned == [.apns: ["Unregistered": 3]])
         try await storage.close()
-        // Read again, from what this version has written.
+        // Read again, as this version has stored it.
         let again = try await SQLiteStorage.open(folder.file("hub.db"))
         #expect(try await again.namespace.store(ofHub: 1).notification(2)?.outcome.notices == Self.notices)
         try await again.close()
     }
 
-    @Test func `What a scheduled send may reach, and whose limit an approval is about, are values`() async throws {
+    @Test func `The approved reach of a scheduled send and the ceiling of an approval are values`() async throws {
         let storage = try await opened(try Folder(), remarks: ["pruned": ["apns": ["Unregistered": 3]]])
         let notification = try #require(try await storage.namespace.store(ofHub: 1).notification(2))
         #expect(notification.request.approvedReach == ApprovedReach(devices: 2, basis: .ceiling(of: nil)))
@@ -68,7 +80,7 @@ import Testing
         try await storage.close()
     }
 
-    @Test func `Remarks that cannot be read stay as they are, and the rest is opened`() async throws {
+    @Test func `Unreadable remarks are left unchanged, and the rest of the database is opened`() async throws {
         let storage = try await opened(try Folder(), remarks: ["notices": 3])
         let store = storage.namespace.store(ofHub: 1)
         #expect(try await store.notification(1)?.outcome.state == .completed)

@@ -1,13 +1,13 @@
 import GRDB
-import PushCore
+import PushModel
 import Support
 import Testing
 
 @testable import Storage
 
-/// What a version stored is there in every later one.
+/// Every version reads the data of earlier ones.
 @Suite struct OlderDatabaseTests {
-    /// The tables of a file with as many rows as each has, without those of SQLite and GRDB.
+    /// The tables of a file with their row counts, without those of SQLite and GRDB.
     private static func counts(_ path: String) async throws -> [String: Int] {
         let queue = try DatabaseQueue(path: path, configuration: SQLiteFile.configuration(readonly: true))
         defer { try? queue.close() }
@@ -24,7 +24,7 @@ import Testing
         try old.close()
     }
 
-    @Test func `A copy that is sealed has everything that the database has`() async throws {
+    @Test func `A sealed copy has the full content of the database`() async throws {
         let folder = try Folder()
         try await Self.make(folder.file("hub.db"))
         let original = try folder.bytes(of: "hub.db")
@@ -37,13 +37,13 @@ import Testing
         try await storage.close()
     }
 
-    @Test func `A database of the version with plans is opened with everything in it as it was`() async throws {
+    @Test func `A database of the version with plans is opened with its content unchanged`() async throws {
         let folder = try Folder()
         let path = folder.file("hub.db")
         try await Self.make(path)
         let before = try await Self.counts(path)
         #expect(before["registration"] == 7 && before["audit_entry"] == 8)
-        // It has no mark, and is one of PushHost all the same.
+        // It has no mark, but is still recognized as a PushHost database.
         #expect(try await SQLiteStorage.examine(path, DatabaseMark(isUsed: true)) == .present(nil))
         let storage = try await SQLiteStorage.open(path)
         try await expectHubs(of: storage)
@@ -96,7 +96,7 @@ import Testing
         #expect(approval.state == .pending && approval.requester == .owner)
         let run = try #require(try await storage.runs.run(1))
         #expect(run.flow == "greet" && run.state == .completed)
-        #expect(try await storage.runs.schedules(hearingFrom: HubBench.dawn).map(\.rule.name) == ["greet"])
+        #expect(try await storage.runs.schedules(startingFrom: HubBench.dawn).map(\.rule.name) == ["greet"])
         guard case .whole(let end) = try await storage.auditTrail.verify() else {
             Issue.record("the chain of the audit log does not hold")
             return

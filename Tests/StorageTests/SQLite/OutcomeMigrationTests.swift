@@ -1,18 +1,18 @@
 import GRDB
-import PushCore
+import PushModel
 import Support
 import Testing
 
 @testable import Storage
 
-/// Databases that kept a row for each device and for each last outcome.
+/// Databases with one row per device and per last outcome.
 @Suite struct OutcomeMigrationTests {
     private static let place = """
         INSERT INTO registration (hub, place, id, etag, expiration, updated_at, platform, handle, tags)
         VALUES (?, ?, ?, 1, ?, 0, 'apns', 'AB', '')
         """
 
-    /// A database of the version before, closed.
+    /// A database of the previous version, closed.
     private func old(_ folder: Folder, _ fill: @escaping @Sendable (Database) throws -> Void) async throws {
         let old = try DatabaseQueue(path: folder.file("hub.db"), configuration: SQLiteFile.configuration(readonly: false))
         try SQLiteSchema.migrator.migrate(old, upTo: "keys of secure payloads")
@@ -31,7 +31,7 @@ import Testing
                 """, arguments: [try NotificationKey(hub: hub, sequence: sequence).stored, hub, sequence, sequence])
     }
 
-    /// As the version before kept a device.
+    /// Stores a device as the previous version did.
     private static func keep(
         _ device: DeviceOutcome, at ordinal: Int, of sequence: Int64, hub: Int64, in database: Database
     ) throws {
@@ -45,14 +45,14 @@ import Testing
             device.reason, device.explanation, device.pushID, device.size, device.isRegistrationRemoved, device.installationID)
     }
 
-    @Test func `Devices and the dead among them are those that were kept, also those of a step to come`() async throws {
+    @Test func `Devices and the removed ones among them are unchanged, and later steps add to them`() async throws {
         let folder = try Folder()
         let outcomes = RandomOutcomes(seed: 11)
-        // Whose handles could be kept: their parts were lines.
+        // Only handles that the old version could store: their parts had no line breaks.
         let odd = outcomes.devices(99).filter {
             (try? DeviceHandle(platform: $0.handle.platform, stored: $0.handle.storedText)) == $0.handle
         }
-        let devices = [1: odd, 2: (0..<SQLiteHubStore.devicesInRow + 3).map { Samples.device($0) }, 4: [Samples.device(3)]]
+        let devices = [1: odd, 2: (0..<SQLiteHubStore.maximumDevicesInRow + 3).map { Samples.device($0) }, 4: [Samples.device(3)]]
         #expect(odd.count > 50 && odd.contains { $0.isRegistrationRemoved })
         try await old(folder) { database in
             for hub in 1...2 as ClosedRange<Int64> {
@@ -73,11 +73,11 @@ import Testing
                 #expect(
                     try await store.devices(ofNotification: Int64(sequence), from: 7, limit: 5) == Array(devices.dropFirst(7).prefix(5)))
             }
-            let dead = try await store.deadDevices(after: nil, limit: .max)
+            let dead = try await store.removedDevices(after: nil, limit: .max)
             let expected = devices.sorted { $0.key > $1.key }.flatMap { sequence, devices in
                 devices.enumerated().reversed().filter { $1.isRegistrationRemoved }.map { (Int64(sequence), Int64($0), $1) }
             }
-            #expect(dead.map(\.position) == expected.map { DeadDevice.Position(sequence: $0.0, ordinal: $0.1) })
+            #expect(dead.map(\.position) == expected.map { RemovedDevice.Position(sequence: $0.0, ordinal: $0.1) })
             #expect(dead.map(\.device) == expected.map(\.2))
             try await store.record(try Samples.ended(4, devices: [Samples.device(9)]))
             #expect(try await store.devices(ofNotification: 4, from: 0, limit: 9) == devices[4, default: []] + [Samples.device(9)])
@@ -87,11 +87,11 @@ import Testing
         try await storage.close()
     }
 
-    @Test func `A device that cannot be read has its number still, and its neighbours theirs`() async throws {
+    @Test func `An unreadable device and its neighbours keep their numbers`() async throws {
         let folder = try Folder()
         try await old(folder) { database in
             try Self.keep(1, hub: 1, in: database)
-            // The first ones had been removed already when the process ended.
+            // The first ones had already been removed when the process ended.
             for number in 5..<9 { try Self.keep(Samples.device(number), at: number, of: 1, hub: 1, in: database) }
             try database.execute(sql: "UPDATE device_outcome SET outcome = 'Lost' WHERE ordinal = 6")
         }
@@ -100,13 +100,13 @@ import Testing
         #expect(try await store.devices(ofNotification: 1, from: 5, limit: 1) == [Samples.device(5)])
         let error = await refusal { try await store.devices(ofNotification: 1, from: 5, limit: 2) }
         #expect(error?.code == "storage.corrupt")
-        #expect(error?.message == "the devices from 6 on of notification 1 of hub 1 cannot be read: 0 bytes are no batch of outcomes")
+        #expect(error?.message == "the devices from 6 on of notification 1 of hub 1 cannot be read: 0 bytes are not a batch of outcomes")
         #expect(try await store.devices(ofNotification: 1, from: 7, limit: 9) == [Samples.device(7), Samples.device(8)])
         #expect(try await store.removeEnded(before: .distantFuture, limit: 9) == 1)
         try await storage.close()
     }
 
-    @Test func `Last outcomes are those that were kept, and one that means nothing is none`() async throws {
+    @Test func `Last outcomes are unchanged, and an unreadable one is left out`() async throws {
         let folder = try Folder()
         let kept: [(hub: Int, place: Int64, outcome: String)] = [
             (1, 0, "Success"), (1, 1, "WrongToken"), (1, 1023, "Dropped"), (1, 1024, "Lost"), (1, 70_000, "Throttled"),

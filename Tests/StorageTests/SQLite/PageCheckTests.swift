@@ -1,4 +1,4 @@
-import PushCore
+import PushModel
 import Support
 import Testing
 
@@ -6,8 +6,8 @@ import Testing
 
 /// Damaged pages of a database that is in use.
 @Suite struct PageCheckTests {
-    /// A database with registrations of which the first page of a table was overwritten while nobody had it open, and a backup of it as
-    /// it was before.
+    /// A database with registrations, and a backup of it. While it was closed, the first page of a table was overwritten after the
+    /// backup.
     private func damaged(_ table: String) async throws -> (folder: Folder, storage: SQLiteStorage) {
         let bench = try await Bench()
         let folder = bench.folder
@@ -23,7 +23,7 @@ import Testing
         return (folder, try await SQLiteStorage.open(folder.file("hub.db")))
     }
 
-    @Test func `The check finds a page that nothing reads, and a backup mends it while the database is in use`() async throws {
+    @Test func `The check finds a page that is never read, and a restore repairs it while the database is in use`() async throws {
         let (folder, storage) = try await damaged("provider_token")
         #expect(storage.damage == nil)
         try await storage.checkWriting()
@@ -37,19 +37,19 @@ import Testing
         try await storage.close()
     }
 
-    @Test func `A damaged page that a request meets is recorded`() async throws {
+    @Test func `A damaged page found by a request is recorded`() async throws {
         let (folder, storage) = try await damaged("plan")
         #expect(storage.damage == nil)
         let error = await refusal { _ = try await storage.database.read { try $0.first("SELECT content FROM plan") { $0.text(0) } } }
         #expect(error?.code == "storage.corrupt" && storage.damage == error, "\(error?.message ?? "none")")
-        // Other errors are not damage.
+        // Other errors do not count as damage.
         try await storage.restore(from: folder.file("backup.db"))
         _ = await refusal { _ = try await storage.database.read { try $0.first("SELECT nothing") { $0.integer(0) } } }
         #expect(storage.damage == nil)
         try await storage.close()
     }
 
-    @Test func `A check that is cancelled ends, and finds nothing`() async throws {
+    @Test func `A cancelled check ends and reports nothing`() async throws {
         let (folder, storage) = try await damaged("plan")
         let path = folder.file("hub.db")
         let check = PageCheck(path: path)

@@ -1,11 +1,11 @@
-import PushCore
+import PushModel
 import Support
 import Testing
 
 @testable import Storage
 
 @Suite struct RestoredStoreTests {
-    @Test func `Whoever had loaded a hub before a restore neither changes nor reads what came in its place`() async throws {
+    @Test func `A store loaded before a restore can neither change nor read the restored data`() async throws {
         let bench = try await Bench()
         let (namespace, store) = (bench.storage.namespace, bench.store)
         try await namespace.putHub(Samples.hub(1))
@@ -24,7 +24,7 @@ import Testing
         #expect(try await bench.storage.namespace.load().hubs == [Samples.hub(1)])
     }
 
-    @Test func `A held removal of a backup that cannot be read is left out and reported, as a device is`() async throws {
+    @Test func `An unreadable held removal in a backup is left out and reported, as an unreadable device is`() async throws {
         let broken = try await Bench()
         try await broken.storage.namespace.putHub(Samples.hub(1))
         try await broken.store.commit(RegistrationChange(puts: [Samples.put(1, 1), Samples.put(2, 2)]))
@@ -45,7 +45,7 @@ import Testing
         #expect(try await bench.store.heldRemovals(HeldRemovalFilter(), below: nil, limit: 9).map(\.handle) == [.phone(2)])
     }
 
-    @Test func `A backup with a hub that means nothing is refused before anything is touched`() async throws {
+    @Test func `A backup with an unreadable hub is rejected before anything changes`() async throws {
         let broken = try await Bench()
         try await broken.storage.namespace.putHub(Samples.hub(1))
         try await broken.storage.database.write { try $0.run("UPDATE hub SET description = 'pigeon'") }

@@ -1,10 +1,10 @@
-import PushCore
+import PushModel
 import Support
 import Testing
 
 @testable import Storage
 
-/// What shows of an audit trail that somebody has been at.
+/// What verification finds in an audit log that was manipulated.
 @Suite struct SQLiteAuditTrailTests {
     private func trail(_ count: Int) async throws -> Bench {
         let bench = try await Bench()
@@ -22,7 +22,7 @@ import Testing
 
     private static let opened = "DROP TRIGGER audit_entry_unchanged; DROP TRIGGER audit_entry_kept;"
 
-    @Test func `Entries are neither changed nor removed`() async throws {
+    @Test func `Entries cannot be changed or removed`() async throws {
         let bench = try await trail(3)
         let before = try await bench.storage.auditTrail.entries(after: 0, limit: 9, AuditFilter())
         for sql in [
@@ -36,7 +36,7 @@ import Testing
         try await bench.storage.close()
     }
 
-    @Test func `The first place where the chain does not hold is told`() async throws {
+    @Test func `The first position at which the chain is broken is reported`() async throws {
         func copy(to sequence: Int) -> String {
             """
             INSERT INTO audit_entry SELECT \(sequence), time, actor, action, subject, details, outcome, hash FROM audit_entry
@@ -57,7 +57,7 @@ import Testing
             ("DELETE FROM audit_entry WHERE sequence = 1", 1, .missing),
             ("DELETE FROM audit_entry WHERE sequence > 3", 4, .missing),
             ("DELETE FROM audit_entry", 1, .missing),
-            // The places of two are exchanged.
+            // Two entries have exchanged their positions.
             (
                 "UPDATE audit_entry SET sequence = 9 WHERE sequence = 2; UPDATE audit_entry SET sequence = 2 WHERE sequence = 3; "
                     + "UPDATE audit_entry SET sequence = 3 WHERE sequence = 9", 2, .changed
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `A trail that was cut shows it for ever, whatever is appended afterwards`() async throws {
+    @Test func `A truncated log is detected forever, whatever is appended afterwards`() async throws {
         let bench = try await trail(5)
         try await bench.execute(Self.opened + "DELETE FROM audit_entry WHERE sequence > 3")
         let entry = try await bench.storage.auditTrail.append(
@@ -87,10 +87,10 @@ import Testing
         try await bench.storage.close()
     }
 
-    @Test func `A long trail is gone along to its end`() async throws {
+    @Test func `A long log is verified to its end`() async throws {
         let bench = try await trail(2001)
         guard case .whole(let end) = try await bench.storage.auditTrail.verify() else {
-            Issue.record("nobody has been at it")
+            Issue.record("the log is reported as modified")
             return
         }
         #expect(end.sequence == 2001)
@@ -101,7 +101,7 @@ import Testing
         try await bench.storage.close()
     }
 
-    @Test func `An entry or an end that means nothing is named`() async throws {
+    @Test func `The error for an unreadable entry or head names it`() async throws {
         let bench = try await trail(3)
         try await bench.execute(Self.opened + "UPDATE audit_entry SET outcome = 'maybe' WHERE sequence = 2")
         let error = await refusal { try await bench.storage.auditTrail.entries(after: 0, limit: 9, AuditFilter()) }
@@ -115,7 +115,7 @@ import Testing
         try await bench.storage.close()
     }
 
-    @Test func `Who did what is looked up, not searched for`() async throws {
+    @Test func `Entries are looked up by index, without a scan`() async throws {
         let bench = try await Bench()
         for (filter, index) in [
             (AuditFilter(actor: "a"), "audit_entry_by_actor"), (AuditFilter(action: "a"), "audit_entry_by_action"),

@@ -1,5 +1,5 @@
 import GRDB
-import PushCore
+import PushModel
 import Support
 import Testing
 
@@ -17,7 +17,7 @@ import Testing
         return bench
     }
 
-    /// What `filled` has kept.
+    /// Checks what `filled` has stored.
     private func expectFilled(_ storage: SQLiteStorage) async throws {
         let space = storage.keyValues.space("plugin")
         let entry = try #require(try await space.value("k", now: dawn))
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `What plugins remember and the audit trail survive closing and opening`() async throws {
+    @Test func `Values of plugins and the audit log survive closing and opening`() async throws {
         let bench = try await filled()
         let usage = try await bench.storage.keyValues.space("plugin").usage()
         try await bench.storage.close()
@@ -41,7 +41,7 @@ import Testing
         try await reopened.close()
     }
 
-    @Test func `What was answered is there after an end without closing`() async throws {
+    @Test func `Confirmed writes survive a crash`() async throws {
         let bench = try await Bench()
         let copies = try Folder()
         let space = bench.storage.keyValues.space("plugin")
@@ -50,7 +50,7 @@ import Testing
             #expect(try await space.add(1, to: "n", expiresIfNew: nil, now: dawn) == number)
             let entry = try await bench.storage.auditTrail.append(
                 AuditRecord(time: dawn, actor: "ann", action: "a", subject: "\(number)"))
-            // What a crash at this moment would leave on the disk.
+            // The files as a crash at this point would leave them.
             let name = "\(number).db"
             try copies.write(try bench.folder.bytes(of: "hub.db"), to: name)
             try copies.write(try bench.folder.bytes(of: "hub.db-wal"), to: "\(name)-wal")
@@ -59,12 +59,12 @@ import Testing
             #expect(try await survived.value("n") == .integer(number))
             #expect(try await survived.usage() == (try await space.usage()))
             #expect(try await survived.take(["d"], "\(number)", of: 1) == granted)
-            #expect(try await survivor.auditTrail.verify() == .whole(AuditEnd(sequence: number, hash: entry.hash)))
+            #expect(try await survivor.auditTrail.verify() == .whole(AuditHead(sequence: number, hash: entry.hash)))
             try await survivor.close()
         }
     }
 
-    @Test func `A backup has what plugins remember and the audit trail, and brings both back`() async throws {
+    @Test func `A backup contains and restores the values of plugins and the audit log`() async throws {
         let bench = try await filled()
         let (space, backup) = (bench.storage.keyValues.space("plugin"), bench.folder.file("backup.db"))
         try await bench.storage.backup(to: backup)
@@ -78,14 +78,14 @@ import Testing
         try await bench.storage.restore(from: bench.folder.file("second.db"))
         try await expectFilled(bench.storage)
         #expect(try await bench.storage.keyValues.names() == ["plugin"])
-        // The space goes on, and a version that was known before the restore is nobody's: it was given later than the backup was made.
+        // Writing works on. A version read before the restore matches nothing, because it is newer than the backup.
         try await space.put(3, for: "k", now: dawn + .seconds(1))
         let put = try await space.put(4, for: "k", expires: nil, if: .version(version), now: dawn + .seconds(1))
         #expect(put == .conflict(version: dawn.milliseconds + 1000))
         try await bench.storage.close()
     }
 
-    @Test func `A database from before there were plugins has room for what they remember`() async throws {
+    @Test func `A database from before plugins can store their values`() async throws {
         let folder = try Folder()
         let old = try DatabaseQueue(path: folder.file("hub.db"), configuration: SQLiteFile.configuration(readonly: false))
         try SQLiteSchema.migrator.migrate(old, upTo: "devices that were pruned")
@@ -103,7 +103,7 @@ import Testing
         try await storage.close()
     }
 
-    @Test func `Slots of many keys are taken in one step, all or none`() async throws {
+    @Test func `Slots of many keys are taken in one transaction, all or none`() async throws {
         let bench = try await Bench()
         let space = bench.storage.keyValues.space("plugin")
         let keys = (0..<1000).map { "device-\($0)" }
@@ -117,14 +117,14 @@ import Testing
         #expect(try await space.take(keys, "2", of: 1) == keys.map { _ in true })
         #expect(try await space.take(keys, "3", of: 1) == keys.map { _ in false })
         #expect(try await space.usage().entries == 1000)
-        // Who repeats a question writes nothing.
+        // A repeated request writes nothing.
         let written = try bench.folder.bytes(of: "hub.db-wal")
         #expect(try await space.take(keys, "3", of: 1) == keys.map { _ in false })
         #expect(try bench.folder.bytes(of: "hub.db-wal") == written)
         try await bench.storage.close()
     }
 
-    @Test func `A refusal of a full space writes nothing, and takes nobody down`() async throws {
+    @Test func `A rejection by a full space writes nothing and does not affect other changes`() async throws {
         let bench = try await Bench()
         let database = bench.storage.database
         let space = SQLiteKeyValueSpaces(database: database, quota: KeyValueQuota(entries: 1, bytes: 100)).space("plugin")
@@ -142,7 +142,7 @@ import Testing
         try await bench.storage.close()
     }
 
-    @Test func `An entry that means nothing is named`() async throws {
+    @Test func `The error for an unreadable entry names it`() async throws {
         let (now, name) = (dawn, "of the space \"plugin\"")
         let rows: [(sql: String, name: String, read: @Sendable (any KeyValueStore) async throws -> Void)] = [
             ("content = x'7B'", "the entry \"k\" \(name)", { _ = try await $0.value("k", now: now) }),
@@ -158,13 +158,13 @@ import Testing
             let error = await refusal { try await read(space) }
             #expect(error?.code == "storage.corrupt", "\(sql)")
             #expect(error?.message.hasPrefix(name) == true, "\(error?.message ?? "") for \(sql)")
-            // Whoever puts another value there goes on.
+            // Storing another value under the key works.
             try await space.put(1, for: "k")
             try await bench.storage.close()
         }
     }
 
-    @Test func `Entries are looked up, not searched for`() async throws {
+    @Test func `Entries are looked up by index, without a scan`() async throws {
         let bench = try await Bench()
         let plans = [
             ("SELECT 1 FROM key_value WHERE space = 1 AND kind = 0 AND key = x'00'", "key_value_by_key"),

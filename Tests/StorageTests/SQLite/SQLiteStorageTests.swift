@@ -1,13 +1,13 @@
 import Foundation
 import GRDB
-import PushCore
+import PushModel
 import Support
 import Testing
 
 @testable import Storage
 
 @Suite struct SQLiteStorageTests {
-    @Test func `Everything survives closing and opening`() async throws {
+    @Test func `All data survives closing and opening`() async throws {
         let bench = try await Bench()
         let change = RegistrationChange(
             removals: [Samples.removal(5, 9)],
@@ -15,9 +15,9 @@ import Testing
                 var registration = Samples.registration(number, tags: [try Tag("news")])
                 registration.template = template
                 registration.handle = try #require(Samples.handles.first { $0.platform == template.platform })
-                return PlacedRegistration(place: UInt32(number), registration: registration)
+                return RegistrationRow(place: UInt32(number), registration: registration)
             },
-            installationPuts: [PlacedInstallation(place: 0, installation: try Samples.installation(), expiration: .distantFuture)])
+            installationPuts: [InstallationRow(place: 0, installation: try Samples.installation(), expiration: .distantFuture)])
         try await bench.store.commit(change)
         _ = try await bench.store.accept(try Samples.notification(1))
         _ = try await bench.store.accept(try Samples.notification(2))
@@ -37,12 +37,12 @@ import Testing
         try await reopened.close()
     }
 
-    @Test func `What was answered is there after an end without closing`() async throws {
+    @Test func `Confirmed writes survive a crash`() async throws {
         let bench = try await Bench()
         let copies = try Folder()
         for sequence in 1...20 as ClosedRange<Int64> {
             #expect(try await bench.store.accept(try Samples.notification(sequence)) == .accepted)
-            // What a crash at this moment would leave on the disk.
+            // The files as a crash at this point would leave them.
             let name = "\(sequence).db"
             try copies.write(try bench.folder.bytes(of: "hub.db"), to: name)
             try copies.write(try bench.folder.bytes(of: "hub.db-wal"), to: "\(name)-wal")
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `Whether it can write is found out by writing, which leaves nothing`() async throws {
+    @Test func `The write check writes to the disk and changes no data`() async throws {
         let bench = try await Bench()
         func written() throws -> Int { try Data(contentsOf: URL(filePath: bench.folder.file("hub.db-wal"))).count }
         let (before, size) = (try await bench.storage.namespace.load(), try written())
@@ -61,21 +61,21 @@ import Testing
         #expect(try await bench.storage.namespace.load() == before)
     }
 
-    @Test func `Commits are written through to the disk`() async throws {
+    @Test func `Commits are flushed to disk`() async throws {
         let bench = try await Bench()
         #expect(try await bench.integer("PRAGMA synchronous") == 2)
         #expect(try await bench.integer("SELECT 1 FROM pragma_journal_mode WHERE journal_mode = 'wal'") == 1)
         #expect(try await bench.integer("PRAGMA application_id") == Int(SQLiteSchema.applicationID))
     }
 
-    @Test func `Nobody but its owner can read the files`() async throws {
+    @Test func `Only the owner can read the files`() async throws {
         let bench = try await Bench()
         _ = try await bench.store.accept(try Samples.notification(1))
         for file in ["hub.db", "hub.db-wal", "hub.db-shm"] { #expect(try bench.folder.rights(of: file) == 0o600, "\(file)") }
         try await bench.storage.backup(to: bench.folder.file("backup.db"))
         #expect(try bench.folder.rights(of: "backup.db") == 0o600)
         try await bench.storage.close()
-        // One that others can read is taken from them.
+        // The permissions of a file that others can read are restricted.
         let open = try Folder()
         try open.write([], to: "hub.db")
         #expect(try open.rights(of: "hub.db") != 0o600)
@@ -84,7 +84,7 @@ import Testing
         try await storage.close()
     }
 
-    @Test func `A closed storage refuses, and closes once`() async throws {
+    @Test func `A closed storage rejects calls, and can be closed twice`() async throws {
         let bench = try await Bench()
         let store = bench.store
         let work: [Work] = (1...8).map { number in
@@ -97,7 +97,7 @@ import Testing
         #expect(await refusal { try await bench.storage.restore(from: "/nowhere") }?.code == "storage.not_found")
     }
 
-    @Test func `A database of an older version becomes one of this, with all that is in it`() async throws {
+    @Test func `A database of an older version is upgraded with its full content`() async throws {
         let folder = try Folder()
         let old = try DatabaseQueue(path: folder.file("hub.db"), configuration: SQLiteFile.configuration(readonly: false))
         try SQLiteSchema.migrator.migrate(old, upTo: "feedback and jobs")
@@ -125,7 +125,7 @@ import Testing
         let storage = try await SQLiteStorage.open(folder.file("hub.db"))
         #expect(try await storage.securePayloads.payload("1")?.keyMark == [])
         #expect(try await SQLiteStorage.contents(of: folder.file("hub.db")).payloadsByKey == [[]: 1])
-        // Of two hubs of one name the last one made has it.
+        // Of two hubs with the same name the newer one keeps it.
         #expect(try await storage.namespace.load().hubs.map(\.name) == ["Hub-1", "hub"])
         let store = storage.namespace.store(ofHub: 2)
         #expect(try await store.notifications(before: nil, limit: 9).map(\.outcome.id) == ["n-7", "n-3"])
@@ -137,9 +137,9 @@ import Testing
         try await storage.close()
     }
 
-    // MARK: - Files that are refused
+    // MARK: - Rejected files
 
-    @Test func `A database of a newer version is refused and stays as it is`() async throws {
+    @Test func `A database of a newer version is rejected and left unchanged`() async throws {
         let bench = try await Bench()
         try await bench.execute("INSERT INTO grdb_migrations (identifier) VALUES ('tables of tomorrow')")
         try await bench.storage.close()
@@ -149,7 +149,7 @@ import Testing
         #expect(try bench.folder.bytes(of: "hub.db") == before)
     }
 
-    @Test func `A file of another program is refused and stays as it is`() async throws {
+    @Test func `A file of another program is rejected and left unchanged`() async throws {
         let folder = try Folder()
         try folder.write(Array("Dear diary, today I learned about databases\n".utf8), to: "text")
         for (name, sql) in [("tables", "CREATE TABLE a (b)"), ("number", "PRAGMA application_id = 7")] {
@@ -167,16 +167,16 @@ import Testing
         #expect(folder.files == ["number", "tables", "text"])
     }
 
-    @Test func `A file that cannot be made is told with its path`() async throws {
+    @Test func `The error for a file that cannot be created contains its path`() async throws {
         let error = await refusal { try await SQLiteStorage.open("/nowhere/hub.db") }
         #expect(error?.code == "storage.unavailable")
         #expect(error?.status == 503)
-        #expect(error?.message == "the file /nowhere/hub.db cannot be made: no such file or directory")
+        #expect(error?.message == "the file /nowhere/hub.db cannot be created: no such file or directory")
     }
 
     // MARK: - Rows
 
-    @Test func `A row that means nothing is named`() async throws {
+    @Test func `The error for an unreadable row names the row`() async throws {
         let rows: [(String, String, @Sendable (Bench) async throws -> Void)] = [
             ("UPDATE notification SET state = 'Lost'", "the notification 1 of hub 1", { _ = try await $0.sequences() }),
             (
@@ -198,12 +198,12 @@ import Testing
                 { _ = try await $0.store.devices(ofNotification: 1, from: 1, limit: 9) }
             ),
             (
-                "UPDATE dead_batch SET ordinals = x'0001'", "the dead devices from 0 on of notification 1 of hub 1",
-                { _ = try await $0.store.deadDevices(after: nil, limit: 9) }
+                "UPDATE dead_batch SET ordinals = x'0001'", "the removed devices from 0 on of notification 1 of hub 1",
+                { _ = try await $0.store.removedDevices(after: nil, limit: 9) }
             ),
             (
-                "UPDATE dead_batch SET content = x''", "the dead devices from 0 on of notification 1 of hub 1",
-                { _ = try await $0.store.deadDevices(after: nil, limit: 9) }
+                "UPDATE dead_batch SET content = x''", "the removed devices from 0 on of notification 1 of hub 1",
+                { _ = try await $0.store.removedDevices(after: nil, limit: 9) }
             ),
             ("UPDATE hub SET description = '{}'", "hub 1", { _ = try await $0.storage.namespace.load() }),
             ("UPDATE secure_payload SET ending = 'x'", "the secure payload 1", { _ = try await $0.storage.securePayloads.payload("1") }),
@@ -214,9 +214,9 @@ import Testing
             registration.template = try Samples.templates()[0]
             try await bench.store.commit(
                 RegistrationChange(
-                    removals: [Samples.removal(5, 9)], puts: [PlacedRegistration(place: 0, registration: registration)],
+                    removals: [Samples.removal(5, 9)], puts: [RegistrationRow(place: 0, registration: registration)],
                     installationPuts: [
-                        PlacedInstallation(place: 0, installation: try Samples.installation(), expiration: .distantFuture)
+                        InstallationRow(place: 0, installation: try Samples.installation(), expiration: .distantFuture)
                     ]))
             _ = try await bench.store.accept(try Samples.notification(1))
             var device = Samples.device(1)
@@ -234,7 +234,7 @@ import Testing
         }
     }
 
-    @Test func `A template is kept once, and not at all when nobody uses it`() async throws {
+    @Test func `A template is stored once, and deleted when it is not used any more`() async throws {
         let bench = try await Bench()
         let template = try Samples.templates()[0]
         let puts = (0..<50).map { number in
@@ -250,7 +250,7 @@ import Testing
         #expect(try await bench.integer("SELECT count(*) FROM template") == 1)
         try await bench.store.commit(RegistrationChange(puts: [without[49]]))
         #expect(try await bench.integer("SELECT count(*) FROM template") == 0)
-        // The row that it had is not taken for granted.
+        // The cached row of the deleted template is not used.
         try await bench.store.commit(RegistrationChange(puts: puts))
         #expect(try await bench.store.load().registrations == puts)
         try await bench.storage.close()
@@ -258,7 +258,7 @@ import Testing
 
     @Test func `Templates that change again and again leave nothing behind`() async throws {
         let bench = try await Bench()
-        func put(_ number: Int, at place: UInt32 = 0) throws -> PlacedRegistration {
+        func put(_ number: Int, at place: UInt32 = 0) throws -> RegistrationRow {
             var put = Samples.put(place, Int(place), etag: number)
             let body = #"{"a":""# + String(repeating: "x", count: 50_000) + "\(number)\"}"
             put.registration.template = try RegistrationTemplate(body: body, platform: .apns)
@@ -266,14 +266,14 @@ import Testing
         }
         for number in 1...100 { try await bench.store.commit(RegistrationChange(puts: [try put(number)])) }
         #expect(try await bench.integer("SELECT count(*) FROM template") == 1)
-        // Rows of templates that left are used for others.
+        // Rows of deleted templates are reused.
         #expect(try #require(try await bench.integer("PRAGMA page_count")) < 200)
-        // One leaves with its template, which another gets in the same change.
+        // A registration is removed with its template, and another one gets that template in the same change.
         try await bench.store.commit(RegistrationChange(removals: [Samples.removal(0, 0)], puts: [try put(100, at: 1)]))
         #expect(try await bench.store.load().registrations == [try put(100, at: 1)])
-        // A change that is taken back, with what it removed and what it added.
+        // A change that is rolled back, with its removals and additions.
         try await bench.execute("CREATE TRIGGER full BEFORE INSERT ON installation BEGIN SELECT RAISE(ABORT, 'full'); END")
-        let installation = PlacedInstallation(place: 0, installation: try Samples.installation(), expiration: .distantFuture)
+        let installation = InstallationRow(place: 0, installation: try Samples.installation(), expiration: .distantFuture)
         let change = RegistrationChange(puts: [try put(101, at: 1), try put(102, at: 2)], installationPuts: [installation])
         #expect(await refusal { try await bench.store.commit(change) } != nil)
         #expect(try await bench.store.load().registrations == [try put(100, at: 1)])
@@ -286,7 +286,7 @@ import Testing
         try await bench.storage.close()
     }
 
-    @Test func `Templates go with their hub, and those that nobody has with the next start`() async throws {
+    @Test func `Templates are removed with their hub, and unused ones at the next start`() async throws {
         let bench = try await Bench()
         try await bench.storage.namespace.putHub(Samples.hub(2))
         let puts = try (0..<250).map { number in
@@ -298,7 +298,7 @@ import Testing
         try await bench.storage.namespace.store(ofHub: 2).commit(RegistrationChange(puts: puts))
         try await bench.storage.namespace.removeHub(2)
         #expect(try await bench.integer("SELECT count(*) FROM template") == 3)
-        // Those of the first hub are still known rightly, the others no more.
+        // The cached rows of the first hub's templates are still valid, the others are not.
         try await bench.store.commit(RegistrationChange(puts: puts))
         #expect(try await bench.store.load().registrations == puts)
         try await bench.execute("DELETE FROM registration WHERE place < 120")
@@ -309,7 +309,7 @@ import Testing
         try await reopened.close()
     }
 
-    @Test func `Who has a template is looked up, not searched for`() async throws {
+    @Test func `Registrations of a template are looked up by index, without a scan`() async throws {
         let bench = try await Bench()
         let plan = try await bench.storage.database.read { database in
             try database.all("EXPLAIN QUERY PLAN SELECT 1 FROM registration WHERE template = 1") { $0.text(3) }
@@ -318,7 +318,7 @@ import Testing
         try await bench.storage.close()
     }
 
-    @Test func `A removal that a crash has interrupted is finished at the next start`() async throws {
+    @Test func `A removal of a hub that a crash interrupted is completed at the next start`() async throws {
         let bench = try await Bench()
         try await bench.store.commit(RegistrationChange(puts: [Samples.put(0, 1)]))
         try await bench.execute("INSERT INTO leaving_hub VALUES (1)")

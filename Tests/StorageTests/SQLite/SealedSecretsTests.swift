@@ -1,12 +1,12 @@
 import Crypto
 import GRDB
-import PushCore
+import PushModel
 import Support
 import Testing
 
 @testable import Storage
 
-/// Secrets that are stored sealed.
+/// Sealed storage of secrets.
 @Suite struct SealedSecretsTests {
     private static let text = Array("a secret".utf8)
     private static let field = SealedField.hub(7)
@@ -31,7 +31,7 @@ import Testing
         #expect(Array(opened) == Self.text)
     }
 
-    @Test func `A sealed value opens as it was; sealed twice it differs, and changed anywhere it does not open`() throws {
+    @Test func `A sealed value opens unchanged; sealing it twice differs, and a changed one does not open`() throws {
         let seal = SecretSeal.test
         for text in [[], Self.text, [UInt8](repeating: 0, count: 100_000)] {
             #expect(try seal.open(seal.seal(text, for: Self.field), of: Self.field) == text)
@@ -47,7 +47,7 @@ import Testing
         #expect(throws: UnreadableValue.self) { try SecretSeal.keyed(8).open(sealed, of: Self.field) }
     }
 
-    @Test func `A sealed value opens in no other field`() throws {
+    @Test func `A sealed value does not open in another field`() throws {
         let fields: [SealedField] = [
             .namespace, .hub(1), .hub(2), .providerToken("a"), .providerToken("b"), .job("a", hub: 1), .job("a", hub: 2), .job("b", hub: 1),
             .value("a", space: "s"), .value("a", space: "t"), .value("b", space: "s"), .value("", space: "s\",\"a"),
@@ -62,7 +62,7 @@ import Testing
 
     // MARK: - Rows
 
-    /// A database with a secret in every field that is sealed, twice, so that one can take the place of the other.
+    /// A database with two secrets in every sealed field, so that one can replace the other.
     private func filled() async throws -> Bench {
         let bench = try await Bench()
         let storage = bench.storage
@@ -90,7 +90,7 @@ import Testing
         return bench
     }
 
-    @Test func `What is stored is sealed in pages, log and backups`() async throws {
+    @Test func `Secrets are sealed in pages, log and backups`() async throws {
         let bench = try await filled()
         try await bench.storage.backup(to: bench.folder.file("backup.db"))
         #expect(bench.folder.files.contains("hub.db-wal"))
@@ -99,7 +99,7 @@ import Testing
         #expect(try ClearSecrets.found(in: bench.folder) == [:])
     }
 
-    @Test func `A sealed value that is moved to another row is refused by the name of the row`() async throws {
+    @Test func `A sealed value moved to another row is rejected with the name of the row`() async throws {
         let moves: [(sql: String, name: String, read: @Sendable (SQLiteStorage) async throws -> Void)] = [
             (
                 "UPDATE hub SET secrets = (SELECT secrets FROM hub WHERE number = 2) WHERE number = 1", "hub 1",
@@ -138,21 +138,21 @@ import Testing
 
     // MARK: - Another key
 
-    @Test func `A database that is sealed with another key is refused and stays as it is`() async throws {
+    @Test func `A database sealed with another key is rejected and left unchanged`() async throws {
         let bench = try await filled()
         try await bench.storage.close()
         let (path, before) = (bench.folder.file("hub.db"), try bench.folder.bytes(of: "hub.db"))
         let error = await refusal { try await SQLiteStorage.open(path, seal: .keyed(8)) }
         #expect(error?.code == "storage.sealed" && error?.message.contains(path) == true && error?.hint != nil)
         #expect(try bench.folder.bytes(of: "hub.db") == before)
-        // It can be copied without any key.
+        // It can be copied without a key.
         try await SQLiteStorage.copy(path, to: bench.folder.file("copy.db"))
         let copy = try await SQLiteStorage.open(bench.folder.file("copy.db"))
         #expect(try await copy.providerTokens.token("team-1")?.token.reveal() == "planted-token")
         try await copy.close()
     }
 
-    @Test func `A backup of another key is refused, and nothing is changed; renewed, it has new access keys and no credentials`()
+    @Test func `A backup with another key is rejected without changes; renewed, it has new access keys and no credentials`()
         async throws
     {
         let source = try await filled()
@@ -172,7 +172,7 @@ import Testing
         try await storage.close()
     }
 
-    @Test func `Lost secrets of a database are renewed where it is, and it opens with the new key from then on`() async throws {
+    @Test func `Lost secrets of a database are renewed in the file, which then opens with the new key`() async throws {
         let bench = try await filled()
         let (path, now) = (bench.folder.file("hub.db"), HubBench.dawn + .seconds(60))
         let before = try await bench.storage.namespace.load()
@@ -186,7 +186,7 @@ import Testing
         #expect(await refusal { try await SQLiteStorage.open(path) }?.code == "storage.sealed")
     }
 
-    /// That access keys have new values under their names and rights, and that devices and slots stayed.
+    /// Expects new values of the access keys under the same names and rights, and unchanged devices and slots.
     private func expectRenewed(
         _ storage: SQLiteStorage, _ before: StoredNamespace, _ renewed: RenewedSecrets, _ now: Timestamp
     ) async throws {
@@ -212,7 +212,7 @@ import Testing
         #expect(try await store.load().registrations == [Samples.put(0, 1)])
     }
 
-    @Test func `A single row that does not open is renewed, and the others stay as they are`() async throws {
+    @Test func `A single row that does not open is renewed, and the others are left unchanged`() async throws {
         let bench = try await filled()
         let before = try await bench.storage.namespace.load()
         try await bench.execute("UPDATE hub SET secrets = x'01' WHERE number = 2")

@@ -1,14 +1,14 @@
 import GRDB
 import Glibc
-import PushCore
+import PushModel
 import Support
 import Testing
 
 @testable import Storage
 
-/// The upgrade of a database whose secrets were stored in clear.
+/// The upgrade of a database with secrets in clear text.
 @Suite struct SecretMigrationTests {
-    @Test func `After the upgrade no file holds a secret of before, nor one that had been replaced or removed`() async throws {
+    @Test func `After the upgrade no file contains an old secret, not even a replaced or removed one`() async throws {
         let old = try await ClearSecrets()
         #expect(Set(try ClearSecrets.found(in: old.folder).keys) == Set(ClearSecrets.planted))
         let storage = try await SQLiteStorage.open(old.path)
@@ -21,7 +21,7 @@ import Testing
         #expect(try await SQLiteStorage.contents(of: old.path).sealing?.isClean == true)
     }
 
-    @Test func `After the upgrade everything is as it was`() async throws {
+    @Test func `After the upgrade all other data is unchanged`() async throws {
         let old = try await ClearSecrets()
         let storage = try await SQLiteStorage.open(old.path)
         let namespace = try await storage.namespace.load()
@@ -46,14 +46,14 @@ import Testing
         #expect(try await space.value("k") == "planted-value")
         #expect(try await space.usage() == KeyValueUsage(entries: 2, bytes: 2 + ClearSecrets.value.utf8.count + ClearSecrets.slots.count))
         #expect(try await space.take(["d"], "2", of: 1) == [false])
-        // What is counted stays right when the value goes.
+        // The counted size is still right after the value is removed.
         let usage = try await space.usage()
         _ = try await space.remove("k", if: .always, now: HubBench.dawn)
         #expect(try await space.usage() == KeyValueUsage(entries: 1, bytes: usage.bytes - 1 - ClearSecrets.value.utf8.count))
         try await storage.close()
     }
 
-    @Test func `A version that stores secrets in clear refuses the upgraded database`() async throws {
+    @Test func `A version that stores secrets in clear text rejects the upgraded database`() async throws {
         let bench = try await Bench()
         var before = DatabaseMigrator()
         for name in SQLiteSchema.migrator.migrations where name != "sealed secrets" { before.registerMigration(name) { _ in } }
@@ -62,7 +62,7 @@ import Testing
         try await bench.storage.close()
     }
 
-    @Test func `A database that cannot be read is not upgraded, and stays as it is`() async throws {
+    @Test func `An unreadable database is not upgraded and is left unchanged`() async throws {
         let old = try await ClearSecrets()
         let queue = try DatabaseQueue(path: old.path, configuration: SQLiteFile.configuration(readonly: false))
         try await queue.write { try $0.execute(sql: "UPDATE hub SET description = '{'") }
@@ -73,7 +73,7 @@ import Testing
         #expect(contents.sealing == nil && contents.hubs == ["hub"])
     }
 
-    @Test func `A backup of before is sealed when it is restored, and none of its secrets reaches a file in clear`() async throws {
+    @Test func `An old backup is sealed when it is restored, and none of its secrets reaches a file in clear text`() async throws {
         let old = try await ClearSecrets()
         let bench = try await Bench()
         try await bench.storage.restore(from: old.path)
@@ -81,7 +81,7 @@ import Testing
         #expect(try ClearSecrets.found(in: bench.folder) == [:])
         try await bench.storage.close()
         #expect(try ClearSecrets.found(in: bench.folder) == [:])
-        // Into a folder where no server runs, too.
+        // Also in a folder where no server runs.
         let target = try Folder()
         #expect(try await SQLiteStorage.replace(target.file("hub.db"), from: old.path) == nil)
         #expect(try ClearSecrets.found(in: target) == [:])
@@ -90,7 +90,7 @@ import Testing
         try await storage.close()
     }
 
-    @Test func `A copy of a database of before is sealed with a key that is given, and the database itself stays as it is`() async throws {
+    @Test func `A copy of an old database is sealed with the given key, and the database itself is unchanged`() async throws {
         let old = try await ClearSecrets()
         #expect(try await SQLiteStorage.sealing(of: old.path) == nil)
         let (database, log) = (try old.folder.bytes(of: "hub.db"), try old.folder.bytes(of: "hub.db-wal"))
@@ -106,26 +106,26 @@ import Testing
         #expect(try await storage.namespace.load().rules.map { $0.primaryKey.reveal() } == ["planted-server-primary"])
         #expect(try await storage.providerTokens.token("team")?.token.reveal() == "planted-token")
         try await storage.close()
-        // What is sealed already needs no other key.
+        // A database that is already sealed is copied with the same key.
         try await SQLiteStorage.copy(path, to: copies.file("second.db"), sealing: .test)
         #expect(try await SQLiteStorage.sealing(of: copies.file("second.db")) == sealing)
     }
 
-    @Test func `Where the pages cannot be written anew the server starts and says so; the next start does it`() async throws {
-        // Only root may mount one.
+    @Test func `If the pages cannot be rewritten, the server starts and reports it, and the next start rewrites them`() async throws {
+        // Mounting needs root.
         guard let disk = try SmallDisk() else { return }
         let old = try await ClearSecrets(devices: 1_000)
         for name in old.folder.files {
             try #require(disk.put(try old.folder.bytes(of: name), at: name))
         }
         let size = try old.folder.files.reduce(0) { try $0 + old.folder.bytes(of: $1).count }
-        // Room for the log of the upgrade, not for that of the whole database.
+        // Enough for the log of the upgrade, but not for a rewrite of the whole database.
         try #require(disk.put([UInt8](repeating: 1, count: (2 << 20) - size - 300_000), at: "other"))
         let storage = try await SQLiteStorage.open(disk.file("hub.db"))
         #expect(storage.residue?.code == "storage.unavailable", "\(size)")
         #expect(try await SQLiteStorage.contents(of: disk.file("hub.db")).sealing?.isClean == false)
         #expect(try await storage.namespace.load().hubs.map(\.name) == ["hub"])
-        // A backup is clean all the same.
+        // A backup is still clean.
         let copies = try Folder()
         try await storage.backup(to: copies.file("backup.db"))
         #expect(try ClearSecrets.found(in: copies) == [:])

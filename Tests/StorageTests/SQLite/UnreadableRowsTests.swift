@@ -1,19 +1,20 @@
-import PushCore
+import PushHub
+import PushModel
 import Storage
 import Support
 import Testing
 
-/// Rows that mean nothing, and a hub that goes on without them.
+/// Unreadable rows, and a hub that runs without them.
 @Suite struct UnreadableRowsTests {
-    @Test func `A hub opens and delivers without what cannot be read, and leaves it where it is`() async throws {
+    @Test func `A hub starts and delivers without unreadable rows, and leaves them unchanged`() async throws {
         let bench = try await Bench()
         let content = NotificationContent.native([.apns: NativePayload(body: Array(#"{"aps":{}}"#.utf8))])
         try await bench.store.commit(
             RegistrationChange(
                 removals: [Samples.removal(9, 9)], puts: (0..<3).map { Samples.put($0, Int($0)) },
                 installationPuts: [
-                    PlacedInstallation(place: 0, installation: try Samples.installation("a"), expiration: .distantFuture),
-                    PlacedInstallation(place: 1, installation: try Samples.installation("b"), expiration: .distantFuture),
+                    InstallationRow(place: 0, installation: try Samples.installation("a"), expiration: .distantFuture),
+                    InstallationRow(place: 1, installation: try Samples.installation("b"), expiration: .distantFuture),
                 ]))
         for sequence in 1...600 as ClosedRange<Int64> {
             _ = try await bench.store.accept(

@@ -1,7 +1,7 @@
 import Crypto
 import FoundationEssentials
 import HubWire
-import PushCore
+import PushModel
 import Support
 import Testing
 
@@ -14,7 +14,7 @@ import Testing
         primaryKey: Secret("c7yeaUlAidsreGWOfK7LQUC/SZEz54J72mYGx5oK2Vg="),
         secondaryKey: Secret("DQblgo09jUhPLm5u7vFQmaCYc6smYmUKsl0kWVy6Y/k="), createdAt: now, modifiedAt: now)
 
-    private let verifier = SASVerifier(proved: ProvedTokens()) { $0 == rule.name ? rule : nil }
+    private let verifier = SASVerifier(proved: VerifiedTokenCache()) { $0 == rule.name ? rule : nil }
 
     private func verify(
         _ header: String?, host: String = "ns.example:5090", path: String = "/hub/registrations/1-2-3",
@@ -36,7 +36,7 @@ import Testing
 
     private static func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 
-    @Test func `a token is signed as every client signs it`() {
+    @Test func `a token is signed as by every client`() {
         let rule = AuthorizationRule(
             name: "a b", rights: [.send], primaryKey: Secret("key"), secondaryKey: Secret(""), createdAt: Self.now,
             modifiedAt: Self.now)
@@ -48,17 +48,17 @@ import Testing
         )
     }
 
-    @Test func `either key of a rule signs`() throws {
+    @Test func `either key of a rule can sign`() throws {
         for key in [Self.rule.primaryKey, Self.rule.secondaryKey] {
             #expect(try verify(minted("sb://ns.example/hub", key: key).header) == Self.rule)
         }
     }
 
-    @Test func `an unknown key name costs as many signatures as a known one, and a token for it never passes`() {
+    @Test func `an unknown key name costs as many signatures as a known one, and its token is never accepted`() {
         let candidates = SASVerifier.candidates(of: nil)
         #expect(candidates.count == SASVerifier.candidates(of: Self.rule).count)
         #expect(candidates.allSatisfy { $0.reveal().utf8.count == Self.rule.primaryKey.reveal().utf8.count })
-        // Also where it is signed with the key that stands for an absent one.
+        // Also when it is signed with the key that replaces an absent one.
         for key in candidates {
             var rule = Self.rule
             (rule.name, rule.primaryKey) = ("Unknown", key)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `fields come in any order, and the resource in any encoding`() throws {
+    @Test func `fields may be in any order, and the resource in any encoding`() throws {
         for resource in ["sb%3A%2F%2Fns.example%2Fhub", "sb%3a%2f%2fns.example%2fhub", "sb://ns.example/hub", "SB%3A//NS.example%2Fhub"] {
             var token = minted("")
             token.resource = resource
@@ -97,24 +97,24 @@ import Testing
             "http://ns.example/hub/registrations/1-2-3/4", "ns.example/hub", "http://ns.example.evil/hub", "http:///hub",
             "http://ns.example@evil/hub",
         ])
-    func `a resource beside the request does not`(resource: String) async {
+    func `a resource beside the request does not cover it`(resource: String) async {
         let error = await refusal { try verify(minted(resource).header) }
         #expect(error?.code == "sas.audience" && error?.status == 401 && error?.details == ["subcode": 40104])
     }
 
-    @Test func `an IPv6 host is compared with its brackets`() throws {
+    @Test func `an IPv6 host is compared including its brackets`() throws {
         #expect(try verify(minted("http://[::1]:5090/hub").header, host: "[::1]:80") == Self.rule)
         #expect(try verify(minted("http://[::1]/hub").header, host: "[::1]") == Self.rule)
     }
 
-    @Test func `a token lives five minutes longer than it says, for clocks that differ`() async throws {
+    @Test func `a token is valid for five minutes longer than it states, because clocks differ`() async throws {
         let token = minted("http://ns.example", seconds: 60)
         #expect(try verify(token.header, now: Self.now + .seconds(360)) == Self.rule)
         let error = await refusal { try verify(token.header, now: Self.now + .milliseconds(360_001)) }
         #expect(error?.code == "sas.expired" && error?.status == 401 && error?.details == ["subcode": 40106])
     }
 
-    @Test func `a wrong key and an unknown rule are the same refusal`() async {
+    @Test func `a wrong key and an unknown rule have the same error`() async {
         var unknown = minted("http://ns.example")
         unknown.keyName = "Nobody"
         for token in [minted("http://ns.example", key: Secret("x")), unknown] {
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `what was signed cannot be changed`() async {
+    @Test func `a signed token cannot be changed`() async {
         var later = minted("http://ns.example")
         later.expiry += "0"
         var other = minted("http://ns.example/hub")
@@ -132,7 +132,7 @@ import Testing
         for token in [later, other] { #expect(await refusal { try verify(token.header) }?.code == "sas.signature") }
     }
 
-    @Test func `a token that was proved before is held against everything but its signature`() async throws {
+    @Test func `a verified token is still checked for everything but its signature`() async throws {
         let token = minted("http://ns.example/hub").header
         for _ in 1...2 { #expect(try verify(token) == Self.rule) }
         #expect(await refusal { try verify(token, path: "/other") }?.code == "sas.audience")
@@ -140,8 +140,8 @@ import Testing
         #expect(await refusal { try verify(token, now: Self.now + .seconds(1501)) }?.code == "sas.expired")
     }
 
-    @Test func `a token ends with the key that signed it`() async throws {
-        let proved = ProvedTokens()
+    @Test func `a token is invalid once its key is removed`() async throws {
+        let proved = VerifiedTokenCache()
         func verify(_ header: String, with rule: AuthorizationRule?) throws(PushError) {
             _ = try SASVerifier(proved: proved) { _ in rule }
                 .verify(authorization: header, host: "ns.example", path: "/hub", right: .listen, now: Self.now)
@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test(arguments: [nil, "", "  "] as [String?])
-    func `a request without a token is told so`(header: String?) async {
+    func `a request without a token gets an error that says so`(header: String?) async {
         let error = await refusal { try verify(header) }
         #expect(error?.code == "sas.missing" && error?.status == 401 && error?.details == ["subcode": 40102])
     }
@@ -177,12 +177,12 @@ import Testing
             "SharedAccessSignature sr=a&sig=YQ%3D%3D&se=soon&skn=x", "SharedAccessSignature sr=a&sig=YQ%3D%3D&se=-1&skn=x",
             "SharedAccessSignature sr=a&sig=YQ%3D%3D&se=99999999999999999999&skn=x", "SharedAccessSignature \u{0}", "é",
         ])
-    func `what is no token is refused as malformed`(header: String) async {
+    func `a malformed token is refused`(header: String) async {
         let error = await refusal { try verify(header) }
         #expect(error?.code == "sas.malformed" && error?.status == 401 && error?.details == ["subcode": 40105])
     }
 
-    @Test func `a connection string is one that every client reads`() {
+    @Test func `a connection string can be read by every client`() {
         let text = ConnectionString(host: "localhost:5090", keyName: "a", key: Secret("k=")).reveal()
         #expect(text == "Endpoint=sb://localhost:5090/;SharedAccessKeyName=a;SharedAccessKey=k=")
     }
@@ -194,8 +194,8 @@ import Testing
         ("https://push.example/azure/hub/tags/a%2Fb/registrations?api-version=x", true), ("https://push.example/hub/tags/a", false),
         ("https://push.example/hub/tags/a/b", false), ("https://push.example/HUB/Tags/A%2fb", true),
     ])
-    func `A server behind another address is signed for by either, part by part`(_ address: String, _ holds: Bool) throws {
-        let place = try #require(SASPlace(PercentEncoding.decodeForm(PercentEncoding.encode(address))))
+    func `For a server behind another address tokens may name either address, part by part`(_ address: String, _ holds: Bool) throws {
+        let place = try #require(SASResource(PercentEncoding.decodeForm(PercentEncoding.encode(address))))
         #expect(
             SASVerifier.covers(
                 place, host: "inner:8080", path: "/hub/tags/a%2Fb/registrations", publicURL: "https://push.example:444/azure") == holds)

@@ -1,12 +1,14 @@
 import Foundation
 import HTTPTypes
-import PushCore
+import PushBackend
+import PushHub
+import PushModel
 import Support
 import Testing
 
 @testable import WebAPI
 
-/// Who may ask the app backend.
+/// Access to the app backend.
 @Suite struct BackendAccessTests {
     private static let paths: [(HTTPRequest.Method, String)] = [
         (.post, "/api/register"), (.put, "/api/register/1-2-3"), (.delete, "/api/register/1-2-3"), (.post, "/api/notifications"),
@@ -16,7 +18,7 @@ import Testing
 
     private func basic(_ pair: String) -> String { "Basic \(Data(pair.utf8).base64EncodedString())" }
 
-    @Test func `Nobody, an unknown user, and one with a wrong password get the same answer everywhere, without a word`() async throws {
+    @Test func `Missing, unknown and wrong credentials get the same empty answer on every path`() async throws {
         let bench = try await BackendBench()
         for (method, path) in Self.paths {
             for authorization in [nil, "Basic ?", "SharedAccessSignature sr=a"] {
@@ -30,14 +32,14 @@ import Testing
         }
     }
 
-    @Test func `Whoever is refused is told nothing of scripts`() async throws {
+    @Test func `The answer to a refused login does not mention scripts`() async throws {
         let bench = try await BackendBench()
         let body = #"{"username":"alice","password":"wrong"}"#
         let error = await refusal { try await bench.call(.post, "/api/login", body, by: nil) }
         #expect(error?.code == "auth.failed" && error?.hint == "check both")
     }
 
-    @Test func `Too many failures are told when to come back, and do not hold up whoever has a token`() async throws {
+    @Test func `Too many failures are answered with a retry time, and do not affect tokens`() async throws {
         let bench = try await BackendBench()
         let bearer = "Bearer \(try await bench.json(.post, "/api/login")["token"]?.string ?? "")"
         for number in 0..<10 {
@@ -49,7 +51,7 @@ import Testing
         #expect(try await bench.call(.post, "/api/register", by: bearer).status == .ok)
     }
 
-    @Test func `A session opens with a name and a password, by body or header, and opens nothing after its end`() async throws {
+    @Test func `A session is opened with a name and a password, by body or header, and is invalid after its end`() async throws {
         let bench = try await BackendBench()
         let byBody = try await bench.json(.post, "/api/login", #"{"Username":"ALICE","password":"a:b"}"#, by: nil)
         let byHeader = try await bench.json(.post, "/hub/api/login")
@@ -70,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `A session that is closed while the body comes opens nothing, nor does a hub that goes`() async throws {
+    @Test func `A session closed, or a hub deleted, while the body is received makes the request fail`() async throws {
         let bench = try await BackendBench()
         let accounts = bench.bench.accounts
         let token = try await bench.json(.post, "/api/login")["token"]?.string ?? ""
@@ -94,7 +96,7 @@ import Testing
         #expect(gone?.status == 404)
     }
 
-    @Test func `Paths take their methods, hubs must exist, and users may be slowed down one by one`() async throws {
+    @Test func `A path has its methods, its hub must exist, and requests are limited per user`() async throws {
         let bench = try await BackendBench(requestsPerMinute: 2)
         let error = await refusal { try await bench.call(.get, "/api/register") }
         #expect(error?.status == 405 && error?.details["allow"] == "POST")
@@ -107,7 +109,7 @@ import Testing
         #expect(try await bench.call(.post, "/api/register", by: BackendBench.bob).status == .ok)
     }
 
-    @Test func `While a backup is restored the backend waits`() async throws {
+    @Test func `The backend is unavailable while a backup is restored`() async throws {
         let bench = try await BackendBench()
         try await bench.bench.access.namespace.restore({ bench.bench.store }) { willReplace throws(PushError) in
             await willReplace()

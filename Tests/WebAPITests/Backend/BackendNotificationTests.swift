@@ -1,13 +1,14 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 import Support
 import Testing
 
 @testable import WebAPI
 
 @Suite struct BackendNotificationTests {
-    @Test func `A send without a body says hello to whoever asks, in the shapes of the tutorial`() async throws {
+    @Test func `A send without a body sends a greeting to the requester, in the form of the tutorial`() async throws {
         let bench = try await BackendBench()
         let answer = try await bench.call(.post, "/api/notifications")
         #expect(answer.status == .ok && answer.body.isEmpty)
@@ -19,7 +20,7 @@ import Testing
         #expect(sent.body(.wns)?.contains(#"<text id="1">Hello, alice</text>"#) == true)
     }
 
-    @Test func `A text goes to the user who is named, on one platform or on all, and is escaped`() async throws {
+    @Test func `A text goes to the named user, on one platform or all, and is escaped`() async throws {
         let bench = try await BackendBench()
         let bob = try Tag("username:bob")
         for (name, platform) in [("apns", Platform.apns), ("GCM", .gcm), ("fcm", .fcmV1), ("fcmv1", .fcmV1), ("wns", .wns)] {
@@ -49,7 +50,7 @@ import Testing
             ("", #"{"to":"bob","payload":1,"maxReads":0}"#), ("", #"{"to":"bob","payload":1,"maxreads":1.5}"#),
             ("", #"{"to":"bob","payload":1,"expires":3}"#), ("", #"{"to":"bob","to":"eve","payload":1}"#),
         ])
-    func `what cannot be sent is refused with 400, and nothing is sent`(query: String, body: String) async throws {
+    func `an invalid send is refused with 400, and nothing is sent`(query: String, body: String) async throws {
         let bench = try await BackendBench()
         let error = await refusal { try await bench.call(.post, "/api/notifications\(query.replacing(" ", with: "%20"))", body) }
         #expect(error?.status == 400)
@@ -58,7 +59,7 @@ import Testing
 
     // MARK: - Secure push
 
-    @Test func `A secure payload crosses no wire, and is read by its addressee alone, as often as was said`() async throws {
+    @Test func `A secure payload is not part of any push, and only its addressee can read it, as often as allowed`() async throws {
         let bench = try await BackendBench()
         let answer = try await bench.call(
             .post, "/api/notifications", #"{"to":"BOB","payload":{"code":"4711"},"expiresIn":60,"maxReads":1}"#)
@@ -79,7 +80,7 @@ import Testing
         #expect(reads[0] == ["time": .string(HubBench.dawn.description), "username": "alice", "result": "forbidden"])
     }
 
-    @Test func `An addressee sees what can be read, without its content, and takes it away`() async throws {
+    @Test func `An addressee lists payloads without their content, and can delete them`() async throws {
         let bench = try await BackendBench()
         #expect(try await bench.json(.get, "/api/notifications", by: BackendBench.bob) == ["items": []])
         var ids: [String] = []
@@ -99,7 +100,7 @@ import Testing
         #expect(try await bench.json(.get, "/api/notifications", by: BackendBench.bob) == ["items": []])
     }
 
-    @Test func `A payload that is a text is that text, and one that is revoked is gone`() async throws {
+    @Test func `A payload that is a text is returned as that text, and a revoked one is gone`() async throws {
         let bench = try await BackendBench()
         let id = try #require(
             try await bench.json(.post, "/api/notifications", #"{"to":"bob","payload":"a \"b\"","maxReads":null}"#)["id"]?.string)
@@ -109,7 +110,7 @@ import Testing
         #expect(await refusal { try await bench.call(.get, "/api/notifications/\(id)", by: BackendBench.bob) }?.status == 410)
     }
 
-    @Test func `The secure variant keeps a confirmation for whoever asks`() async throws {
+    @Test func `The secure variant stores a confirmation for the requester`() async throws {
         let bench = try await BackendBench()
         let answer = try await bench.call(.post, "/hub/Tutorials/Secure-Push/api/notifications")
         let wake = try #require(try await bench.sent(answer)?.body(.gcm))
@@ -118,7 +119,7 @@ import Testing
         #expect(try await bench.json(.get, "/api/notifications/\(id)")["Payload"] == "Secure confirmation.")
     }
 
-    @Test func `The largest payload fits into a body, and a larger one is refused`() async throws {
+    @Test func `The largest payload fits into a request, and a larger one is refused`() async throws {
         let bench = try await BackendBench()
         for (count, status) in [(65_534, nil), (65_535, 413), (200_000, 413)] as [(Int, Int?)] {
             let body = #"{"to":"bob","payload":"\#(String(repeating: "a", count: count))"}"#

@@ -1,4 +1,4 @@
-import PushCore
+import PushModel
 import Testing
 
 @testable import WebAPI
@@ -13,9 +13,9 @@ import Testing
             ("/tutorials/secure-push/api/notifications/7", nil, .securePush, .notification("7")),
             ("/a/Tutorials/Cross-Platform/api/register", "a", .crossPlatform, .register),
             ("/tutorials/other/api/register", "tutorials/other", nil, .register),
-        ] as [(String, String?, BackendVariant?, BackendPath.Place)])
-    func `a path leads where its end says, of the hub and as the variant that stand before`(
-        path: String, hub: String?, variant: BackendVariant?, place: BackendPath.Place
+        ] as [(String, String?, TutorialVariant?, BackendPath.Place)])
+    func `the end of a path selects the route, the parts before it the hub and the variant`(
+        path: String, hub: String?, variant: TutorialVariant?, place: BackendPath.Place
     ) throws {
         let found = try #require(BackendPath(path))
         #expect(found.hub == hub && found.variant == variant && found.place == place)
@@ -26,7 +26,7 @@ import Testing
             "/", "/api", "/api/v1/hubs", "/api/v1/hubs/hub/api/login", "/api/v1/api/register", "/api/register/1/2", "/hub/register",
             "/hub/../api/login", "/feedback/hub/api/login", "/hub/registrations/api", "/api/other", "/$resources/api/login",
         ])
-    func `other paths are other interfaces'`(path: String) { #expect(BackendPath(path) == nil) }
+    func `other paths do not belong to the backend`(path: String) { #expect(BackendPath(path) == nil) }
 }
 
 @Suite struct BackendCredentialsTests {
@@ -35,7 +35,7 @@ import Testing
         return [name, password.reveal()]
     }
 
-    @Test func `Basic is understood in any case, with line ends in its base64 and colons in the password`() {
+    @Test func `Basic is read in any case, with line breaks in its base64 and colons in the password`() {
         #expect(basic("Basic YWxpY2U6c2VjcmV0") == ["alice", "secret"])
         #expect(basic("bASIC  YWxpY2U6\r\nc2VjcmV0 ") == ["alice", "secret"])
         #expect(basic("Basic YTpiOmM=") == ["a", "b:c"])
@@ -45,9 +45,9 @@ import Testing
     }
 
     @Test(arguments: [nil, "", "Basic", "Basic ", "Basic !!!", "Basic YWxpY2U=", "Basic /zr/", "Digest YTpi", "SharedAccessSignature sr=x"])
-    func `what cannot be read is as none`(header: String?) { #expect(BackendCredentials(header) == nil) }
+    func `unreadable credentials count as missing`(header: String?) { #expect(BackendCredentials(header) == nil) }
 
-    @Test func `A bearer's token is taken as it is`() {
+    @Test func `A bearer token is read unchanged`() {
         guard case .bearer(let token) = BackendCredentials("bearer  abc.def ") else {
             Issue.record("no bearer")
             return

@@ -1,6 +1,6 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushModel
 import Support
 import Testing
 
@@ -10,7 +10,7 @@ import Testing
     private static let token = String(repeating: "AB", count: 32)
     private static let installation = "0b6f7a8e-3c2d-4e5f-8a9b-1c2d3e4f5a6b"
 
-    @Test func `An id is a text of JSON; a handle that is known has its first id again, and loses its others`() async throws {
+    @Test func `An id is a JSON text, and a known handle gets its first id again and loses its other registrations`() async throws {
         let bench = try await BackendBench()
         let id = try await bench.registered(#"{"Platform":"apns","Handle":"\#(Self.token)","Tags":["a"]}"#)
         #expect(RegistrationID(id) != nil)
@@ -23,7 +23,7 @@ import Testing
         #expect(try JSON(parsing: other.body).string != id)
     }
 
-    @Test func `A registration is stored with the tag of its user, names of members in any case`() async throws {
+    @Test func `A registration is stored with its user's tag, and member names may be in any case`() async throws {
         let bench = try await BackendBench()
         let id = try await bench.json(.post, "/api/register").string ?? ""
         let answer = try await bench.call(
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: ["return=representation", "respond-async, Return=\"representation\"; a=b"])
-    func `Who prefers to see it is shown the registration`(preference: String) async throws {
+    func `A client that prefers the representation gets the registration`(preference: String) async throws {
         let bench = try await BackendBench()
         let id = try await bench.json(.post, "/api/register").string ?? ""
         let preferring: HTTPFields = [try #require(HTTPField.Name("Prefer")): preference]
@@ -58,7 +58,7 @@ import Testing
         #expect(json["ExpirationTime"]?.string.flatMap { Timestamp(iso8601: $0) } != nil)
     }
 
-    @Test func `An id that is gone is answered with 410, so that the app asks for another`() async throws {
+    @Test func `An expired id is answered with 410, so that the app requests another`() async throws {
         let bench = try await BackendBench()
         let body = #"{"Platform":"apns","Handle":"\#(Self.token)"}"#
         let id = try await bench.registered(body)
@@ -71,7 +71,7 @@ import Testing
         #expect(try await bench.call(.put, "/api/register/\(bench.json(.post, "/api/register").string ?? "")", body).status == .ok)
     }
 
-    @Test func `Another user's registration is not to be taken or deleted`() async throws {
+    @Test func `Another user's registration cannot be changed or deleted`() async throws {
         let bench = try await BackendBench()
         let id = try await bench.registered(#"{"Platform":"apns","Handle":"\#(Self.token)"}"#)
         for (method, body) in [(.put, #"{"Platform":"fcm","Handle":"theirs"}"#), (.delete, "")] as [(HTTPRequest.Method, String)] {
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `The cross-platform variant stores templates, on every platform that it knows`() async throws {
+    @Test func `The cross-platform variant stores templates for every platform it knows`() async throws {
         let bench = try await BackendBench()
         let channel = "https://db5.notify.windows.com/?token=A"
         for (platform, handle) in [("apns", Self.token), ("gcm", "g"), ("fcmv1", "f"), ("wns", channel), ("mpns", channel)] {

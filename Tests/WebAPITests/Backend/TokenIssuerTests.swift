@@ -2,14 +2,14 @@ import Crypto
 import CryptoExtras
 import Foundation
 import HubWire
-import PushCore
+import PushModel
 import Support
 import Synchronization
 import Testing
 
 @testable import WebAPI
 
-/// Tokens of an issuer, right and wrong.
+/// Valid and invalid tokens of an issuer.
 @Suite struct TokenIssuerTests {
     private static let issuerName = "https://login.example"
     private static let now = HubBench.dawn
@@ -71,10 +71,10 @@ import Testing
         let issuer = issuer ?? self.issuer()
         let error = await refusal { try await issuer.verified(token, now: clock.now) }
         if error != nil { #expect(error?.code == "auth.token" && error?.status == 401) }
-        return error.map { String($0.message.dropFirst("the token is refused: ".count)) }
+        return error.map { String($0.message.dropFirst("invalid token: ".count)) }
     }
 
-    @Test func `A token that is right says who it is, until it expires and the clocks may differ`() async throws {
+    @Test func `A valid token gives its user, until it expires with an allowance for different clocks`() async throws {
         let claims = try await issuer().verified(token(), now: clock.now)
         #expect(claims == TokenIssuer.Claims(username: "alice", end: Self.now + .seconds(360)))
         #expect(await refused(try token(["alg": "ES256"])) == nil)
@@ -82,7 +82,7 @@ import Testing
         #expect(await refused(try token(["alg": "ES256"], Self.claims(["aud": ["other", "push"]]))) == nil)
     }
 
-    @Test func `A token of a key of RSA is right, and a key that is too small is none`() async throws {
+    @Test func `A token of an RSA key is valid, unless the key is too small`() async throws {
         for (size, isTaken) in [(2048, true), (1024, false)] {
             let key = try _RSA.Signing.PrivateKey(unsafeKeySize: .init(bitCount: size))
             let parts = try key.publicKey.getKeyPrimitives()
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `No algorithm, or the public key as a password, proves nothing`() async throws {
+    @Test func `Tokens without an algorithm, or with the public key as a password, are refused`() async throws {
         let algorithms = "its algorithm is not one of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA"
         for name in ["none", "None", "HS256", "es256", ""] {
             let mac: (Data) -> Data = { [key] in
@@ -112,43 +112,43 @@ import Testing
             #expect(await refused(try token(["alg": .string(name), "kid": "password"], sign: { _ in Data() })) == algorithms)
         }
         #expect(await refused(try token(["kid": "one"])) == algorithms)
-        #expect(await refused(try token(["alg": "RS256", "kid": "one"])) == "the issuer has no such key for RS256")
-        #expect(await refused(try token(["alg": "ES384", "kid": "one"])) == "the issuer has no such key for ES384")
-        #expect(await refused(try token(["alg": "ES256", "kid": "ed"])) == "the issuer has no such key for ES256")
+        #expect(await refused(try token(["alg": "RS256", "kid": "one"])) == "the issuer has no matching key for RS256")
+        #expect(await refused(try token(["alg": "ES384", "kid": "one"])) == "the issuer has no matching key for ES384")
+        #expect(await refused(try token(["alg": "ES256", "kid": "ed"])) == "the issuer has no matching key for ES256")
         #expect(
             await refused(try token(["alg": "ES256", "kid": "one", "crit": ["b64"]]))
-                == "it has a header that must be understood, and is not")
+                == "it has a critical header (crit), which is not supported")
     }
 
-    @Test func `A wrong signature, and a text that is no token, are refused`() async throws {
-        #expect(await refused(try token(sign: { try other.signature(for: $0).rawRepresentation })) == "its signature is wrong")
-        #expect(await refused(try token(sign: { _ in Data() })) == "its signature is wrong")
+    @Test func `A wrong signature, and a text that is not a token, are refused`() async throws {
+        #expect(await refused(try token(sign: { try other.signature(for: $0).rawRepresentation })) == "its signature is invalid")
+        #expect(await refused(try token(sign: { _ in Data() })) == "its signature is invalid")
         let parts = try token().split(separator: ".")
         let forged = "\(parts[0]).\(Self.encoded(Self.claims(["sub": "bob"]).serialized())).\(parts[2])"
-        #expect(await refused(forged) == "its signature is wrong")
+        #expect(await refused(forged) == "its signature is invalid")
         for text in ["a.b.c", "..", "\(parts[0]).\(parts[1])", String(repeating: "a", count: 20_000) + ".b.c"] {
-            #expect(await refused(text) == "it is no JSON Web Token")
+            #expect(await refused(text) == "it is not a JSON Web Token")
         }
     }
 
     @Test(
         arguments: [
-            ("iss", "https://other.example", "it is of another issuer"), ("iss", nil, "it is of another issuer"),
+            ("iss", "https://other.example", "it is from another issuer"), ("iss", nil, "it is from another issuer"),
             ("aud", "mail", "it is for another audience"), ("aud", nil, "it is for another audience"),
-            ("aud", [], "it is for another audience"), ("exp", nil, "it has no time at which it expires"),
-            ("exp", "soon", "it has no time at which it expires"), ("exp", .integer(now.seconds - 60), "it has expired"),
-            ("exp", .integer(now.seconds - 59), nil), ("nbf", .integer(now.seconds + 61), "its time has not come"),
-            ("nbf", .integer(now.seconds + 60), nil), ("nbf", "later", "its time has not come"),
-            ("sub", nil, "it has no claim sub that is a name"), ("sub", 7, "it has no claim sub that is a name"),
+            ("aud", [], "it is for another audience"), ("exp", nil, "it has no expiry time (exp)"),
+            ("exp", "soon", "it has no expiry time (exp)"), ("exp", .integer(now.seconds - 60), "it has expired"),
+            ("exp", .integer(now.seconds - 59), nil), ("nbf", .integer(now.seconds + 61), "it is not valid yet"),
+            ("nbf", .integer(now.seconds + 60), nil), ("nbf", "later", "it is not valid yet"),
+            ("sub", nil, "its claim sub is not a valid user name"), ("sub", 7, "its claim sub is not a valid user name"),
         ] as [(String, JSON?, String?)])
-    func `a claim that does not fit refuses a token`(name: String, value: JSON?, why: String?) async throws {
+    func `an invalid claim makes a token invalid`(name: String, value: JSON?, why: String?) async throws {
         let token = try token(["alg": "ES256", "kid": "one"], Self.claims([name: value]))
         #expect(await refused(token) == why)
     }
 
-    // MARK: - Fetching
+    // MARK: - Fetching keys
 
-    /// An issuer that exchanges its keys, and fails when it is told to.
+    /// An issuer that replaces its keys, and fails when the test says so.
     private final class Login: Sendable {
         let state = Mutex((document: JSON.null, count: 0, fails: false, age: Duration?.none))
 
@@ -164,7 +164,7 @@ import Testing
         var count: Int { state.withLock { $0.count } }
     }
 
-    @Test func `Keys are fetched when they are needed, and again for one that is not known, once a minute`() async throws {
+    @Test func `Keys are fetched on first use, and at most once a minute for an unknown key`() async throws {
         let login = Login()
         login.state.withLock { $0.document = ["keys": [Self.document(key, id: "one")]] }
         let issuer = issuer { () throws(PushError) in try login.document() }
@@ -172,16 +172,16 @@ import Testing
         for _ in 0..<3 { #expect(await refused(try token(), issuer) == nil) }
         #expect(login.count == 1)
         let next = try token(["alg": "ES256", "kid": "two"], sign: { try other.signature(for: $0).rawRepresentation })
-        for _ in 0..<3 { #expect(await refused(next, issuer) == "the issuer has no such key for ES256") }
+        for _ in 0..<3 { #expect(await refused(next, issuer) == "the issuer has no matching key for ES256") }
         #expect(login.count == 1)
         login.state.withLock { $0.document = ["keys": [Self.document(other, id: "two")]] }
         clock.advance(to: clock.now + .seconds(60))
         for _ in 0..<3 { #expect(await refused(next, issuer) == nil) }
-        #expect(await refused(try token(), issuer) == "the issuer has no such key for ES256")
+        #expect(await refused(try token(), issuer) == "the issuer has no matching key for ES256")
         #expect(login.count == 2)
     }
 
-    @Test func `Keys are kept as long as the issuer says, within bounds, and at most a day longer where it is away`() async throws {
+    @Test func `Keys are cached as long as the issuer says, within limits, and for one more day if it is unreachable`() async throws {
         let login = Login()
         login.state.withLock { ($0.document, $0.age) = (["keys": [Self.document(key, id: "one")]], .zero) }
         let issuer = issuer { () throws(PushError) in try login.document() }

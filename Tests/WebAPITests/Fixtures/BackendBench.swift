@@ -1,7 +1,9 @@
 import Foundation
 import HTTPTypes
 import HubWire
-import PushCore
+import PushBackend
+import PushHub
+import PushModel
 import Support
 
 @testable import WebAPI
@@ -28,7 +30,7 @@ struct BackendBench {
     /// - Parameters:
     ///   - path: with its query.
     ///   - authorization: nil for none.
-    ///   - meanwhile: what happens while the body is awaited.
+    ///   - meanwhile: what to run before the body arrives.
     func call(
         _ method: HTTPRequest.Method, _ path: String, _ body: String = "", by authorization: String? = BackendBench.alice,
         _ fields: HTTPFields = [:], while meanwhile: @escaping @Sendable () async throws(PushError) -> Void = {}
@@ -55,7 +57,7 @@ struct BackendBench {
         try JSON(parsing: try await call(method, path, body, by: authorization, fields).body)
     }
 
-    /// The id of a new registration of the user.
+    /// Creates a registration of the user and returns its id.
     func registered(_ body: String, by authorization: String = BackendBench.alice, at start: String = "") async throws -> String {
         let id = try await json(.post, "\(start)/api/register", by: authorization).string ?? ""
         _ = try await call(.put, "\(start)/api/register/\(id)", body, by: authorization)
@@ -69,7 +71,7 @@ struct BackendBench {
         get async throws { try await hub?.registrations(.all, page: Page()).registrations ?? [] }
     }
 
-    /// What a notification asks for.
+    /// The notification that a request asks for.
     func sent(_ answer: WebAnswer) async throws -> NotificationRequest? {
         guard let id = answer.fields[.notificationID] else { return nil }
         return try await hub?.notification(id).request

@@ -1,7 +1,7 @@
-import PushCore
+import PushModel
 import Storage
 
-/// Spaces that tell when something was removed from them.
+/// Key-value spaces that report removals.
 struct GivenBackSpaces: KeyValueSpaces {
     private let base = MemoryKeyValueSpaces()
     private let removals = AsyncStream.makeStream(of: Void.self)

@@ -1,6 +1,8 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushBackend
+import PushHub
+import PushModel
 import Support
 import Testing
 
@@ -29,10 +31,10 @@ struct ManagementBench {
         try #require(namespace.hub(hub)?.record.description.rules.first { $0.name == name })
     }
 
-    /// Answers the JSON, after it was held against what the document says of it.
+    /// Returns the JSON of the answer, which must match the schema in the API document.
     /// - Parameters:
     ///   - path: with its query.
-    ///   - rule: whose primary key signs; nil for the server's.
+    ///   - rule: the rule whose primary key signs; nil for the server's.
     @discardableResult
     func call(
         _ method: HTTPRequest.Method, _ path: String, _ body: JSON? = nil, by rule: AuthorizationRule? = nil,
@@ -52,7 +54,7 @@ struct ManagementBench {
         return json
     }
 
-    /// Why the server's key cannot have it; nil where it can.
+    /// Why the server's key is refused; nil if it is accepted.
     func refusal(_ method: HTTPRequest.Method, _ path: String, _ body: JSON?) async -> PushError? {
         do throws(PushError) {
             guard let root = namespace.rules.first else { return PushError("test.rule", "there is no such rule") }
@@ -73,7 +75,7 @@ struct ManagementBench {
             now: HubBench.dawn, body: RequestBody { _ in body?.serialized() ?? [] })
     }
 
-    /// All items of a list, page by page, and how many each page had.
+    /// All items of a list, page by page, and the size of each page.
     func pages(_ path: String) async throws -> (items: [JSON], sizes: [Int]) {
         var (items, sizes): ([JSON], [Int]) = ([], [])
         var continuation = ""

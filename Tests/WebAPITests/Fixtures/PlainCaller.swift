@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import Testing
 
-/// One connection of a client that writes HTTP/1.1 by hand.
+/// One HTTP/1.1 connection on which tests write raw text.
 struct PlainCaller {
     private let channel: any Channel
     private let heard: EventLoopFuture<[UInt8]>
@@ -30,18 +30,18 @@ struct PlainCaller {
 
     func write(_ bytes: [UInt8]) async throws { try await channel.writeAndFlush(ByteBuffer(bytes: bytes)) }
 
-    /// All that has come when the server closes the connection.
+    /// Everything received until the server closes the connection.
     func all() async throws -> [UInt8] { try await heard.get() }
 
     func close() async throws { try await channel.close() }
 }
 
-/// An answer as it came.
+/// A received answer.
 struct PlainAnswer {
     let status: Int
-    /// By their names in small letters.
+    /// The header fields, with names in lower case.
     let headers: [String: String]
-    /// Everything behind the head.
+    /// Everything after the head.
     let body: [UInt8]
 
     init(_ bytes: [UInt8]) throws {

@@ -1,6 +1,8 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushBackend
+import PushHub
+import PushModel
 import Storage
 import Support
 
@@ -10,12 +12,12 @@ import Support
 struct RouteBench {
     let store = MemoryNamespaceStore()
     let access: HubAccess
-    /// Where the hubs send to.
+    /// Where the hubs send their notifications.
     let connector: ScriptedConnector
     let bench: HubBench
-    /// Where it is written down who did what.
+    /// The audit log.
     let trail = MemoryAuditTrail()
-    /// Lets anybody reach any number of devices, until it is told otherwise.
+    /// Allows sends to any number of devices until a test sets a limit.
     let sendGuard: SendGuard
     var accounts: AccountService { bench.accounts }
 
@@ -33,7 +35,7 @@ struct RouteBench {
         access = HubAccess(namespace: namespace, throttle: nil, credentials: credentials, audit: audit, sendGuard: sendGuard)
     }
 
-    /// What was written down: who, what, to what, the details in the order of their names.
+    /// The entries of the audit log: actor, action, subject, and details in order of their names.
     func noted() async -> [String] {
         await trail.entries(after: 0, limit: 1000, AuditFilter()).map { entry in
             let record = entry.record
@@ -43,7 +45,7 @@ struct RouteBench {
         }
     }
 
-    /// Signed with a key of the hub.
+    /// A request signed with a key of the hub.
     func request(_ path: String, rule: String = Namespace.fullRule, body: String = "") throws -> WebRequest {
         var request = unsigned(path, body: body)
         let rules = access.namespace.hub("hub")?.record.description.rules ?? []

@@ -1,22 +1,22 @@
-import PushCore
+import PushModel
 
-/// Values that a JSON Schema (2020-12) allows, from the smallest to the largest, and whether it allows a value. Knows what the document
-/// of the JSON interface uses.
+/// Generates values that a JSON Schema (2020-12) allows, from the smallest to the largest, and checks values. It supports the
+/// keywords that the document of the JSON interface uses.
 struct SchemaInstances {
     let document: JSON
-    /// Texts for the patterns and formats that a program cannot make texts for.
+    /// Example texts for patterns and formats that cannot be generated.
     let examples: [String: [String]]
 
-    /// Of the document, where a reference stands in its place.
+    /// The schema of the document that a reference points to.
     func resolved(_ schema: JSON) -> JSON {
         guard let reference = schema["$ref"]?.string else { return schema }
         return reference.split(separator: "/").dropFirst().reduce(document as JSON?) { $0?[String($1)] } ?? .null
     }
 
-    // MARK: - Making
+    // MARK: - Generating
 
-    /// The smallest value first; nil for a pattern without an example.
-    /// - Parameter name: of the member that it is for.
+    /// Starts with the smallest value; nil for a pattern without an example.
+    /// - Parameter name: the name of the member that the value is for.
     func values(_ schema: JSON, for name: String) -> [JSON] {
         let schema = resolved(schema)
         let types = schema["type"]?.string.map { [$0] } ?? schema["type"]?.array?.compactMap(\.string) ?? ["object"]
@@ -53,7 +53,7 @@ struct SchemaInstances {
         let every = properties.map { (name: $0.key, values: values($0.value, for: $0.key)) }
         let required = schema["required"]?.array?.compactMap(\.string) ?? []
         let optional = every.map(\.name).filter { !required.contains($0) }
-        // Nothing optional, each alone, each with each, all.
+        // No optional member, each alone, each pair, and all.
         var choices: [[String]] = [[]]
         for one in optional.indices {
             choices.append([optional[one]])
@@ -89,7 +89,7 @@ struct SchemaInstances {
 
     // MARK: - Checking
 
-    /// Whether the keywords that speak of several members allow a value; what it is made of fits already.
+    /// Whether the keywords about several members allow a value, whose parts are valid already.
     func allows(_ schema: JSON, _ value: JSON) -> Bool {
         let schema = resolved(schema)
         func all(_ keyword: String, _ test: (Int) -> Bool) -> Bool {

@@ -1,13 +1,13 @@
-import PushCore
+import PushModel
 import Synchronization
 
-/// A route of a plugin that answers what a test says; by default what it was asked.
+/// A route of a plugin that answers as a test says; by default with the request.
 struct ScriptedRoute: PluginRoute {
-    typealias Answering = @Sendable (PluginRequest) async throws(PushError) -> PluginAnswer
+    typealias Answering = @Sendable (PluginRequest) async throws(PushError) -> PluginResponse
 
     let plugin: String
     let method: String
-    /// `*` stands for any part.
+    /// The path parts; `*` stands for any part.
     let pattern: [String]
     let version = "1.2.0"
     let authentication: RouteAuthentication
@@ -26,13 +26,13 @@ struct ScriptedRoute: PluginRoute {
     var name: String { "\(plugin) \(method) /\(pattern.joined(separator: "/"))" }
 
     func webhookSecret() -> Secret? { secret() }
-    func answer(_ request: PluginRequest) async throws(PushError) -> PluginAnswer { try await answering(request) }
+    func answer(_ request: PluginRequest) async throws(PushError) -> PluginResponse { try await answering(request) }
 
     func fits(_ path: [String]) -> Bool {
         pattern.count == path.count && zip(pattern, path).allSatisfy { $0 == "*" || $0 == $1 }
     }
 
-    static func echo(_ request: PluginRequest) -> PluginAnswer {
+    static func echo(_ request: PluginRequest) -> PluginResponse {
         let json: JSON = [
             "method": .string(request.method), "path": .array(request.path.map { .string($0) }),
             "query": .array(request.query.map { .string("\($0.name)=\($0.value)") }),
@@ -40,18 +40,18 @@ struct ScriptedRoute: PluginRoute {
             "body": .string(String(decoding: request.body, as: UTF8.self)), "username": request.username.map { .string($0) } ?? .null,
             "delivery": request.deliveryID.map { .string($0) } ?? .null,
         ]
-        return PluginAnswer(status: 200, headers: [PushHeader("Content-Type", "application/json")], body: json.serialized())
+        return PluginResponse(status: 200, headers: [PushHeader("Content-Type", "application/json")], body: json.serialized())
     }
 }
 
-/// Plugins with those routes.
+/// Plugins with these routes.
 final class ScriptedPlugins: PluginRouting {
     private let routes: Mutex<[ScriptedRoute]>
     private let count = Mutex(0)
 
     init(_ routes: [ScriptedRoute]) { self.routes = Mutex(routes) }
 
-    /// How often a route was looked for.
+    /// The number of route lookups.
     var lookups: Int { count.withLock { $0 } }
 
     func route(plugin: String, method: String, path: [String]) -> PluginRouteMatch {
@@ -62,7 +62,7 @@ final class ScriptedPlugins: PluginRouting {
     }
 }
 
-/// What happened, in turn.
+/// Records events in order.
 final class Happenings: Sendable {
     private let kept = Mutex<[String]>([])
 

@@ -2,7 +2,9 @@ import Foundation
 import HubWire
 import HummingbirdCore
 import Logging
-import PushCore
+import PushBackend
+import PushHub
+import PushModel
 import ServiceLifecycle
 import Storage
 import Support
@@ -61,7 +63,7 @@ struct ServedPlugins {
         try result.get()
     }
 
-    /// - Parameter target: with its query, as it is sent.
+    /// - Parameter target: the raw path with its query.
     func ask(
         _ method: String, _ target: String, _ headers: [(String, String)] = [], _ body: [UInt8] = []
     ) async throws -> PlainAnswer {
@@ -69,7 +71,7 @@ struct ServedPlugins {
         return try await send(method, target, headers + length, body)
     }
 
-    /// Sends a head and then bytes, whatever the head says of them.
+    /// Sends a head and then bytes, whatever length the head states.
     func send(_ method: String, _ target: String, _ headers: [(String, String)], _ rest: [UInt8] = []) async throws -> PlainAnswer {
         let caller = try await PlainCaller(port: port)
         try await caller.write(Self.head(method, target, headers + [("Connection", "close")]) + rest)
@@ -81,7 +83,7 @@ struct ServedPlugins {
         return Array("\(method) \(target) HTTP/1.1\r\nHost: localhost\r\n\(lines)\r\n".utf8)
     }
 
-    /// The header of a token that a rule of the hub signs; for nil, that of the server.
+    /// The header with a token signed by a rule of the hub; nil for a rule of the server.
     func token(_ rule: String?, for resource: String = "sb://localhost/") throws -> (String, String) {
         let rules = rule == nil ? namespace.rules : namespace.hub("hub")?.record.description.rules ?? []
         guard let rule = rules.first(where: { rule == nil || $0.name == rule }) else {
@@ -92,14 +94,14 @@ struct ServedPlugins {
 }
 
 extension PlainAnswer {
-    /// Null where it is none.
+    /// The body as JSON; null if it is not.
     var json: JSON { (try? JSON(parsing: body)) ?? .null }
 
-    /// Of a problem.
+    /// The error code of a problem document.
     var code: String? { json["code"]?.string }
 }
 
-/// Keeps the message of each line, with the plugin and version that stand beside it.
+/// Records the message of each line, with its plugin and version.
 private struct NotingHandler: LogHandler {
     let lines: Happenings
     var metadata: Logger.Metadata = [:]

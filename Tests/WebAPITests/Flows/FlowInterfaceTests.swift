@@ -1,6 +1,8 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushBackend
+import PushHub
+import PushModel
 import Storage
 import Support
 import Testing
@@ -8,7 +10,7 @@ import Testing
 @testable import WebAPI
 
 @Suite struct FlowInterfaceTests {
-    /// Flows behind `/flows/`, and the app backend whose users they may ask for.
+    /// Flows under `/flows/`, and the app backend for flows that authenticate its users.
     private struct Bench {
         let backend: BackendBench
         let executor = ScriptedFlows()
@@ -42,7 +44,7 @@ import Testing
 
     private static let greet = ServedFlow(name: "greet", script: "greet.lua", access: .key(.send))
 
-    @Test func `A request with a key starts the flow, and is answered with what the script returns`() async throws {
+    @Test func `A request with a key starts the flow and gets the script's result`() async throws {
         let bench = try await Bench([Self.greet])
         let (status, json, fields) = try await bench.call("greet", #"{"to": "Sports"}"#, rule: Namespace.fullRule)
         #expect(status == 200 && json["runId"] == "r-1" && json["state"] == "completed")
@@ -52,7 +54,7 @@ import Testing
         #expect(bench.executor.starts.map(\.arguments) == [["to": "Sports"], JSONObject()])
     }
 
-    @Test func `Whoever may not is refused, and nothing runs`() async throws {
+    @Test func `An unauthorized request is refused, and nothing runs`() async throws {
         var users = Self.greet
         (users.name, users.access) = ("users", .account)
         var none = Self.greet
@@ -69,7 +71,7 @@ import Testing
         #expect(bench.executor.starts.isEmpty)
     }
 
-    @Test func `A flow of users is told who asks, and an open one lets anybody`() async throws {
+    @Test func `A flow for users gets the user's name, and an open flow accepts anyone`() async throws {
         let bench = try await Bench([
             ServedFlow(name: "users", script: "a.lua", access: .account), ServedFlow(name: "open", script: "b.lua", access: .open),
         ])
@@ -78,7 +80,7 @@ import Testing
         #expect(try await bench.call("open").status == 200)
     }
 
-    @Test func `What the flow does not take, and what is no JSON, is refused with every fault`() async throws {
+    @Test func `Invalid arguments and invalid JSON are refused`() async throws {
         let bench = try await Bench([Self.greet])
         for (body, code) in [
             (#"{"bad": 1}"#, "args.invalid"), ("[1]", "request.body"), ("nonsense", "request.body"), (#"{"a": 1, "a": 2}"#, "request.body"),
@@ -89,7 +91,7 @@ import Testing
         #expect(bench.executor.starts.isEmpty)
     }
 
-    @Test func `Who prefers not to wait is told where the run is`() async throws {
+    @Test func `A client that prefers not to wait gets the address of the run`() async throws {
         let bench = try await Bench([Self.greet])
         bench.executor.hold("greet")
         let name = HTTPField.Name("Prefer") ?? .accept
@@ -102,7 +104,7 @@ import Testing
         bench.executor.letGo("greet")
     }
 
-    @Test func `The same key starts it once`() async throws {
+    @Test func `Requests with the same idempotency key start the flow once`() async throws {
         let bench = try await Bench([Self.greet])
         for number in 1...2 {
             let (status, json, fields) = try await bench.call("greet", "{}", [.idempotencyKey: "k"], rule: Namespace.fullRule)
@@ -115,7 +117,7 @@ import Testing
         #expect(bench.executor.starts.count == 1)
     }
 
-    @Test func `A script that fails is 500 with the run, its code and its line`() async throws {
+    @Test func `A failing script is answered with 500, the run, its code and its line`() async throws {
         let bench = try await Bench([Self.greet])
         bench.executor.fail("greet", RunReport.Failure(code: "tag.invalid", message: "no tag", location: "greet.lua:7"))
         let error = await refusal { try await bench.call("greet", rule: Namespace.fullRule) }
@@ -125,7 +127,7 @@ import Testing
         #expect(problem["runId"] == "r-1" && problem["version"] == "abc123" && problem["location"] == "greet.lua:7")
     }
 
-    @Test func `The app backend's notifications are answered by a flow where there is one`() async throws {
+    @Test func `A flow can handle the app backend's notifications`() async throws {
         let bench = try await Bench([ServedFlow(name: "backend", script: "b.lua", answersBackend: true)])
         var interface = bench.backend.interface
         interface.flows = bench.flows
@@ -146,7 +148,7 @@ import Testing
             given[0] == ["user": "alice", "variant": "notify-users", "kind": "text", "text": "Lunch?", "to": "bob", "platform": "apns"])
         #expect(given[1]["kind"] == "secure" && given[1]["payload"] == ["pin": "UNSPEAKABLE"] && given[1]["expires_in"] == 60)
         #expect(given[2]["kind"] == "greeting")
-        // What is secret is in memory alone.
+        // Secrets are only in memory.
         let run = try await bench.flows.run("r-2")
         #expect(run.withheld == ["payload"] && run.arguments["payload"] == nil && run.trigger == .backend(user: "alice"))
         #expect(await refusal { try await post("/api/notifications", "7") }?.code == "request.body")

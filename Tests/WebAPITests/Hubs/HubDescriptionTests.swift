@@ -1,5 +1,5 @@
 import HubWire
-import PushCore
+import PushModel
 import Support
 import Testing
 
@@ -33,7 +33,7 @@ import Testing
         return writer.text
     }
 
-    @Test func `a description is answered with its members in the order that .NET reads`() throws {
+    @Test func `a description has its members in the order that .NET reads`() throws {
         let inside =
             Self.credential("Apns", "Token") + "<RegistrationTtl>P90D</RegistrationTtl>" + Self.credential("Wns", "PackageSid")
             + "<AuthorizationRules>"
@@ -48,7 +48,7 @@ import Testing
         #expect(written(hub) == Self.head + inside + "</NotificationHubDescription>")
     }
 
-    @Test func `the entry of a hub is the recorded one`() throws {
+    @Test func `the entry of a hub equals the recorded one`() throws {
         let hub = HubRecord(number: 1, name: "hub", description: HubDescription(), createdAt: HubBench.dawn, updatedAt: HubBench.dawn)
         let text =
             #"<entry xmlns="http://www.w3.org/2005/Atom"><id>https://ns/hub?a=1</id><title type="text">hub</title>"#
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: ["null", "", "  \n "], PlatformCredential.Kind.allCases)
-    func `what a client writes for a property that is not set is absent`(nothing: String, kind: PlatformCredential.Kind) throws {
+    func `the values that clients write for an unset property count as absent`(nothing: String, kind: PlatformCredential.Kind) throws {
         func property(_ name: String, _ value: String) -> String { "<Property><Name>\(name)</Name><Value>\(value)</Value></Property>" }
         let some = try read(
             "<\(kind.rawValue)Credential><Properties>\(property("First", nothing))\(property("Second", "null and void"))"
@@ -94,14 +94,14 @@ import Testing
         #expect(Duration.timeToLive(iso8601: again) == .some(expected))
     }
 
-    @Test func `a time to live is written as .NET writes it`() {
+    @Test func `a time to live is written as by .NET`() {
         #expect(Duration.iso8601(timeToLive: .seconds(90 * 86_400)) == "P90D")
         #expect(Duration.iso8601(timeToLive: .milliseconds(93_784_500)) == "P1DT2H3M4.5S")
         #expect(Duration.iso8601(timeToLive: .seconds(86_401)) == "P1DT1S")
     }
 
     @Test(arguments: ["", "P", "PT", "P1DT", "-P1D", "P1H", "1D", "P1.5D", "PT1.S", "P1S", "p90d"])
-    func `any other text is no duration`(text: String) {
+    func `other texts are not durations`(text: String) {
         #expect(Duration.timeToLive(iso8601: text) == nil)
     }
 
@@ -117,12 +117,12 @@ import Testing
                 + "</AuthorizationRules>", "<DailyOperations>many</DailyOperations>",
             "<UserMetadata>" + String(repeating: "x", count: 1025) + "</UserMetadata>",
         ])
-    func `a description that does not hold is refused`(inside: String) async {
+    func `an invalid description is refused`(inside: String) async {
         let error = await refusal { try read(inside) }
         #expect(error?.code == "hub.description" && error?.status == 400)
     }
 
-    @Test func `another document is no hub`() async {
+    @Test func `a document of another kind is refused`() async {
         let error = await refusal { try HubDescription(body: Array("<a/>".utf8), now: HubBench.dawn, random: SeededRandom(seed: 1)) }
         #expect(error?.code == "hub.description")
     }

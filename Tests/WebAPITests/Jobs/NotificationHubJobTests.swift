@@ -1,5 +1,5 @@
 import HubWire
-import PushCore
+import PushModel
 import Support
 import Testing
 
@@ -20,7 +20,7 @@ import Testing
         return writer.text
     }
 
-    @Test func `a new job is answered as the service does`() throws {
+    @Test func `a new job is returned as the service does`() throws {
         let job = try read(
             "<OutputContainerUri><![CDATA[https://a/?b&c]]></OutputContainerUri><ImportFileUri>https://a/f</ImportFileUri>"
                 + "<Type>ImportCreateRegistrations</Type>")
@@ -37,7 +37,7 @@ import Testing
         #expect(document.hasSuffix("<content type=\"application/xml\">\(text)</content></entry>"))
     }
 
-    @Test func `properties have the prefix that clients look for`() throws {
+    @Test func `properties have the prefix that clients expect`() throws {
         var job = try read(
             "<InputProperties xmlns:x='u'><x:KeyValueOfstringstring><x:Key>k</x:Key><x:Value>v</x:Value></x:KeyValueOfstringstring>"
                 + "</InputProperties><Type>ExportRegistrations</Type><OutputContainerUri>file:/a</OutputContainerUri>")
@@ -67,7 +67,7 @@ import Testing
             "", "<Type>Other</Type><OutputContainerUri>a</OutputContainerUri>", "<Type>ExportRegistrations</Type>",
             "<Type>ImportUpdateRegistrations</Type><OutputContainerUri>a</OutputContainerUri>",
         ])
-    func `a job that lacks something is refused`(inside: String) async {
+    func `an incomplete job is refused`(inside: String) async {
         let error = await refusal { try read(inside) }
         #expect(error?.code == "job.invalid" && error?.status == 400)
     }

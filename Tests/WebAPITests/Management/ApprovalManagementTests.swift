@@ -1,18 +1,19 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 import Support
 import Testing
 
 @testable import WebAPI
 
-/// Sends beyond a ceiling, by both interfaces, and who decides about them.
+/// Sends above a ceiling, through both interfaces, and the decisions about them.
 @Suite struct ApprovalManagementTests {
-    /// A hub with three devices, of which a key may reach two.
+    /// A hub with three devices, and a key that may reach two.
     private func bench() async throws -> (bench: ManagementBench, app: AuthorizationRule) {
         let bench = try await ManagementBench()
         for number in 1...3 {
-            _ = try await bench.hub.createRegistration(RegistrationDescription(handle: .phone(number), tags: [try PushCore.Tag("sports")]))
+            _ = try await bench.hub.createRegistration(RegistrationDescription(handle: .phone(number), tags: [try PushModel.Tag("sports")]))
         }
         try await bench.call(.post, "/api/v1/hubs/hub/keys", ["name": "app", "rights": ["Send"], "ceiling": 2])
         return (bench, try bench.rule("app"))
@@ -22,12 +23,12 @@ import Testing
         "audience": ["tagExpression": "sports"], "native": ["apns": ["payload": ["aps": ["alert": "Outage"]]]], "note": "outage notice",
     ]
 
-    @Test func `A send beyond the key's ceiling waits, and goes when somebody else allows it`() async throws {
+    @Test func `A send above the key's ceiling is pending until another person approves it`() async throws {
         let (bench, app) = try await bench()
         let path = "/api/v1/hubs/hub/notifications"
         let error = await refusal { try await bench.call(.post, path, Self.body, by: app) }
         #expect(error?.code == "approval.required" && error?.status == 403)
-        #expect(error?.message.contains("the 2 that key:hub/app may reach") == true)
+        #expect(error?.message.contains("(limit 2 for key:hub/app)") == true)
         let problem = ProblemDocument(error: try #require(error), trackingID: "t").json
         #expect(problem["approvalId"] == "a-1")
         #expect(throws: Never.self) { try ProblemDocument.schema.check(problem, "problem") }
@@ -37,7 +38,7 @@ import Testing
         let shown = try await bench.call(.get, "/api/v1/approvals/a-1")
         #expect(shown["requestedBy"] == "key:hub/app" && shown["devices"] == 3 && shown["platforms"] == ["apns": 3])
         #expect(shown["native"]?["apns"] == #"{"aps":{"alert":"Outage"}}"# && shown["note"] == "outage notice")
-        #expect(shown["why"] == "more than the 2 that key:hub/app may reach without leave")
+        #expect(shown["why"] == "more than the limit of 2 for key:hub/app")
 
         let approved = try await bench.call(.post, "/api/v1/approvals/a-1/approve", ["reason": "checked"])
         #expect(approved["state"] == "sent" && approved["decidedBy"] == "key:\(Namespace.rootRule)" && approved["reason"] == "checked")
@@ -57,7 +58,7 @@ import Testing
         #expect(!noted.contains { $0.contains("Outage") })
     }
 
-    @Test func `Who asked sees what became of it and may take it back, and sees nothing of others`() async throws {
+    @Test func `Requesters can view and withdraw their own requests and no others`() async throws {
         let (bench, app) = try await bench()
         bench.bench.sendGuard.change(SendGuard.Limits(ceiling: 2))
         for name in ["sender", "other"] { try await bench.call(.post, "/api/v1/keys", ["name": .string(name), "rights": ["Send"]]) }
@@ -79,7 +80,7 @@ import Testing
         #expect(try await bench.call(.get, "/api/v1/approvals")["items"]?.array?.count == 3)
     }
 
-    @Test func `What was allowed and cannot be sent says why, and names its plan`() async throws {
+    @Test func `An approved send that fails reports the reason and its plan`() async throws {
         let (bench, app) = try await bench()
         let content: JSON = ["apns": ["payload": ["aps": ["alert": "Outage"]]]]
         let plan =
@@ -91,15 +92,15 @@ import Testing
         #expect(
             try await bench.call(.get, "/api/v1/approvals/a-1")["audience"] == .string("the devices of plan \(plan.plainText), tags sports")
         )
-        _ = try await bench.hub.createRegistration(RegistrationDescription(handle: .phone(9), tags: [try PushCore.Tag("sports")]))
+        _ = try await bench.hub.createRegistration(RegistrationDescription(handle: .phone(9), tags: [try PushModel.Tag("sports")]))
         let error = await refusal { try await bench.call(.post, "/api/v1/approvals/a-1/approve", [:]) }
-        #expect(error?.code == "plan.drifted" && error?.hint == "it waits no more; key:hub/app may ask anew")
+        #expect(error?.code == "plan.drifted" && error?.hint == "the request has ended; key:hub/app can send again")
         #expect(error?.message.hasPrefix("a-1 was approved and cannot be sent: the audience of plan") == true)
         let shown = try await bench.call(.get, "/api/v1/approvals/a-1")
         #expect(shown["state"] == "failed" && shown["failure"]?.string?.contains("has drifted") == true)
     }
 
-    @Test func `Who manages everything needs somebody else's leave for what he sends himself`() async throws {
+    @Test func `Holders of every right cannot approve their own sends`() async throws {
         let (bench, _) = try await bench()
         bench.bench.sendGuard.change(SendGuard.Limits(ceiling: 2))
         #expect(await refusal { try await bench.call(.post, "/api/v1/hubs/hub/notifications", Self.body) }?.code == "approval.required")
@@ -112,7 +113,7 @@ import Testing
         #expect(try await bench.hub.notifications(before: nil, limit: 9).isEmpty)
     }
 
-    @Test func `The hub's own interface waits in the same way, for each kind of send`() async throws {
+    @Test func `Approvals apply to each kind of send through the hub's own interface`() async throws {
         let (bench, app) = try await bench()
         let routes = MessageRoutes(access: bench.bench.access)
         func request(_ more: [HTTPField], query: String = "", body: String = #"{"aps":{"alert":"x"}}"#) throws -> WebRequest {
@@ -133,7 +134,7 @@ import Testing
         #expect(try await bench.hub.notifications(before: nil, limit: 9).isEmpty)
         #expect(try await bench.call(.get, "/api/v1/approvals/a-1")["note"] == "to all")
         #expect(try await bench.call(.get, "/api/v1/approvals/a-2")["at"] == "2026-01-06T09:00:00.000Z")
-        // Two are within what the key may reach.
+        // Two devices are within the key's ceiling.
         try await bench.hub.deleteRegistration(
             try #require(try await bench.hub.registrations(.all, page: Page()).registrations.first).id, ifMatch: nil)
         #expect(try await routes.send("hub", try request([])).status == .created)

@@ -1,14 +1,15 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 import Support
 import Testing
 
 @testable import WebAPI
 
-/// What the interfaces write down.
+/// Audit entries of the interfaces.
 @Suite struct AuditManagementTests {
-    @Test func `Every change has an entry with who made it, and none has a secret`() async throws {
+    @Test func `Every change has an entry with its actor, and no entry has a secret`() async throws {
         let bench = try await ManagementBench()
         let root = "key:RootManageSharedAccessKey"
         try await bench.call(.post, "/api/v1/hubs", ["name": "news"])
@@ -46,22 +47,22 @@ import Testing
         }
     }
 
-    @Test func `Every route that changes something says what the log tells of it`() {
-        // The guard itself writes down who decided about what.
+    @Test func `Every route that changes something has an audit action`() {
+        // The guard writes the entries about decisions.
         let reading = ["render", "makePlan", "checkHubCredentials", "proveTags", "approve", "deny"]
         for route in ManagementRoute.all where route.method != .get {
             #expect((route.noted == nil) == reading.contains(route.name), "\(route.name)")
         }
     }
 
-    @Test func `A change that was refused, and a send that was answered before, have no entry of their own`() async throws {
+    @Test func `A refused change has no entry`() async throws {
         let bench = try await ManagementBench()
         #expect(await refusal { try await bench.call(.post, "/api/v1/hubs", ["name": "hub"]) }?.code == "hub.exists")
         #expect(await refusal { try await bench.call(.delete, "/api/v1/keys/none") }?.code == "key.not_found")
         #expect(await bench.bench.noted() == [])
     }
 
-    @Test func `A key without the right is written down, by its name; who has no key is not`() async throws {
+    @Test func `A known key without the right has an entry with its name, an invalid token has none`() async throws {
         let bench = try await ManagementBench()
         let listen = try bench.rule(Namespace.listenRule)
         #expect(await refusal { try await bench.call(.delete, "/api/v1/hubs/hub", by: listen) }?.code == "sas.forbidden")
@@ -75,7 +76,7 @@ import Testing
             ])
     }
 
-    @Test func `The log is listed from both ends, narrowed, and its chain is verified`() async throws {
+    @Test func `The log is listed in both directions and filtered, and its chain is verified`() async throws {
         let bench = try await ManagementBench()
         for number in 1...5 { try await bench.call(.post, "/api/v1/keys", ["name": .string("k\(number)"), "rights": ["Send"]]) }
         try await bench.call(.delete, "/api/v1/keys/k3")
@@ -96,7 +97,7 @@ import Testing
         #expect(await refusal { try await bench.call(.get, "/api/v1/audit/verification?expect=6:00") }?.code == "request.parameter")
     }
 
-    @Test func `Of sends by the hub's own interface, broadcasts, scheduled ones and cancellations are written down`() async throws {
+    @Test func `Broadcasts, scheduled sends and cancellations through the hub's own interface have entries`() async throws {
         let bench = try await RouteBench()
         let routes = MessageRoutes(access: bench.access)
         func send(_ fields: [HTTPField], scheduled: Bool = false) async throws {

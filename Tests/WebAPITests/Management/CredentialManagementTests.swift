@@ -1,12 +1,13 @@
 import HTTPTypes
-import PushCore
+import PushHub
+import PushModel
 import Support
 import Testing
 
 @testable import WebAPI
 
 @Suite struct CredentialManagementTests {
-    /// A bench whose credentials are the texts that a request has.
+    /// A bench whose credentials are the texts in the request.
     private func bench() async throws -> ManagementBench {
         try await ManagementBench(
             credentials: CredentialServices(
@@ -32,7 +33,7 @@ import Testing
         "platform": "browser", "source": "hub", "kind": "vapid", "subject": "mailto:a@b.example",
     ]
 
-    @Test func `A credential is set, shown without its secret, and taken away; all else of the hub stays`() async throws {
+    @Test func `A credential is set, shown without its secret, and removed, without other changes to the hub`() async throws {
         let bench = try await bench()
         let before = try #require(bench.namespace.hub("hub")).record.description
         let path = "/api/v1/hubs/hub/credentials"
@@ -53,7 +54,7 @@ import Testing
         #expect(none?.code == "credential.not_found" && none?.status == 404)
     }
 
-    @Test func `The push services are asked, and what they say is answered`() async throws {
+    @Test func `A check calls the push services and returns their answers`() async throws {
         let bench = try await bench()
         try await bench.call(.put, "/api/v1/hubs/hub/credentials/wns", ["packageSid": "ms-app://s-1-15-2-1", "clientSecret": "s"])
         let checks = try await bench.call(.post, "/api/v1/hubs/hub/credentials/check")
@@ -76,13 +77,13 @@ import Testing
             ("wns", #"{"packageSid":"ms-app://s-1-15-2-1"}"#, "the body lacks clientSecret"),
             ("browser", #"{"subject":"mailto:a@b","privatKey":"k"}"#, "the body has no member \"privatKey\""),
         ])
-    func `A body that lacks something is refused`(platform: String, body: String, message: String) async throws {
+    func `An incomplete body is refused`(platform: String, body: String, message: String) async throws {
         let bench = try await bench()
         let error = await refusal { try await bench.call(.put, "/api/v1/hubs/hub/credentials/\(platform)", try JSON(parsing: body)) }
         #expect(error?.status == 400 && error?.message.hasPrefix(message) == true, "\(String(describing: error))")
     }
 
-    @Test func `It takes the right to manage that hub`() async throws {
+    @Test func `It needs the right to manage the hub`() async throws {
         let bench = try await bench()
         let listener = try bench.rule(Namespace.listenRule)
         for (method, path) in [(.get, ""), (.delete, "/wns"), (.post, "/check")] as [(HTTPRequest.Method, String)] {

@@ -1,15 +1,16 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 import Support
 import Testing
 
 @testable import WebAPI
 
 @Suite struct DeviceManagementTests {
-    private func tags(_ texts: String...) throws -> [PushCore.Tag] { try texts.map { try PushCore.Tag($0) } }
+    private func tags(_ texts: String...) throws -> [PushModel.Tag] { try texts.map { try PushModel.Tag($0) } }
 
-    /// Three installations and two registrations, of which the push to phone 1 failed.
+    /// Three installations and two registrations; the push to phone 1 failed.
     private func devices() async throws -> ManagementBench {
         let bench = try await ManagementBench()
         let hub = try bench.hub
@@ -28,7 +29,7 @@ import Testing
         return bench
     }
 
-    @Test func `Installations are found by all that is asked for at once`() async throws {
+    @Test func `Installations are filtered by all given conditions together`() async throws {
         let bench = try await devices()
         let path = "/api/v1/hubs/hub/installations"
         for (query, ids) in [
@@ -50,7 +51,7 @@ import Testing
         #expect(await refusal { try await bench.call(.get, "\(path)/A2") }?.code == "hub.not_found")
     }
 
-    @Test func `Devices are found by how the last push to them ended`() async throws {
+    @Test func `Devices are found by the outcome of their last push`() async throws {
         let bench = try await devices()
         _ = try await bench.hub.send(.alert(to: "news"))
         #expect(try await bench.list("/api/v1/hubs/hub/installations?lastOutcome=Success", "installationId") == ["a2"])
@@ -59,7 +60,7 @@ import Testing
         #expect(try await bench.call(.get, "/api/v1/hubs/hub/installations/a2")["lastOutcome"] == "Success")
     }
 
-    @Test func `Registrations are those that stand for themselves, a user's by either of the tags that name one`() async throws {
+    @Test func `Registrations are the standalone ones, and a user's are found by either tag that names the user`() async throws {
         let bench = try await devices()
         let path = "/api/v1/hubs/hub/registrations"
         for (query, handles) in [
@@ -71,7 +72,7 @@ import Testing
         #expect(try await bench.pages(path + "?").items.map { $0["template"] } == [nil, "t"])
     }
 
-    @Test func `Tags are listed by how many registrations have them, then by name, page by page`() async throws {
+    @Test func `Tags are listed by number of registrations, then by name, page by page`() async throws {
         let bench = try await devices()
         let path = "/api/v1/hubs/hub/tags"
         let (items, _) = try await bench.pages(path + "?")
@@ -85,7 +86,7 @@ import Testing
         #expect(paged.items == items && paged.sizes == [1, 1, 1, 1])
         try await bench.hub.putInstallation(Installation(id: "c", handle: .phone(9), tags: tags("Zürich.x")))
         #expect(try await bench.list("\(path)?top=1&prefix=z%C3%BC", "tag") == ["Zürich.x"])
-        // A tag may begin with a mark that joins what is before it.
+        // A tag may begin with a combining mark.
         try await bench.hub.putInstallation(Installation(id: "d", handle: .phone(8), tags: tags("\u{301}a")))
         #expect(try await bench.pages("\(path)?top=1").sizes == [1, 1, 1, 1, 1, 1])
     }

@@ -1,17 +1,18 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushBackend
+import PushModel
 import Storage
 import Support
 import Testing
 
 @testable import WebAPI
 
-/// What the document of the JSON interface allows, the server takes: it refuses nothing for its form.
+/// Everything that the document of the JSON interface allows is accepted: the server does not refuse it for its form.
 @Suite(.timeLimit(.minutes(10))) struct DocumentAgreementTests {
     private static let document = OpenAPIDocument(routes: ManagementRoute.all).json
 
-    /// Texts for what only has a pattern, or a meaning that no schema can say, by pattern, format or name.
+    /// Values for texts with only a pattern, or with a meaning that a schema cannot express, by pattern, format or name.
     private static let examples: [String: [String]] = [
         "date-time": [
             "2026-01-06T00:00:00Z", "2026-01-06t01:02:03.123456789z", "2026-01-05T23:59:60Z", "2026-01-06T00:00:00+05:30",
@@ -29,7 +30,7 @@ import Testing
 
     private static let instances = SchemaInstances(document: document, examples: examples)
 
-    /// Whether it is a fault of what a value means, beyond its form.
+    /// Whether the fault is in the meaning of a value rather than its form.
     private static func isMeaning(_ code: String) -> Bool {
         ["credential.", "payload."].contains { code.hasPrefix($0) } || ["args.invalid", "hub.name"].contains(code)
     }
@@ -51,7 +52,7 @@ import Testing
                 .replacing("{id}", with: "1").replacing("{user}", with: "x").replacing("{schedule}", with: "x")
             let bench = try await bench()
             let bodies = Self.instances.values(schema, for: "")
-            // A pattern without an example would leave it out.
+            // A pattern without an example gives no values.
             #expect(!bodies.isEmpty, "\(route.name)")
             for body in bodies where body.serialized().count < ManagementCall.bodyLimit {
                 count += 1
@@ -74,10 +75,10 @@ import Testing
                 let required = parameters.filter { $0["required"] == true && $0["name"]?.string != name }
                 #expect(required.isEmpty, "\(route.name) needs values for several parameters")
                 for value in Self.instances.values(parameter["schema"] ?? .null, for: name) {
-                    // In a query there are no numbers with a point.
+                    // Query parameters have no fractional numbers.
                     if case .number = value { continue }
                     let text = value.string ?? value.text()
-                    // No head is that long: it is refused with 431 before its parameters are read.
+                    // A longer head is refused with 431 before its parameters are read.
                     if text.utf8.count > 64 << 10 { continue }
                     guard let refusal = await bench.refusal(route.method, "\(path)?\(name)=\(PercentEncoding.encode(text))", nil) else {
                         continue

@@ -1,6 +1,8 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushBackend
+import PushHub
+import PushModel
 import Storage
 import Support
 import Testing
@@ -22,7 +24,7 @@ import Testing
         return (try await ManagementBench(flows: flows), flows)
     }
 
-    @Test func `Flows are listed with what starts them, and one with what it takes`() async throws {
+    @Test func `Flows are listed with their triggers, and one is shown with its parameters`() async throws {
         let (bench, _) = try await bench()
         let flow = try #require(try await bench.call(.get, "/api/v1/flows")["items"]?.array?.first)
         #expect(flow["flow"] == "greet" && flow["http"] == "send" && flow["schedules"] == ["morning"])
@@ -32,7 +34,7 @@ import Testing
         #expect(await refusal { try await bench.call(.get, "/api/v1/flows/gret") }?.code == "flow.not_found")
     }
 
-    @Test func `Runs are started, listed in pages, shown, cancelled and repeated, by whom is told`() async throws {
+    @Test func `Runs are started, listed in pages, shown, cancelled and repeated, with their initiator`() async throws {
         let executor = ScriptedFlows()
         let (bench, flows) = try await bench(executor)
         for number in 1...3 {
@@ -58,7 +60,7 @@ import Testing
         #expect(await refusal { try await bench.call(.get, "/api/v1/runs", by: foreign) }?.status == 401)
     }
 
-    @Test func `Schedules are added, paused, resumed and removed, with their next five moments`() async throws {
+    @Test func `Schedules are added, paused, resumed and removed, and show their next five times`() async throws {
         let (bench, _) = try await bench()
         let added = try await bench.call(
             .post, "/api/v1/schedules", ["name": "evening", "flow": "greet", "cron": "0 18 * * *", "missed": "once", "arguments": ["a": 1]])

@@ -1,5 +1,6 @@
 import HTTPTypes
-import PushCore
+import PushHub
+import PushModel
 import Support
 import Testing
 
@@ -33,7 +34,7 @@ import Testing
         #expect(try await bench.call(.post, "\(Self.path)/drop", ["all": "everyone"])["devices"] == 0)
     }
 
-    @Test func `the removals that are meant must be named`() async throws {
+    @Test func `a request must select the held removals`() async throws {
         let bench = try await bench(1)
         for name in ["apply", "drop"] {
             for body: JSON in [[:], ["all": true], ["dryRun": true], ["filter": ["id": "x"]], ["filter": [:], "all": "everyone"]] {

@@ -1,13 +1,14 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 import Support
 import Testing
 
 @testable import WebAPI
 
 @Suite struct HubManagementTests {
-    @Test func `A hub is made, shown and deleted, under a name with a slash too`() async throws {
+    @Test func `A hub is created, shown and deleted, also under a name with a slash`() async throws {
         let bench = try await ManagementBench()
         let made = try await bench.call(
             .post, "/api/v1/hubs", ["name": "Shop/eu", "registrationTTL": "P1DT2H", "userMetadata": "{}"])
@@ -26,7 +27,7 @@ import Testing
         #expect(gone?.code == "hub.not_found" && gone?.status == 404)
     }
 
-    @Test func `A hub tells how much is in it and what it can reach`() async throws {
+    @Test func `A hub reports its size and the platforms it can reach`() async throws {
         let bench = try await ManagementBench()
         let credential = PlatformCredential(properties: [("Token", Secret("t"))])
         _ = try await bench.namespace.update("hub", HubDescription(credentials: [.fcmV1: credential, .apns: credential]))
@@ -40,15 +41,15 @@ import Testing
             (#"{"name":"a","nmae":"b"}"#, "the body has no member \"nmae\"; did you mean name? (request.body)"),
             (#"{"name":"a","zzzzzz":1}"#, "the body has no member \"zzzzzz\"; its members are name, registrationTTL, userMetadata"),
             (#"{"name":"a","name":"b"}"#, "the body is not JSON: the key \"name\" occurs twice at line 1, column 13"),
-            (#"{"registrationTTL":"P1D"}"#, "the body lacks name; add name"), (#"{"name":7}"#, "name is no text"),
-            (#"{"name":"a","registrationTTL":"PT5M"}"#, "registrationTTL has not the form that it must have"),
-            (#"{"name":"a","registrationTTL":"P٣D"}"#, "registrationTTL has not the form that it must have"),
-            (#"{"name":"a","userMetadata":null}"#, "userMetadata is no text"), ("[]", "the body is no object; send a JSON object"),
-            (#"{"name":"-a"}"#, "name has not the form that it must have"), ("", "the body is not JSON"),
+            (#"{"registrationTTL":"P1D"}"#, "the body lacks name; add name"), (#"{"name":7}"#, "name is not a string"),
+            (#"{"name":"a","registrationTTL":"PT5M"}"#, "registrationTTL has an invalid format"),
+            (#"{"name":"a","registrationTTL":"P٣D"}"#, "registrationTTL has an invalid format"),
+            (#"{"name":"a","userMetadata":null}"#, "userMetadata is not a string"), ("[]", "the body is not an object; send a JSON object"),
+            (#"{"name":"-a"}"#, "name has an invalid format"), ("", "the body is not JSON"),
             (#"{"name":"messages"}"#, #""messages" cannot be the name of a hub"#),
-            (#"{"name":"Lab/sessions"}"#, #""Lab/sessions" cannot be the name of a hub: the server has this path for itself"#),
+            (#"{"name":"Lab/sessions"}"#, #""Lab/sessions" cannot be the name of a hub: the server uses this path"#),
         ])
-    func `A body that does not fit is refused with what is wrong`(body: String, message: String) async throws {
+    func `An invalid body is refused with its fault`(body: String, message: String) async throws {
         let bench = try await RouteBench()
         let root = try #require(bench.access.namespace.rules.first)
         let token = SASToken(minting: "sb://localhost/", rule: root, expiration: HubBench.dawn + .seconds(60))
@@ -70,11 +71,11 @@ import Testing
             ("keys?reveal=yes", "request.parameter"), ("installations?continuation=999999999999", "request.parameter"),
             ("installations?lastOutcom=Success", "request.parameter"), ("keys?top=1", "request.parameter"),
         ])
-    func `A bad value of a parameter is refused, and a parameter that is unknown`(path: String, code: String) async throws {
+    func `An invalid value of a parameter and an unknown parameter are refused`(path: String, code: String) async throws {
         let bench = try await ManagementBench()
         let error = await refusal { try await bench.call(.get, "/api/v1/hubs/hub/\(path)") }
         #expect(error?.code == code && error?.status == 400)
-        // What every client of Azure sends.
+        // The parameter that every client of Azure sends.
         try await bench.call(.get, "/api/v1/hubs/hub/\(path.prefix { $0 != "?" })?api-version=2020-06")
     }
 
@@ -84,7 +85,7 @@ import Testing
             (.post, "/openapi.json", 405, "GET, HEAD"), (.get, "/api/v1/hubs/", 404, nil), (.get, "/api/v2/hubs", 404, nil),
             (.get, "/api/v1/hubs//keys", 404, nil),
         ] as [(HTTPRequest.Method, String, Int, String?)])
-    func `What is not there is said without a token`(
+    func `An unknown path or method is reported without authentication`(
         method: HTTPRequest.Method, path: String, status: Int, allowed: String?
     ) async throws {
         let bench = try await RouteBench()

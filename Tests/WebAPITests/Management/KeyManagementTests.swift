@@ -1,5 +1,6 @@
 import HTTPTypes
-import PushCore
+import PushHub
+import PushModel
 import Storage
 import Support
 import Testing
@@ -8,7 +9,7 @@ import Testing
 
 @Suite struct KeyManagementTests {
     @Test(arguments: ["/api/v1/keys", "/api/v1/hubs/hub/keys"])
-    func `A key has a ceiling that stays with it, unless it may manage`(path: String) async throws {
+    func `The ceiling of a key is permanent, and a key with Manage cannot have one`(path: String) async throws {
         let bench = try await ManagementBench()
         let made = try await bench.call(.post, path, ["name": "app", "rights": ["Send"], "ceiling": 1000])
         #expect(made["ceiling"] == 1000)
@@ -22,7 +23,7 @@ import Testing
             await refusal { try await bench.call(.post, path, ["name": "ops", "rights": ["Send"], "ceiling": 0]) }?.code == "request.body")
     }
 
-    @Test func `The description of a hub, which has no word for ceilings, leaves them as they are`() async throws {
+    @Test func `Updating a hub's description, which has no ceilings, leaves them unchanged`() async throws {
         let bench = try await ManagementBench()
         try await bench.call(.post, "/api/v1/hubs/hub/keys", ["name": "app", "rights": ["Send"], "ceiling": 7])
         func update(_ change: (inout AuthorizationRule) -> Void) async throws {
@@ -37,7 +38,7 @@ import Testing
         #expect(try bench.rule("app").ceiling == 7)
         try await update { $0.rights = [.listen, .send] }
         #expect(try bench.rule("app").ceiling == 7)
-        // Who may manage could make himself another key.
+        // A key with Manage could create another key for itself.
         try await update { $0.rights = [.manage] }
         #expect(try bench.rule("app").ceiling == nil)
         let kept = bench.bench.store.load().hubs[0].description.rules.first { $0.name == "app" }
@@ -45,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: ["/api/v1/keys", "/api/v1/hubs/hub/keys"])
-    func `A key is made, shown on request, used, rotated and taken away`(path: String) async throws {
+    func `A key is created, shown on request, used, rotated and removed`(path: String) async throws {
         let bench = try await ManagementBench()
         let made = try await bench.call(.post, path, ["name": "ops", "rights": ["Send", "Manage"]])
         #expect(made["rights"] == ["Manage", "Send"])
@@ -72,7 +73,7 @@ import Testing
         #expect(missing?.code == "key.not_found" && missing?.status == 404)
     }
 
-    @Test func `A name stands for one rule, of the server or of a hub`() async throws {
+    @Test func `A name belongs to one rule, of the server or of a hub`() async throws {
         let bench = try await ManagementBench()
         for (path, name) in [
             ("/api/v1/keys", "defaultlistensharedaccesssignature"), ("/api/v1/hubs/hub/keys", Namespace.rootRule),
@@ -83,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `Keys that are made at the same time are all kept`() async throws {
+    @Test func `Keys created concurrently are all stored`() async throws {
         let bench = try await ManagementBench()
         try await withThrowingTaskGroup { group in
             for number in 1...20 {
@@ -98,7 +99,7 @@ import Testing
         #expect(kept.rules.count == 21 && kept.hubs[0].description.rules.count == 22)
     }
 
-    /// Whoever puts something lets others go first, as at a disk.
+    /// A store whose writes suspend, as on a disk.
     private struct PoliteStore: NamespaceStore {
         private let store = MemoryNamespaceStore()
 
@@ -119,7 +120,7 @@ import Testing
         func store(ofHub number: Int64) -> any HubStore { store.store(ofHub: number) }
     }
 
-    @Test func `Of two rules of one name, made at once for the server and for a hub, one is refused`() async throws {
+    @Test func `Of two rules with the same name, created concurrently for the server and a hub, one is refused`() async throws {
         let namespace = try await Namespace(
             environment: try HubBench().environment, store: PoliteStore(), settings: HubSettings(), connectors: { _ in [] })
         _ = try await namespace.create("hub", HubDescription())
@@ -134,7 +135,7 @@ import Testing
         #expect(codes.count { $0 == nil } == 4 && codes.count { $0 == "key.exists" } == 4)
     }
 
-    @Test func `The last key to the server stays`() async throws {
+    @Test func `The last managing key of the server cannot be removed`() async throws {
         let bench = try await ManagementBench()
         try await bench.call(.post, "/api/v1/keys", ["name": "sender", "rights": ["Send"]])
         let error = await refusal { try await bench.call(.delete, "/api/v1/keys/\(Namespace.rootRule)") }
@@ -145,7 +146,7 @@ import Testing
         #expect(bench.namespace.rules.map(\.name) == ["sender", "other"])
     }
 
-    @Test func `Every key does what its rights say and no more`() async throws {
+    @Test func `Every key allows what its rights say and no more`() async throws {
         let bench = try await ManagementBench()
         try await bench.call(.post, "/api/v1/hubs", ["name": "other"])
         try await bench.call(.post, "/api/v1/hubs/hub/keys", ["name": "send", "rights": ["Send"]])

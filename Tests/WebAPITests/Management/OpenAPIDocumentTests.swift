@@ -1,5 +1,5 @@
 import HTTPTypes
-import PushCore
+import PushModel
 import Testing
 
 @testable import WebAPI
@@ -7,7 +7,7 @@ import Testing
 @Suite struct OpenAPIDocumentTests {
     private static let document = OpenAPIDocument(routes: ManagementRoute.all).json
 
-    /// Every value of a member of that name, anywhere.
+    /// Every value of a member with this name, at any depth.
     private static func values(_ name: String, in json: JSON) -> [JSON] {
         switch json {
         case .object(let object): object.members.flatMap { ($0.key == name ? [$0.value] : []) + values(name, in: $0.value) }
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func `Every reference leads somewhere, every pattern can be read`() throws {
+    @Test func `Every reference has a target, and every pattern can be compiled`() throws {
         let references = Set(Self.values("$ref", in: Self.document).compactMap(\.string))
         #expect(references.count > 20)
         for reference in references {
@@ -28,7 +28,7 @@ import Testing
         for pattern in patterns { #expect(throws: Never.self) { try Regex(pattern) } }
     }
 
-    @Test func `Every route is in it under a name of its own, with what it needs and answers`() throws {
+    @Test func `Every route is in it under a unique name, with its requirements and answers`() throws {
         #expect(Set(ManagementRoute.all.map(\.name)).count == ManagementRoute.all.count)
         for route in ManagementRoute.all {
             let operation = try #require(Self.document["paths"]?[route.path]?[route.method.rawValue.lowercased()])
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `An error of ours does not tell its text`() {
+    @Test func `An internal error does not reveal its text`() {
         let error = PushError("storage.corrupt", "row 7 holds a secret", hint: "of the hub")
         let json = ProblemDocument(error: error, trackingID: "t").json
         #expect(!json.text().contains("secret") && json["status"] == 500 && json["title"] == "Internal Server Error")

@@ -1,5 +1,6 @@
 import HTTPTypes
-import PushCore
+import PushHub
+import PushModel
 import Support
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
 
     private func register(_ bench: ManagementBench, _ number: Int, _ tags: [String] = ["news"]) async throws {
         _ = try await bench.hub.createRegistration(
-            RegistrationDescription(handle: .phone(number), tags: try tags.map { try PushCore.Tag($0) }))
+            RegistrationDescription(handle: .phone(number), tags: try tags.map { try PushModel.Tag($0) }))
     }
 
     private static let alert: JSON = ["apns": ["payload": ["aps": ["alert": "Hi"]]]]
@@ -27,11 +28,11 @@ import Testing
         return .object(body)
     }
 
-    @Test func `A plan tells who would get it, is kept, listed and shown, and its devices come in pages`() async throws {
+    @Test func `A plan shows its recipients, is stored, listed and shown, and its devices are paged`() async throws {
         let bench = try await ManagementBench()
         for number in 1...5 { try await register(bench, number) }
         try await bench.hub.putInstallation(
-            Installation(id: "pad", userID: "ana", handle: .phone(9), tags: [try PushCore.Tag("news")]))
+            Installation(id: "pad", userID: "ana", handle: .phone(9), tags: [try PushModel.Tag("news")]))
         let rule = try bench.rule("DefaultFullSharedAccessSignature")
         let plan = try await bench.call(.post, Self.path, Self.plan(), by: rule, for: "sb://localhost/hub")
         #expect(plan["planId"] == "p-0001" && plan["total"] == 6 && plan["plannedBy"] == .string("key:hub/\(rule.name)"))
@@ -45,7 +46,7 @@ import Testing
         #expect(try await bench.list("\(Self.path)?top=1", "planId") == ["p-0002", "p-0001"])
     }
 
-    @Test func `A plan that is not kept has no id; one without a content names the audience alone`() async throws {
+    @Test func `A plan that is not stored has no id, and one without content has only an audience`() async throws {
         let bench = try await ManagementBench()
         try await register(bench, 1)
         let plan = try await bench.call(.post, Self.path, ["audience": ["broadcast": "everyone"], "keep": false])
@@ -53,7 +54,7 @@ import Testing
         #expect(try await bench.pages(Self.path).items.isEmpty)
     }
 
-    @Test func `A send to a plan reaches its devices, and is refused with what has drifted`() async throws {
+    @Test func `A send to a plan reaches its devices, and is refused if they have drifted`() async throws {
         let bench = try await ManagementBench()
         for number in 1...3 { try await register(bench, number) }
         _ = try await bench.call(.post, Self.path, Self.plan())
@@ -68,14 +69,14 @@ import Testing
         let answer = try await bench.call(.post, notifications, Self.send("p-0001", ["tolerance": "40%"]))
         let id = try #require(answer["notificationId"]?.string)
         #expect(try await bench.hub.finish(id).devices.map(\.handle) == [.phone(1), .phone(2), .phone(3)])
-        // The content may be repeated; another one is refused.
+        // The same content may be given; another one is refused.
         let same = Self.send("p-0001", ["tolerance": "1", "native": Self.alert])
         _ = try await bench.call(.post, notifications, same)
         let other = Self.send("p-0001", ["tolerance": "1", "message": ["a": "b"]])
         #expect(await refusal { try await bench.call(.post, notifications, other) }?.code == "plan.content")
     }
 
-    @Test func `What does not fit is refused`() async throws {
+    @Test func `Invalid plans are refused`() async throws {
         let bench = try await ManagementBench()
         for (body, code) in [
             (["audience": [:]], "request.body"), (["audience": ["tagExpression": "a &&"]], "tag_expression.invalid"),

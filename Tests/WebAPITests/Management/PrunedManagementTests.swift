@@ -1,5 +1,6 @@
 import HTTPTypes
-import PushCore
+import PushHub
+import PushModel
 import Support
 import Testing
 
@@ -11,13 +12,13 @@ import Testing
     private func bench(_ count: Int) async throws -> (ManagementBench, NotificationOutcome) {
         let bench = try await ManagementBench()
         for number in 1...count {
-            _ = try await bench.hub.createRegistration(RegistrationDescription(handle: .phone(number), tags: [try PushCore.Tag("t")]))
+            _ = try await bench.hub.createRegistration(RegistrationDescription(handle: .phone(number), tags: [try PushModel.Tag("t")]))
             bench.bench.connector.script(.phone(number), .rejected(.dead()))
         }
         return (bench, try await bench.hub.send(.alert()))
     }
 
-    @Test func `those that left are listed page by page, and come back by what they have in common`() async throws {
+    @Test func `removed devices are listed page by page, and restored by filter`() async throws {
         let (bench, outcome) = try await bench(5)
         let (items, sizes) = try await bench.pages("\(Self.path)?top=2")
         #expect(sizes == [2, 2, 1] && items.allSatisfy { $0["reason"] == "Unregistered" && $0["tags"] == ["t"] })
@@ -37,7 +38,7 @@ import Testing
         #expect(try await bench.hub.size().registrations == 5)
     }
 
-    @Test func `who is to come back has to be said`() async throws {
+    @Test func `a request must select the devices to restore`() async throws {
         let (bench, _) = try await bench(1)
         for body: JSON in [
             [:], ["all": true], ["dryRun": true], ["filter": ["since": "yesterday"]], ["filter": ["id": ""]],

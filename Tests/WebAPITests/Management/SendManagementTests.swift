@@ -1,6 +1,7 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 import Support
 import Testing
 
@@ -10,11 +11,11 @@ import Testing
     private func register(_ bench: ManagementBench, _ number: Int, template: String? = nil, _ tags: [String] = ["news"]) async throws {
         _ = try await bench.hub.createRegistration(
             RegistrationDescription(
-                handle: .phone(number), tags: try tags.map { try PushCore.Tag($0) },
+                handle: .phone(number), tags: try tags.map { try PushModel.Tag($0) },
                 template: try template.map { try RegistrationTemplate(name: "t\($0.count)", body: $0, platform: .apns) }))
     }
 
-    @Test func `What a preview shows is what is sent then`() async throws {
+    @Test func `A preview shows what a send would deliver`() async throws {
         let bench = try await ManagementBench()
         try await register(bench, 1, template: #"{"aps":{"alert":"$(message)"}}"#)
         try await register(bench, 2, template: #"{"aps":{"alert":"$(message)"}}"#)
@@ -22,7 +23,7 @@ import Testing
         try await register(bench, 4)
         _ = try await bench.hub.createRegistration(
             RegistrationDescription(
-                handle: .wns(channel: "https://wns.example/1"), tags: [try PushCore.Tag("news")],
+                handle: .wns(channel: "https://wns.example/1"), tags: [try PushModel.Tag("news")],
                 template: try RegistrationTemplate(body: "<toast>$(message)</toast>", platform: .wns)))
         let path = "/api/v1/hubs/hub/render"
         let preview = try await bench.call(.post, path, ["tagExpression": "news && !old", "message": ["message": "Hi", "name": "Ann"]])
@@ -44,7 +45,7 @@ import Testing
         #expect(nobody["matched"] == 0 && nobody["nearMisses"] == [#""news" has 5 registrations"#])
     }
 
-    @Test func `A preview shows a hundred groups and counts the others; what could not be sent is refused`() async throws {
+    @Test func `A preview shows at most a hundred groups and counts the others, and refuses what a send would refuse`() async throws {
         let bench = try await ManagementBench()
         for number in 1...103 { try await register(bench, number, template: #"{"aps":{"badge":\#(number)}}"#) }
         let path = "/api/v1/hubs/hub/render"
@@ -84,9 +85,9 @@ import Testing
         #expect(missing?.code == "notification.not_found" && missing?.status == 404)
     }
 
-    @Test func `The devices of a notification are told one by one, by outcome on request, never by their handles`() async throws {
+    @Test func `The devices of a notification are listed, filtered by outcome, and never with their handles`() async throws {
         let bench = try await ManagementBench()
-        try await bench.hub.putInstallation(Installation(id: "i", handle: .phone(1), tags: [try PushCore.Tag("news")]))
+        try await bench.hub.putInstallation(Installation(id: "i", handle: .phone(1), tags: [try PushModel.Tag("news")]))
         for number in 2...5 { try await register(bench, number) }
         for number in [2, 5] { bench.bench.connector.script(.phone(number), .rejected(.dead())) }
         let id = try await bench.hub.send(.alert(to: "news")).id

@@ -1,17 +1,18 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 import Support
 import Testing
 
 @testable import WebAPI
 
 @Suite struct TagManagementTests {
-    @Test func `The parts of an expression are told with how many satisfy them, and what Azure would refuse`() async throws {
+    @Test func `The parts of an expression are shown with their match counts and Azure's limits`() async throws {
         let bench = try await ManagementBench()
         for number in 1...3 {
             _ = try await bench.hub.createRegistration(
-                RegistrationDescription(handle: .phone(number), tags: [try PushCore.Tag(number == 1 ? "cards" : "sports")]))
+                RegistrationDescription(handle: .phone(number), tags: [try PushModel.Tag(number == 1 ? "cards" : "sports")]))
         }
         func explain(_ text: String) async throws -> JSON {
             try await bench.call(.get, "/api/v1/hubs/hub/tags/explain?expression=\(PercentEncoding.encode(text))")
@@ -34,7 +35,7 @@ import Testing
         #expect(missing?.code == "request.parameter" && missing?.message.contains("\"expression\" is missing") == true)
     }
 
-    @Test func `Two expressions are compared, and an example tells them apart`() async throws {
+    @Test func `Two expressions are compared, with an example of their difference`() async throws {
         let bench = try await ManagementBench()
         func prove(_ first: String, _ second: String) async throws -> JSON {
             try await bench.call(.post, "/api/v1/tags/prove", ["first": .string(first), "second": .string(second)])

@@ -1,13 +1,15 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushBackend
+import PushHub
+import PushModel
 import Support
 import Testing
 
 @testable import WebAPI
 
 @Suite struct UserManagementTests {
-    @Test func `Users are made, listed in pages, given other passwords and removed`() async throws {
+    @Test func `Users are created, listed in pages, given other passwords and removed`() async throws {
         let bench = try await ManagementBench()
         for name in ["bob", "Alice", "carol", "zoë@example.org"] {
             #expect(
@@ -23,7 +25,7 @@ import Testing
         #expect(try await bench.list("/api/v1/users?", "username") == ["Alice", "bob", "carol"])
     }
 
-    @Test func `What cannot be is refused, and no answer has a password`() async throws {
+    @Test func `Invalid requests are refused, and no answer has a password`() async throws {
         let bench = try await ManagementBench()
         let password: JSON = "UNSPEAKABLE"
         try await bench.call(.post, "/api/v1/users", ["username": "alice", "password": password])
@@ -43,11 +45,11 @@ import Testing
         #expect(foreign?.status == 401)
     }
 
-    @Test func `A key that is revoked while a password is hashed makes no user`() async throws {
+    @Test func `A key that is revoked while a password is hashed creates no user`() async throws {
         let bench = try await ManagementBench()
         let late = await refusal {
             try await bench.bench.accounts.add(username: "eve", password: Secret("p")) { () throws(PushError) in
-                throw SASRefusal.signature.error("late")
+                throw SASError.signature.error("late")
             }
         }
         #expect(late?.code == "sas.signature")

@@ -1,6 +1,6 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushModel
 import Support
 import Testing
 
@@ -28,7 +28,7 @@ import Testing
             query: RequestQuery(parsing: "direct"), body: Array(body.utf8))
     }
 
-    @Test func `a batch is for now`() async throws {
+    @Test func `a batch cannot be scheduled`() async throws {
         let fields = try HTTPFields.of(
             [
                 "ServiceBusNotification-Format": "apple", "Content-Type": "multipart/mixed; boundary=nh-batch-multipart-boundary",
@@ -47,7 +47,7 @@ import Testing
             "multipart/form-data;boundary=nh-batch-multipart-boundary; charset=utf-8",
             #"Multipart/Mixed; charset="a;b"; Boundary="nh-batch\-multipart-boundary""#,
         ])
-    func `a batch is read in every wrapping`(contentType: String) throws {
+    func `a batch is read in every form of multipart`(contentType: String) throws {
         let devices = Self.tokens.map { DeviceHandle.apns(token: $0) }
         let payload = NativePayload(body: Array(#"{"aps":{"alert":"a"}}"#.utf8), headers: [PushHeader("apns-topic", "t")])
         for text in [
@@ -62,8 +62,8 @@ import Testing
         }
     }
 
-    /// As Go's mime/multipart writes two parts, and is never told that they are all.
-    @Test func `the closing delimiter may be missing where the body is whole`() throws {
+    /// As Go's mime/multipart writes two parts when its writer is not closed.
+    @Test func `the closing delimiter may be missing if the body is complete`() throws {
         let boundary = "b6b7c8e0f1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f7081920"
         let text =
             "--\(boundary)\r\nContent-Disposition: inline; name=notification\r\nContent-Type: application/json;charset=utf-8\r\n\r\n"
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `devices come first as well, and a longer delimiter is none`() throws {
+    @Test func `devices may come first, and a longer delimiter is content`() throws {
         let text =
             "--b\r\nContent-Disposition: inline; name=devices\r\n\r\n[\"AA01\"]\r\n--b \t\r\nContent-Disposition: form-data; name=\"notification\"\r\n\r\n--bb\r\n--b--"
         let message = try batch(text, contentType: "multipart/mixed; boundary=b")
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `a bad handle is named by its place`() async {
+    @Test func `an invalid handle is reported with its position`() async {
         let error = await refusal { try batch(Self.body(devices: #"["AA01","x"]"#)) }
         #expect(error?.code == "handle.invalid" && error?.message.hasPrefix("device 2 of the batch: ") == true)
         #expect(await refusal { try batch(Self.body(devices: "[1]")) }?.code == "notification.batch")
@@ -127,7 +127,7 @@ import Testing
             String(repeating: "--nh-batch-multipart-boundary\r\n\r\n", count: 100),
             "--nh-batch-multipart-boundary\r\n" + String(repeating: "a: b\r\n", count: 1000),
         ])
-    func `a broken body is refused`(body: String) async {
+    func `a malformed body is refused`(body: String) async {
         let error = await refusal { try batch(body) }
         #expect(error?.code == "notification.batch" && error?.status == 400, "\(body)")
     }
@@ -138,7 +138,7 @@ import Testing
         #expect(error?.code == "notification.batch")
     }
 
-    @Test func `templates cannot be sent to devices, and sizes are bounded`() async {
+    @Test func `templates cannot be sent to devices, and sizes are limited`() async {
         #expect(await refusal { try batch(Self.body(), format: "template") }?.code == "payload.template_direct")
         let text = Self.body().replacing("{\"aps\"", with: String(repeating: " ", count: 64 << 10) + "{\"aps\"")
         #expect(await refusal { try batch(text) }?.code == "payload.too_large")

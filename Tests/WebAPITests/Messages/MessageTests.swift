@@ -1,6 +1,6 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushModel
 import Support
 import Testing
 
@@ -27,7 +27,7 @@ import Testing
             ("apple", .apns), ("gcm", .gcm), ("fcmv1", .fcmV1), ("fcmV1", .fcmV1), ("windows", .wns), ("WindowsPhone", .mpns),
             ("adm", .adm), ("baidu", .baidu), ("browser", .browser), ("xiaomi", .xiaomi),
         ] as [(String, Platform)])
-    func `a native notification goes as it is to its platform`(format: String, platform: Platform) throws {
+    func `a native notification is passed to its platform unchanged`(format: String, platform: Platform) throws {
         let message = try message(["ServiceBusNotification-Format": format], "bytes")
         #expect(message.platform == platform)
         #expect(
@@ -36,7 +36,7 @@ import Testing
         #expect(message.scheduledFor == nil && message.devices.isEmpty && message.requests == [message.request])
     }
 
-    @Test func `a template notification takes every value as text`() throws {
+    @Test func `a template notification reads every value as text`() throws {
         let message = try message(
             ["ServiceBusNotification-Format": "template", "ServiceBusNotification-Tags": "a && !b"],
             #"{"s":"x","n":1.5,"b":true,"o":{"k":[1e3]},"z":null,"id":12345678901234567890,"price":12.50}"#)
@@ -49,7 +49,7 @@ import Testing
         #expect(message.request.audience == .expression(try TagExpression(parsing: "a && !b")))
     }
 
-    @Test func `a byte order mark is no part of JSON, and stays before what is raw`() throws {
+    @Test func `a byte order mark is removed from JSON, and stays in raw content`() throws {
         for (format, platform, body) in [("apple", Platform.apns, "{}"), ("windows", .wns, "\u{FEFF}{}")] {
             let message = try message(["ServiceBusNotification-Format": format], "\u{FEFF}{}")
             #expect(message.request.content == .native([platform: NativePayload(body: Array(body.utf8))]))
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [nil, "", "nokiax", "apns"] as [String?])
-    func `a format that is absent or unknown is refused`(format: String?) async {
+    func `a missing or unknown format is refused`(format: String?) async {
         let error = await refusal {
             try message(format.map { ["ServiceBusNotification-Format": $0] as KeyValuePairs<String, String> } ?? [:])
         }
@@ -69,7 +69,7 @@ import Testing
         (0..<count).map { "t\($0)" }.joined(separator: sign)
     }
 
-    @Test func `an expression has at most 20 tags, or 6 where it is more than a list`() async throws {
+    @Test func `an expression has at most 20 tags, or 6 if it is more than a list`() async throws {
         func tags(_ text: String) throws -> Message {
             try message(["ServiceBusNotification-Format": "apple", "ServiceBusNotification-Tags": text])
         }
@@ -91,14 +91,14 @@ import Testing
             "2026-11-21T05:28:52", "2026-11-21T05:28:52Z", "2026-11-21T05:28:52.000Z", "2026-11-21T05:28:52.000702+00:00",
             "2026-11-21'T'05:28:52", "11/21/2026 05:28:52", "2026-11-21T06:28:52+01:00",
         ])
-    func `a moment is read in every form that clients write`(text: String) throws {
+    func `a time is read in every form that clients write`(text: String) throws {
         let message = try message(
             ["ServiceBusNotification-Format": "apple", "ServiceBusNotification-ScheduleTime": text], needsTime: true)
         #expect(message.scheduledFor == Timestamp(seconds: 1_795_238_932))
     }
 
     @Test(arguments: [nil, "", "soon", "13/45/2026 00:00:00", "2026-11-21T25:00:00"] as [String?])
-    func `a schedule without a moment is refused`(text: String?) async {
+    func `a schedule without a time is refused`(text: String?) async {
         let error = await refusal {
             try Message(
                 headers: try .of(
@@ -108,7 +108,7 @@ import Testing
         #expect(error?.code == "notification.schedule" && error?.status == 400)
     }
 
-    @Test func `headers of APNs go through, and stray bytes do not`() throws {
+    @Test func `headers of APNs are passed on, without stray bytes`() throws {
         let message = try message([
             "ServiceBusNotification-Format": "apple", "apns-topic": "com.example", "APNS-Push-Type": "alert", "X-Apns-Push-Type": "voip",
             "X-Apns-Priority": "5", "X-Apns-Expiration": "\u{1}\u{E9}", "X-WNS-Type": "wns/toast",
@@ -122,13 +122,13 @@ import Testing
     }
 
     @Test(arguments: ["ServiceBusNotification-Apns-Expiry", "ServiceBusNotification-ApnsExpiry"])
-    func `an expiry that cannot be read is no error`(name: String) throws {
+    func `an unreadable expiry is not an error`(name: String) throws {
         #expect(try message(["ServiceBusNotification-Format": "apple", name: "whenever"]).request.options.expiration == nil)
         let day = HubBench.dawn + .seconds(86_400)
         #expect(try message(["ServiceBusNotification-Format": "apple", name: day.description]).request.options.expiration == day)
     }
 
-    @Test func `headers of the other platforms go through with their names`() throws {
+    @Test func `headers of the other platforms are passed on with their names`() throws {
         let wns = try message(
             ["ServiceBusNotification-Format": "windows", "X-WNS-Type": "wns/toast", "x-wns-tag": "t", "X-Other": "1"], "<toast/>")
         #expect(native(wns) == [PushHeader("X-WNS-Type", "wns/toast"), PushHeader("x-wns-tag", "t")])
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test(arguments: ["api-version=2015-01&test", "test=true&direct=", "TEST"])
-    func `a test send is one by its flag`(query: String) throws {
+    func `the flag test makes a test send`(query: String) throws {
         let message = try message(
             ["ServiceBusNotification-Format": "apple", "ServiceBusNotification-DeviceHandle": Self.token], query: query)
         #expect(message.request.isTest)
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test(arguments: ["apns-channel-id", "X-Apns-Channel-Id"])
-    func `a channel of APNs makes a direct send to it, and to no tags`(name: String) async throws {
+    func `a channel of APNs makes a direct send to it, and tags are ignored`(name: String) async throws {
         let channel = try message([
             "ServiceBusNotification-Format": "apple", name: "dHN0LXNyY2gtY2hubA==", "ServiceBusNotification-Tags": "everybody",
         ])
@@ -194,7 +194,7 @@ import Testing
         #expect(template?.code == "payload.template_direct")
     }
 
-    @Test func `tags that are there are never everybody, whatever their characters`() async throws {
+    @Test func `given tags never mean everyone, whatever their characters`() async throws {
         let format = ("ServiceBusNotification-Format", "apple")
         for text in ["Zürich", "新聞"] {
             let message = try message([format.0: format.1, "ServiceBusNotification-Tags": text])
@@ -214,7 +214,7 @@ import Testing
         #expect(headerless.request.audience == .everyone)
     }
 
-    @Test(arguments: ["", "  ", "\t", "\u{00A0}", " \u{2003} "]) func `empty tags are everyone only where the operator says so`(
+    @Test(arguments: ["", "  ", "\t", "\u{00A0}", " \u{2003} "]) func `empty tags mean everyone only if the operator allows it`(
         blank: String
     ) async throws {
         for (headers, needsTime) in [
@@ -235,7 +235,7 @@ import Testing
                 headers: .of(headers), query: RequestQuery(parsing: ""), body: Array("{}".utf8), needsTime: needsTime, emptyTags: .everyone)
             #expect(lenient.request.audience == .everyone)
         }
-        // To a device it does not matter what the header says.
+        // For a direct send the tags do not matter.
         let direct = try message(
             [
                 "ServiceBusNotification-Format": "apple", "ServiceBusNotification-Tags": blank,
@@ -244,14 +244,14 @@ import Testing
         #expect(direct.request.audience == .device(.apns(token: Self.token)))
     }
 
-    @Test func `a moment that cannot be read is never now`() async {
+    @Test func `an invalid time is an error and does not mean now`() async {
         let error = await refusal {
             try message(["ServiceBusNotification-Format": "apple", "ServiceBusNotification-ScheduleTime": "morgen früh"])
         }
         #expect(error?.code == "notification.schedule")
     }
 
-    @Test(arguments: ["Format", "DeviceHandle", "ScheduleTime"]) func `of two headers none is taken`(name: String) async throws {
+    @Test(arguments: ["Format", "DeviceHandle", "ScheduleTime"]) func `a duplicate header is refused`(name: String) async throws {
         let fields = try HTTPFields.of(
             [
                 "ServiceBusNotification-Format": "apple", "ServiceBusNotification-DeviceHandle": Self.token,
@@ -262,7 +262,7 @@ import Testing
         #expect(error?.message.contains("has 2 headers") == true, "\(String(describing: error))")
     }
 
-    @Test func `a test send is for now`() async {
+    @Test func `a test send cannot be scheduled`() async {
         let error = await refusal {
             try message(
                 ["ServiceBusNotification-Format": "apple", "ServiceBusNotification-ScheduleTime": "2099-01-31T12:00:00Z"], query: "test")
@@ -270,7 +270,7 @@ import Testing
         #expect(error?.code == "notification.schedule")
     }
 
-    @Test func `a browser's handle has its keys beside it`() throws {
+    @Test func `a browser's handle has its keys in separate headers`() throws {
         guard case .browser(let endpoint, let p256dh, let auth) = DeviceHandle.subscription else { return }
         let message = try message(
             ["ServiceBusNotification-Format": "browser", "ServiceBusNotification-DeviceHandle": endpoint, "P256DH": p256dh, "Auth": auth],
@@ -286,7 +286,7 @@ import Testing
     }
 
     @Test(arguments: ["", "[]", "text", #"{"a":"#])
-    func `properties that are no object are refused`(body: String) async {
+    func `properties that are not an object are refused`(body: String) async {
         let error = await refusal { try message(["ServiceBusNotification-Format": "template"], body) }
         #expect(error?.code == "payload.invalid" && error?.status == 400)
     }

@@ -1,5 +1,5 @@
 import HubWire
-import PushCore
+import PushModel
 import Support
 import Testing
 
@@ -15,7 +15,7 @@ import Testing
             outcome: outcome, reason: "R", explanation: "said in words", pushID: nil, size: 1, isRegistrationRemoved: false)
     }
 
-    @Test func `a test send is answered with a result per device`() {
+    @Test func `the answer to a test send has a result per device`() {
         var outcome = NotificationOutcome(id: "n", state: .detailedStateAvailable, tags: nil, enqueuedAt: HubBench.dawn)
         outcome.devices = [
             device(.success, .apns(token: "AA"), id: "1-2-3"), device(.wrongToken, .fcmV1(token: "a<b")),
@@ -33,7 +33,7 @@ import Testing
         #expect(String(decoding: outcome.testDocument(), as: UTF8.self) == text)
     }
 
-    @Test func `a test send that reached nobody is not empty`() {
+    @Test func `the answer to a test send without recipients is not empty`() {
         let outcome = NotificationOutcome(id: "n", state: .noTargetFound, tags: nil, enqueuedAt: HubBench.dawn)
         let text = "<NotificationOutcome\(Self.head)><Success>0</Success><Failure>0</Failure><Results/></NotificationOutcome>"
         #expect(String(decoding: outcome.testDocument(), as: UTF8.self) == text)
@@ -58,7 +58,7 @@ import Testing
         #expect(String(decoding: bytes, as: UTF8.self) == text)
     }
 
-    @Test func `what is not known of a notification is left out`() {
+    @Test func `unknown details of a notification are omitted`() {
         let outcome = NotificationOutcome(id: "n", state: .enqueued, tags: nil, enqueuedAt: HubBench.dawn)
         let text =
             "<NotificationDetails\(Self.head)><NotificationId>n</NotificationId><Location>l</Location><State>Enqueued</State>"

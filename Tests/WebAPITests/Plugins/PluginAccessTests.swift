@@ -2,20 +2,22 @@ import Foundation
 import HTTPTypes
 import HubWire
 import Logging
-import PushCore
+import PushBackend
+import PushHub
+import PushModel
 import Storage
 import Support
 import Testing
 
 @testable import WebAPI
 
-/// Who may call routes of plugins.
+/// Access to routes of plugins.
 @Suite(.timeLimit(.minutes(5))) struct PluginAccessTests {
     private func basic(_ pair: String) -> (String, String) { ("Authorization", "Basic \(Data(pair.utf8).base64EncodedString())") }
 
     // MARK: - Accounts
 
-    @Test func `A user is let in with a password or a session, is named to the plugin, and the password is not`() async throws {
+    @Test func `A user with a password or a session is named to the plugin, which never sees the password`() async throws {
         try await ServedPlugins.serving(ScriptedPlugins([ScriptedRoute(authentication: .account)])) { served in
             let session = try await served.bench.accounts.login(username: "alice", password: Secret("a:b"))
             for header in [basic("ALICE:a:b"), ("Authorization", "Bearer \(session.token.reveal())")] {
@@ -30,11 +32,11 @@ import Testing
         }
     }
 
-    @Test func `Who proves nothing is told how to, and the plugin does not run`() async throws {
+    @Test func `An unauthenticated request gets the methods of authentication, and the plugin does not run`() async throws {
         let runs = Happenings()
         let route = ScriptedRoute(authentication: .account) { _ in
             runs.note("run")
-            return PluginAnswer(status: 200)
+            return PluginResponse(status: 200)
         }
         try await ServedPlugins.serving(ScriptedPlugins([route])) { served in
             for headers in [[], [("Authorization", "Basic ?")], [try served.token(nil)]] {
@@ -51,7 +53,7 @@ import Testing
         #expect(runs.count == 0)
     }
 
-    @Test func `Passwords cannot be tried for ever`() async throws {
+    @Test func `Failed passwords are limited`() async throws {
         try await ServedPlugins.serving(ScriptedPlugins([ScriptedRoute(authentication: .account)])) { served in
             for number in 0..<10 { _ = try await served.ask("GET", "/plugins/greet", [basic("alice:\(number)")]) }
             let answer = try await served.ask("GET", "/plugins/greet", [basic("alice:a:b")])
@@ -62,12 +64,12 @@ import Testing
     // MARK: - Keys
 
     @Test(arguments: SASRight.allCases)
-    func `A key opens what its rule has the right to`(right: SASRight) async throws {
+    func `A key has access if its rule has the right`(right: SASRight) async throws {
         try await ServedPlugins.serving(ScriptedPlugins([ScriptedRoute(authentication: .sas(right))])) { served in
             for rule in [Namespace.listenRule, Namespace.fullRule, nil] {
                 let answer = try await served.ask("GET", "/plugins/greet", [try served.token(rule)])
                 let isAllowed = rule != Namespace.listenRule || right == .listen
-                // As clients of hubs know it.
+                // As clients of hubs sign.
                 #expect(answer.status == (isAllowed ? 200 : right == .manage ? 401 : 403), "\(rule ?? "")")
                 if isAllowed {
                     #expect(answer.json["headers"]?["authorization"] == nil)
@@ -78,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `A token is for the path or for one above it, of now, and signed`() async throws {
+    @Test func `A token must be signed, unexpired and for the path or one above it`() async throws {
         let routing = ScriptedPlugins([ScriptedRoute(pattern: ["a", "*"], authentication: .sas(.listen))])
         try await ServedPlugins.serving(routing) { served in
             for resource in [
@@ -99,9 +101,9 @@ import Testing
         }
     }
 
-    // MARK: - While a body comes
+    // MARK: - While a body is received
 
-    /// Answers a request to a route while something else happens before its body is there.
+    /// Answers a request to a route; something else happens before its body arrives.
     private func call(
         _ bench: BackendBench, _ authentication: RouteAuthentication, _ authorization: String, _ runs: Happenings,
         while meanwhile: @escaping @Sendable () async throws(PushError) -> Void
@@ -109,7 +111,7 @@ import Testing
         let access = bench.bench.access
         let route = ScriptedRoute(method: "POST", authentication: authentication) { _ in
             runs.note("run")
-            return PluginAnswer(status: 200)
+            return PluginResponse(status: 200)
         }
         let interface = PluginInterface(
             services: PluginRouteServices(routing: ScriptedPlugins([route]), spaces: MemoryKeyValueSpaces()), access: access,
@@ -127,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `Who is shut out while the body comes is not let in by it`() async throws {
+    @Test func `Access that is revoked while the body is received is refused`() async throws {
         let (bench, runs) = (try await BackendBench(), Happenings())
         let (accounts, namespace) = (bench.bench.accounts, bench.bench.access.namespace)
         let session = try await accounts.login(username: "bob", password: Secret("b"))

@@ -1,20 +1,21 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 import Support
 import Testing
 
 @testable import WebAPI
 
-/// Requests to plugins, from the path to the answer.
+/// Requests to plugins, from path to answer.
 @Suite(.timeLimit(.minutes(5))) struct PluginRouteTests {
     private static let problem = "application/problem+json"
 
-    @Test func `A route gets its request as it was meant, and its answer goes back as it is`() async throws {
+    @Test func `A route receives the decoded request, and its answer is returned unchanged`() async throws {
         let routing = ScriptedPlugins([
             ScriptedRoute(method: "POST", pattern: ["greetings", "*"]),
             ScriptedRoute(pattern: ["made"]) { _ in
-                PluginAnswer(
+                PluginResponse(
                     status: 218, headers: [PushHeader("X-Made", "one"), PushHeader("X-Made", "two"), PushHeader("Content-Type", "text/x")],
                     body: Array("fine".utf8))
             },
@@ -28,7 +29,7 @@ import Testing
             #expect(json["method"] == "POST" && json["path"] == ["greetings", "Jörg"] && json["body"] == "the body")
             #expect(json["query"] == ["a=1", "b=x y", "a=&"])
             #expect(json["headers"]?["x-one"] == "1, 2" && json["headers"]?["host"] == "localhost")
-            // The server asks for nothing here, so that the plugin may.
+            // The route has no authentication, so the plugin may use the header.
             #expect(json["headers"]?["authorization"] == "Own z" && json["username"] == .null && json["delivery"] == .null)
             let made = try await served.ask("GET", "/plugins/greet/made")
             #expect(made.status == 218 && made.text == "fine" && made.headers["x-made"] == "one, two")
@@ -36,7 +37,7 @@ import Testing
             #expect(made.headers["trackingid"] != nil)
             #expect(made.headers.values.allSatisfy { !$0.contains("1.2.0") })
         }
-        // Once for each request: what was found stays.
+        // One lookup per request: the result is reused.
         #expect(routing.lookups == 2)
     }
 
@@ -44,14 +45,14 @@ import Testing
         ("/plugins/greet/a%2Fb", ["a/b"]), ("/plugins/greet/%FF", ["\u{FFFD}"]), ("/plugins/greet/..", [".."]), ("/plugins/greet/", [""]),
         ("/plugins/greet/%zz+", ["%zz+"]), ("/plugins/gr%65et/x", ["x"]),
     ])
-    func `Parts of a path are decoded one by one`(target: String, path: [String]) async throws {
+    func `Parts of a path are decoded separately`(target: String, path: [String]) async throws {
         try await ServedPlugins.serving(ScriptedPlugins([ScriptedRoute(pattern: ["*"])])) { served in
             let answer = try await served.ask("GET", target)
             #expect(answer.json["path"] == .array(path.map { .string($0) }))
         }
     }
 
-    @Test func `What no plugin has, and other methods, are told as problems`() async throws {
+    @Test func `Unknown paths and wrong methods are answered with problem documents`() async throws {
         let routing = ScriptedPlugins([
             ScriptedRoute(), ScriptedRoute(method: "POST"), ScriptedRoute(method: "DELETE", pattern: ["one"]),
         ])
@@ -72,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `HEAD is answered as GET, without the body, also where the app backend has paths of that kind`() async throws {
+    @Test func `HEAD is answered like GET without the body, also for paths that resemble the app backend's`() async throws {
         let routing = ScriptedPlugins([ScriptedRoute(), ScriptedRoute(pattern: ["api", "register"])])
         try await ServedPlugins.serving(routing) { served in
             for target in ["/plugins/greet", "/plugins/greet/api/register"] {
@@ -84,17 +85,17 @@ import Testing
         }
     }
 
-    @Test func `A body has at most as many bytes as its route takes`() async throws {
+    @Test func `The body of a request is limited by its route`() async throws {
         let runs = Happenings()
         let routing = ScriptedPlugins([
             ScriptedRoute(method: "POST", bodyLimit: 4) { request in
                 runs.note(String(decoding: request.body, as: UTF8.self))
-                return PluginAnswer(status: 204)
+                return PluginResponse(status: 204)
             }
         ])
         try await ServedPlugins.serving(routing) { served in
             #expect(try await served.ask("POST", "/plugins/greet", [], Array("four".utf8)).status == 204)
-            // Refused by what the head says: no body ever comes.
+            // Refused by its Content-Length: no body is sent.
             let declared = try await served.send("POST", "/plugins/greet", [("Content-Length", "5")])
             #expect(declared.status == 413 && declared.code == "request.too_large")
             let chunks = Array("3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n".utf8)
@@ -104,10 +105,10 @@ import Testing
         #expect(runs.all == ["four"])
     }
 
-    @Test func `What frames an answer is the server's to say, and what has no body gets none`() async throws {
+    @Test func `The server sets the headers that frame an answer, and answers without a body have none`() async throws {
         let routing = ScriptedPlugins([
             ScriptedRoute { _ in
-                PluginAnswer(
+                PluginResponse(
                     status: 200,
                     headers: [
                         PushHeader("Content-Length", "1"), PushHeader("transfer-encoding", "chunked"), PushHeader("Connection", "upgrade"),
@@ -115,7 +116,7 @@ import Testing
                     ], body: Array("fine".utf8))
             },
             ScriptedRoute(pattern: ["*"]) { request in
-                PluginAnswer(status: Int(request.path[0]) ?? 0, body: Array("body".utf8))
+                PluginResponse(status: Int(request.path[0]) ?? 0, body: Array("body".utf8))
             },
         ])
         try await ServedPlugins.serving(routing) { served in
@@ -133,10 +134,10 @@ import Testing
         }
     }
 
-    @Test func `Errors of a route are problems, and lines of the log name the plugin and its version`() async throws {
+    @Test func `Errors of a route are problem documents, and log lines name the plugin and its version`() async throws {
         let routing = ScriptedPlugins([
             ScriptedRoute(pattern: ["parameter"]) { _ throws(PushError) in
-                throw PushError("request.parameter", "n is no number", hint: "write 1", status: 400)
+                throw PushError("request.parameter", "n is not a number", hint: "write 1", status: 400)
             },
             ScriptedRoute(pattern: ["secret"]) { _ throws(PushError) in throw PushError("lua.error", "what a client shall not see") },
         ])
@@ -152,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func `A connection serves several requests to plugins, also ones that were sent at once`() async throws {
+    @Test func `A connection serves several requests to plugins, also pipelined ones`() async throws {
         try await ServedPlugins.serving(ScriptedPlugins([ScriptedRoute(pattern: ["*"])])) { served in
             let caller = try await PlainCaller(port: served.port)
             try await caller.write(
@@ -165,7 +166,7 @@ import Testing
         }
     }
 
-    @Test func `A client that goes away ends the run of its request`() async throws {
+    @Test func `A client that disconnects cancels the run of its request`() async throws {
         let (begun, begin) = AsyncStream.makeStream(of: Void.self)
         let (ended, end) = AsyncStream.makeStream(of: Bool.self)
         let routing = ScriptedPlugins([
@@ -186,7 +187,7 @@ import Testing
         }
     }
 
-    @Test func `While a backup is restored plugins wait, and no hub can take their paths`() async throws {
+    @Test func `Plugins are unavailable while a backup is restored, and no hub can have their path`() async throws {
         let routing = ScriptedPlugins([ScriptedRoute()])
         try await ServedPlugins.serving(routing) { served in
             try await served.namespace.restore({ served.store }) { willReplace throws(PushError) in
@@ -206,11 +207,11 @@ import Testing
         }
     }
 
-    @Test func `Only plugins that are there are counted by their names`() throws {
+    @Test func `Metrics name only plugins that exist`() throws {
         let routing = ScriptedPlugins([ScriptedRoute()])
-        #expect(try #require(PluginPlace("/plugins/greet", .get, routing)).knownPlugin == "greet")
-        #expect(try #require(PluginPlace("/plugins/greet", .put, routing)).knownPlugin == "greet")
-        #expect(try #require(PluginPlace("/plugins/x", .get, routing)).knownPlugin == nil)
-        #expect(PluginPlace("/pluginsgreet", .get, routing) == nil)
+        #expect(try #require(PluginPath("/plugins/greet", .get, routing)).existingPlugin == "greet")
+        #expect(try #require(PluginPath("/plugins/greet", .put, routing)).existingPlugin == "greet")
+        #expect(try #require(PluginPath("/plugins/x", .get, routing)).existingPlugin == nil)
+        #expect(PluginPath("/pluginsgreet", .get, routing) == nil)
     }
 }

@@ -1,11 +1,11 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushModel
 import Testing
 
 @testable import WebAPI
 
-/// Signatures that others have made.
+/// Signatures made by others.
 @Suite struct WebhookClaimTests {
     private func fields(_ pairs: [(String, String)]) throws -> HTTPFields {
         var fields = HTTPFields()
@@ -14,7 +14,7 @@ import Testing
     }
 
     /// The example of GitHub's page "Validating webhook deliveries".
-    @Test func `GitHub's example is right`() throws {
+    @Test func `GitHub's example is valid`() throws {
         let claim = try WebhookClaim(
             fields([
                 ("X-GitHub-Delivery", "72d3162e-cc78-11e3-81ab-4c9367dc0958"),
@@ -25,8 +25,8 @@ import Testing
         #expect(throws: PushError.self) { try claim.check(Array("Hello, World?".utf8), key, now: Timestamp(seconds: 0)) }
     }
 
-    /// The example that the reference libraries of Standard Webhooks are tested with.
-    @Test func `The example of Standard Webhooks is right, of its time alone`() throws {
+    /// The example in the tests of Standard Webhooks' reference libraries.
+    @Test func `The example of Standard Webhooks is valid, at its time only`() throws {
         let claim = try WebhookClaim(
             fields([
                 ("webhook-id", "msg_p5jXN8AQM9LWM0D4loKWxJek"), ("webhook-timestamp", "1614265330"),
@@ -43,7 +43,7 @@ import Testing
         "t=1767603600", "v1=00", "t=,v1=", "t=+1,v1=", "t=1767603600,t=1767603600,v1=", "t=1e9,v1=", "t=-1,v1=", "t=1 ,v1=0",
         "t=1234567890123,v1=", "t=１,v1=",
     ])
-    func `A header of another form proves nothing`(header: String) throws {
+    func `A header in another form is refused`(header: String) throws {
         let digits = String(repeating: "0", count: 64)
         let text = header.hasSuffix("v1=") ? header + digits : header
         let error = #expect(throws: PushError.self) { try WebhookClaim(fields([("PushHost-Signature", text)]), .pushhost) }

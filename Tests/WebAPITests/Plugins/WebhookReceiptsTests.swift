@@ -1,4 +1,4 @@
-import PushCore
+import PushModel
 import Storage
 import Testing
 
@@ -8,11 +8,11 @@ import Testing
     private let now = Timestamp(milliseconds: 1_000_000)
     private let end = Timestamp(milliseconds: 2_000_000)
 
-    @Test func `That a message was taken is known as long as need be, also where it cannot be kept`() async throws {
+    @Test func `An accepted message is remembered as long as needed, even if that cannot be stored`() async throws {
         let roomy = MemoryKeyValueSpaces()
         _ = try await WebhookReceipts(roomy).begin("m", of: "greet", until: end, now: now)
         let begun = try await roomy.space("webhook:greet").usage().bytes
-        // Room for a beginning, and for no more.
+        // Space for the first entry and no more.
         let receipts = WebhookReceipts(MemoryKeyValueSpaces(quota: KeyValueQuota(entries: 1, bytes: begun)))
         let receipt = try await receipts.begin("m", of: "greet", until: end, now: now)
         let full = await #expect(throws: PushError.self) { try await receipts.take(receipt, now: now) }

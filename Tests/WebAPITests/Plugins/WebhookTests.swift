@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 import HubWire
-import PushCore
+import PushModel
 import Storage
 import Support
 import Synchronization
@@ -15,7 +15,7 @@ import Testing
     fileprivate static let target = "/plugins/greet/hook"
     fileprivate static let body = Array(#"{"paid": true, "text": "größer"}"#.utf8)
 
-    /// The headers of a message, as its sender would make them.
+    /// The headers of a message as its sender creates them.
     private static func headers(
         _ scheme: WebhookScheme, secret: String = "s3cret", id: String = "m-1", at seconds: Int64 = Self.dawn, _ body: [UInt8] = Self.body
     ) -> [(String, String)] {
@@ -47,7 +47,7 @@ import Testing
     // MARK: - Signatures
 
     @Test(arguments: WebhookScheme.allCases)
-    func `A message that is signed comes through once, and is known again after a restart`(scheme: WebhookScheme) async throws {
+    func `A signed message is accepted once, and recognised after a restart`(scheme: WebhookScheme) async throws {
         let (routing, spaces) = (ScriptedPlugins([Self.route(scheme)]), MemoryKeyValueSpaces())
         try await ServedPlugins.serving(routing, spaces: spaces) { served async throws in
             let answer = try await served.post(Self.headers(scheme))
@@ -63,11 +63,11 @@ import Testing
     }
 
     @Test(arguments: WebhookScheme.allCases)
-    func `What is signed otherwise, or not at all, gets one answer and does not run`(scheme: WebhookScheme) async throws {
+    func `A wrong or missing signature always has the same error, and the route does not run`(scheme: WebhookScheme) async throws {
         let (runs, spaces) = (Happenings(), MemoryKeyValueSpaces())
         let route = Self.route(scheme) { _ in
             runs.note("run")
-            return PluginAnswer(status: 200)
+            return PluginResponse(status: 200)
         }
         let right = Self.headers(scheme)
         let wrong: [([(String, String)], [UInt8])] = [
@@ -84,7 +84,7 @@ import Testing
                 details.insert(answer.json["detail"]?.string ?? "")
             }
             #expect(details.count == 1)
-            // Nothing of it was remembered, so that nobody can shut others out.
+            // Nothing is stored, so that forged messages cannot block real ones.
             #expect(await spaces.names().isEmpty)
             #expect(try await served.post(right).status == 200)
         }
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(arguments: [WebhookScheme.pushhost, .standard])
-    func `What was signed long ago, or will be, is stale, which only its sender is told`(scheme: WebhookScheme) async throws {
+    func `A signature that is too old or in the future is stale, which only its signer learns`(scheme: WebhookScheme) async throws {
         try await ServedPlugins.serving(ScriptedPlugins([Self.route(scheme)])) { served async throws in
             for (number, seconds) in [Self.dawn - 300, Self.dawn + 300].enumerated() {
                 let headers = Self.headers(scheme, id: "m-\(number)", at: seconds)
@@ -107,14 +107,14 @@ import Testing
         }
     }
 
-    @Test func `While one key takes the place of another a message has signatures of both`() async throws {
+    @Test func `During a key rotation a message may have signatures of both keys`() async throws {
         let routing = ScriptedPlugins([Self.route(.pushhost), Self.route(.standard, at: "standard")])
         try await ServedPlugins.serving(routing) { served async throws in
             let (other, right) = (Self.headers(.pushhost, secret: "old")[0].1, Self.headers(.pushhost)[0].1)
             let signature = right.drop { $0 != "v" }
             let both = try await served.post([("PushHost-Signature", "\(other),\(signature)")])
             #expect(both.status == 200)
-            // It is the same message, whatever stands beside its signature.
+            // It is the same message, whatever else the header has.
             for header in [right, "v0=x, \(signature), \(other)"] {
                 let again = try await served.post([("PushHost-Signature", header)])
                 #expect(again.code == "webhook.replayed", "\(header)")
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `A message of the standard is one as long as its id is, whatever its time and body are`() async throws {
+    @Test func `A standard message is identified by its id, whatever its time and body`() async throws {
         try await ServedPlugins.serving(ScriptedPlugins([Self.route(.standard)])) { served async throws in
             #expect(try await served.post(Self.headers(.standard)).status == 200)
             let later = Self.headers(.standard, at: Self.dawn + 60)
@@ -135,22 +135,22 @@ import Testing
     }
 
     @Test(arguments: [WebhookScheme.standard, .github])
-    func `Ids have an end, and those of the standard no full stop`(scheme: WebhookScheme) async throws {
+    func `Ids have a maximum length, and standard ids have no full stop`(scheme: WebhookScheme) async throws {
         try await ServedPlugins.serving(ScriptedPlugins([Self.route(scheme)])) { served async throws in
             let (longest, longer) = (String(repeating: "a", count: 256), String(repeating: "a", count: 257))
             #expect(try await served.post(Self.headers(scheme, id: longest)).status == 200)
             #expect(try await served.post(Self.headers(scheme, id: longer)).status == 401)
             let dotted = try await served.post(Self.headers(scheme, id: "a.1"))
-            // That of GitHub is not signed: another one makes no other message.
+            // GitHub's id is not signed, so another id does not make another message.
             #expect(dotted.status == (scheme == .standard ? 401 : 409))
         }
     }
 
-    @Test func `What has no time is known again for three days`() async throws {
+    @Test func `A message without a time is remembered for three days`() async throws {
         let runs = Happenings()
         let route = Self.route(.github) { _ in
             runs.note("run")
-            return PluginAnswer(status: 202)
+            return PluginResponse(status: 202)
         }
         try await ServedPlugins.serving(ScriptedPlugins([route])) { served async throws in
             for (pause, status) in [(0, 202), (3 * 86_400 - 1, 409), (1, 202)] {
@@ -175,7 +175,7 @@ import Testing
 
     // MARK: - Secrets
 
-    @Test func `Without a secret nothing is let in, also not what is signed with none`() async throws {
+    @Test func `Without a secret everything is refused, including messages signed with an empty secret`() async throws {
         let routing = ScriptedPlugins([
             Self.route(.github, secret: nil), Self.route(.github, at: "empty", secret: Secret("")),
             Self.route(.standard, at: "broken", secret: Secret("whsec_***")), Self.route(.standard, at: "bare", secret: Secret("whsec_")),
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test func `A secret counts as it is when the message comes`() async throws {
+    @Test func `A change of the secret applies to the next message`() async throws {
         let current = SecretBox("first")
         var route = Self.route(.github)
         route.secret = { current.secret }
@@ -208,15 +208,15 @@ import Testing
 
     // MARK: - Failures
 
-    /// What a message meets that comes again before the first one is answered, by the status of that answer: it may fail yet.
+    /// A repeated message before the first is answered, with the status of that answer: it may still fail.
     @Test(arguments: [(200, 409), (500, 200)])
-    func `What is under way is to be sent again later, and is taken then unless the first was`(first: Int, later: Int) async throws {
+    func `A message in progress has to be repeated, and is then accepted only if the first failed`(first: Int, later: Int) async throws {
         let (runs, gate) = (Happenings(), AsyncStream<Void>.makeStream())
         let route = Self.route(.standard) { _ in
             runs.note("run")
-            guard runs.count == 1 else { return PluginAnswer(status: 200) }
+            guard runs.count == 1 else { return PluginResponse(status: 200) }
             for await _ in gate.stream {}
-            return PluginAnswer(status: first)
+            return PluginResponse(status: first)
         }
         try await ServedPlugins.serving(ScriptedPlugins([route])) { served async throws in
             async let answer = served.post(Self.headers(.standard))
@@ -230,17 +230,17 @@ import Testing
         }
     }
 
-    @Test func `What a server had under way that was killed is taken by the next one`() async throws {
+    @Test func `A message in progress on a killed server is accepted by the next one`() async throws {
         let (runs, gate, spaces) = (Happenings(), AsyncStream<Void>.makeStream(), MemoryKeyValueSpaces())
         let route = Self.route(.standard) { _ in
             runs.note("run")
             if runs.count == 1 { for await _ in gate.stream {} }
-            return PluginAnswer(status: 200)
+            return PluginResponse(status: 200)
         }
         try await ServedPlugins.serving(ScriptedPlugins([route]), spaces: spaces) { killed async throws in
             async let answer = killed.post(Self.headers(.standard))
             try await until { runs.count == 1 }
-            // To another process it is as if that one were gone.
+            // For another process it is as if the first one were gone.
             try await ServedPlugins.serving(ScriptedPlugins([route]), spaces: spaces) { next async throws in
                 for expected in [200, 409] { #expect(try await next.post(Self.headers(.standard)).status == expected) }
             }
@@ -251,11 +251,11 @@ import Testing
     }
 
     @Test(arguments: [500, 503, 408, 425, 429])
-    func `What failed, or is to come later, may come again`(status: Int) async throws {
+    func `A message that failed, or was postponed, may be repeated`(status: Int) async throws {
         let runs = Happenings()
         let route = Self.route(.standard) { _ in
             runs.note("run")
-            return PluginAnswer(status: runs.count == 1 ? status : 200)
+            return PluginResponse(status: runs.count == 1 ? status : 200)
         }
         try await ServedPlugins.serving(ScriptedPlugins([route])) { served async throws in
             for expected in [status, 200, 409] {
@@ -264,23 +264,23 @@ import Testing
         }
     }
 
-    @Test func `What throws may come again, what the plugin itself refused is taken`() async throws {
+    @Test func `A message whose route throws may be repeated, one that the plugin refused is final`() async throws {
         let runs = Happenings()
         let throwing = Self.route(.standard) { _ throws(PushError) in
             runs.note("run")
             if runs.count == 1 { throw PushError("route.failed", "it failed", status: 500) }
             if runs.count == 2 { throw PushError("lua.error", "it has no status") }
-            return PluginAnswer(status: 200)
+            return PluginResponse(status: 200)
         }
         let refusing = Self.route(.standard, at: "refusing") { _ throws(PushError) in
-            throw PushError("request.parameter", "n is no number", status: 400)
+            throw PushError("request.parameter", "n is not a number", status: 400)
         }
-        let answering = Self.route(.standard, at: "answering") { _ in PluginAnswer(status: 422) }
+        let answering = Self.route(.standard, at: "answering") { _ in PluginResponse(status: 422) }
         try await ServedPlugins.serving(ScriptedPlugins([throwing, refusing, answering])) { served async throws in
             for expected in [500, 500, 200, 409] {
                 #expect(try await served.post(Self.headers(.standard)).status == expected)
             }
-            // The host: the plugin has not seen it, and the right address may be another one.
+            // The host refused it before the plugin saw it, so it may be repeated with another address.
             for expected in [400, 400] {
                 #expect(try await served.post(Self.headers(.standard), to: "/plugins/greet/refusing").status == expected)
             }
@@ -290,12 +290,12 @@ import Testing
         }
     }
 
-    @Test func `A sender that goes away before it has an answer may send it again`() async throws {
+    @Test func `A sender that disconnects before the answer may repeat the message`() async throws {
         let (begun, begin) = AsyncStream.makeStream(of: Void.self)
         let runs = Happenings()
         let route = Self.route(.standard) { _ throws(PushError) in
             runs.note("run")
-            guard runs.count == 1 else { return PluginAnswer(status: 200) }
+            guard runs.count == 1 else { return PluginResponse(status: 200) }
             begin.yield()
             for await _ in AsyncStream<Void>.makeStream().stream {}
             throw PushError("route.failed", "cancelled", status: 500)
@@ -313,11 +313,11 @@ import Testing
         }
     }
 
-    @Test func `Where nothing can be remembered nothing runs`() async throws {
+    @Test func `When a message cannot be recorded the route does not run`() async throws {
         let runs = Happenings()
         let route = Self.route(.standard) { _ in
             runs.note("run")
-            return PluginAnswer(status: 200)
+            return PluginResponse(status: 200)
         }
         let spaces = MemoryKeyValueSpaces(quota: KeyValueQuota(entries: 1, bytes: 1_000))
         try await ServedPlugins.serving(ScriptedPlugins([route]), spaces: spaces) { served async throws in

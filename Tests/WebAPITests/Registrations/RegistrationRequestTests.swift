@@ -1,5 +1,5 @@
 import HubWire
-import PushCore
+import PushModel
 import Support
 import Testing
 
@@ -11,17 +11,17 @@ import Testing
             (nil, .none), ("", .none), ("*", .exists), ("\"*\"", .exists), ("\"1\"", .version(1)), ("W/\"12\"", .version(12)),
             (" 3 ", .version(3)), ("w/4", .version(4)),
         ] as [(String?, RegistrationCondition)])
-    func `a condition is read as clients write it`(text: String?, expected: RegistrationCondition) throws {
+    func `a condition is read in the forms that clients write`(text: String?, expected: RegistrationCondition) throws {
         #expect(try RegistrationCondition(ifMatch: text) == expected)
     }
 
     @Test(arguments: ["abc", "\"\"", "-1", "1, 2", "W/"])
-    func `what is no version fails the condition`(text: String) async {
+    func `an invalid version fails the condition`(text: String) async {
         let error = await refusal { try RegistrationCondition(ifMatch: text) }
         #expect(error?.code == "hub.precondition_failed" && error?.status == 412)
     }
 
-    @Test func `a query is read in any case, with flags and either kind of blank`() {
+    @Test func `a query is read in any case, with flags and both kinds of blanks`() {
         let query = RequestQuery(parsing: "api-version=2015-01&direct&Test=&%24Top=5&a=b+c%20d%2Be=f&&x=%zz%4")
         #expect(query["API-Version"] == "2015-01")
         #expect(query.has("direct") && query.has("test") && !query.has("other"))
@@ -49,12 +49,12 @@ import Testing
             "$filter=ChannelUri+eq+%2762bcd348%27", "$filter=deviceToken+eq+'62BCD348'", "%24filter=DeviceToken%20eq%20%2762BCD348%27",
             "$filter=devicetoken EQ '62bcd348",
         ])
-    func `a device token is found in any case`(query: String) throws {
+    func `a device token is found in upper and lower case`(query: String) throws {
         #expect(try handles(query).contains(.apns(token: "62BCD348")))
     }
 
     @Test(arguments: ["ChannelUri", "GcmRegistrationId", "FcmV1RegistrationId", "AdmRegistrationId", "FcmRegistrationId"])
-    func `a token finds registrations of any kind`(field: String) throws {
+    func `a token finds registrations of every kind`(field: String) throws {
         for query in ["$filter=\(field)+eq+'a:b_c'", "$filter=\(field)%20eq%20%27a%253Ab_c%27"] {
             let found = try handles(query)
             #expect(found == [.fcmV1(token: "a:b_c"), .gcm(token: "a:b_c"), .adm(token: "a:b_c"), .xiaomi(token: "a:b_c")])
@@ -66,7 +66,7 @@ import Testing
             "$filter=ChannelUri+eq+'https%3A%2F%2Fdb.example%2F%3Ftoken%3DAw%252b%253d'",
             "$filter=ChannelUri+eq+'https%253A%252F%252Fdb.example%252F%253Ftoken%253DAw%25252b%25253d'",
         ])
-    func `a channel is found whether it is encoded once or twice`(query: String) throws {
+    func `a channel is found when it is encoded once or twice`(query: String) throws {
         #expect(try handles(query).contains(.wns(channel: "https://db.example/?token=Aw%2b%3d")))
     }
 
@@ -76,7 +76,7 @@ import Testing
         #expect(try RegistrationFilter.filters(parsing: #require(query["$filter"])).last == .endpoint("https://push.example/send/1"))
     }
 
-    @Test func `a dash in either part of a Baidu handle stays there`() throws {
+    @Test func `a dash in either part of a Baidu handle is unchanged`() throws {
         let registration = try RegistrationDescription(
             body: Array(
                 ("<BaiduRegistrationDescription><BaiduUserId>1-2</BaiduUserId><BaiduChannelId>3-4</BaiduChannelId>"
@@ -85,7 +85,7 @@ import Testing
         #expect(try handles("$filter=BaiduUserId+eq+'1-2'+and+BaiduChannelId+eq+'3-4'") == [registration.handle])
     }
 
-    @Test func `handles of several parts are compared part by part`() throws {
+    @Test func `handles with several parts are compared part by part`() throws {
         #expect(
             try handles("$filter=BaiduUserId+eq+'12'+and+BaiduChannelId+eq+'34'") == [.baidu(user: "12", channel: "34")])
         #expect(try handles("$filter=BaiduChannelId+eq+'34+and+BaiduUserId+eq+'12'") == [.baidu(user: "12", channel: "34")])
@@ -99,7 +99,7 @@ import Testing
             "ChannelUri", "ChannelUri eq", "ChannelUri eq ''", "ChannelUri ne 'x'", "Colour eq 'x'", "BaiduUserId eq '1'",
             "ChannelUri eq 'é'", " ", "and and and",
         ])
-    func `a filter that means no handle is refused`(filter: String) async {
+    func `a filter without a handle is refused`(filter: String) async {
         let error = await refusal { try RegistrationFilter.filters(parsing: filter) }
         #expect(error?.code == "registration.filter" && error?.status == 400)
     }

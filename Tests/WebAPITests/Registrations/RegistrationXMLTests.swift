@@ -1,5 +1,5 @@
 import HubWire
-import PushCore
+import PushModel
 import Support
 import Testing
 
@@ -31,7 +31,7 @@ import Testing
         return writer.text
     }
 
-    @Test func `an Apple template registration is answered as the service does`() throws {
+    @Test func `an Apple template registration is returned as the service does`() throws {
         let description = RegistrationDescription(
             handle: .apns(token: Self.token), tags: [try Tag("tag1")],
             template: try RegistrationTemplate(name: "Template Name", body: #"{"aps":{"alert":"alert!"}}"#, platform: .apns),
@@ -58,7 +58,7 @@ import Testing
         #expect(registration.entityTag == "W/\"1\"")
     }
 
-    @Test func `a list has one entry per registration, with Z behind its moments`() throws {
+    @Test func `a list has one entry per registration, with Z at the end of times`() throws {
         let id = try #require(RegistrationID("1-2-3"))
         let registration = Registration(
             id: id, etag: 4, expiration: .distantFuture, updatedAt: HubBench.dawn, handle: .apns(token: Self.token), tags: [])
@@ -77,7 +77,7 @@ import Testing
         #expect(String(decoding: bytes, as: UTF8.self) == text)
     }
 
-    /// What a request has, and what is answered behind the members that all registrations have.
+    /// The members of a request, and of the answer after the members common to all registrations.
     private static let kinds: [(stem: String, handle: String)] = [
         ("Apple", "<DeviceToken>\(token)</DeviceToken>"), ("Gcm", "<GcmRegistrationId>a:b-c_d</GcmRegistrationId>"),
         ("FcmV1", "<FcmV1RegistrationId>a:b-c_d</FcmV1RegistrationId>"),
@@ -92,14 +92,14 @@ import Testing
         "<ETag>1</ETag><ExpirationTime>9999-12-31T23:59:59.999Z</ExpirationTime><RegistrationId>1-2-3</RegistrationId>"
 
     @Test(arguments: kinds)
-    func `a native registration is answered as it was sent`(stem: String, handle: String) throws {
+    func `a native registration is returned as it was sent`(stem: String, handle: String) throws {
         let text = "<\(stem)RegistrationDescription \(Self.namespaces)>\(Self.head)\(handle)</\(stem)RegistrationDescription>"
         #expect(try written(read(text), .zoned) == text)
         #expect(try read("<entry><content type='text/xml'>\n\(text)</content></entry>") == read(text))
     }
 
     @Test(arguments: kinds)
-    func `a template registration is answered with its members in order`(stem: String, handle: String) throws {
+    func `a template registration is returned with its members in order`(stem: String, handle: String) throws {
         let json = #"<BodyTemplate><![CDATA[{"a":"$(b)"}]]></BodyTemplate>"#
         let template =
             switch stem {
@@ -143,7 +143,7 @@ import Testing
         #expect(baidu.handle == .baidu(user: "12", channel: "34"))
     }
 
-    @Test func `what the tutorials' clients send is read`() throws {
+    @Test func `requests of the tutorials' clients are read`() throws {
         let template = try read(
             "<entry><content type=\"text/xml\"><AppleTemplateRegistrationDescription><Tags>World</Tags><DeviceToken>\(Self.token)</DeviceToken>"
                 + "<BodyTemplate><![CDATA[{\"aps\":{\"alert\":\"$(messageParam)\"}}]]></BodyTemplate><Expiry>0</Expiry>"
@@ -153,7 +153,7 @@ import Testing
         #expect(try read(alias).handle == .gcm(token: "a:b"))
     }
 
-    @Test func `push variables are a JSON object, whose other values become text`() throws {
+    @Test func `push variables are a JSON object whose values become texts`() throws {
         func variables(_ text: String) throws(PushError) -> [String: String] {
             try read(
                 "<GcmRegistrationDescription><GcmRegistrationId>x</GcmRegistrationId><PushVariables>\(text)</PushVariables></GcmRegistrationDescription>"
@@ -183,12 +183,12 @@ import Testing
             ),
             ("<entry><content>", "xml.invalid"), ("not XML", "xml.invalid"), ("", "xml.invalid"),
         ])
-    func `what is no registration is refused with 400`(text: String, code: String) async {
+    func `an invalid registration is refused with 400`(text: String, code: String) async {
         let error = await refusal { try read(text) }
         #expect(error?.code == code && error?.status == 400)
     }
 
-    @Test func `a body over 256 KiB is refused before it is read`() async {
+    @Test func `a body over 256 KiB is refused before it is parsed`() async {
         let error = await refusal { try read(String(repeating: " ", count: 256 << 10) + "<a/>") }
         #expect(error?.code == "xml.too_large" && error?.status == 413)
     }

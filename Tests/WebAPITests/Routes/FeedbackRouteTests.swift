@@ -1,5 +1,6 @@
 import HTTPTypes
-import PushCore
+import PushHub
+import PushModel
 import Storage
 import Support
 import Testing
@@ -26,7 +27,7 @@ import Testing
         let outcome = NotificationOutcome(
             id: id, state: .completed, tags: nil, enqueuedAt: HubBench.dawn, endedAt: HubBench.dawn + .seconds(sequence))
         let store = bench.store.store(ofHub: 1)
-        _ = try await store.accept(KeptNotification(sequence: sequence, request: try .alert("a"), outcome: outcome))
+        _ = try await store.accept(StoredNotification(sequence: sequence, request: try .alert("a"), outcome: outcome))
         let devices = (0..<dead).map { number in
             DeviceOutcome(
                 registrationID: RegistrationID("1-2-\(number)"), platform: .apns, handle: .phone(number), templateName: nil,
@@ -35,7 +36,7 @@ import Testing
         try await store.record(NotificationProgress(sequence: sequence, outcome: outcome, devices: devices))
     }
 
-    @Test func `The feedback lies behind an address of the server, a device a line`() async throws {
+    @Test func `The feedback is at an address of the server, with one line per device`() async throws {
         let bench = try await RouteBench()
         try await accept(bench, sequence: 1, dead: 1)
         let address = try await container(bench)
@@ -51,7 +52,7 @@ import Testing
                 + "<NotificationId>notification-1</NotificationId></PnsFeedback>\n")
     }
 
-    @Test func `More than fits in one answer is linked`() async throws {
+    @Test func `Feedback that exceeds one answer has a link to the rest`() async throws {
         let bench = try await RouteBench()
         for sequence in Int64(1)...3 { try await accept(bench, sequence: sequence, dead: 700) }
         var address: String? = try await container(bench)
@@ -65,7 +66,7 @@ import Testing
         #expect(sizes == [1000, 1000, 100])
     }
 
-    @Test func `An address that the hub did not give, or gave long ago, is refused`() async throws {
+    @Test func `An address that is invalid or too old is refused`() async throws {
         let bench = try await RouteBench()
         let address = try await container(bench)
         let late = HubBench.dawn + .seconds(86_401)
@@ -79,7 +80,7 @@ import Testing
         #expect(await refusal { try await records(bench, address + "&after=x") }?.code == "feedback.after")
     }
 
-    @Test func `Only a key that may manage is given the address`() async throws {
+    @Test func `Only a key with Manage gets the address`() async throws {
         let bench = try await RouteBench()
         let error = await refusal {
             try await routes(bench).container(of: "hub", try bench.request("/hub/feedbackcontainer", rule: Namespace.listenRule))

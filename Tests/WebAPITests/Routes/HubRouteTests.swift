@@ -1,6 +1,7 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 import Support
 import Testing
 
@@ -11,14 +12,14 @@ import Testing
 
     private func routes(_ bench: RouteBench) -> HubRoutes { HubRoutes(access: bench.access, random: SeededRandom(seed: 1)) }
 
-    @Test func `A hub's own key may change and delete its hub, and make no other`() async throws {
+    @Test func `A hub's own key may change and delete its hub, and create no other`() async throws {
         let bench = try await RouteBench()
         let routes = routes(bench)
         let again = await refusal { try await routes.put("hub", try bench.request("/hub", body: Self.description)) }
         #expect(again?.code == "hub.exists" && again?.status == 409)
         let other = await refusal { try await routes.put("other", try bench.request("/other", body: Self.description)) }
         #expect(other?.code == "sas.signature" && other?.status == 401)
-        #expect(other?.hint == "sign with a key of the hub, or, to make a new one, of the server, such as RootManageSharedAccessKey")
+        #expect(other?.hint == "sign with a key of the hub or, to create one, with a key of the server, such as RootManageSharedAccessKey")
         for path in ["hub", "other"] {
             let error = await refusal { try await routes.delete(path, try bench.request("/\(path)", rule: Namespace.listenRule)) }
             #expect(error?.status == 401, "\(path)")
@@ -27,7 +28,7 @@ import Testing
         #expect(bench.access.namespace.hub("hub") == nil)
     }
 
-    @Test func `A list is known by the address that was asked for, with its whole query`() async throws {
+    @Test func `The id of a list is the requested address with its whole query`() async throws {
         let bench = try await RouteBench()
         let rule = try #require(bench.access.namespace.rules.first)
         let token = SASToken(minting: "sb://localhost/", rule: rule, expiration: HubBench.dawn + .seconds(60))

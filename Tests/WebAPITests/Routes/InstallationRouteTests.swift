@@ -1,12 +1,13 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 import Support
 import Testing
 
 @testable import WebAPI
 
-/// What a key with the right Listen alone may write.
+/// What a key with only the right Listen may write.
 @Suite struct InstallationRouteTests {
     private static let listening = Namespace.listenRule
     private static let token = String(repeating: "A1", count: 32)
@@ -78,11 +79,11 @@ import Testing
             },
         ] {
             #expect(error?.code == "installation.user_id" && error?.status == 403)
-            #expect(error?.message.contains("has the right Listen alone and cannot set a userId") == true)
+            #expect(error?.message.contains("has only the right Listen and cannot set a userId") == true)
         }
         let kept = try await hub.installation("pad")
         #expect(kept.userID == "bob" && kept.tags.isEmpty)
-        // What says nothing of a user is for every key, and a key that sends may say it.
+        // Every key may write without a user, and a key with Send may set one.
         _ = try await patch(strict, bench, #"[{"op":"add","path":"/tags","value":"a"}]"#, rule: Self.listening)
         _ = try await put(strict, bench, "", rule: Self.listening)
         #expect(try await hub.installation("pad").userID == nil)
@@ -130,7 +131,7 @@ import Testing
             #expect(error?.message.contains("cannot give an installation with a userId another pushChannel") == true)
         }
         #expect(await refusal { try await write(mine, #","userId":"bob""#) }?.code == "installation.user_id")
-        // Operations that Azure does not have move nothing either.
+        // Operations that Azure does not have are refused too.
         for operation in [
             #"{"op":"move","from":"/tags","path":"/userId"}"#, #"{"op":"copy","from":"/tags","path":"/pushChannel"}"#,
             #"{"op":"replace","path":"","value":{"userId":"eve"}}"#, #"{"op":"add","path":"/","value":{"userId":"eve"}}"#,
@@ -141,7 +142,7 @@ import Testing
         var now = try await hub.installation("pad")
         now.updatedAt = before.updatedAt
         #expect(now == before)
-        // What a device writes again as it is stays allowed, and so does a log-out, with which the channel is free.
+        // A device may repeat its own values, and log out, which frees the channel.
         _ = try await write(theirs, #","userId":"Bob","tags":["a"]"#)
         _ = try await patch(strict, bench, "[\(user)]", rule: Self.listening)
         #expect(try await hub.installation("pad").tags.map(\.text) == ["a"])

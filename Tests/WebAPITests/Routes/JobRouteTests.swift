@@ -1,6 +1,7 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 import Support
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
         "<entry><content><NotificationHubJob><Type>ExportRegistrations</Type><OutputContainerUri>file:///x</OutputContainerUri>"
         + "</NotificationHubJob></content></entry>"
 
-    @Test func `A job is made, found, listed`() async throws {
+    @Test func `A job is created, found and listed`() async throws {
         let bench = try await RouteBench()
         let routes = JobRoutes(access: bench.access, random: SeededRandom(seed: 1))
         let created = try await routes.create("hub", try bench.request("/hub/jobs", body: body))
@@ -32,7 +33,7 @@ import Testing
         #expect(await refusal { try await routes.get("x", of: "hub", try bench.request("/hub/jobs/x")) }?.code == "job.not_found")
     }
 
-    @Test func `Jobs are for keys that may manage`() async throws {
+    @Test func `Jobs need a key with Manage`() async throws {
         let bench = try await RouteBench()
         let routes = JobRoutes(access: bench.access, random: SeededRandom(seed: 1))
         let error = await refusal {
@@ -43,7 +44,7 @@ import Testing
 }
 
 @Suite struct RegistrationLinesTests {
-    @Test func `A registration is one line, and comes back from it`() throws {
+    @Test func `A registration is written as one line and read back from it`() throws {
         let lines = RegistrationLines()
         let body = "{\r\n\"aps\": {\"alert\": \"$(m)\"},\n\"b\": \"]]> é\"\n}"
         let id = try #require(RegistrationID("1-2-3"))
@@ -62,7 +63,7 @@ import Testing
                     pushVariables: registration.pushVariables))
     }
 
-    @Test func `A line without an id, and one with none that is one`() async throws {
+    @Test func `A line may have no id, and an invalid id is refused`() async throws {
         let lines = RegistrationLines()
         #expect(try lines.id(of: Array("<AppleRegistrationDescription/>".utf8)) == nil)
         let wrong = Array("<AppleRegistrationDescription><RegistrationId>x</RegistrationId></AppleRegistrationDescription>".utf8)

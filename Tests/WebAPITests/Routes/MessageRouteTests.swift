@@ -1,13 +1,13 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushModel
 import Support
 import Testing
 
 @testable import WebAPI
 
 @Suite struct MessageRouteTests {
-    @Test func `A test send is answered under the path it was asked at, and its own limit is named`() async throws {
+    @Test func `The answer to a test send has the requested path, and the error names its own limit`() async throws {
         let bench = try await RouteBench()
         var access = bench.access
         access.testThrottle = Throttle(perMinute: 1)

@@ -1,5 +1,5 @@
 import NIOCore
-import PushCore
+import PushModel
 import Support
 import Synchronization
 import Testing
@@ -7,7 +7,7 @@ import Testing
 @testable import WebAPI
 
 @Suite struct MetricsTextTests {
-    @Test func `the metrics are made once a second, however many ask`() async {
+    @Test func `the metrics are computed at most once a second, however many requests there are`() async {
         let count = Mutex(0)
         let metrics = MetricsText {
             count.withLock {
@@ -21,7 +21,7 @@ import Testing
         }
         #expect(String(buffer: await metrics.text(now: dawn + .milliseconds(999))) == "made 1")
         #expect(String(buffer: await metrics.text(now: dawn + MetricsText.age)) == "made 2")
-        // A clock that was set back does not make it last.
+        // A clock that is set back does not extend that.
         #expect(String(buffer: await metrics.text(now: dawn)) == "made 3")
         #expect(metrics.size == 6)
     }

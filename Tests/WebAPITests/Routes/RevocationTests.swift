@@ -1,17 +1,18 @@
 import HTTPTypes
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 import Support
 import Testing
 
 @testable import WebAPI
 
-/// Bodies that are still to come when what allowed their requests goes.
+/// Requests whose permission is revoked before their body arrives.
 @Suite struct RevocationTests {
     private enum Event: String, CaseIterable {
         case deleted, replaced, revoked, rotated
 
-        /// What the operator does while the body is awaited.
+        /// The operator's action before the body arrives.
         func happen(to namespace: Namespace) async throws(PushError) {
             switch self {
             case .deleted: try await namespace.delete("hub")
@@ -38,7 +39,7 @@ import Testing
             }, revision: bench.access.namespace.revision)
     }
 
-    @Test func `a restored backup is a change, too`() async throws {
+    @Test func `a restored backup increases the revision`() async throws {
         let bench = try await RouteBench()
         let namespace = bench.access.namespace
         let before = namespace.revision
@@ -48,7 +49,7 @@ import Testing
         }
     }
 
-    /// The status of what comes of a request.
+    /// The status of the answer or the error.
     private func status(_ work: () async throws(PushError) -> WebAnswer) async -> Int {
         do throws(PushError) {
             return try await work().status.code
@@ -66,7 +67,7 @@ import Testing
         </NotificationHubDescription></content></entry>
         """
 
-    @Test(arguments: Event.allCases) private func `a key that went while the body came changes no hub`(event: Event) async throws {
+    @Test(arguments: Event.allCases) private func `a key revoked before the body arrives cannot change the hub`(event: Event) async throws {
         for ifMatch in [false, true] {
             let bench = try await RouteBench()
             let routes = HubRoutes(access: bench.access, random: SeededRandom(seed: 1))
@@ -76,7 +77,7 @@ import Testing
             #expect(!rules.contains { $0.name == "evil" })
             #expect((bench.access.namespace.hub("hub") == nil) == (event == .deleted))
         }
-        // Where nothing happens it does.
+        // Without an event it can.
         let bench = try await RouteBench()
         let routes = HubRoutes(access: bench.access, random: SeededRandom(seed: 1))
         let request = try request(.put, "/hub", Self.evil, bench, fields: [.ifMatch: "*"], while: nil)
@@ -84,7 +85,7 @@ import Testing
         #expect(bench.access.namespace.hub("hub")?.record.description.rules.map(\.name) == ["evil"])
     }
 
-    @Test(arguments: Event.allCases) private func `nor does it make keys, nor learn new ones`(event: Event) async throws {
+    @Test(arguments: Event.allCases) private func `such a key cannot create or rotate keys`(event: Event) async throws {
         for (path, body) in [
             ("/api/v1/hubs/hub/keys", #"{"name": "evil", "rights": ["Manage"]}"#),
             ("/api/v1/hubs/hub/keys/\(Namespace.listenRule)/rotate", #"{"key": "primary"}"#),
@@ -97,7 +98,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Event.allCases) private func `nor sends, nor registers`(event: Event) async throws {
+    @Test(arguments: Event.allCases) private func `such a key cannot send or register`(event: Event) async throws {
         let handle = String(repeating: "AB", count: 32)
         let bench = try await RouteBench()
         let messages = MessageRoutes(access: bench.access)

@@ -17,7 +17,7 @@ import Testing
                 continuation.yield(channel)
                 return channel.eventLoop.makeSucceededVoidFuture()
             }.bind(host: "127.0.0.1", port: 0).get()
-        try await AcceptErrors.watch(port, Self.silent)
+        try await AcceptErrorHandler.watch(port, Self.silent)
         try await body(port, accepted)
         try await port.close()
     }
@@ -25,11 +25,11 @@ import Testing
     private func isReading(_ port: any Channel) async throws -> Bool { try await port.getOption(.autoRead).get() }
 
     @Test(arguments: [EMFILE, ENFILE, ENOBUFS, ENOMEM])
-    func `a port that lacks files or memory stops accepting, and goes on by itself`(error: CInt) async throws {
+    func `a port without file handles or memory stops accepting, and resumes by itself`(error: CInt) async throws {
         try await port { port, accepted in
             port.pipeline.fireErrorCaught(IOError(errnoCode: error, reason: "accept"))
             #expect(try await !isReading(port))
-            // Others that ask for connections meanwhile do not end the pause.
+            // Further connection attempts do not end the pause.
             port.read()
             let address = try #require(port.localAddress)
             let client = try await ClientBootstrap(group: NIOSingletons.posixEventLoopGroup).connect(to: address).get()
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `a client that was gone already stops nothing`() async throws {
+    @Test func `a client that disconnects before it is accepted has no effect`() async throws {
         try await port { port, _ in
             port.pipeline.fireErrorCaught(IOError(errnoCode: ECONNABORTED, reason: "accept"))
             let goesOn = try await isReading(port)

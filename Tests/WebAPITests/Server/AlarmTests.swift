@@ -5,13 +5,13 @@ import Testing
 @testable import WebAPI
 
 @Suite struct AlarmTests {
-    /// What happened on a loop, in order, up to the alarm.
-    private func events(_ begin: @escaping @Sendable (Alarm, NIOLoopBoundBox<[String]>) -> Void) async throws -> [String] {
+    /// The events on a loop, in order, until the timer fires.
+    private func events(_ begin: @escaping @Sendable (ConnectionTimer, NIOLoopBoundBox<[String]>) -> Void) async throws -> [String] {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         return try await loop.flatSubmit {
             let rang = loop.makePromise(of: [String].self)
             let events = NIOLoopBoundBox([String](), eventLoop: loop)
-            begin(Alarm(loop) { rang.succeed(events.value + ["alarm"]) }, events)
+            begin(ConnectionTimer(loop) { rang.succeed(events.value + ["alarm"]) }, events)
             return rang.futureResult
         }.get()
     }
@@ -21,7 +21,7 @@ import Testing
         while NIODeadline.now() < end {}
     }
 
-    @Test func `a loop that was held up reads what came meanwhile before an alarm counts`() async throws {
+    @Test func `a loop that was blocked reads pending data before the timer fires`() async throws {
         let events = try await events { alarm, events in
             alarm.set(.milliseconds(1))
             events.eventLoop.scheduleTask(in: .milliseconds(2)) { events.value.append("read") }
@@ -30,7 +30,7 @@ import Testing
         #expect(events == ["read", "alarm"])
     }
 
-    @Test func `an alarm that is set anew rings for the last time only`() async throws {
+    @Test func `a timer that is set repeatedly fires for the last time only`() async throws {
         let events = try await events { alarm, events in
             alarm.set(.seconds(3600))
             alarm.set(.milliseconds(1))

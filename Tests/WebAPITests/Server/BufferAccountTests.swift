@@ -1,10 +1,10 @@
-import PushCore
+import PushModel
 import Testing
 
 @testable import WebAPI
 
 @Suite struct BufferAccountTests {
-    /// A connection with what was reserved for its requests.
+    /// A connection with the bytes reserved for its requests.
     private struct Model {
         let address: String
         let account: BufferAccount
@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64])
-    func `no account is ever over its limit, whatever is reserved and released, and nothing is left at the end`(seed: UInt64) throws {
+    func `no account ever exceeds its limit, and nothing stays reserved at the end`(seed: UInt64) throws {
         let random = SeededRandom(seed: seed)
         func pick(_ count: Int) -> Int { Int(random.next() % UInt64(count)) }
         let limits = ClientBuffers.Limits(connection: 1000, address: 2500, server: 6000)
@@ -57,28 +57,28 @@ import Testing
         for model in models { #expect(model.account.bytes == 0) }
     }
 
-    @Test func `what is refused above is reserved nowhere`() throws {
+    @Test func `a reservation refused at one level is not counted at any level`() throws {
         let server = BufferAccount(limit: 10)
         let address = BufferAccount(limit: nil, parent: server)
         let connection = BufferAccount(limit: 100, parent: address)
         try connection.reserve(8)
         #expect(throws: BufferAccount.Refusal.shared) { try connection.reserve(3) }
         #expect(throws: BufferAccount.Refusal.own) { try connection.reserve(93) }
-        // Numbers that are too large to add are refused as well.
+        // Numbers that are too large to add are refused too.
         #expect(throws: BufferAccount.Refusal.own) { try connection.reserve(.max, beyondOwnLimit: true) }
         #expect([connection, address, server].map(\.bytes) == [8, 8, 8])
         connection.release(8)
         #expect([connection, address, server].map(\.bytes) == [0, 0, 0])
     }
 
-    @Test func `connections of one address share its account as long as one of them is there`() throws {
+    @Test func `connections of one address share its account, which exists as long as one of them`() throws {
         let buffers = ClientBuffers(limits: ClientBuffers.Limits(connection: 100, address: 10, server: nil))
         let first = buffers.account(for: "a")
         let (second, other) = (buffers.account(for: "a"), buffers.account(for: "b"))
         try first.reserve(6)
         #expect(throws: BufferAccount.Refusal.shared) { try second.reserve(6) }
         try other.reserve(6)
-        // Many addresses that come once leave nothing behind.
+        // Addresses that connect only once leave nothing behind.
         for number in 0..<1000 {
             let passing = buffers.account(for: "\(number)")
             try passing.reserve(1)
@@ -88,7 +88,7 @@ import Testing
         #expect(buffers.bytes == 12)
     }
 
-    @Test func `memory is given back once after a peak, when most of it was released`() throws {
+    @Test func `memory is returned to the system once after a peak, when most of it was released`() throws {
         let happenings = Happenings()
         let buffers = ClientBuffers(limits: ClientBuffers.Limits(connection: .max, address: nil, server: nil)) { happenings.note("relief") }
         let account = buffers.account(for: "a")

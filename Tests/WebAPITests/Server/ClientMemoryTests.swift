@@ -1,23 +1,23 @@
 import HTTPTypes
 import NIOCore
 import NIOPosix
-import PushCore
+import PushModel
 import Support
 import Testing
 
 @testable import WebAPI
 
-/// What clients may make a server hold for them, over real connections.
+/// The memory that clients can make a server allocate, over real connections.
 @Suite(.timeLimit(.minutes(5))) struct ClientMemoryTests {
     private static let echo = ScriptedPlugins([ScriptedRoute(method: "POST", bodyLimit: 8 << 20)])
     private static func head(_ length: String) -> [UInt8] {
         ServedPlugins.head("POST", "/plugins/greet", [("Connection", "close"), ("Content-Length", length)])
     }
 
-    /// Bytes for one request with an answer, and little else.
+    /// Enough bytes for one request with its answer, and little more.
     private static let little = ConnectionLimits.requestBytes + (128 << 10)
 
-    @Test func `a body that is too much for the address is refused, and everything is released`() async throws {
+    @Test func `a body beyond the limit of its address is refused, and everything is released`() async throws {
         let buffers = ClientBuffers(limits: ClientBuffers.Limits(connection: .max, address: Self.little, server: nil))
         try await ServedPlugins.serving(Self.echo, buffers: buffers) { served in
             let refused = try await served.send(
@@ -26,7 +26,7 @@ import Testing
             #expect(refused.headers["retry-after"] == "1" && refused.headers["connection"] == "close")
             try await until { buffers.bytes == 0 }
             #expect(buffers.refusals == 1)
-            // Chunks announce no length, and count all the same.
+            // Chunks announce no length, and count too.
             let chunk = Array("10000\r\n".utf8) + [UInt8](repeating: 0x61, count: 1 << 16) + Array("\r\n".utf8)
             let chunked = try await served.send(
                 "POST", "/plugins/greet", [("Transfer-Encoding", "chunked")], [[UInt8]](repeating: chunk, count: 8).flatMap { $0 })
@@ -37,13 +37,13 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `where others have taken all, a request is refused before it begins, until they are gone`(isByAddress: Bool) async throws {
+    func `when other clients use all memory, a request is refused before it starts, until they disconnect`(isByAddress: Bool) async throws {
         let limits = ClientBuffers.Limits(
             connection: .max, address: isByAddress ? Self.little : nil, server: isByAddress ? nil : Self.little)
         let buffers = ClientBuffers(limits: limits)
         try await ServedPlugins.serving(Self.echo, buffers: buffers) { served in
             var others: [PlainCaller] = []
-            // Each with a request that does not end.
+            // Each has an incomplete request.
             for _ in 0..<20 where buffers.refusals == 0 {
                 let caller = try await PlainCaller(port: served.port)
                 let before = buffers.bytes
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `a head that does not end counts, and its connection is closed where there is no memory for it`() async throws {
+    @Test func `an endless head counts, and its connection is closed when there is no memory`() async throws {
         let buffers = ClientBuffers(limits: ClientBuffers.Limits(connection: .max, address: 10_000, server: nil))
         try await ServedPlugins.serving(Self.echo, buffers: buffers) { served in
             let first = try await PlainCaller(port: served.port)
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `requests that come in one go are all answered, and what they took is released`() async throws {
+    @Test func `pipelined requests are all answered, and their memory is released`() async throws {
         let buffers = ClientBuffers()
         try await ServedPlugins.serving(Self.echo, buffers: buffers) { served in
             let caller = try await PlainCaller(port: served.port)
@@ -88,14 +88,14 @@ import Testing
         }
     }
 
-    @Test func `extensions of chunks without end are cut off, many small chunks are not`() async throws {
+    @Test func `endless chunk extensions are cut off, many small chunks are not`() async throws {
         try await ServedPlugins.serving(Self.echo) { served in
             let filler = [UInt8](repeating: 0x61, count: 1 << 16)
             var endless = Array("3;x=".utf8)
             for _ in 0..<16 { endless += filler }
             let refused = try await served.send("POST", "/plugins/greet", [("Transfer-Encoding", "chunked")], endless)
             #expect(refused.status == 400 && refused.code == "request.broken" && refused.text.contains("extensions"))
-            // So are trailers, behind the last chunk.
+            // Endless trailers after the last chunk are cut off too.
             var trailers = Array("1\r\na\r\n0\r\n".utf8)
             for _ in 0..<16 { trailers += Array("X: ".utf8) + filler + Array("\r\n".utf8) }
             let caller = try await PlainCaller(port: served.port)
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `a body with a content coding is refused by everything that would read it as it is`() async throws {
+    @Test func `a body with a content coding is refused wherever it would be read undecoded`() async throws {
         try await ServedPlugins.serving(Self.echo) { served in
             let token = try served.token(nil)
             for (path, coding) in [
@@ -125,7 +125,7 @@ import Testing
                 let answer = try await served.ask("POST", "/api/v1/hubs", [token, ("Content-Encoding", coding)], Array("x".utf8))
                 #expect(answer.status == 400 && answer.code == "request.body", "\(coding)")
             }
-            // A plugin sees what was done to the body.
+            // A plugin receives the encoded body.
             let seen = try await served.ask("POST", "/plugins/greet", [("Content-Encoding", "gzip")], Array("x".utf8))
             #expect(seen.status == 200 && seen.json["headers"]?["content-encoding"] == "gzip")
         }

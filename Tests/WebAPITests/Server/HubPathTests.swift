@@ -18,7 +18,7 @@ import Testing
             ("//hub/registrations", .inHub("hub", .registrations)), ("/hub//messages///", .inHub("hub", .messages)),
             ("/hub/feedbackcontainer", .inHub("hub", .feedback)), ("/hub/jobs/7", .inHub("hub", .job("7"))),
         ] as [(String, HubPath)])
-    func `a path leads where its end says`(path: String, expected: HubPath) {
+    func `the end of a path selects the route`(path: String, expected: HubPath) {
         #expect(HubPath(path) == expected)
     }
 
@@ -28,7 +28,7 @@ import Testing
             "/hub/%0d%0aX/messages",
             "/messages", "/registrations/1-2-3",
         ])
-    func `a path that climbs, hides something or has no hub leads nowhere`(path: String) {
+    func `a path with dot segments, control characters or without a hub is invalid`(path: String) {
         #expect(HubPath(path) == nil)
     }
 }

@@ -1,14 +1,15 @@
 import HubWire
-import PushCore
+import PushHub
+import PushModel
 import Storage
 import Support
 import Testing
 
 @testable import WebAPI
 
-/// A namespace whose data are exchanged while it is asked.
+/// A namespace whose data is replaced while requests arrive.
 @Suite struct RestoringTests {
-    @Test func `While a backup is restored everything is told to wait; then the hubs are those of the backup`() async throws {
+    @Test func `While a backup is restored all requests have to wait, and afterwards the hubs are those of the backup`() async throws {
         let bench = try await RouteBench()
         let namespace = bench.access.namespace
         let other: any NamespaceStore = MemoryNamespaceStore()
@@ -18,7 +19,7 @@ import Testing
             HubRecord(number: 7, name: "other", description: record.description, createdAt: record.createdAt, updatedAt: record.updatedAt))
         let asked = try bench.request("/hub/registrations")
         try await namespace.restore({ other }) { willReplace throws(PushError) in
-            // Until it is known that the backup is good, nobody notices.
+            // Requests are answered until the backup is known to be valid.
             _ = try bench.access.hub("hub", .listen, asked)
             await willReplace()
             let refusals = [
@@ -38,7 +39,7 @@ import Testing
         #expect(try await namespace.create("new", HubDescription()).number == 8)
     }
 
-    @Test func `A restore that fails leaves the hubs as they were, and at work`() async throws {
+    @Test func `A failed restore leaves the hubs unchanged and working`() async throws {
         let bench = try await RouteBench()
         let namespace = bench.access.namespace
         for isLate in [false, true] {
@@ -53,7 +54,7 @@ import Testing
             let description = RegistrationDescription(
                 handle: try DeviceHandle(platform: .apns, text: String(repeating: "a1", count: 32)), tags: [])
             _ = try await hub.service.createRegistration(description)
-            // A hub that was stopped would not deliver.
+            // A stopped hub would not deliver.
             let sent = try await hub.service.send(
                 NotificationRequest(audience: .everyone, content: .native([.apns: NativePayload(body: Array("{}".utf8))])))
             #expect(sent.endedAt != nil)

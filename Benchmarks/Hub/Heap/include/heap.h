@@ -1,4 +1,4 @@
 #include <stddef.h>
 
-/// Bytes of the heap in use, of all threads.
+/// Returns the bytes of the heap in use, by all threads.
 size_t heap_in_use(void);

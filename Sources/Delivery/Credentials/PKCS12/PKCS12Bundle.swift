@@ -1,22 +1,20 @@
 import Crypto
 import SwiftASN1
 
-/// Certificates and private keys in one file with a password (PKCS #12, RFC 7292), as Keychain Access, Windows and OpenSSL write
-/// them.
+/// Certificates and private keys in one password-protected file (PKCS #12, RFC 7292), as Keychain Access, Windows and OpenSSL write it.
 ///
-/// The library for TLS has a reader of its own, which ends the program where a file lacks the key or its certificate; such files
-/// reach a server over the network.
+/// The reader of the TLS library crashes on files without a key or certificate, and such files may reach a server over the network.
 struct PKCS12Bundle: Sendable {
     enum Fault: Error, Equatable {
         case malformed
         case wrongPassword
-        /// By its object identifier.
+        /// The object identifier of an unsupported method.
         case unsupported(String)
     }
 
-    /// DER, in their order.
+    /// The certificates as DER, in file order.
     private(set) var certificates: [[UInt8]] = []
-    /// PKCS #8, in their order.
+    /// The private keys as PKCS #8, in file order.
     private(set) var keys: [[UInt8]] = []
 
     private static let data: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 7, 1]
@@ -41,13 +39,13 @@ struct PKCS12Bundle: Sendable {
         }
     }
 
-    /// The bags of one part of the file; of kinds other than these nothing is needed.
+    /// Adds the certificates and keys of one part of the file. Other kinds of bags are ignored.
     private mutating func take(_ bytes: [UInt8], _ secret: PKCS12Secret) throws(Fault) {
         let bags: [ASN1Node]
         do throws(Fault) {
             bags = try ASN1Node.sequence(bytes)
         } catch {
-            // What a wrong key opens may by chance look well-padded.
+            // Data decrypted with a wrong key may have valid padding by chance.
             throw .wrongPassword
         }
         for bag in bags {
@@ -63,12 +61,12 @@ struct PKCS12Bundle: Sendable {
         }
     }
 
-    /// The content of a `ContentInfo` of that type; nil for another type.
+    /// The content of a `ContentInfo` of this type; `nil` for another type.
     private static func content(of info: ASN1Node, _ type: ASN1ObjectIdentifier) throws(Fault) -> ASN1Node? {
         try info.part(0).objectIdentifier == type ? try info.part(1).part(0) : nil
     }
 
-    /// The password in the form in which the file's checksum holds: an empty one is written in two ways (RFC 7292, appendix B.1).
+    /// The password in the encoding that verifies the file's checksum: an empty password has two encodings (RFC 7292, appendix B.1).
     private static func secret(_ password: String, opening content: [UInt8], _ mac: ASN1Node?) throws(Fault) -> PKCS12Secret {
         let candidates = password.isEmpty ? [PKCS12Secret(password), .absent] : [PKCS12Secret(password)]
         guard let mac, let check = try PKCS12Checksum(mac) else { return candidates[0] }
@@ -77,14 +75,14 @@ struct PKCS12Bundle: Sendable {
     }
 }
 
-/// `MacData` (RFC 7292, section 4).
+/// The checksum `MacData` (RFC 7292, section 4).
 private struct PKCS12Checksum {
     private let hash: PKCS12Hash
     private let digest: [UInt8]
     private let salt: [UInt8]
     private let iterations: Int
 
-    /// Nil for a method that is not known: then what is decrypted tells whether the password was right.
+    /// Returns `nil` for an unknown method. A wrong password then shows up only on decryption.
     init?(_ node: ASN1Node) throws(PKCS12Bundle.Fault) {
         let info = try node.part(0)
         guard let hash = PKCS12Hash(try info.part(0).part(0).objectIdentifier) else { return nil }
@@ -101,13 +99,13 @@ private struct PKCS12Checksum {
 }
 
 extension ASN1Node {
-    /// The parts of a SEQUENCE; BER, as section 4 allows.
+    /// The elements of a SEQUENCE, as BER, which section 4 allows.
     fileprivate static func sequence(_ bytes: [UInt8]) throws(PKCS12Bundle.Fault) -> [ASN1Node] {
         guard let node = try? BER.parse(bytes), node.identifier == .sequence else { throw .malformed }
         return node.parts
     }
 
-    /// Empty for what has no parts.
+    /// The elements of a constructed node; empty for a primitive one.
     var parts: [ASN1Node] {
         if case .constructed(let nodes) = content { Array(nodes) } else { [] }
     }
@@ -125,7 +123,7 @@ extension ASN1Node {
         }
     }
 
-    /// The bytes of a string, which BER may have cut into pieces.
+    /// The bytes of a string, which BER may split into parts.
     var octets: [UInt8] {
         switch content {
         case .primitive(let bytes): Array(bytes)
@@ -133,7 +131,7 @@ extension ASN1Node {
         }
     }
 
-    /// How often a password is hashed. More than a million would keep a server busy.
+    /// The iteration count of the key derivation. Bounded at a million, so that a file cannot keep a server busy.
     var iterations: Int {
         get throws(PKCS12Bundle.Fault) {
             guard let count = try? Int(berEncoded: self), (1...1_000_000).contains(count) else { throw .malformed }

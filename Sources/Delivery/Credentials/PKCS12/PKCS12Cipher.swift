@@ -2,8 +2,8 @@ import Crypto
 import CryptoExtras
 import SwiftASN1
 
-/// How a part of a file is encrypted: the methods of RFC 7292, appendix C, which Keychain Access still writes, and PBES2 with AES
-/// (RFC 8018, section 6.2).
+/// The encryption of one part of a file: the methods of RFC 7292, appendix C, which Keychain Access still uses, and PBES2 with AES (RFC
+/// 8018, section 6.2).
 struct PKCS12Cipher {
     private enum Method {
         case tripleDES(keys: Int)
@@ -18,7 +18,7 @@ struct PKCS12Cipher {
     private static let pbes2: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 5, 13]
     private static let pbkdf2: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 5, 12]
 
-    /// - Parameter algorithm: an `AlgorithmIdentifier`.
+    /// - Parameter algorithm: An `AlgorithmIdentifier`.
     init(_ algorithm: ASN1Node) throws(PKCS12Bundle.Fault) {
         let identifier = try algorithm.part(0).objectIdentifier
         let parameters = try algorithm.part(1)
@@ -54,7 +54,7 @@ struct PKCS12Cipher {
         }
     }
 
-    /// Of the key derivation; SHA-1 where none is named. A number before it is the size of the key, which the cipher tells, too.
+    /// The hash of the key derivation; SHA-1 by default. An optional key size before it is ignored, because the cipher implies it.
     private static func hash(_ details: ASN1Node) throws(PKCS12Bundle.Fault) -> KDF.Insecure.PBKDF2.HashFunction {
         guard let named = details.parts.dropFirst(2).first(where: { $0.identifier == .sequence }) else { return .insecureSHA1 }
         let identifier = try named.part(0).objectIdentifier
@@ -67,7 +67,7 @@ struct PKCS12Cipher {
         }
     }
 
-    /// Without the padding. Throws `wrongPassword` where that is none.
+    /// Decrypts and removes the padding. Throws `wrongPassword` if the padding is invalid.
     func decrypt(_ bytes: [UInt8], _ secret: PKCS12Secret) throws(PKCS12Bundle.Fault) -> [UInt8] {
         switch method {
         case .tripleDES(let keys):
@@ -99,9 +99,9 @@ struct PKCS12Cipher {
     }
 }
 
-/// Cipher block chaining over blocks of eight bytes.
+/// Cipher block chaining (CBC) with blocks of eight bytes.
 private enum BlockChain {
-    /// Nil where the bytes are no whole blocks.
+    /// Returns `nil` if the length is not a multiple of the block size.
     static func decrypt(_ bytes: [UInt8], _ initialization: [UInt8], _ decrypt: (UInt64) -> UInt64) -> [UInt8]? {
         guard !bytes.isEmpty, bytes.count.isMultiple(of: 8) else { return nil }
         var previous = UInt64(bigEndianBytes: initialization[...])

@@ -1,14 +1,14 @@
 import Crypto
 import SwiftASN1
 
-/// A password, and the keys that follow from it (RFC 7292, appendix B).
+/// A password, and the keys derived from it (RFC 7292, appendix B).
 struct PKCS12Secret: Sendable {
-    /// What a key is for: the ID of appendix B.3.
+    /// The purpose of a derived key: the ID of appendix B.3.
     enum Purpose: UInt8 { case encryption = 1, initialization, mac }
 
-    /// UTF-16 in big endian with a zero at the end (appendix B.1).
+    /// The password as big-endian UTF-16 with a terminating zero (appendix B.1).
     private let characters: [UInt8]
-    /// As the newer methods take it.
+    /// The password as UTF-8, for PBES2.
     let plain: [UInt8]
 
     init(_ password: String) {
@@ -18,10 +18,10 @@ struct PKCS12Secret: Sendable {
 
     private init() { (characters, plain) = ([], []) }
 
-    /// No password at all.
+    /// An absent password, encoded as no bytes at all.
     static let absent = PKCS12Secret()
 
-    /// - Parameter count: bytes that are wanted.
+    /// - Parameter count: Number of bytes to derive.
     func derive(_ purpose: Purpose, _ hash: PKCS12Hash, salt: [UInt8], iterations: Int, count: Int) -> [UInt8] {
         let block = hash.blockSize
         let head = [UInt8](repeating: purpose.rawValue, count: block)
@@ -44,7 +44,7 @@ struct PKCS12Secret: Sendable {
         return Array(output.prefix(count))
     }
 
-    /// Repeated up to a whole number of blocks.
+    /// Repeats the bytes up to a whole number of blocks.
     private static func filled(_ bytes: [UInt8], _ block: Int) -> [UInt8] {
         guard !bytes.isEmpty else { return [] }
         let length = (bytes.count + block - 1) / block * block
@@ -52,7 +52,7 @@ struct PKCS12Secret: Sendable {
     }
 }
 
-/// The hash functions that files are made with.
+/// The supported hash functions.
 enum PKCS12Hash: Sendable {
     case sha1, sha256, sha384, sha512
 

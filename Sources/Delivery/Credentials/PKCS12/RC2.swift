@@ -1,8 +1,8 @@
-/// RC2 (RFC 2268), for files of old; only to read them.
+/// RC2 decryption (RFC 2268), for reading old files only.
 struct RC2 {
     private let key: [UInt16]
 
-    /// - Parameter effectiveBits: how much of the key counts.
+    /// - Parameter effectiveBits: Effective key length, in bits.
     init(key bytes: [UInt8], effectiveBits: Int) {
         var expanded = bytes + [UInt8](repeating: 0, count: 128 - bytes.count)
         for index in bytes.count..<128 { expanded[index] = Self.table[Int(expanded[index - 1] &+ expanded[index - bytes.count])] }
@@ -13,14 +13,14 @@ struct RC2 {
         key = (0..<64).map { UInt16(expanded[2 * $0]) | UInt16(expanded[2 * $0 + 1]) << 8 }
     }
 
-    /// One block, its first byte the most significant.
+    /// Decrypts one block; its first byte is the most significant.
     func decrypt(_ block: UInt64) -> UInt64 {
-        // Its words have the lower byte first.
+        // RC2 words are little-endian.
         var words = (0..<4).map { UInt16(truncatingIfNeeded: block >> UInt64(48 - 16 * $0)).byteSwapped }
         var index = 63
         for rounds in [5, 6, 5] {
             for _ in 0..<rounds { unmix(&words, &index) }
-            // The two rounds of mashing lie between the three of mixing.
+            // A mashing round follows the first and the second group of mixing rounds.
             if index >= 0 { unmash(&words) }
         }
         return words.reduce(0) { $0 << 16 | UInt64($1.byteSwapped) }
@@ -39,7 +39,7 @@ struct RC2 {
         for place in (0..<4).reversed() { words[place] = words[place] &- key[Int(words[(place + 3) & 3] & 63)] }
     }
 
-    /// Section 2: digits of pi.
+    /// The table of section 2, derived from the digits of pi.
     private static let table: [UInt8] = [
         0xd9, 0x78, 0xf9, 0xc4, 0x19, 0xdd, 0xb5, 0xed, 0x28, 0xe9, 0xfd, 0x79, 0x4a, 0xa0, 0xd8, 0x9d, 0xc6, 0x7e, 0x37, 0x83,
         0x2b, 0x76, 0x53, 0x8e, 0x62, 0x4c, 0x64, 0x88, 0x44, 0x8b, 0xfb, 0xa2, 0x17, 0x9a, 0x59, 0xf5, 0x87, 0xb3, 0x4f, 0x13,

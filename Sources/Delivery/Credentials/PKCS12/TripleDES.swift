@@ -1,19 +1,19 @@
-/// Triple DES (FIPS 46-3), for files of old; only to read them.
+/// Triple DES decryption (FIPS 46-3), for reading old files only.
 struct TripleDES {
     private let keys: [DES]
 
-    /// - Parameter key: 24 bytes.
+    /// - Parameter key: The key, 24 bytes.
     init(key: [UInt8]) {
         keys = stride(from: 0, to: 24, by: 8).map { DES(key: UInt64(bigEndianBytes: key[$0..<$0 + 8])) }
     }
 
-    /// One block, its first byte the most significant.
+    /// Decrypts one block; its first byte is the most significant.
     func decrypt(_ block: UInt64) -> UInt64 {
         keys[0].apply(keys[1].apply(keys[2].apply(block, isDecrypting: true), isDecrypting: false), isDecrypting: true)
     }
 }
 
-/// Bit by bit as the standard describes it: a file has some hundred blocks.
+/// DES bit by bit, as the standard describes it. A file has a few hundred blocks, so speed does not matter.
 private struct DES {
     private let roundKeys: [UInt64]
 
@@ -45,8 +45,7 @@ private struct DES {
         return permute(output, width: 32, roundOrder)
     }
 
-    /// - Parameters:
-    ///   - width: bits of the input; the tables count them from 1, the most significant first.
+    /// - Parameter width: Number of input bits. The tables count them from 1, most significant first.
     private static func permute(_ bits: UInt64, width: Int, _ order: [Int]) -> UInt64 {
         order.reduce(0) { $0 << 1 | (bits >> UInt64(width - $1)) & 1 }
     }

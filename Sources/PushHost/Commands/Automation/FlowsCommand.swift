@@ -1,13 +1,18 @@
 import ArgumentParser
-import PushCore
+import PushModel
+import PushRuntime
 
 struct FlowsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "flows",
-        abstract: "The flows that a server runs, and what starts them; with a name, what that flow takes.",
-        discussion: "They stand in the settings file, under flows:. What has run is shown by pushhost runs list.")
+        abstract: "List the flows of a server, or show one with its parameters.",
+        discussion: """
+            Flows are defined in the settings file, under flows:. Their runs are listed by pushhost runs list.
 
-    @Argument(help: "One flow.")
+            Example: pushhost flows breaking-news
+            """)
+
+    @Argument(help: "Name of a flow to show.")
     var flow: String?
 
     @OptionGroup
@@ -19,7 +24,7 @@ struct FlowsCommand: AsyncParsableCommand {
                 let flows = try await client.allItems(ManagementClient.path("flows"))
                 return CommandResult(json: ["items": .array(flows), "hasMore": false]) { palette in
                     flows.isEmpty
-                        ? ["no flows: flows: in the settings file lists them"]
+                        ? ["no flows; define them under flows: in the settings file"]
                         : Self.table(flows).lines(palette) + Self.troubles(flows, palette)
                 }
             }
@@ -40,7 +45,7 @@ struct FlowsCommand: AsyncParsableCommand {
 
     private static func troubles(_ flows: [JSON], _ palette: Palette) -> [String] {
         flows.compactMap { flow in
-            flow["trouble"]?.string.map { "\(palette.red("✗")) \("\(flow["flow"]?.string ?? "") cannot begin: \($0)".printable)" }
+            flow["trouble"]?.string.map { "\(palette.red("✗")) \("\(flow["flow"]?.string ?? "") cannot start: \($0)".printable)" }
         }
     }
 
@@ -64,14 +69,14 @@ struct FlowsCommand: AsyncParsableCommand {
         lines.append(line("runs", "\(flow.number("concurrency")) at a time\(overlap), \(flow["guarantee"]?.string ?? "")"))
         if let timeout = flow["timeout"]?.string { lines.append(line("timeout", timeout)) }
         let given = flow["arguments"]?.pairs ?? ""
-        if !given.isEmpty { lines.append(line("given", given)) }
+        if !given.isEmpty { lines.append(line("arguments", given)) }
         for (name, schema) in flow["parameters"]?["properties"]?.object?.members ?? [] {
             let type = schema["type"]?.string ?? schema["type"]?.array?.compactMap(\.string).joined(separator: " or ") ?? "JSON"
-            let standard = schema["default"].map { ", \($0.plainText) if absent" } ?? ""
+            let standard = schema["default"].map { ", default \($0.plainText)" } ?? ""
             let isRequired = flow["parameters"]?["required"]?.array?.contains(.string(name)) == true
             lines.append(
                 line(
-                    "takes",
+                    "parameter",
                     "\(name) (\(type)\(standard)\(isRequired ? ", required" : ""))\(schema["description"]?.string.map { "  \($0)" } ?? "")")
             )
         }

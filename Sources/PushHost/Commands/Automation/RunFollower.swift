@@ -1,9 +1,10 @@
-import PushCore
+import PushModel
+import PushRuntime
 
-/// Waits for the end of a run in a server.
+/// Polls a run on a server until it ends.
 struct RunFollower: Sendable {
     let client: ManagementClient
-    /// Told how far it is.
+    /// Receives a line of progress after each poll.
     let progress: @Sendable (String) -> Void
 
     private let clock = SystemClock()
@@ -14,7 +15,7 @@ struct RunFollower: Sendable {
         (self.client, self.progress) = (client, progress)
     }
 
-    /// The run when it has ended. Throws `cancelled` where the task is: the run goes on.
+    /// Returns the run once it has ended. Throws `cancelled` if the task is cancelled; the run itself goes on.
     func follow(_ id: String) async throws(PushError) -> JSON {
         var pause = Self.shortestPause
         while true {
@@ -26,7 +27,7 @@ struct RunFollower: Sendable {
             do {
                 try await clock.sleep(until: clock.now + pause)
             } catch {
-                throw PushError("cancelled", "the wait for \(id) was interrupted", hint: "it goes on: pushhost runs show \(id)")
+                throw PushError("cancelled", "stopped waiting for \(id); the run continues", hint: "see pushhost runs show \(id)")
             }
             pause = min(pause * 2, Self.longestPause)
         }

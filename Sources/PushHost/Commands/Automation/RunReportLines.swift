@@ -1,11 +1,12 @@
-import PushCore
+import PushModel
+import PushRuntime
 
-/// Runs of flows as lines of text.
+/// Formats runs of flows as text.
 struct RunReportLines {
     let palette: Palette
 
     func table(_ runs: [JSON]) -> [String] {
-        var table = TextTable("RUN", "FLOW", "VERSION", "STATE", "BEGAN", "TOOK", "BECAUSE OF")
+        var table = TextTable("RUN", "FLOW", "VERSION", "STATE", "STARTED", "DURATION", "TRIGGER")
         for run in runs {
             let began = run["startedAt"] == nil ? run.moment("queuedAt") : run.moment("startedAt")
             table.add(
@@ -22,19 +23,19 @@ struct RunReportLines {
         var lines = ["\(palette.bold((run["runId"]?.string ?? "").printable))  \((run["flow"]?.string ?? "").printable)  \(mark(state))"]
         let version = run["version"]?.string.map { "  version \($0)" } ?? ""
         lines.append(line("script", (run["script"]?.string ?? "") + version))
-        lines.append(line("because of", Self.words(run["trigger"])))
+        lines.append(line("trigger", Self.words(run["trigger"])))
         let arguments = run["arguments"]?.pairs ?? ""
         let secrets = (run["secretArguments"]?.array ?? []).compactMap(\.string).map { "\($0)=***" }
         let given = ([arguments] + secrets).filter { !$0.isEmpty }.joined(separator: " ")
-        if !given.isEmpty { lines.append(line("given", given)) }
+        if !given.isEmpty { lines.append(line("arguments", given)) }
         lines.append(line("queued", run.moment("queuedAt")))
         if run["startedAt"] != nil {
             let attempts = run["attempts"]?.int ?? 1
-            lines.append(line("began", run.moment("startedAt") + (attempts > 1 ? ", attempt \(attempts)" : "")))
+            lines.append(line("started", run.moment("startedAt") + (attempts > 1 ? ", attempt \(attempts)" : "")))
         }
         if run["endedAt"] != nil { lines.append(line("ended", "\(run.moment("endedAt")), after \(Self.duration(run))")) }
         lines += steps(run) + log(run)
-        if let omitted = run["omitted"]?.int { lines.append(line("left out", "\(omitted) steps and lines: there were too many")) }
+        if let omitted = run["omitted"]?.int { lines.append(line("omitted", "\(omitted) steps and log lines beyond the limit")) }
         let sent = (run["notifications"]?.array ?? []).compactMap(\.string)
         if !sent.isEmpty { lines.append(line("sent", sent.joined(separator: ", "))) }
         if let result = run["result"] { lines.append(line("result", result.text())) }
@@ -82,7 +83,7 @@ struct RunReportLines {
         }
     }
 
-    /// `schedule morning at 2026-01-05T09:00:00Z`
+    /// What started a run, such as `schedule morning at 2026-01-05T09:00:00Z`.
     private static func words(_ trigger: JSON?) -> String { trigger.flatMap { RunTrigger(json: $0) }?.words ?? "" }
 
     private static func duration(_ run: JSON) -> String { duration(from: run["startedAt"], to: run["endedAt"]) }

@@ -1,25 +1,29 @@
 import ArgumentParser
-import PushCore
+import PushModel
+import PushRuntime
 
 struct RunsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "runs",
-        abstract: "List the runs of a server's flows, show one, start, cancel and repeat them.",
+        abstract: "Start, list, show, cancel and repeat runs of a server's flows.",
+        discussion: "Example: pushhost runs list --state failed",
         subcommands: [
             RunsListCommand.self, RunsShowCommand.self, RunsStartCommand.self, RunsCancelCommand.self, RunsRerunCommand.self,
         ])
 }
 
 struct RunsListCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "The runs of flows, newest first.")
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List runs of flows, newest first.",
+        discussion: "Example: pushhost runs list --flow morning --state failed")
 
-    @Option(help: "Runs of this flow.")
+    @Option(help: "Only runs of this flow.")
     var flow: String?
 
-    @Option(help: "Runs in this state.", completion: .list(RunRecord.State.allCases.map(\.rawValue)))
+    @Option(help: "Only runs in this state.", completion: .list(RunRecord.State.allCases.map(\.rawValue)))
     var state: String?
 
-    @Option(help: "Runs that began so.", completion: .list(RunTrigger.Kind.allCases.map(\.rawValue)))
+    @Option(help: "Only runs with this kind of trigger.", completion: .list(RunTrigger.Kind.allCases.map(\.rawValue)))
     var trigger: String?
 
     @OptionGroup
@@ -41,13 +45,15 @@ struct RunsListCommand: AsyncParsableCommand {
 
 struct RunsShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "One run: why it began, its steps and its log, what came of it.",
+        commandName: "show", abstract: "Show a run: its trigger, steps, log and result.",
         discussion: """
-            Exit codes: 0 it is shown, also where it failed · 2 usage · 4 the server refuses: it does not know the run. pushhost runs \
-            start --wait tells by its exit code whether a run completed.
+            Example: pushhost runs show r-6
+
+            Exit codes: 0 shown, even if the run failed · 2 usage · 4 server error, for example an unknown run. To learn from the exit \
+            code whether a run completed, use pushhost runs start --wait.
             """)
 
-    @Argument(help: "Its id.")
+    @Argument(help: "Id of the run, as pushhost runs list shows it.")
     var id: String
 
     @OptionGroup
@@ -63,19 +69,21 @@ struct RunsShowCommand: AsyncParsableCommand {
 
 struct RunsStartCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "start", abstract: "Start a flow of a server.",
+        commandName: "start", abstract: "Start a run of a flow.",
         discussion: """
-            Exit codes: 0 started, or with --wait completed · 1 with --wait: the run did not complete · 2 usage · 4 the server refuses or \
-            does not answer · 130 interrupted: the run goes on.
+            Example: pushhost runs start breaking-news --arg text="Hello" --wait
+
+            Exit codes: 0 started, or with --wait completed · 1 with --wait, the run did not complete · 2 usage · 4 server error, or the \
+            server is unreachable · 130 interrupted; the run continues.
             """)
 
-    @Argument(help: "Its name: pushhost flows lists them.")
+    @Argument(help: "Name of the flow, as pushhost flows lists it.")
     var flow: String
 
     @OptionGroup
     var arguments: FlowArguments
 
-    @Flag(help: "Wait for the end of the run, and show what came of it.")
+    @Flag(help: "Wait for the run to end, then show it.")
     var wait = false
 
     @OptionGroup
@@ -89,7 +97,7 @@ struct RunsStartCommand: AsyncParsableCommand {
                 let run = try await client.post(ManagementClient.path("flows", flow, "runs"), body: ["arguments": values])
                 let id = run["runId"]?.string ?? ""
                 guard wait else {
-                    return CommandResult(json: run) { ["\($0.green("✓")) \(id.printable) of \(flow.printable) has begun"] }
+                    return CommandResult(json: run) { ["\($0.green("✓")) started \(id.printable) of \(flow.printable)"] }
                 }
                 let end = try await Interruption().cancelling { () throws(PushError) in
                     try await RunFollower(client: client, progress: session.progress).follow(id)
@@ -105,9 +113,10 @@ struct RunsStartCommand: AsyncParsableCommand {
 
 struct RunsCancelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cancel", abstract: "End a run that has not ended. What it has sent is sent.")
+        commandName: "cancel", abstract: "Cancel a run. Notifications that it has sent stay sent.",
+        discussion: "Example: pushhost runs cancel r-6")
 
-    @Argument(help: "Its id.")
+    @Argument(help: "Id of the run, as pushhost runs list shows it.")
     var id: String
 
     @OptionGroup
@@ -127,9 +136,10 @@ struct RunsCancelCommand: AsyncParsableCommand {
 
 struct RunsRerunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rerun", abstract: "Begin a run once more: with the script as it is now, and what it was given then.")
+        commandName: "rerun", abstract: "Repeat a run with the current script and the same arguments.",
+        discussion: "Example: pushhost runs rerun r-6")
 
-    @Argument(help: "Its id.")
+    @Argument(help: "Id of the run, as pushhost runs list shows it.")
     var id: String
 
     @OptionGroup
@@ -139,7 +149,7 @@ struct RunsRerunCommand: AsyncParsableCommand {
         await server.run { client throws(PushError) in
             let run = try await client.post(ManagementClient.path("runs", id, "rerun"), body: .object(JSONObject()))
             return CommandResult(json: run) {
-                ["\($0.green("✓")) \((run["runId"]?.string ?? "").printable) has begun, \(id.printable) once more"]
+                ["\($0.green("✓")) started \((run["runId"]?.string ?? "").printable), a repetition of \(id.printable)"]
             }
         }
     }

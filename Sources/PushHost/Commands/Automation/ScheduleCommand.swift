@@ -1,10 +1,12 @@
 import ArgumentParser
-import PushCore
+import PushModel
+import PushRuntime
 
 struct ScheduleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schedule",
-        abstract: "Have the clock start a server's flows: add, list, pause, resume and remove schedules.",
+        abstract: "Manage cron schedules.",
+        discussion: "Example: pushhost schedule list",
         subcommands: [
             ScheduleListCommand.self, ScheduleAddCommand.self, SchedulePauseCommand.self, ScheduleResumeCommand.self,
             ScheduleRemoveCommand.self,
@@ -13,7 +15,8 @@ struct ScheduleCommand: AsyncParsableCommand {
 
 struct ScheduleListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "The schedules of a server, with the five moments at which each comes next.")
+        commandName: "list", abstract: "List schedules, each with its next five due times.",
+        discussion: "Example: pushhost schedule list")
 
     @OptionGroup
     var server: ServerOptions
@@ -23,7 +26,7 @@ struct ScheduleListCommand: AsyncParsableCommand {
             let schedules = try await client.allItems(ManagementClient.path("schedules"))
             return CommandResult(json: ["items": .array(schedules), "hasMore": false]) { palette in
                 schedules.isEmpty
-                    ? ["no schedules: pushhost schedule add NAME --flow FLOW --cron \"30 9 * * MON-FRI\""]
+                    ? ["no schedules; add one with pushhost schedule add NAME --flow FLOW --cron \"30 9 * * MON-FRI\""]
                     : schedules.flatMap { ScheduleLines(palette: palette).lines($0) }
             }
         }
@@ -32,26 +35,28 @@ struct ScheduleListCommand: AsyncParsableCommand {
 
 struct ScheduleAddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Have the clock start a flow, from what comes next on.",
+        commandName: "add", abstract: "Add a cron schedule for a flow.",
         discussion: """
-            --cron takes minute, hour, day of the month, month and day of the week, as cron does: "30 9 * * MON-FRI", or @hourly, @daily, \
-            @weekly, @monthly, @yearly.
+            --cron has five fields: minute, hour, day of the month, month and day of the week; or it is @hourly, @daily, @weekly, @monthly \
+            or @yearly.
+
+            Example: pushhost schedule add morning --flow digest --cron "30 9 * * MON-FRI" --time-zone Europe/Lisbon
             """)
 
-    @Argument(help: "A name for it.")
+    @Argument(help: "Name of the new schedule.")
     var name: String
 
-    @Option(help: "The flow, as pushhost flows lists it.")
+    @Option(help: "Name of the flow, as pushhost flows lists it.")
     var flow: String
 
-    @Option(help: "When.")
+    @Option(help: "Cron expression.")
     var cron: String
 
-    @Option(help: "The time zone, by its IANA name such as Europe/Lisbon.")
+    @Option(help: "IANA name of the time zone, such as Europe/Lisbon.")
     var timeZone = "UTC"
 
     @Option(
-        help: "What becomes of moments that come while no server runs.", completion: .list(MissedPolicy.allCases.map(\.rawValue)))
+        help: "What to do about runs missed while the server was down.", completion: .list(MissedPolicy.allCases.map(\.rawValue)))
     var missed = MissedPolicy.skip.rawValue
 
     @OptionGroup
@@ -61,11 +66,11 @@ struct ScheduleAddCommand: AsyncParsableCommand {
     var server: ServerOptions
 
     func validate() throws {
-        // What needs no server is said at once.
+        // Checked here because it needs no server.
         guard MissedPolicy(rawValue: missed) != nil else {
             let names = MissedPolicy.allCases.map(\.rawValue)
             let near = nearest(missed, in: names).map { "; did you mean \($0)?" } ?? ""
-            throw ValidationError("--missed \(missed): it is \(names.joined(separator: ", "))\(near)")
+            throw ValidationError("--missed \(missed): expected one of \(names.joined(separator: ", "))\(near)")
         }
     }
 
@@ -88,9 +93,10 @@ struct ScheduleAddCommand: AsyncParsableCommand {
 
 struct SchedulePauseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pause", abstract: "Let a schedule start nothing until it is resumed.")
+        commandName: "pause", abstract: "Pause a schedule until it is resumed.",
+        discussion: "Example: pushhost schedule pause morning")
 
-    @Argument(help: "Its name.")
+    @Argument(help: "Name of the schedule, as pushhost schedule list shows it.")
     var name: String
 
     @OptionGroup
@@ -101,9 +107,10 @@ struct SchedulePauseCommand: AsyncParsableCommand {
 
 struct ScheduleResumeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resume", abstract: "Let a schedule start its flow again; what came meanwhile is passed over.")
+        commandName: "resume", abstract: "Resume a paused schedule. Runs due during the pause are skipped.",
+        discussion: "Example: pushhost schedule resume morning")
 
-    @Argument(help: "Its name.")
+    @Argument(help: "Name of the schedule, as pushhost schedule list shows it.")
     var name: String
 
     @OptionGroup
@@ -113,9 +120,11 @@ struct ScheduleResumeCommand: AsyncParsableCommand {
 }
 
 struct ScheduleRemoveCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "remove", abstract: "Take a schedule away. Runs that have begun go on.")
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Remove a schedule. Runs that have started continue.",
+        discussion: "Example: pushhost schedule remove morning")
 
-    @Argument(help: "Its name.")
+    @Argument(help: "Name of the schedule, as pushhost schedule list shows it.")
     var name: String
 
     @OptionGroup
@@ -129,7 +138,7 @@ struct ScheduleRemoveCommand: AsyncParsableCommand {
     }
 }
 
-/// Schedules as lines of text.
+/// Formats schedules as text.
 struct ScheduleLines {
     let palette: Palette
 
@@ -142,19 +151,19 @@ struct ScheduleLines {
             "\(palette.bold((schedule["name"]?.string ?? "").printable))  \((schedule["flow"]?.string ?? "").printable)  \((schedule["cron"]?.string ?? "").printable) \(zone)\(state)\(palette.dim(place))"
         ]
         let given = schedule["arguments"]?.pairs ?? ""
-        if !given.isEmpty { lines.append("  given    \(given)".printable) }
+        if !given.isEmpty { lines.append("  args     \(given)".printable) }
         lines.append("  missed   \(schedule["missed"]?.string ?? "")")
         let rules = try? SystemTimeZones.shared.rules(of: zone)
         for (number, moment) in (schedule["next"]?.array ?? []).compactMap(\.string).enumerated() {
             let time = Timestamp(iso8601: moment)
             let utc = time?.iso8601(fraction: false) ?? moment
             let local = zone == "UTC" ? nil : time.flatMap { time in rules.map { "\($0.localTime(at: time))" } }
-            lines.append("  \(number == 0 ? "next  " : "      ")   \(utc)\(local.map { "  \($0) there" } ?? "")")
+            lines.append("  \(number == 0 ? "next  " : "      ")   \(utc)\(local.map { "  \($0) local" } ?? "")")
         }
         return lines
     }
 
-    /// Pauses a schedule, or resumes it, and shows it.
+    /// Pauses or resumes a schedule, then shows it.
     static func change(_ name: String, _ verb: String, _ server: ServerOptions) async -> Never {
         await server.run { client throws(PushError) in
             let kept = try await client.post(

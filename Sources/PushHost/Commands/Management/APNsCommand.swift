@@ -1,34 +1,38 @@
 import ArgumentParser
-import PushCore
+import PushModel
+import PushRuntime
 
 struct APNsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "apns", abstract: "What only APNs has: broadcast channels for live activities.",
+        commandName: "apns", abstract: "Manage APNs broadcast channels for live activities.",
+        discussion: "Example: pushhost apns channels list",
         subcommands: [APNsChannelsCommand.self])
 }
 
 struct APNsChannelsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "channels",
-        abstract: "Make, show, list and delete the broadcast channels of a hub's app.",
+        abstract: "Create, list, show and delete broadcast channels.",
         discussion: """
-            Devices with iOS 18 subscribe to a channel; one request updates the live activities of all of them: pushhost send \
-            --channel. The server asks APNs with the hub's credential, on port 2196 or 2195.
+            Devices with iOS 18 subscribe to a channel; one pushhost send --channel updates the live activities of all of them. The \
+            server connects to APNs with the hub's credential, on port 2196 or 2195.
+
+            Example: pushhost apns channels create --keep newest
             """,
         subcommands: [
             APNsChannelsListCommand.self, APNsChannelsShowCommand.self, APNsChannelsCreateCommand.self, APNsChannelsDeleteCommand.self,
         ])
 }
 
-/// Which hub of which server.
+/// Options that choose the server and the hub.
 struct APNsChannelOptions: ParsableArguments {
-    @Option(help: "The hub; the only one if absent.")
+    @Option(help: "Name of the hub; may be left out if there is only one.")
     var hub: String?
 
     @OptionGroup
     var server: FolderOptions
 
-    /// Asks the server, and shows what `lines` makes of its answer.
+    /// Posts a request and shows the lines that `lines` makes of the answer.
     func run(_ action: String, _ members: [(String, String)] = [], lines: @escaping @Sendable (JSON, Palette) -> [String]) async -> Never {
         await ManagementSession(isJSON: server.json).run { () throws(PushError) in
             try await ManagementClient.with(.folder(try server.folder())) { client throws(PushError) in
@@ -42,7 +46,8 @@ struct APNsChannelOptions: ParsableArguments {
 }
 
 struct APNsChannelsListCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "The ids of all channels.")
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the ids of all channels.", discussion: "Example: pushhost apns channels list")
 
     @OptionGroup
     var options: APNsChannelOptions
@@ -53,9 +58,11 @@ struct APNsChannelsListCommand: AsyncParsableCommand {
 }
 
 struct APNsChannelsShowCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "show", abstract: "Whether there is a channel, and what it keeps.")
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show whether a channel exists, and what APNs stores for it.",
+        discussion: "Example: pushhost apns channels show dHN0LXNyY2gtY2hubA==")
 
-    @Argument(help: "Its id.")
+    @Argument(help: "Id of the channel, as pushhost apns channels list shows it.")
     var channel: String
 
     @OptionGroup
@@ -65,19 +72,21 @@ struct APNsChannelsShowCommand: AsyncParsableCommand {
         await options.run("show", [("channel", channel)]) { answer, palette in
             [
                 palette.bold("channel \(answer["channel"]?.string ?? "")".printable),
-                "  keeps               \((answer["keep"]?.string ?? "what is not known here").printable)",
+                "  keeps               \((answer["keep"]?.string ?? "unknown").printable)",
             ]
         }
     }
 }
 
 struct APNsChannelsCreateCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "create", abstract: "Make a channel, and show its id.")
+    static let configuration = CommandConfiguration(
+        commandName: "create", abstract: "Create a channel and show its id.",
+        discussion: "Example: pushhost apns channels create --keep newest")
 
-    enum Kept: String, ExpressibleByArgument, CaseIterable { case nothing, newest }
+    enum MessageStorage: String, ExpressibleByArgument, CaseIterable { case nothing, newest }
 
-    @Option(help: "What is kept for devices that are not connected: nothing, or the newest message until it expires.")
-    var keep: Kept = .nothing
+    @Option(help: "What APNs stores for devices that are offline: nothing, or the newest message until it expires.")
+    var keep: MessageStorage = .nothing
 
     @OptionGroup
     var options: APNsChannelOptions
@@ -91,9 +100,10 @@ struct APNsChannelsCreateCommand: AsyncParsableCommand {
 
 struct APNsChannelsDeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "delete", abstract: "Delete a channel; devices that subscribe to it get nothing any more.")
+        commandName: "delete", abstract: "Delete a channel. Its subscribers receive nothing more through it.",
+        discussion: "Example: pushhost apns channels delete dHN0LXNyY2gtY2hubA==")
 
-    @Argument(help: "Its id.")
+    @Argument(help: "Id of the channel, as pushhost apns channels list shows it.")
     var channel: String
 
     @OptionGroup

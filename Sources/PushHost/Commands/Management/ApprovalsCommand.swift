@@ -1,18 +1,25 @@
 import ArgumentParser
-import PushCore
+import PushModel
+import PushRuntime
 
 struct ApprovalsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "approvals", abstract: "Sends that wait for somebody else's leave: list, show, approve and deny them.",
-        discussion:
-            "A send that reaches more devices than guard.ceiling, or the ceiling of its key, waits. Who asked for it cannot approve it.",
+        commandName: "approvals", abstract: "List, show, approve and deny sends awaiting approval.",
+        discussion: """
+            A send to more devices than guard.ceiling, or the ceiling of its key, needs approval. Requesters cannot approve their own \
+            requests.
+
+            Example: pushhost approvals approve a-3
+            """,
         subcommands: [ApprovalsListCommand.self, ApprovalsShowCommand.self, ApprovalsApproveCommand.self, ApprovalsDenyCommand.self])
 }
 
 struct ApprovalsListCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "Those that wait, the latest first.")
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List requests for approval, newest first.",
+        discussion: "Example: pushhost approvals list --decided")
 
-    @Flag(name: .customLong("decided"), help: "Those, too, that do not wait any more.")
+    @Flag(name: .customLong("decided"), help: "Also list requests that are approved, denied or expired.")
     var withDecided = false
 
     @OptionGroup
@@ -26,15 +33,15 @@ struct ApprovalsListCommand: AsyncParsableCommand {
             let (items, hasMore) = try await client.items(
                 ManagementClient.path("approvals"), [("state", withDecided ? nil : "pending")], first: list.limit)
             return CommandResult(json: ["items": .array(items), "hasMore": .bool(hasMore)]) { palette in
-                items.isEmpty ? ["nothing waits"] : ApprovalReport.table(items).lines(palette) + list.more(hasMore, palette)
+                items.isEmpty ? ["no pending requests"] : ApprovalReport.table(items).lines(palette) + list.more(hasMore, palette)
             }
         }
     }
 }
 
-/// One approval of a server.
+/// Options that choose an approval on a server.
 struct ApprovalOptions: ParsableArguments {
-    @Argument(help: "Its id, such as a-3.")
+    @Argument(help: "Id of the request, such as a-3.")
     var id: String
 
     @OptionGroup
@@ -48,7 +55,8 @@ struct ApprovalOptions: ParsableArguments {
 }
 
 struct ApprovalsShowCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "show", abstract: "One of them, with what would be sent.")
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show a request with its content.", discussion: "Example: pushhost approvals show a-3")
 
     @OptionGroup
     var options: ApprovalOptions
@@ -63,14 +71,17 @@ struct ApprovalsShowCommand: AsyncParsableCommand {
 
 struct ApprovalsApproveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "approve", abstract: "Let a send go: at once, or at its moment.",
+        commandName: "approve", abstract: "Approve a send. It starts at once, or when it is due.",
         discussion: """
-            It goes out once. Where its audience has grown by more than a tenth since it was asked for, it stays, with the new size.
+            If the audience has grown by more than a tenth since the request, nothing is sent and the request stays pending with the new \
+            size.
 
-            Exit codes: 0 it was sent · 2 usage · 4 the server refuses, or it was decided before · 5 you have asked for it yourself.
+            Example: pushhost approvals approve a-3 --reason "checked with support"
+
+            Exit codes: 0 sent · 2 usage · 4 server error, or already decided · 5 it is your own request.
             """)
 
-    @Option(help: "Why, for the record.")
+    @Option(help: "Reason, for the audit log.")
     var reason: String?
 
     @OptionGroup
@@ -83,7 +94,7 @@ struct ApprovalsApproveCommand: AsyncParsableCommand {
                 let id = approval["notificationId"]?.string ?? ""
                 return [
                     "\(palette.green("✓")) \(options.id.printable) approved: sent as \(id)",
-                    palette.dim("  pushhost notification show \(id) tells what becomes of it"),
+                    palette.dim("  see its results with pushhost notification show \(id)"),
                 ]
             }
         }
@@ -92,9 +103,10 @@ struct ApprovalsApproveCommand: AsyncParsableCommand {
 
 struct ApprovalsDenyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "deny", abstract: "Deny a send, or take back what you have asked for. Its record stays, what it says does not.")
+        commandName: "deny", abstract: "Deny a request, or withdraw your own. Its record stays, its content is deleted.",
+        discussion: "Example: pushhost approvals deny a-3 --reason \"wrong audience\"")
 
-    @Option(help: "Why, for the record and for who asked.")
+    @Option(help: "Reason, for the audit log and the requester.")
     var reason: String?
 
     @OptionGroup

@@ -1,26 +1,33 @@
 import ArgumentParser
 import Bindings
-import PushCore
+import PushModel
+import PushRuntime
 import WebAPI
 
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "audit", abstract: "Who did what with a server, and whether anybody has been at the record of it.",
-        discussion: "Entries are chained by their hashes: one that is changed, taken out or put in shows.",
+        commandName: "audit", abstract: "List, verify and export the audit log.",
+        discussion: """
+            Each entry contains the hash of the one before it, so changed, removed and inserted entries are detected.
+
+            Example: pushhost audit list --since 24h
+            """,
         subcommands: [AuditListCommand.self, AuditVerifyCommand.self, AuditExportCommand.self])
 }
 
 struct AuditListCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "Who did what, the latest first.")
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List audit entries, newest first.",
+        discussion: "Example: pushhost audit list --actor key:ci --since 24h")
 
-    @Option(help: "Only what this one did: owner, key:NAME, key:HUB/NAME, plugin:NAME, flow:NAME.")
+    @Option(help: "Only entries of this actor: owner, key:NAME, key:HUB/NAME, plugin:NAME, flow:NAME.")
     var actor: String?
 
-    @Option(help: "Only this, such as key.create.")
+    @Option(help: "Only entries with this action, such as key.create.")
     var action: String?
 
     @Option(
-        help: ArgumentHelp("Only from then on: a moment such as 2026-01-31T12:00:00Z, or 24h for the last 24 hours.", valueName: "time"))
+        help: ArgumentHelp("Only entries since this time, such as 2026-01-31T12:00:00Z, or 24h for the last 24 hours.", valueName: "time"))
     var since: String?
 
     @OptionGroup
@@ -47,7 +54,7 @@ struct AuditListCommand: AsyncParsableCommand {
         if let moment = Timestamp(iso8601: text) { return moment }
         if let past = Duration(parsing: text), past > .zero { return now + (.zero - past) }
         throw PushError(
-            "usage.value", "--since \(text): that is no moment", hint: "write 2026-01-31T12:00:00Z, or 24h for the last 24 hours")
+            "usage.value", "--since: invalid time \"\(text)\"", hint: "write 2026-01-31T12:00:00Z, or 24h for the last 24 hours")
     }
 
     private static func table(_ entries: [JSON]) -> TextTable {
@@ -62,7 +69,7 @@ struct AuditListCommand: AsyncParsableCommand {
         return table
     }
 
-    /// What was put into words stands for all of it.
+    /// The entry's own summary (`words`) if it has one; otherwise all of its details.
     private static func details(_ entry: JSON) -> String {
         if let words = entry["details"]?["words"]?.string { return words }
         return (entry["details"]?.object?.members ?? []).map { "\($0.key): \($0.value.string ?? "")" }.joined(separator: " · ")

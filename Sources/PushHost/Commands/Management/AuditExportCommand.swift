@@ -1,27 +1,30 @@
 import ArgumentParser
 import FoundationEssentials
 import Glibc
-import PushCore
+import PushModel
+import PushRuntime
 
 struct AuditExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "The whole audit log as lines of JSON, which others can check.",
+        commandName: "export", abstract: "Export the audit log as JSON lines that others can verify.",
         discussion: """
-            Each line has the content of an entry as it is hashed (an array, written as RFC 8785 has it), its hash, and the hash before \
-            it. pushhost audit verify FILE checks such a file; the guide shows how to do it in a few lines of Python.
+            Each line has an entry's content as it is hashed (an array in the form of RFC 8785), its hash, and the hash before it. \
+            pushhost audit verify FILE verifies such a file; docs/approvals-and-audit.md shows how to do it in Python.
+
+            Example: pushhost audit export --out audit.jsonl
             """)
 
-    @Option(help: "The file to make; standard output if absent.", completion: .file())
+    @Option(help: "File to create; default is standard output.", completion: .file())
     var out: String?
 
-    @Flag(help: "Replace the file if there is one.")
+    @Flag(help: "Replace the file if it exists.")
     var force = false
 
     @OptionGroup
     var server: ServerOptions
 
     func validate() throws {
-        guard !server.json || out != nil else { throw ValidationError("--json tells of the file that --out names: give one") }
+        guard !server.json || out != nil else { throw ValidationError("--json needs --out: add --out FILE, or remove --json") }
     }
 
     func run() async {
@@ -35,21 +38,21 @@ struct AuditExportCommand: AsyncParsableCommand {
                 }
                 let end = try await write(source, to: out)
                 return CommandResult(json: ["file": .string(out), "end": .string(end.text), "entries": .integer(end.sequence)]) {
-                    ["\($0.green("✓")) \(end.sequence) entries in \(out.printable)", "  end  \(end.text)"]
+                    ["\($0.green("✓")) exported \(end.sequence) entries to \(out.printable)", "  end  \(end.text)"]
                 }
             }
         }
     }
 
-    /// Under another name until all of it is there.
-    private func write(_ source: AuditSource, to path: String) async throws(PushError) -> AuditEnd {
+    /// Writes to a temporary file first, and renames it once it is complete.
+    private func write(_ source: AuditSource, to path: String) async throws(PushError) -> AuditHead {
         guard force || access(path, F_OK) != 0 else {
-            throw PushError("audit.file", "there is a file \(path) already", hint: "name another, or say --force")
+            throw PushError("audit.file", "the file \(path) already exists", hint: "name another, or pass --force to replace it")
         }
         let partial = "\(path).\(getpid()).part"
         guard let file = fopen(partial, "wxe") else { throw Self.failure(path) }
         defer { unlink(partial) }
-        let end: AuditEnd
+        let end: AuditHead
         do throws(PushError) {
             end = try await AuditExport.write(source) { json throws(PushError) in
                 let line = json.text() + "\n"
@@ -71,6 +74,6 @@ struct AuditExportCommand: AsyncParsableCommand {
     private static func failure(_ path: String) -> PushError {
         PushError(
             "audit.file", "\(path) cannot be written: \(String(cString: strerror(errno)))",
-            hint: "look at the folder, its permissions and the room on its disk")
+            hint: "check the folder, its permissions and the free disk space")
     }
 }

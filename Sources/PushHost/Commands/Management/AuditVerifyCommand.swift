@@ -1,22 +1,24 @@
 import ArgumentParser
-import PushCore
+import PushModel
 import WebAPI
 
 struct AuditVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Whether the audit log is as it was written.",
+        commandName: "verify", abstract: "Verify the audit log.",
         discussion: """
-            Goes along the chain from the first entry to the last and prints the end of it. Note that elsewhere: who can write to the \
-            database can also write a whole new chain, and only a noted end (--expect) shows that. Where no server runs, the database \
-            in the data folder is read.
+            Checks the chain of hashes from the first entry to the last and prints its head. Record the head elsewhere: anyone who can \
+            write to the database can write a whole new chain, which only --expect with a recorded head detects. If no server runs, the \
+            database in the data folder is read.
 
-            Exit codes: 0 it holds · 1 it does not, with the first entry that shows it · 2 usage · 4 the server refuses.
+            Example: pushhost audit verify audit.jsonl
+
+            Exit codes: 0 intact · 1 broken, with the first broken entry · 2 usage · 4 server error.
             """)
 
-    @Argument(help: "A file that pushhost audit export has made; the log of the server if absent.", completion: .file())
+    @Argument(help: "File created by pushhost audit export; default is the server's log.", completion: .file())
     var file: String?
 
-    @Option(help: ArgumentHelp("An end that was noted before, which the log must go through.", valueName: "sequence:hash"))
+    @Option(help: ArgumentHelp("Recorded chain head that the log must contain.", valueName: "sequence:hash"))
     var expect: String?
 
     @OptionGroup
@@ -24,7 +26,7 @@ struct AuditVerifyCommand: AsyncParsableCommand {
 
     func run() async {
         await ManagementSession(isJSON: server.json).run { () throws(PushError) in
-            let noted = try expect.map { text throws(PushError) in try AuditEnd(noted: text) }
+            let noted = try expect.map { text throws(PushError) in try AuditHead(noted: text) }
             let answer: JSON
             if let file {
                 answer = try AuditExport.verify(file, against: noted).json
@@ -41,16 +43,16 @@ struct AuditVerifyCommand: AsyncParsableCommand {
         guard isWhole else {
             return [
                 "\(palette.red("✗")) the audit log is broken: \(answer["meaning"]?.string ?? "")",
-                "  everything before entry \(answer.number("brokenAt")) holds; from there on it proves nothing",
+                "  entries before \(answer.number("brokenAt")) are intact; later ones prove nothing",
             ]
         }
         let count = answer["entries"]?.int ?? 0
-        let through = expect == nil ? "" : ", and goes through the noted end"
+        let through = expect == nil ? "" : ", including the expected head"
         var lines = [
-            "\(palette.green("✓")) the audit log holds: \(count) entr\(count == 1 ? "y" : "ies")\(through)",
+            "\(palette.green("✓")) the audit log is intact: \(count) entr\(count == 1 ? "y" : "ies")\(through)",
             "  end  \(answer["end"]?.string ?? "")",
         ]
-        if file != nil { lines.append(palette.dim("  whether there were later entries only an end shows that was noted later (--expect)")) }
+        if file != nil { lines.append(palette.dim("  a file may lack later entries: verify with --expect and a head recorded later")) }
         return lines
     }
 }

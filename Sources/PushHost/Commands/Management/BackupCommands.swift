@@ -1,25 +1,29 @@
 import ArgumentParser
-import PushCore
+import PushModel
+import PushRuntime
+import PushServer
 
 struct HubBackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Copy all hubs of a server, with their devices and keys, to one file.",
+        abstract: "Back up all hubs, with their devices and keys, to one file.",
         discussion: """
-            The copy is of one moment, also while the server works. Where no server runs on the data folder, it is taken \
-            without one. Access keys and push credentials are sealed in it; the key file is not in it: keep a copy of that elsewhere.
-            The copy of a database that an older version wrote is brought up to date and sealed, which needs the key file.
+            The backup is a consistent snapshot, even while the server runs; no server is needed. Access keys and push credentials are \
+            sealed in it with the key file, which is not included: back it up separately. A database of an older version is migrated \
+            and sealed in the backup, which needs the key file.
 
-            Exit codes: 0 done · 1 the file cannot be written · 2 usage · 4 the server refuses.
+            Example: pushhost hub backup hubs.backup --data /var/lib/pushhost
+
+            Exit codes: 0 done · 1 the file cannot be written · 2 usage · 4 server error.
             """)
 
-    @Argument(help: "The file to make.", completion: .file())
+    @Argument(help: "Backup file to create.", completion: .file())
     var file: String
 
     @OptionGroup
     var server: FolderOptions
 
-    @Flag(help: "Replace the file if there is one.")
+    @Flag(help: "Replace the file if it exists.")
     var force = false
 
     func run() async {
@@ -33,32 +37,34 @@ struct HubBackupCommand: AsyncParsableCommand {
 struct HubRestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Put a backup in the place of everything that a server keeps.",
+        abstract: "Replace all data of a server with a backup.",
         discussion: """
-            A server that runs goes on with it: while it is exchanged, requests are answered with 503 and Retry-After. What the \
-            backup had accepted and not delivered is delivered, again where it had been since. A file that is no backup, or a \
-            broken one, changes nothing. Without a server, a database that is broken itself is replaced, too.
+            A running server continues with the restored data; during the restoration it answers requests with 503 and Retry-After. \
+            Notifications that were accepted but not delivered at the time of the backup are delivered, possibly a second time. A damaged \
+            file, or one that is not a backup, changes nothing. Without a running server, even a damaged database is replaced.
 
-            A backup opens with the key file of the server that made it. Where that is lost, --renew-secrets goes on with new access \
-            keys and without push credentials. Where the data folder records a key file that key.file has named, name the settings with \
-            --config, or say --key-is-lost.
+            The key file must be that of the server that made the backup. If it is lost, --renew-secrets creates new access keys and \
+            removes push credentials. If the data folder records a key file set with key.file, pass the settings with --config, or pass \
+            --key-is-lost.
 
-            Exit codes: 0 done · 1 the file lies in the data folder · 2 usage, or the file is no backup · 4 the server refuses.
+            Example: pushhost hub restore hubs.backup --data /var/lib/pushhost
+
+            Exit codes: 0 done · 1 the file is in the data folder · 2 usage, or the file is not a backup · 4 server error.
             """)
 
-    @Argument(help: "The backup.", completion: .file())
+    @Argument(help: "Backup file.", completion: .file())
     var file: String
 
     @OptionGroup
     var server: FolderOptions
 
-    @Flag(help: "Replace secrets of the backup that the key file does not open: new access keys, no push credentials.")
+    @Flag(help: "Replace secrets in the backup that the key file does not open: new access keys, no push credentials.")
     var renewSecrets = false
 
-    @Flag(help: "Without a server: go on without the key file that the data folder records and the settings do not name.")
+    @Flag(help: "Without a running server: continue without the key file that the data folder records and the settings do not name.")
     var keyIsLost = false
 
-    @Flag(help: "Do not ask.")
+    @Flag(help: "Do not ask for confirmation.")
     var yes = false
 
     func run() async {
@@ -66,26 +72,26 @@ struct HubRestoreCommand: AsyncParsableCommand {
         await session.run { () throws(PushError) in
             let settings = try server.settings()
             try await session.confirm(
-                "Everything in \(settings.data) makes room for \(file), and what came after that backup is lost.", isSaid: yes)
+                "This replaces all data in \(settings.data) with \(file). Changes since that backup are lost.", isPreconfirmed: yes)
             let (flaw, renewed) = try await BackupFile(settings: settings).restore(
                 file, renewsSecrets: renewSecrets, isKeyLost: keyIsLost)
             let report = RenewedSecretsReport(json: renewed)
             return CommandResult(
                 json: ["file": .string(file), "replaced": flaw.map { .string($0.message) } ?? .null, "renewed": report.json]
             ) {
-                ["\($0.green("✓")) restored from \(file.printable)"] + (flaw.map { ["  before it, \($0.message)".printable] } ?? [])
+                ["\($0.green("✓")) restored from \(file.printable)"] + (flaw.map { ["  old database: \($0.message)".printable] } ?? [])
                     + report.lines()
             }
         }
     }
 }
 
-/// Options of commands that need the data folder itself.
+/// Options of commands that work on a data folder on this machine.
 struct FolderOptions: ParsableArguments {
-    @Option(help: "The data folder of the server.", completion: .directory)
+    @Option(help: "Data folder of the server.", completion: .directory)
     var data: String?
 
-    @Option(help: "The server's file of settings, which tells its data folder.", completion: .file())
+    @Option(help: "Settings file of the server, which names its data folder.", completion: .file())
     var config: String?
 
     @Flag(help: "Print one JSON object (schema \(ManagementSession.schema)) instead of text.")
@@ -93,12 +99,12 @@ struct FolderOptions: ParsableArguments {
 
     func folder() throws(PushError) -> String { try settings().data }
 
-    /// Of the server whose data folder is meant.
+    /// The settings of the server that uses the data folder.
     func settings() throws(PushError) -> ServerSettings {
         if data == nil, config == nil { try ServerOptions.checkVariable(Environment.variables) }
         guard data != nil || config != nil || Environment.variables[ServerOptions.variable] == nil else {
             throw PushError(
-                "usage.value", "\(ServerOptions.variable) names a server on the network, and this works on a data folder",
+                "usage.value", "\(ServerOptions.variable) names a server on the network, but this command needs a data folder",
                 hint: "name the folder with --data")
         }
         return try source.read().settings

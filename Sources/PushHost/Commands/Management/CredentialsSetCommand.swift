@@ -1,46 +1,51 @@
 import ArgumentParser
 import Delivery
 import FoundationEssentials
-import PushCore
+import PushModel
+import PushRuntime
 
 struct CredentialsSetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
-        abstract: "Give a hub a credential of its own.",
+        abstract: "Set a push credential of a hub.",
         discussion: """
-            What can be known of it is looked at before anything is kept; ask the push service itself with pushhost hub credentials \
-            check. Secrets come from files, from standard input for -, or are asked for on the terminal: they are never arguments, \
-            which any list of processes would show.
+            The credential is validated before it is stored; pushhost hub credentials check then tests it with the push service. Secrets \
+            are read from files, from standard input (-) or from the terminal, never from arguments, which other users can see.
+
+            Example: pushhost hub credentials set fcm news --service-account key.json
             """,
         subcommands: [SetAPNsCommand.self, SetFCMCommand.self, SetWNSCommand.self, SetWebPushCommand.self])
 }
 
 struct SetAPNsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "apns", abstract: "A signing key (.p8), or a certificate (.p12), of Apple's developer account.")
+        commandName: "apns", abstract: "Set an APNs signing key (.p8) or certificate (.p12) from Apple's developer account.",
+        discussion: """
+            Example: pushhost hub credentials set apns news --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ --topic com.example.app
+            """)
 
     enum Environment: String, ExpressibleByArgument, CaseIterable { case production, development }
 
-    @Option(help: "The signing key: AuthKey_ID.p8.", completion: .file(extensions: ["p8"]))
+    @Option(help: "Signing key file: AuthKey_ID.p8.", completion: .file(extensions: ["p8"]))
     var key: String?
 
-    @Option(help: "The id of the signing key; by default that in the name of its file.")
+    @Option(help: "Id of the signing key; default is the id in the file's name.")
     var keyID: String?
 
-    @Option(help: "The id of the team.")
+    @Option(help: "Id of the team in Apple's developer account.")
     var teamID: String?
 
-    @Option(help: "A certificate with its key in place of a signing key: a .p12 file.", completion: .file(extensions: ["p12"]))
+    @Option(help: "Certificate file (.p12) with its private key, instead of a signing key.", completion: .file(extensions: ["p12"]))
     var certificate: String?
 
     @Option(
-        help: "A file with the password of the .p12 file, - for standard input; asked for on a terminal if absent.", completion: .file())
+        help: "File with the password of the .p12 file, - for standard input; asked for on the terminal by default.", completion: .file())
     var passwordFile: String?
 
-    @Option(help: "The app's bundle id; by default that of the certificate.")
+    @Option(help: "Bundle id of the app; default is that of the certificate.")
     var topic: String?
 
-    @Option(help: "Where the app's devices are registered; by default what the certificate says, or else production.")
+    @Option(help: "APNs environment of the app's tokens; default is that of the certificate, or production.")
     var environment: Environment?
 
     @OptionGroup
@@ -53,21 +58,21 @@ struct SetAPNsCommand: AsyncParsableCommand {
             case (nil, let certificate?): try await identity(certificate)
             default:
                 throw PushError(
-                    "usage.value", "--key and --certificate are \(key == nil ? "both missing" : "both given")", hint: "give one of them")
+                    "usage.value", "--key and --certificate are \(key == nil ? "both missing" : "both given")", hint: "pass one of them")
             }
         }
     }
 
     private func token(_ path: String) async throws(PushError) -> [(String, String?)] {
-        if passwordFile != nil { throw PushError("usage.value", "--password-file belongs to --certificate", hint: "leave it out") }
+        if passwordFile != nil { throw PushError("usage.value", "--password-file needs --certificate", hint: "remove it") }
         let needed = [("--team-id", teamID), ("--topic", topic)].filter { $0.1 == nil }.map(\.0)
         guard needed.isEmpty else {
             throw PushError(
-                "usage.value", "--key needs \(needed.joined(separator: " and ")) beside it", hint: "see Apple's developer account")
+                "usage.value", "--key needs \(needed.joined(separator: " and "))", hint: "find them in Apple's developer account")
         }
         guard let keyID = keyID ?? Self.id(inName: path) else {
             throw PushError(
-                "usage.value", "the id of the signing key is not known", hint: "give --key-id; Apple calls the file AuthKey_ID.p8")
+                "usage.value", "unknown id of the signing key", hint: "pass --key-id; Apple names the file AuthKey_ID.p8")
         }
         let text = try await SecretFile(option: "--key", name: "signing key").key(path)
         return [
@@ -75,18 +80,18 @@ struct SetAPNsCommand: AsyncParsableCommand {
         ]
     }
 
-    /// `AuthKey_ABC123DEFG.p8`
+    /// The key id in a file name such as `AuthKey_ABC123DEFG.p8`.
     private static func id(inName path: String) -> String? {
         (path.split(separator: "/").last?.wholeMatch(of: /AuthKey_([0-9A-Za-z]{10})\.p8/)?.1).map(String.init)
     }
 
     private func identity(_ path: String) async throws(PushError) -> [(String, String?)] {
         for (option, value) in [("--key-id", keyID), ("--team-id", teamID)] where value != nil {
-            throw PushError("usage.value", "\(option) belongs to --key", hint: "leave it out")
+            throw PushError("usage.value", "\(option) needs --key", hint: "remove it")
         }
         let file = try await SecretFile(option: "--certificate", name: "certificate").bytes(path)
         let input = SecretFile(option: "--password-file", name: "password of the .p12 file")
-        // Some have none; those that have one are refused without it.
+        // Without a terminal the password is left out, because some files have none. The server rejects the file if it needs one.
         let password = passwordFile == nil && !PasswordPrompt().canAsk ? nil : try await input.line(passwordFile)
         return [
             ("certificate", Data(file).base64EncodedString()), ("password", password?.reveal()), ("topic", topic),
@@ -96,9 +101,11 @@ struct SetAPNsCommand: AsyncParsableCommand {
 }
 
 struct SetFCMCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "fcm", abstract: "A service account of the Firebase project.")
+    static let configuration = CommandConfiguration(
+        commandName: "fcm", abstract: "Set a service account of the Firebase project.",
+        discussion: "Example: pushhost hub credentials set fcm news --service-account key.json")
 
-    @Option(help: "The JSON file of the account's key, - for standard input.", completion: .file(extensions: ["json"]))
+    @Option(help: "JSON file with the account's key, - for standard input.", completion: .file(extensions: ["json"]))
     var serviceAccount: String
 
     @OptionGroup
@@ -113,12 +120,13 @@ struct SetFCMCommand: AsyncParsableCommand {
 
 struct SetWNSCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "wns", abstract: "The package SID and the client secret of an app in the Microsoft Store.")
+        commandName: "wns", abstract: "Set the package SID and client secret of an app in the Microsoft Store.",
+        discussion: "Example: pushhost hub credentials set wns news --package-sid ms-app://s-1-15-2-1 --client-secret-file secret.txt")
 
-    @Option(help: ArgumentHelp("The app's package SID.", valueName: "ms-app://…"))
+    @Option(help: ArgumentHelp("Package SID of the app.", valueName: "ms-app://…"))
     var packageSID: String
 
-    @Option(help: "A file with the client secret, - for standard input; asked for on a terminal if absent.", completion: .file())
+    @Option(help: "File with the client secret, - for standard input; asked for on the terminal by default.", completion: .file())
     var clientSecretFile: String?
 
     @OptionGroup
@@ -135,19 +143,23 @@ struct SetWNSCommand: AsyncParsableCommand {
 struct SetWebPushCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "webpush",
-        abstract: "The VAPID key that browsers' push services know the sender by.",
-        discussion: "Web apps subscribe with the public key. Subscriptions that were made with another one get nothing any more.")
+        abstract: "Set the VAPID key for Web Push.",
+        discussion: """
+            Web apps subscribe with the public key. Existing subscriptions with another key no longer work.
 
-    @Option(help: ArgumentHelp("Whom a push service may write to.", valueName: "mailto:…"))
+            Example: pushhost hub credentials set webpush news --subject mailto:ops@example.com --generate
+            """)
+
+    @Option(help: ArgumentHelp("Contact address for the push services.", valueName: "mailto:…"))
     var subject: String
 
-    @Option(help: "The private key, PEM or 32 bytes in base64url; - for standard input.", completion: .file())
+    @Option(help: "File with the private key, PEM or 32 bytes in base64url; - for standard input.", completion: .file())
     var key: String?
 
-    @Flag(help: "Make a new key.")
+    @Flag(help: "Generate a new key.")
     var generate = false
 
-    @Flag(help: "Do not ask before a new key takes the place of one.")
+    @Flag(help: "Do not ask for confirmation before replacing a key.")
     var yes = false
 
     @OptionGroup
@@ -157,7 +169,7 @@ struct SetWebPushCommand: AsyncParsableCommand {
         await options.set(.browser) { client, hub, path throws(PushError) in
             guard (key == nil) == generate else {
                 throw PushError(
-                    "usage.value", "--key and --generate are \(generate ? "both given" : "both missing")", hint: "give one of them")
+                    "usage.value", "--key and --generate are \(generate ? "both given" : "both missing")", hint: "pass one of them")
             }
             if let key { return try await body(SecretFile(option: "--key", name: "private key").key(key)) }
             let isReplaced = try await client.allItems(path).contains {
@@ -165,7 +177,7 @@ struct SetWebPushCommand: AsyncParsableCommand {
             }
             if isReplaced {
                 try await ManagementSession(isJSON: options.server.json).confirm(
-                    "The hub \(hub) has a VAPID key; whoever has subscribed with it gets nothing any more.", isSaid: yes)
+                    "This replaces the VAPID key of the hub \(hub). Existing subscriptions stop working.", isPreconfirmed: yes)
             }
             return body(WebPushSettings.newKey().reveal())
         }

@@ -1,42 +1,46 @@
 import ArgumentParser
-import PushCore
+import PushModel
 
-/// How much of a list is shown.
+/// Options that limit how much of a list is shown.
 struct ListOptions: ParsableArguments {
-    @Option(help: "At most so many.")
+    @Option(help: "Maximum number of items.")
     var top = 50
 
-    @Flag(help: "All of them.")
+    @Flag(help: "All items.")
     var all = false
 
     func validate() throws {
-        guard top > 0 else { throw ValidationError("--top \(top): give a number from 1 on, or --all") }
+        guard top > 0 else { throw ValidationError("--top \(top): expected a number from 1 on, or use --all") }
     }
 
     var limit: Int? { all ? nil : top }
 
-    /// The line below a list that is not complete.
+    /// The line below an incomplete list.
     func more(_ hasMore: Bool, _ palette: Palette) -> [String] {
-        hasMore ? [palette.dim("there are more: --all shows them")] : []
+        hasMore ? [palette.dim("more items exist: show them with --all")] : []
     }
 }
 
 struct DevicesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "devices",
-        abstract: "The devices of a hub: its installations, then registrations that stand for themselves.",
-        discussion: "Each option narrows the list. Handles are masked.")
+        abstract: "List the devices of a hub: installations and standalone registrations.",
+        discussion: """
+            Each option narrows the list. Handles are masked.
 
-    @Option(help: "Devices of this user.")
+            Example: pushhost devices --tag sports --platform apns
+            """)
+
+    @Option(help: "Only devices of this user.")
     var user: String?
 
-    @Option(help: "Devices with this tag.")
+    @Option(help: "Only devices with this tag.")
     var tag: String?
 
-    @Option(help: "Devices of this platform.", completion: .list(Platform.spellings))
+    @Option(help: "Only devices of this platform.", completion: .list(Platform.spellings))
     var platform: String?
 
-    @Option(help: "Devices whose last notification ended so.", completion: .list(OutcomeName.allCases.map(\.rawValue)))
+    @Option(help: "Only devices whose last notification had this outcome.", completion: .list(OutcomeName.allCases.map(\.rawValue)))
     var outcome: String?
 
     @OptionGroup

@@ -1,15 +1,17 @@
 import ArgumentParser
-import PushCore
+import PushModel
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Look for what is wrong with a server, whether it runs or not.",
+        abstract: "Check the setup of a server, running or not.",
         discussion: """
-            Changes nothing: settings, data folder, database, certificate, credentials, ports, the way to the push services and the clock are \
-            looked at.
+            Checks the settings, data folder, database, certificate, credentials, ports, connections to the push services and the clock. \
+            Changes nothing.
 
-            Exit codes: 0 all is well · 1 something is wrong.
+            Example: pushhost doctor --data /var/lib/pushhost
+
+            Exit codes: 0 all checks pass · 1 a check fails.
             """)
 
     @OptionGroup

@@ -1,12 +1,12 @@
 import ArgumentParser
-import PushCore
+import PushModel
 
-/// Which held removals are meant.
+/// Options that select held removals.
 struct HeldRemovalOptions: ParsableArguments {
-    @Option(help: "Removals of this notification.")
+    @Option(help: "Only removals due to this notification.")
     var notification: String?
 
-    @Option(help: "Removals with this reason, in the push service's own word, such as Unregistered.")
+    @Option(help: "Only removals with this reason of the push service, such as Unregistered.")
     var reason: String?
 
     var members: [(String, String?)] { [("notificationId", notification), ("reason", reason)] }
@@ -47,7 +47,7 @@ struct HeldRemovalsCommand: AsyncParsableCommand {
     }
 }
 
-/// What `pruned apply` and `pruned drop` share.
+/// Options and work that `pruned apply` and `pruned drop` share.
 struct HeldRemovalDecision: ParsableArguments {
     @OptionGroup
     var filter: HeldRemovalOptions
@@ -55,13 +55,13 @@ struct HeldRemovalDecision: ParsableArguments {
     @Flag(help: "All held removals of the hub.")
     var all = false
 
-    @Flag(help: "Count only, change nothing.")
+    @Flag(help: "Show how many devices are affected, and change nothing.")
     var dryRun = false
 
     @OptionGroup
     var target: HubOptions
 
-    /// A million removals take their time.
+    /// Time limit of the request; a million removals take minutes.
     private static let timeLimit = Duration.seconds(3600)
 
     func validate() throws {
@@ -70,8 +70,8 @@ struct HeldRemovalDecision: ParsableArguments {
     }
 
     /// - Parameters:
-    ///   - path: of the request: `apply` or `drop`.
-    ///   - done: what is said of so many devices, and what of a trial.
+    ///   - path: last part of the request's path: `apply` or `drop`.
+    ///   - done: makes the result line from the number of devices and whether it is a dry run.
     func run(_ path: String, done: @escaping @Sendable (String, _ isTrial: Bool) -> String) async {
         await target.run { client, hub throws(PushError) in
             var narrowed = JSONObject()
@@ -96,7 +96,11 @@ struct HeldRemovalDecision: ParsableArguments {
 struct ApplyHeldRemovalsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apply", abstract: "Remove the devices whose removal is held.",
-        discussion: "Devices that were registered again meanwhile stay. Example: pushhost pruned apply --notification ID --dry-run")
+        discussion: """
+            Devices that were registered again meanwhile stay.
+
+            Example: pushhost pruned apply --notification ID --dry-run
+            """)
 
     @OptionGroup
     var decision: HeldRemovalDecision

@@ -1,9 +1,11 @@
 import ArgumentParser
-import PushCore
+import PushModel
+import PushRuntime
 
 struct HubCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "hub", abstract: "Make, show and delete the hubs of a server, and what they send with; back them up and restore them.",
+        commandName: "hub", abstract: "Manage hubs and their push credentials; back up and restore all data.",
+        discussion: "Example: pushhost hub create news",
         subcommands: [
             HubListCommand.self, HubShowCommand.self, HubCreateCommand.self, HubDeleteCommand.self, HubCredentialsCommand.self,
             HubBackupCommand.self, HubRestoreCommand.self, HubRenewSecretsCommand.self,
@@ -12,7 +14,8 @@ struct HubCommand: AsyncParsableCommand {
 
 struct HubListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "All hubs of a server, or that of the connection string.")
+        commandName: "list", abstract: "List all hubs, or only the hub of the connection string.",
+        discussion: "Example: pushhost hub list")
 
     @OptionGroup
     var server: ServerOptions
@@ -32,9 +35,10 @@ struct HubListCommand: AsyncParsableCommand {
 }
 
 struct HubShowCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "show", abstract: "One hub.")
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show a hub: its size, push credentials and issues.", discussion: "Example: pushhost hub show news")
 
-    @Argument(help: "Its name; the only hub if absent.")
+    @Argument(help: "Name of the hub; may be left out if there is only one.")
     var name: String?
 
     @OptionGroup
@@ -55,17 +59,17 @@ struct HubShowCommand: AsyncParsableCommand {
             ("created", hub["createdAt"]?.string ?? ""), ("changed", hub["updatedAt"]?.string ?? ""),
         ]
         let credentials = hub["credentials"]?.array ?? []
-        for credential in credentials { rows.append(("credential", CredentialReport(credential)?.line ?? "of an unknown kind")) }
-        if let ttl = hub["registrationTTL"]?.string { rows.append(("registrations live", ttl)) }
+        for credential in credentials { rows.append(("credential", CredentialReport(credential)?.line ?? "unknown kind")) }
+        if let ttl = hub["registrationTTL"]?.string { rows.append(("registration TTL", ttl)) }
         if let metadata = hub["userMetadata"]?.string { rows.append(("metadata", metadata)) }
         for trouble in hub["troubles"]?.array ?? [] {
             let platform = trouble["platform"]?.string.flatMap { Platform(shortName: $0) }?.displayName ?? "a push service"
             let address = (trouble["origin"] ?? credentials.first { $0["platform"] == trouble["platform"] }?["address"])?.string
-            let finding = trouble["reason"]?.string.map { "refuses the hub's credential for now (\($0))" } ?? "answers nobody"
+            let finding = trouble["reason"]?.string.map { "rejects the hub's credential at present (\($0))" } ?? "does not answer"
             let words =
                 trouble["mixUp"]?.string
-                ?? "\(address.map { "\($0) " } ?? "")\(finding): the next push is tried at \(trouble["nextTryAt"]?.string ?? "a moment")"
-            rows.append(("trouble", "\(platform): \(words)"))
+                ?? "\(address.map { "\($0) " } ?? "")\(finding); next attempt at \(trouble["nextTryAt"]?.string ?? "an unknown time")"
+            rows.append(("issue", "\(platform): \(words)"))
         }
         return [palette.bold("hub \(hub["name"]?.string ?? "")".printable)] + rows.map { "  \($0.0.padded(to: 20))\($0.1.printable)" }
     }
@@ -73,16 +77,17 @@ struct HubShowCommand: AsyncParsableCommand {
 
 struct HubCreateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "create", abstract: "Make a hub, and show its keys, as connection strings.")
+        commandName: "create", abstract: "Create a hub and show its keys as connection strings.",
+        discussion: "Example: pushhost hub create news --registration-ttl P90D")
 
-    @Argument(help: "Its name.")
+    @Argument(help: "Name of the new hub.")
     var name: String
 
     @Option(
-        help: ArgumentHelp("How long registrations live after their last update, such as P90D; for ever if absent.", valueName: "duration"))
+        help: ArgumentHelp("Time after its last update when a registration expires, such as P90D; default: never.", valueName: "duration"))
     var registrationTTL: String?
 
-    @Option(help: "A text that the hub keeps for you.")
+    @Option(help: "Text to store with the hub.")
     var metadata: String?
 
     @OptionGroup
@@ -107,12 +112,12 @@ struct HubCreateCommand: AsyncParsableCommand {
 
 struct HubDeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "delete", abstract: "Delete a hub with everything in it.")
+        commandName: "delete", abstract: "Delete a hub with all its data.", discussion: "Example: pushhost hub delete news")
 
-    @Argument(help: "Its name.")
+    @Argument(help: "Name of the hub.")
     var name: String
 
-    @Flag(help: "Do not ask.")
+    @Flag(help: "Do not ask for confirmation.")
     var yes = false
 
     @OptionGroup
@@ -125,7 +130,7 @@ struct HubDeleteCommand: AsyncParsableCommand {
                 let path = ManagementClient.path("hubs", name)
                 let hub = try await client.get(path)
                 try await session.confirm(
-                    "The hub \(name) goes with its \(hub.number("registrations")) registrations and its keys.", isSaid: yes)
+                    "This deletes the hub \(name) with its keys and \(hub.number("registrations")) registrations.", isPreconfirmed: yes)
                 try await client.delete(path)
                 return CommandResult(json: ["name": .string(name)]) { ["\($0.green("✓")) hub \(name.printable) deleted"] }
             }
@@ -134,9 +139,9 @@ struct HubDeleteCommand: AsyncParsableCommand {
 }
 
 extension JSON {
-    /// A number as text; 0 where there is none.
+    /// The member `name` as text; "0" if it is absent.
     func number(_ name: String) -> String { String(self[name]?.int ?? 0) }
 
-    /// Texts of a list, in one line.
+    /// The strings of a list, joined by commas.
     func words(_ name: String) -> String { self[name]?.array?.compactMap(\.string).joined(separator: ", ") ?? "" }
 }

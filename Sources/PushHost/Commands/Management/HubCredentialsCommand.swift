@@ -1,25 +1,30 @@
 import ArgumentParser
-import PushCore
+import PushModel
+import PushRuntime
 
 struct HubCredentialsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "credentials",
-        abstract: "Show, set, check and remove what a hub sends to the push services with.",
-        discussion: "A hub without a credential of its own sends with that of the server's settings, where there is one.",
+        abstract: "Show, set, check and remove the push credentials of a hub.",
+        discussion: """
+            A hub without its own credential uses the one in the server's settings, if there is one.
+
+            Example: pushhost hub credentials check news
+            """,
         subcommands: [
             CredentialsShowCommand.self, CredentialsSetCommand.self, CredentialsCheckCommand.self, CredentialsRemoveCommand.self,
         ])
 }
 
-/// Which hub of which server.
+/// Options that choose the server and the hub.
 struct CredentialOptions: ParsableArguments {
-    @Argument(help: "The hub; the only one if absent.")
+    @Argument(help: "Name of the hub; may be left out if there is only one.")
     var hub: String?
 
     @OptionGroup
     var server: ServerOptions
 
-    /// Does the work with the path of the hub's credentials, shows what came of it and ends the program.
+    /// Does the work with the path of the hub's credentials, shows the result and ends the program.
     func run(
         _ work: (ManagementClient, _ hub: String, _ path: String) async throws(PushError) -> CommandResult
     ) async -> Never {
@@ -29,7 +34,7 @@ struct CredentialOptions: ParsableArguments {
         }
     }
 
-    /// Gives the hub the credential that `body` describes.
+    /// Sets the hub's credential from the members that `body` returns.
     func set(_ platform: Platform, _ body: () async throws(PushError) -> [(String, String?)]) async -> Never {
         await set(platform) { _, _, _ throws(PushError) in try await body() }
     }
@@ -51,7 +56,8 @@ struct CredentialOptions: ParsableArguments {
 
 struct CredentialsShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "What a hub sends with, its own or of the server's settings; nothing secret.")
+        commandName: "show", abstract: "Show a hub's push credentials, without secrets.",
+        discussion: "Example: pushhost hub credentials show news")
 
     @OptionGroup
     var options: CredentialOptions
@@ -69,12 +75,14 @@ struct CredentialsShowCommand: AsyncParsableCommand {
 struct CredentialsCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Ask the push services whether they take what a hub sends with; no device gets anything.",
+        abstract: "Test a hub's credentials with the push services. No device receives anything.",
         discussion: """
-            APNs and FCM are sent a push for a device that cannot exist (FCM only validates it), WNS is asked for an access token. \
-            The keys of Web Push are compared: which push service is asked, the subscriptions say.
+            Sends APNs and FCM a push for a device that cannot exist (FCM only validates it), and requests an access token from WNS. For \
+            Web Push, only the keys are compared, because each subscription names its own push service.
 
-            Exit codes: 0 all are good · 1 one is not.
+            Example: pushhost hub credentials check news
+
+            Exit codes: 0 all credentials are valid · 1 one is not.
             """)
 
     @OptionGroup
@@ -93,12 +101,13 @@ struct CredentialsCheckCommand: AsyncParsableCommand {
 
 struct CredentialsRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Take a hub's own credential away; that of the server's settings takes its place.")
+        commandName: "remove", abstract: "Remove a hub's own credential. The hub then uses the one in the server's settings.",
+        discussion: "Example: pushhost hub credentials remove apns news")
 
-    @Argument(help: "The push service: apns, fcm, wns or webpush.", completion: .list(["apns", "fcm", "wns", "webpush"]))
+    @Argument(help: "Push service: apns, fcm, wns or webpush.", completion: .list(["apns", "fcm", "wns", "webpush"]))
     var platform: String
 
-    @Flag(help: "Do not ask.")
+    @Flag(help: "Do not ask for confirmation.")
     var yes = false
 
     @OptionGroup
@@ -109,13 +118,13 @@ struct CredentialsRemoveCommand: AsyncParsableCommand {
         await options.run { client, hub, path throws(PushError) in
             guard let platform = Platform(name: platform), platform != .gcm else {
                 throw PushError(
-                    "usage.value", "there is no push service \"\(self.platform)\"", hint: "there are apns, fcm, wns and webpush")
+                    "usage.value", "unknown push service \"\(self.platform)\"", hint: "use apns, fcm, wns or webpush")
             }
             try await session.confirm(
-                "The hub \(hub) cannot send to \(platform.displayName) with its own credential any more.", isSaid: yes)
+                "This removes the \(platform.displayName) credential of the hub \(hub).", isPreconfirmed: yes)
             try await client.delete("\(path)/\(platform.shortName)")
             return CommandResult(json: ["platform": .string(platform.shortName)]) {
-                ["\($0.green("✓")) hub \(hub.printable) has no credential of its own for \(platform.displayName) any more"]
+                ["\($0.green("✓")) removed the \(platform.displayName) credential of hub \(hub.printable)"]
             }
         }
     }

@@ -1,15 +1,15 @@
 import ArgumentParser
-import PushCore
+import PushModel
 
-/// Options of commands that are about one hub.
+/// Options of commands that work on one hub.
 struct HubOptions: ParsableArguments {
-    @Option(help: "The hub; the only one if absent.")
+    @Option(help: "Name of the hub; may be left out if there is only one.")
     var hub: String?
 
     @OptionGroup
     var server: ServerOptions
 
-    /// Does the work with the hub of that name, shows what came of it and ends the program.
+    /// Does the work with the hub's name, shows the result and ends the program.
     func run(_ work: (ManagementClient, _ hub: String) async throws(PushError) -> CommandResult) async -> Never {
         await server.run { client throws(PushError) in
             try await work(client, try await client.hub(hub))

@@ -1,23 +1,28 @@
 import ArgumentParser
-import PushCore
+import PushModel
+import PushRuntime
 
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key",
-        abstract: "Show, make, rotate and revoke the keys to a hub, or to the whole server.",
-        discussion: "With --hub, or a connection string for a hub, the keys of that hub are meant, without it those that open every hub.",
+        abstract: "List, create, rotate and revoke access keys of a hub or of the server.",
+        discussion: """
+            With --hub, or a connection string of a hub, the commands work on the keys of that hub; otherwise on those that open every hub.
+
+            Example: pushhost key create ci --rights send --hub news
+            """,
         subcommands: [KeyListCommand.self, KeyCreateCommand.self, KeyRotateCommand.self, KeyRevokeCommand.self])
 }
 
-/// Whose keys are meant.
+/// Options that choose the server's keys or those of one hub.
 struct KeyOptions: ParsableArguments {
-    @Option(help: "The hub whose keys are meant; that of the connection string, or else the whole server, if absent.")
+    @Option(help: "Hub of the keys; default is the hub of the connection string, or all hubs.")
     var hub: String?
 
     @OptionGroup
     var server: ServerOptions
 
-    /// The path of a key or of all, and with which words it is asked for.
+    /// The path of all keys, followed by the encoded parts in `more`.
     func path(_ target: ManagementTarget, _ more: String...) -> String {
         let start = meant(target).map { ManagementClient.path("hubs", $0, "keys") } ?? ManagementClient.path("keys")
         return more.reduce(start) { "\($0)/\(ManagementClient.encoded($1))" }
@@ -25,10 +30,10 @@ struct KeyOptions: ParsableArguments {
 
     private func meant(_ target: ManagementTarget) -> String? { hub ?? target.hub }
 
-    /// For people.
+    /// What the keys open, in words for messages.
     func owner(_ target: ManagementTarget) -> String { meant(target).map { "of the hub \($0)" } ?? "to all hubs" }
 
-    /// Shows a key that has just come about: never again without being asked.
+    /// Shows a key after it was created or rotated. Its value is not shown again unless `--reveal` asks for it.
     func result(
         _ key: JSON, _ done: String, _ client: ManagementClient, _ places: [String] = ["primary", "secondary"]
     ) async -> CommandResult {
@@ -39,7 +44,8 @@ struct KeyOptions: ParsableArguments {
 }
 
 struct KeyListCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "All keys, without their values.")
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List keys.", discussion: "Example: pushhost key list --hub news --reveal")
 
     @Flag(help: "Show the values, as connection strings.")
     var reveal = false
@@ -57,16 +63,18 @@ struct KeyListCommand: AsyncParsableCommand {
 }
 
 struct KeyCreateCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "create", abstract: "Make a key, and show it.")
+    static let configuration = CommandConfiguration(
+        commandName: "create", abstract: "Create a key and show it.",
+        discussion: "Example: pushhost key create ci --rights send --hub news --ceiling 1000")
 
-    @Argument(help: "Its name.")
+    @Argument(help: "Name of the new key.")
     var name: String
 
-    @Option(help: "What it may do, separated by commas: listen, send, manage.", completion: .list(["listen", "send", "manage"]))
+    @Option(help: "Rights of the key, separated by commas: listen, send, manage.", completion: .list(["listen", "send", "manage"]))
     var rights: String
 
     @Option(
-        help: ArgumentHelp("Most devices that one send may reach without somebody else's leave; not with manage.", valueName: "devices"))
+        help: ArgumentHelp("Maximum number of devices per send without approval; not with manage.", valueName: "devices"))
     var ceiling: Int?
 
     @OptionGroup
@@ -74,7 +82,7 @@ struct KeyCreateCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard let ceiling, ceiling < 1 else { return }
-        throw ValidationError("--ceiling \(ceiling): give a number from 1 on")
+        throw ValidationError("--ceiling \(ceiling): expected a number from 1 on")
     }
 
     func run() async {
@@ -94,7 +102,7 @@ struct KeyCreateCommand: AsyncParsableCommand {
         for word in text.split(separator: ",") {
             let word = word.drop { $0 == " " }.lowercased()
             guard let right = AuthorizationRule.Right.allCases.first(where: { $0.rawValue.lowercased() == word }) else {
-                throw PushError("usage.value", "--rights: \"\(word)\" is no right", hint: "the rights are listen, send, manage")
+                throw PushError("usage.value", "--rights: unknown right \"\(word)\"", hint: "use listen, send or manage")
             }
             rights.append(right)
         }
@@ -105,18 +113,20 @@ struct KeyCreateCommand: AsyncParsableCommand {
 struct KeyRotateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate",
-        abstract: "Give a key a new value, and show it.",
+        abstract: "Replace a value of a key and show the new one.",
         discussion: """
-            A key has two values, and both open. Rotate the one that no client uses, move the clients to it, then rotate the \
-            other. The old value opens nothing from that moment on.
+            Both values of a key are valid. Rotate the one that no client uses, move the clients to it, then rotate the other. A replaced \
+            value is rejected at once.
+
+            Example: pushhost key rotate ci --secondary --hub news
             """)
 
     enum Place: String, EnumerableFlag { case primary, secondary }
 
-    @Argument(help: "Its name.")
+    @Argument(help: "Name of the key.")
     var name: String
 
-    @Flag(help: "Which of its values.")
+    @Flag(help: "Value to replace.")
     var place: Place
 
     @OptionGroup
@@ -125,19 +135,19 @@ struct KeyRotateCommand: AsyncParsableCommand {
     func run() async {
         await options.server.run { client throws(PushError) in
             let key = try await client.post(options.path(client.target, name, "rotate"), body: ["key": .string(place.rawValue)])
-            return await options.result(key, "the \(place.rawValue) value of \(name) is new", client, [place.rawValue])
+            return await options.result(key, "\(place.rawValue) value of \(name) replaced", client, [place.rawValue])
         }
     }
 }
 
 struct KeyRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "revoke", abstract: "Take a key away; it opens nothing from that moment on.")
+        commandName: "revoke", abstract: "Revoke a key. It is rejected at once.", discussion: "Example: pushhost key revoke ci --hub news")
 
-    @Argument(help: "Its name.")
+    @Argument(help: "Name of the key.")
     var name: String
 
-    @Flag(help: "Do not ask.")
+    @Flag(help: "Do not ask for confirmation.")
     var yes = false
 
     @OptionGroup
@@ -147,7 +157,8 @@ struct KeyRevokeCommand: AsyncParsableCommand {
         let session = ManagementSession(isJSON: options.server.json)
         await session.run { () throws(PushError) in
             let target = try options.server.target()
-            try await session.confirm("The key \(name) \(options.owner(target)) goes, and whoever uses it is shut out.", isSaid: yes)
+            try await session.confirm(
+                "This revokes the key \(name) \(options.owner(target)). Clients that use it lose access.", isPreconfirmed: yes)
             return try await ManagementClient.with(target) { client throws(PushError) in
                 try await client.delete(options.path(client.target, name))
                 return CommandResult(json: ["name": .string(name)]) { ["\($0.green("✓")) key \(name.printable) revoked"] }

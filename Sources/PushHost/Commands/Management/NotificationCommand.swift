@@ -1,18 +1,21 @@
 import ArgumentParser
-import PushCore
+import PushModel
+import PushRuntime
 
 struct NotificationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "notification",
-        abstract: "List what was sent, show what became of it, and cancel what is to be sent later or is under way.",
+        abstract: "List, show and cancel notifications.",
+        discussion: "Example: pushhost notification list --scheduled",
         subcommands: [NotificationListCommand.self, NotificationShowCommand.self, NotificationCancelCommand.self])
 }
 
 struct NotificationListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "The notifications of a hub, newest first.")
+        commandName: "list", abstract: "List the notifications of a hub, newest first.",
+        discussion: "Example: pushhost notification list --scheduled")
 
-    @Flag(help: "Only those that wait for their moment.")
+    @Flag(help: "Only scheduled notifications.")
     var scheduled = false
 
     @OptionGroup
@@ -38,7 +41,7 @@ struct NotificationListCommand: AsyncParsableCommand {
         for one in notifications {
             let counts = OutcomeCounts(one)
             table.add(
-                one["notificationId"]?.string ?? "", one["state"]?.string ?? "", one["tagExpression"]?.string ?? "everybody",
+                one["notificationId"]?.string ?? "", one["state"]?.string ?? "", one["tagExpression"]?.string ?? "everyone",
                 one["scheduledFor"]?.string ?? one["enqueuedAt"]?.string ?? "", String(counts.sent), String(counts.failed))
         }
         return table
@@ -47,13 +50,15 @@ struct NotificationListCommand: AsyncParsableCommand {
 
 struct NotificationShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "What has become of a notification so far.",
+        commandName: "show", abstract: "Show the results of a notification so far.",
         discussion: """
-            Exit codes: 0 it is shown, also where devices failed · 2 usage · 4 the server refuses: it does not know the notification. \
-            pushhost send tells by its exit code whether all devices were reached.
+            Example: pushhost notification show ID
+
+            Exit codes: 0 shown, even if devices failed · 2 usage · 4 server error, for example an unknown notification. To learn from the \
+            exit code whether all devices were reached, use pushhost send.
             """)
 
-    @Argument(help: "Its id.")
+    @Argument(help: "Id of the notification, as pushhost send prints it.")
     var id: String
 
     @OptionGroup
@@ -70,9 +75,10 @@ struct NotificationShowCommand: AsyncParsableCommand {
 struct NotificationCancelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",
-        abstract: "Cancel a notification that waits for its moment, or stop one that is under way: nobody else gets it.")
+        abstract: "Cancel a scheduled notification, or stop one in progress. Devices not reached yet do not receive it.",
+        discussion: "Example: pushhost notification cancel ID")
 
-    @Argument(help: "Its id.")
+    @Argument(help: "Id of the notification, as pushhost send prints it.")
     var id: String
 
     @OptionGroup

@@ -1,5 +1,5 @@
 import ArgumentParser
-import PushCore
+import PushModel
 
 struct PrunedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -17,23 +17,23 @@ struct PrunedCommand: AsyncParsableCommand {
         ])
 }
 
-/// Which of those that left are meant.
+/// Options that select removed devices.
 struct PrunedOptions: ParsableArguments {
-    @Option(help: "The registration or installation with this id.")
+    @Option(help: "Only the registration or installation with this id.")
     var id: String?
 
-    @Option(help: "Those that this notification made leave.")
+    @Option(help: "Only devices removed due to this notification.")
     var notification: String?
 
-    @Option(help: "Those that left for this reason, in the push service's own word, such as Unregistered.")
+    @Option(help: "Only devices removed for this reason of the push service, such as Unregistered.")
     var reason: String?
 
-    @Option(help: ArgumentHelp("Those that left at this moment or later, such as 2026-01-31T12:00:00Z.", valueName: "moment"))
+    @Option(help: ArgumentHelp("Only devices removed since this time, such as 2026-01-31T12:00:00Z.", valueName: "time"))
     var since: String?
 
     func validate() throws {
         guard let since, Timestamp(iso8601: since) == nil else { return }
-        throw ValidationError("--since \(since): give a moment such as 2026-01-31T12:00:00Z")
+        throw ValidationError("--since: invalid time \"\(since)\": write it as 2026-01-31T12:00:00Z")
     }
 
     var members: [(String, String?)] { [("id", id), ("notificationId", notification), ("reason", reason), ("since", since)] }
@@ -41,7 +41,8 @@ struct PrunedOptions: ParsableArguments {
 
 struct PrunedListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "The devices that left and can be brought back, the latest first.")
+        commandName: "list", abstract: "List removed devices that can be restored, newest first.",
+        discussion: "Example: pushhost pruned list --reason Unregistered")
 
     @OptionGroup
     var filter: PrunedOptions
@@ -56,13 +57,13 @@ struct PrunedListCommand: AsyncParsableCommand {
         await target.run { client, hub throws(PushError) in
             let (devices, hasMore) = try await client.items(ManagementClient.path("hubs", hub, "pruned"), filter.members, first: list.limit)
             return CommandResult(json: ["items": .array(devices), "hasMore": .bool(hasMore)]) { palette in
-                devices.isEmpty ? ["nobody has left"] : Self.table(devices).lines(palette) + list.more(hasMore, palette)
+                devices.isEmpty ? ["no removed devices"] : Self.table(devices).lines(palette) + list.more(hasMore, palette)
             }
         }
     }
 
     private static func table(_ devices: [JSON]) -> TextTable {
-        var table = TextTable("DEVICE", "PLATFORM", "TAGS", "LEFT", "REASON", "NOTIFICATION")
+        var table = TextTable("DEVICE", "PLATFORM", "TAGS", "REMOVED", "REASON", "NOTIFICATION")
         for device in devices {
             table.add(
                 device["installationId"]?.string ?? device["registrationId"]?.string ?? "", device["platform"]?.string ?? "",
@@ -75,19 +76,23 @@ struct PrunedListCommand: AsyncParsableCommand {
 
 struct PrunedRestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "restore", abstract: "Bring devices back that left; who has registered again stays as he is.",
-        discussion: "Each option narrows who is meant; without any, say --all.")
+        commandName: "restore", abstract: "Restore removed devices. Devices that registered again are left unchanged.",
+        discussion: """
+            Each option narrows the selection; without any, --all is required.
+
+            Example: pushhost pruned restore --notification ID --dry-run
+            """)
 
     @OptionGroup
     var filter: PrunedOptions
 
-    @Flag(help: "All of them.")
+    @Flag(help: "All removed devices of the hub.")
     var all = false
 
-    /// Half a hub takes its time.
+    /// Time limit of the request; restoring half of a large hub takes minutes.
     private static let patience = Duration.seconds(3600)
 
-    @Flag(help: "Only say how many would come back.")
+    @Flag(help: "Show how many devices would be restored, and change nothing.")
     var dryRun = false
 
     @OptionGroup
@@ -95,7 +100,7 @@ struct PrunedRestoreCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard filter.members.allSatisfy({ $0.1 == nil }), !all else { return }
-        throw ValidationError("say who is to come back: --id, --notification, --reason, --since, or --all")
+        throw ValidationError("no devices selected: use --id, --notification, --reason, --since or --all")
     }
 
     func run() async {
@@ -109,12 +114,12 @@ struct PrunedRestoreCommand: AsyncParsableCommand {
             return CommandResult(json: result) { palette in
                 let count = result["restored"]?.int ?? 0
                 let devices = "\(count) device\(count == 1 ? "" : "s")"
-                var lines = [dryRun ? "\(devices) would come back; nothing was changed" : "\(palette.green("✓")) \(devices) came back"]
+                var lines = [dryRun ? "\(devices) would be restored; nothing was changed" : "\(palette.green("✓")) \(devices) restored"]
                 for (name, words) in [
                     ("registeredAgain", "registered again meanwhile"), ("gone", "deleted or expired meanwhile"),
-                    ("unfit", "cannot come back as they are kept, the log says why"),
+                    ("unfit", "cannot be restored; see the server's log"),
                 ] {
-                    if let number = result[name]?.int, number > 0 { lines.append("  \(number) \(words): left as they are") }
+                    if let number = result[name]?.int, number > 0 { lines.append("  \(number) \(words): left unchanged") }
                 }
                 return lines
             }

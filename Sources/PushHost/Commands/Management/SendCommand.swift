@@ -1,23 +1,26 @@
 import ArgumentParser
-import PushCore
+import PushModel
+import PushRuntime
 
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
-        abstract: "Send a notification through a server, and show what became of it.",
+        abstract: "Send a notification through a server and show its results.",
         discussion: """
-            TEXT is the property "message" of a template notification: devices whose templates name it get it. To whom it goes \
-            must be said: --to with a tag expression, --broadcast, or --channel with a broadcast channel of APNs.
+            TEXT is the property "message" of a template notification; devices whose templates use it receive it. The recipients are \
+            required: --to with a tag expression, --broadcast, --plan, or --channel with an APNs broadcast channel.
 
-            Exit codes: 0 every device was reached, or it is scheduled · 1 none of the devices was reached · 2 usage · 4 the server \
-            refuses or does not answer · 5 it needs approval (pushhost approvals) · 6 nobody matches, with --fail-on-no-target · 7 some \
-            devices were reached, and others failed or the send was stopped · 130 interrupted: what was accepted goes on.
+            Example: pushhost send "We are back at noon" --to 'sports && !quiet'
+
+            Exit codes: 0 all devices reached, or scheduled · 1 no device reached · 2 usage · 4 server error, or the server is unreachable \
+            · 5 approval required (pushhost approvals) · 6 no recipients, with --fail-on-no-target · 7 some devices reached, and others \
+            failed or the send was stopped · 130 interrupted; accepted notifications are still sent.
             """)
 
-    @Argument(help: "The text to send.")
+    @Argument(help: "Text of the notification.")
     var text: String?
 
-    @Option(help: ArgumentHelp("A tag expression, such as 'sports && !quiet'.", valueName: "tags"))
+    @Option(help: ArgumentHelp("Tag expression that selects the recipients, such as 'sports && !quiet'.", valueName: "tags"))
     var to: String?
 
     @Flag(help: "Send to every device of the hub.")
@@ -25,52 +28,52 @@ struct SendCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Send to a broadcast channel of APNs (pushhost apns channels) and no device, with --native apns FILE.", valueName: "id"))
+            "Send to an APNs broadcast channel (pushhost apns channels) instead of devices, with --native apns FILE.", valueName: "id"))
     var channel: String?
 
     @Option(
         help: ArgumentHelp(
-            "Send to the devices of a plan (pushhost plan) that are there still, and to nobody else; its content needs not be repeated.",
+            "Send to the devices of a plan (pushhost plan) that still exist. The content may be left out; it is part of the plan.",
             valueName: "id"))
     var plan: String?
 
     @Option(
         help: ArgumentHelp(
-            "With --plan: how many devices may have joined, left or changed since, such as 250 or 2%; none if absent.", valueName: "number")
-    )
+            "With --plan: maximum number of devices that may have been added, removed or changed since, such as 250 or 2%; default is 0.",
+            valueName: "number"))
     var tolerance: String?
 
-    @Option(help: ArgumentHelp("A property of the message; may be repeated.", valueName: "name=value"))
+    @Option(help: ArgumentHelp("Property of the message; may be repeated.", valueName: "name=value"))
     var message: [String] = []
 
     @Option(
         parsing: .upToNextOption,
-        help: ArgumentHelp("Payloads as the push services take them: a platform and a file for each.", valueName: "platform file"),
+        help: ArgumentHelp("Native payloads: a platform and a file for each.", valueName: "platform file"),
         completion: .file())
     var native: [String] = []
 
-    @Option(help: ArgumentHelp("When: a moment such as 2026-12-24T18:00:00Z, or a duration from now on.", valueName: "time"))
+    @Option(help: ArgumentHelp("Time to send, such as 2026-12-24T18:00:00Z, or a duration from now such as 90m.", valueName: "time"))
     var at: String?
 
-    @Option(help: ArgumentHelp("How fast it goes out at most, in devices: 200/s, 1000/m or 5000/h.", valueName: "pace"))
+    @Option(help: ArgumentHelp("Maximum number of devices per time: 200/s, 1000/m or 5000/h.", valueName: "pace"))
     var pace: String?
 
-    @Option(help: ArgumentHelp("What it is for, shown to who may have to allow it.", valueName: "text"))
+    @Option(help: ArgumentHelp("Purpose, shown to approvers.", valueName: "text"))
     var note: String?
 
-    @Flag(help: "Reach ten devices at most, and try each once.")
+    @Flag(help: "Send to at most ten devices, with one attempt each.")
     var test = false
 
-    @Flag(help: "Show what each device would get, and send nothing.")
+    @Flag(help: "Show what each device would receive, and send nothing.")
     var dryRun = false
 
-    @Flag(help: "Do not ask before a broadcast.")
+    @Flag(help: "Do not ask for confirmation of a broadcast.")
     var yes = false
 
-    @Flag(help: "Exit with 6 when nobody matches.")
+    @Flag(help: "Exit with 6 if there are no recipients.")
     var failOnNoTarget = false
 
-    @Option(help: "The hub; the only one if absent.")
+    @Option(help: "Name of the hub; may be left out if there is only one.")
     var hub: String?
 
     @OptionGroup
@@ -79,27 +82,27 @@ struct SendCommand: AsyncParsableCommand {
     func validate() throws {
         if plan != nil {
             guard to == nil, !broadcast, channel == nil else {
-                throw ValidationError("--plan has its audience: leave out --to, --broadcast and --channel")
+                throw ValidationError("--plan already selects the recipients: remove --to, --broadcast and --channel")
             }
             guard !dryRun, !test else {
                 throw ValidationError(
-                    "--plan sends to all of its devices: leave out --dry-run and --test; pushhost plan show tells who they are")
+                    "--plan excludes --dry-run and --test: remove them; pushhost plan show lists the devices")
             }
             return
         }
-        guard tolerance == nil else { throw ValidationError("--tolerance goes with --plan: leave it out, or name a plan") }
+        guard tolerance == nil else { throw ValidationError("--tolerance needs --plan: add a plan, or remove --tolerance") }
         guard broadcast || to != nil || channel != nil else {
-            throw ValidationError("nobody is named to send to: give --to TAGS, or --broadcast for every device, or --plan ID")
+            throw ValidationError("no recipients: use --to TAGS, --broadcast, --plan ID or --channel ID")
         }
         guard channel == nil || !broadcast && to == nil else {
-            throw ValidationError("--channel goes to no device: leave out --to and --broadcast")
+            throw ValidationError("--channel excludes --to and --broadcast: remove them")
         }
         guard channel == nil || !dryRun else {
-            throw ValidationError("--dry-run shows devices, and a channel has none that a server knows")
+            throw ValidationError("--dry-run excludes --channel: the server does not know the devices of a channel")
         }
-        guard !(broadcast && to != nil) else { throw ValidationError("--to and --broadcast exclude each other: keep one of them") }
+        guard !(broadcast && to != nil) else { throw ValidationError("--to and --broadcast exclude each other: remove one of them") }
         guard to.map({ !$0.allSatisfy(\.isWhitespace) }) ?? true else {
-            throw ValidationError("--to is empty, which means nobody: give a tag expression, or --broadcast for every device")
+            throw ValidationError("--to is empty: write a tag expression, or use --broadcast for every device")
         }
     }
 
@@ -114,7 +117,7 @@ struct SendCommand: AsyncParsableCommand {
                 let sender = Sender(client: client, hub: try await client.hub(hub), progress: session.progress)
                 if dryRun { return try await preview(requests, sender) }
                 if broadcast {
-                    try await session.confirm("This goes to every device of the hub \(sender.hub).", isSaid: yes || test)
+                    try await session.confirm("This sends to every device of the hub \(sender.hub).", isPreconfirmed: yes || test)
                 }
                 return try await send(requests, sender)
             }
@@ -134,7 +137,7 @@ struct SendCommand: AsyncParsableCommand {
                 let known = try? await client.get(ManagementClient.path("hubs", sender.hub, "plans", plan))
                 let before = (known?["sentAs"]?.array ?? []).compactMap(\.string)
                 if !before.isEmpty {
-                    session.show { [$0.yellow("\(plan) was sent before, as \(before.joined(separator: ", ")): now it is sent once more")] }
+                    session.show { [$0.yellow("\(plan) has already been sent as \(before.joined(separator: ", ")); sending it again")] }
                 }
                 let report = try await Interruption().cancelling { () throws(PushError) in try await sender.send(request) }
                 return CommandResult(
@@ -172,7 +175,7 @@ struct SendCommand: AsyncParsableCommand {
 }
 
 extension DriftTolerance {
-    /// Throws `usage.value`.
+    /// Parses the value of `--tolerance`. Throws `usage.value`.
     fileprivate init(usage text: String) throws(PushError) {
         do throws(PushError) {
             try self.init(text)

@@ -1,17 +1,22 @@
 import ArgumentParser
-import PushCore
+import PushModel
 
 struct TagsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "tags", abstract: "The tags of a hub, and what tag expressions mean.",
-        discussion: "Without the name of a command it lists tags: pushhost tags news is pushhost tags list news.",
+        commandName: "tags", abstract: "List the tags of a hub, and explain or compare tag expressions.",
+        discussion: """
+            Without a subcommand it lists tags: pushhost tags news is short for pushhost tags list news.
+
+            Example: pushhost tags explain 'sports && !quiet'
+            """,
         subcommands: [TagsListCommand.self, TagsExplainCommand.self, TagsProveCommand.self], defaultSubcommand: TagsListCommand.self)
 }
 
 struct TagsListCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "The tags in use, most used first.")
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the tags in use, most used first.", discussion: "Example: pushhost tags list city:")
 
-    @Argument(help: "Only tags that begin so.")
+    @Argument(help: "Only tags with this prefix.")
     var prefix: String?
 
     @OptionGroup

@@ -1,12 +1,17 @@
 import ArgumentParser
-import PushCore
+import PushModel
+import PushRuntime
 
 struct TagsExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "explain", abstract: "How many registrations satisfy each part of a tag expression.",
-        discussion: "All parts are counted at one moment. For a tag that nobody has, the nearest one in use is named.")
+        commandName: "explain", abstract: "Count the registrations that match each part of a tag expression.",
+        discussion: """
+            All parts are counted in one snapshot. For a tag that is not in use, the most similar one in use is suggested.
 
-    @Argument(help: "A tag expression, in quotes.")
+            Example: pushhost tags explain 'sports && !quiet'
+            """)
+
+    @Argument(help: "Tag expression, in quotes.")
     var expression: String
 
     @OptionGroup

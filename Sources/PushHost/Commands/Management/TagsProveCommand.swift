@@ -1,18 +1,24 @@
 import ArgumentParser
-import PushCore
+import PushModel
+import PushRuntime
 import WebAPI
 
 struct TagsProveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "prove", abstract: "Whether two tag expressions name the same registrations, whatever these may be.",
-        discussion:
-            "Where they differ, the smallest registration that tells them apart is shown, and which of the two names it. It needs no server. "
-            + "Exit code 0: they name the same, 1: they differ.")
+        commandName: "prove", abstract: "Check whether two tag expressions are equivalent.",
+        discussion: """
+            Equivalent expressions match the same registrations in every hub. If they differ, the smallest registration that only one \
+            of them matches is shown. Needs no server.
 
-    @Argument(help: "A tag expression, in quotes.")
+            Example: pushhost tags prove '!(a || b)' '!a && !b'
+
+            Exit codes: 0 equivalent · 1 different · 2 usage.
+            """)
+
+    @Argument(help: "First tag expression, in quotes.")
     var first: String
 
-    @Argument(help: "Another one.")
+    @Argument(help: "Second tag expression, in quotes.")
     var second: String
 
     @Flag(help: "Print one JSON object (schema \(ManagementSession.schema)) instead of text.")
@@ -26,13 +32,13 @@ struct TagsProveCommand: AsyncParsableCommand {
         }
     }
 
-    /// Throws `tag_expression.invalid`, with which of the two it is.
+    /// Parses a tag expression. Throws `tag_expression.invalid` with the position of the argument (`first` or `second`) in the message.
     private static func read(_ text: String, _ which: String) throws(PushError) -> TagExpression {
         do {
             return try TagExpression(parsing: text)
         } catch {
             var refusal = PushError(error)
-            refusal.message = "of the \(which) expression: \(refusal.message)"
+            refusal.message = "in the \(which) expression: \(refusal.message)"
             throw refusal
         }
     }
@@ -41,17 +47,17 @@ struct TagsProveCommand: AsyncParsableCommand {
 
     private static func lines(_ proof: TagProof, _ first: TagExpression, _ second: TagExpression, _ palette: Palette) -> [String] {
         guard case .different(let example) = proof else {
-            return ["\(palette.green("✓")) they name the same registrations, whatever these may be"]
+            return ["\(palette.green("✓")) equivalent: both match the same registrations in every hub"]
         }
         let tags = example.tags.map { "\"\($0.text)\"" }
         let noun =
             tags.isEmpty
             ? "a registration without tags" : "a registration with the tag\(tags.count == 1 ? "" : "s") \(tags.joined(separator: ", "))"
         func line(_ name: String, _ isTaken: Bool, _ expression: TagExpression) -> String {
-            "  \(name)  \(isTaken ? palette.green("names it    ") : palette.red("does not    "))\(expression.description.printable)"
+            "  \(name)  \(isTaken ? palette.green("matches     ") : palette.red("no match    "))\(expression.description.printable)"
         }
         return [
-            "\(palette.red("✗")) they differ: \(noun.printable)", line("first ", example.isFirst, first),
+            "\(palette.red("✗")) different for \(noun.printable)", line("first ", example.isFirst, first),
             line("second", !example.isFirst, second),
         ]
     }

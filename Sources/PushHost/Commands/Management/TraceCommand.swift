@@ -1,30 +1,31 @@
 import ArgumentParser
 import HubWire
-import PushCore
+import PushModel
 
 struct TraceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trace",
-        abstract: "Why a phone shows a notification, or does not: its way, a line each, and one sentence.",
+        abstract: "Explain why a device did or did not show a notification.",
         discussion: """
-            Without --device: how many devices ended how, with an example of each.
+            Without --device, shows the number of devices for each result, with an example of each.
 
-            Exit codes: 0 there is an explanation, whatever it is · 2 usage · 4 the server refuses: it does not know the notification \
-            or the device.
+            Example: pushhost trace ID --device alice
+
+            Exit codes: 0 explained · 2 usage · 4 server error, for example an unknown notification or device.
             """)
 
-    @Argument(help: "The notification's id, as send prints it.")
+    @Argument(help: "Id of the notification, as pushhost send prints it.")
     var notification: String
 
     @Option(
-        help: "The device: an installation, a registration, a handle or its beginning, a user with all of his devices, a simulated phone.")
+        help: "Device: an installation, a registration, a handle or its beginning, a user (all devices), or a simulated phone.")
     var device: String?
 
     @OptionGroup
     var target: HubOptions
 
     func validate() throws {
-        if device?.isEmpty == true { throw ValidationError("--device \"\": name a device, or leave it out") }
+        if device?.isEmpty == true { throw ValidationError("--device is empty: name a device, or remove --device") }
     }
 
     func run() async {
@@ -33,7 +34,7 @@ struct TraceCommand: AsyncParsableCommand {
                 ManagementClient.path("hubs", hub, "notifications", notification, "trace"), [("device", device)])
             guard let answer = TraceAnswer(json) else {
                 throw PushError(
-                    "control.answer", "the answer is no trace: this is no PushHost, or another version",
+                    "control.answer", "the answer is not a trace: the server is not PushHost, or has another version",
                     details: [ManagementClient.fromServer: true])
             }
             return CommandResult(json: json) { TraceReport(palette: $0).lines(answer) }

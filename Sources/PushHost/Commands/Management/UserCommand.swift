@@ -1,32 +1,37 @@
 import ArgumentParser
-import PushCore
+import PushBackend
+import PushModel
+import PushRuntime
 
 struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",
-        abstract: "Manage the users of the app backend, who log in with a name and a password.",
+        abstract: "Manage the user accounts of the app backend.",
         discussion: """
-            Names that differ only in case are one user. A password is asked for on the terminal, unseen, or read from standard \
-            input with --password-stdin; it is never an argument, which any list of processes would show.
+            Names are not case-sensitive. Passwords are read from the terminal without echo, or from standard input with \
+            --password-stdin, never from arguments, which other users can see.
+
+            Example: pushhost user add alice
             """,
         subcommands: [UserAddCommand.self, UserPasswordCommand.self, UserListCommand.self, UserRemoveCommand.self])
 }
 
-/// Where a password comes from.
+/// Options that choose where a password is read from.
 struct PasswordOptions: ParsableArguments {
-    @Flag(help: "Read the password from standard input, one line, instead of asking for it.")
+    @Flag(help: "Read the password from standard input, one line, instead of the terminal.")
     var passwordStdin = false
 
-    /// Throws `usage.password`.
+    /// Reads the password. Throws `usage.password`.
     func read(for name: String) async throws(PushError) -> Secret {
         try await passwordStdin ? PasswordPrompt.line() : PasswordPrompt().ask(for: name)
     }
 }
 
 struct UserAddCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "add", abstract: "Make an account.")
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Create an account.", discussion: "Example: pushhost user add alice")
 
-    @Argument(help: "The user's name: letters, digits and - _ @ # .")
+    @Argument(help: "User name: letters, digits and - _ @ # .")
     var name: String
 
     @OptionGroup
@@ -51,9 +56,10 @@ struct UserAddCommand: AsyncParsableCommand {
 
 struct UserPasswordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "passwd", abstract: "Give a user a new password, and end the user's sessions.")
+        commandName: "passwd", abstract: "Set a new password for a user and end the user's sessions.",
+        discussion: "Example: pushhost user passwd alice")
 
-    @Argument(help: "The user's name.")
+    @Argument(help: "User name, as pushhost user list shows it.")
     var name: String
 
     @OptionGroup
@@ -69,7 +75,7 @@ struct UserPasswordCommand: AsyncParsableCommand {
             return try await ManagementClient.with(target) { client throws(PushError) in
                 try await client.put(ManagementClient.path("users", name, "password"), body: ["password": .string(secret.reveal())])
                 return CommandResult(json: ["username": .string(name)]) {
-                    ["\($0.green("✓")) the password of \(name.printable) is new"]
+                    ["\($0.green("✓")) changed the password of \(name.printable)"]
                 }
             }
         }
@@ -77,7 +83,8 @@ struct UserPasswordCommand: AsyncParsableCommand {
 }
 
 struct UserListCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "All users, by name.")
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List users by name.", discussion: "Example: pushhost user list")
 
     @OptionGroup
     var server: ServerOptions
@@ -96,12 +103,13 @@ struct UserListCommand: AsyncParsableCommand {
 
 struct UserRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Take an account away, with the user's sessions and secure payloads. Registered devices stay.")
+        commandName: "remove", abstract: "Remove an account with its sessions and secure payloads. Registered devices stay.",
+        discussion: "Example: pushhost user remove alice")
 
-    @Argument(help: "The user's name.")
+    @Argument(help: "User name, as pushhost user list shows it.")
     var name: String
 
-    @Flag(help: "Do not ask.")
+    @Flag(help: "Do not ask for confirmation.")
     var yes = false
 
     @OptionGroup
@@ -112,7 +120,7 @@ struct UserRemoveCommand: AsyncParsableCommand {
         await session.run { () throws(PushError) in
             let target = try server.target()
             try await session.confirm(
-                "The user \(name) cannot log in any more, and secure payloads from and to \(name) are gone.", isSaid: yes)
+                "This removes the user \(name), with all secure payloads from and to \(name).", isPreconfirmed: yes)
             return try await ManagementClient.with(target) { client throws(PushError) in
                 try await client.delete(ManagementClient.path("users", name))
                 return CommandResult(json: ["username": .string(name)]) { ["\($0.green("✓")) user \(name.printable) removed"] }

@@ -1,15 +1,16 @@
 import ArgumentParser
 import Glibc
-import PushCore
+import PushModel
 
 struct PlanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan",
-        abstract: "Say exactly who would get a notification, and what; nothing is sent.",
+        abstract: "Show exactly which devices would receive a notification, and what. Sends nothing.",
         discussion: """
-            pushhost plan --to TAGS [TEXT] asks a server, and keeps the plan there: pushhost send --plan ID sends to exactly its devices.
-            pushhost plan FILE runs a flow so that each of its sends is planned instead; it takes the options of pushhost run, and those
-            of the flow.
+            pushhost plan --to TAGS [TEXT] makes a plan on a server and stores it; pushhost send --plan ID sends to exactly its devices.
+            pushhost plan FILE runs a flow and plans each of its sends instead; it accepts the options of pushhost run and of the flow.
+
+            Example: pushhost plan "We are back at noon" --to 'sports && !quiet'
             """,
         subcommands: [PlanMakeCommand.self, PlanListCommand.self, PlanShowCommand.self, PlanFlowCommand.self],
         defaultSubcommand: PlanMakeCommand.self)
@@ -18,35 +19,38 @@ struct PlanCommand: AsyncParsableCommand {
 struct PlanMakeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "make",
-        abstract: "Say who would get a notification through a server, and what.",
+        abstract: "Make a plan on a server: which devices would receive a notification, and what.",
         discussion: """
-            Without a content it says whom the expression names. TEXT is the property "message" of a template notification.
+            Without content, the plan has the devices that match the tag expression. TEXT is the property "message" of a template \
+            notification.
 
-            Exit codes: 0 done · 2 usage · 4 the server refuses or does not answer · 6 nobody would get it, with --fail-on-no-target.
+            Example: pushhost plan make "We are back at noon" --to sports --all
+
+            Exit codes: 0 done · 2 usage · 4 server error, or the server is unreachable · 6 no recipients, with --fail-on-no-target.
             """)
 
-    @Argument(help: "The text that would be sent.")
+    @Argument(help: "Text of the notification.")
     var text: String?
 
-    @Option(help: ArgumentHelp("A tag expression, such as 'sports && !quiet'.", valueName: "tags"))
+    @Option(help: ArgumentHelp("Tag expression that selects the recipients, such as 'sports && !quiet'.", valueName: "tags"))
     var to: String?
 
-    @Flag(help: "Every device of the hub.")
+    @Flag(help: "Plan for every device of the hub.")
     var broadcast = false
 
-    @Option(help: ArgumentHelp("A property of the message; may be repeated.", valueName: "name=value"))
+    @Option(help: ArgumentHelp("Property of the message; may be repeated.", valueName: "name=value"))
     var message: [String] = []
 
     @Option(
         parsing: .upToNextOption,
-        help: ArgumentHelp("Payloads as the push services take them: a platform and a file for each.", valueName: "platform file"),
+        help: ArgumentHelp("Native payloads: a platform and a file for each.", valueName: "platform file"),
         completion: .file())
     var native: [String] = []
 
     @Flag(help: "Also list every device.")
     var all = false
 
-    @Flag(help: "Exit with 6 when nobody would get it.")
+    @Flag(help: "Exit with 6 if there are no recipients.")
     var failOnNoTarget = false
 
     @OptionGroup
@@ -54,11 +58,11 @@ struct PlanMakeCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard broadcast || to != nil else {
-            throw ValidationError("nobody is named to plan for: give --to TAGS, or --broadcast for every device")
+            throw ValidationError("no recipients: use --to TAGS or --broadcast")
         }
-        guard !(broadcast && to != nil) else { throw ValidationError("--to and --broadcast exclude each other: keep one of them") }
+        guard !(broadcast && to != nil) else { throw ValidationError("--to and --broadcast exclude each other: remove one of them") }
         guard to.map({ !$0.allSatisfy(\.isWhitespace) }) ?? true else {
-            throw ValidationError("--to is empty, which means nobody: give a tag expression, or --broadcast for every device")
+            throw ValidationError("--to is empty: write a tag expression, or use --broadcast for every device")
         }
     }
 
@@ -72,7 +76,7 @@ struct PlanMakeCommand: AsyncParsableCommand {
             return try await ManagementClient.with(try target.server.target()) { client throws(PushError) in
                 let plans = PlanSession(client: client, hub: try await client.hub(target.hub))
                 let plan = try await plans.make(request)
-                return try await PlanShowing(session: session, plans: plans, all: all)
+                return try await PlanDisplay(session: session, plans: plans, all: all)
                     .result(plan, status: failOnNoTarget && plan.total == 0 ? ExitStatus.noTarget : ExitStatus.pass)
             }
         }
@@ -82,23 +86,25 @@ struct PlanMakeCommand: AsyncParsableCommand {
 struct PlanFlowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "flow",
-        abstract: "Run a flow so that each of its sends is planned: nothing is sent, and a hub on another machine stays as it is.")
+        abstract: "Run a flow and plan each of its sends. Sends nothing, and does not change a hub on another machine.",
+        discussion: "Example: pushhost plan scripts/notify_users.lua --user alice")
 
-    @Flag(help: "Also list the devices of each send, the first 1,000.")
+    @Flag(help: "Also list the devices of each send, up to 1,000.")
     var all = false
 
     @OptionGroup
     var flow: RunCommand
 
     func run() async throws {
-        guard !flow.watch else { throw ValidationError("--watch is for pushhost run: leave it out") }
+        guard !flow.watch else { throw ValidationError("--watch works only with pushhost run: remove it") }
         let session = FlowSession(command: flow, isPlanned: !flow.flowHelp, told: all ? PlanRequest.mostTold : 0)
         Glibc.exit(await session.run(Interruption()).status)
     }
 }
 
 struct PlanListCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "The plans of a hub that are kept, newest first.")
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the stored plans of a hub, newest first.", discussion: "Example: pushhost plan list")
 
     @OptionGroup
     var list: ListOptions
@@ -116,7 +122,7 @@ struct PlanListCommand: AsyncParsableCommand {
     }
 
     private static func table(_ plans: [JSON]) -> TextTable {
-        var table = TextTable("PLAN", "TO", "PLANNED", "BY", "KEPT UNTIL", "#DEVICES", "#DUPLICATES", "#REFUSED")
+        var table = TextTable("PLAN", "TO", "PLANNED", "BY", "EXPIRES", "#DEVICES", "#DUPLICATES", "#REFUSED")
         for plan in plans {
             table.add(
                 plan["planId"]?.string ?? "", plan["audience"]?["tagExpression"]?.string ?? "everyone", plan["plannedAt"]?.string ?? "",
@@ -128,12 +134,13 @@ struct PlanListCommand: AsyncParsableCommand {
 }
 
 struct PlanShowCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "show", abstract: "A plan as it was made.")
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show a stored plan.", discussion: "Example: pushhost plan show p-0003 --all")
 
-    @Argument(help: "Its id.")
+    @Argument(help: "Id of the plan, as pushhost plan list shows it.")
     var id: String
 
-    @Flag(help: "Also list every device, each as it is now.")
+    @Flag(help: "Also list every device, in its current state.")
     var all = false
 
     @OptionGroup
@@ -144,14 +151,14 @@ struct PlanShowCommand: AsyncParsableCommand {
         await session.run { () throws(PushError) in
             try await ManagementClient.with(try target.server.target()) { client throws(PushError) in
                 let plans = PlanSession(client: client, hub: try await client.hub(target.hub))
-                return try await PlanShowing(session: session, plans: plans, all: all).result(try await plans.plan(id))
+                return try await PlanDisplay(session: session, plans: plans, all: all).result(try await plans.plan(id))
             }
         }
     }
 }
 
-/// How a plan is shown, with its devices where they are asked for.
-struct PlanShowing {
+/// Shows a plan, with its devices if `all` is set.
+struct PlanDisplay {
     let session: ManagementSession
     let plans: PlanSession
     let all: Bool
@@ -161,7 +168,7 @@ struct PlanShowing {
             return CommandResult(json: plan.document, lines: { PlanText(palette: $0).lines(plan) }, status: status)
         }
         guard session.isJSON else {
-            // To people devices are told as they come.
+            // As text, devices are printed page by page as they arrive.
             session.show { PlanText(palette: $0).lines(plan) + [$0.dim(PlanText.deviceTitle)] }
             try await plans.devices(of: id) { devices in session.show { _ in devices.map(PlanText.row) } }
             return CommandResult(json: .null, lines: { _ in [] }, status: status)

@@ -1,15 +1,20 @@
 import ArgumentParser
 import Bindings
 import Glibc
-import PushCore
+import PushLab
+import PushModel
+import PushRuntime
+import PushServer
 
 struct PluginCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plugin",
-        abstract: "Plugins: what changes a server's behaviour without building it anew.",
+        abstract: "Manage plugins, which extend the server without rebuilding it.",
         discussion: """
-            A plugin is a folder with an init.lua below plugins/. Those that plugins/plugins.yaml lists are live, in that order; a \
-            running server takes a change over at once.
+            A plugin is a folder below plugins/ with an init.lua. The plugins in plugins/plugins.yaml are live, in that order; a running \
+            server applies changes at once.
+
+            Example: pushhost plugin enable frequency-cap --grant
             """,
         subcommands: [
             PluginNewCommand.self, PluginListCommand.self, PluginCheckCommand.self, PluginTestCommand.self, PluginEnableCommand.self,
@@ -17,21 +22,21 @@ struct PluginCommand: AsyncParsableCommand {
         ])
 }
 
-/// Which plugins, of which server.
+/// Options that choose the plugins' folder and the server.
 struct PluginOptions: ParsableArguments {
-    @Option(help: "The folder of plugins; that of the settings if absent.", completion: .directory)
+    @Option(help: "Folder of the plugins; default is the one in the settings.", completion: .directory)
     var plugins: String?
 
-    @Option(help: "The data folder of the server.", completion: .directory)
+    @Option(help: "Data folder of the server.", completion: .directory)
     var data: String?
 
-    @Option(help: "The server's file of settings, which tells both folders.", completion: .file())
+    @Option(help: "Settings file of the server, which names both folders.", completion: .file())
     var config: String?
 
     @Flag(help: "Print one JSON object (schema \(ManagementSession.schema)) instead of text.")
     var json = false
 
-    /// Throws `settings.*`.
+    /// Reads the settings. Throws `settings.*`.
     func settings() throws(PushError) -> ServerSettings {
         var flags: [String: String] = [:]
         flags["plugins"] = plugins
@@ -43,11 +48,11 @@ struct PluginOptions: ParsableArguments {
 
     var session: ManagementSession { ManagementSession(isJSON: json) }
 
-    /// Changes the entry of a plugin in the list, which is made where there is none. Answers whether anything is another now. Of several
-    /// programs one changes it at a time.
+    /// Changes a plugin's entry in the list, and creates the entry if needed. Returns whether the list changed. A lock on the folder lets
+    /// one program change the list at a time.
     ///
-    /// Throws `plugin.list` where the list is gone of plugins that were live: with one that has this plugin alone they would not be any
-    /// more.
+    /// Throws `plugin.list` if the list is missing while other plugins have been live: a new list with this plugin alone would disable
+    /// them.
     func change(
         _ folder: PluginFolder, _ name: String, _ edits: (PluginList.Entry?) throws(PushError) -> [PluginList.Edit]
     ) throws(PushError) -> Bool {
@@ -58,11 +63,11 @@ struct PluginOptions: ParsableArguments {
             let others = PluginVersions(path: "\(try settings().data)/plugins").names.filter { $0 != name }
             guard others.isEmpty else {
                 throw PushError(
-                    "plugin.list", "\(folder.listPath) is gone, and \(others.joined(separator: ", ")) would be out of use with a new one",
-                    hint: "put it back; or begin with an empty file")
+                    "plugin.list", "\(folder.listPath) is missing; a new list would disable \(others.joined(separator: ", "))",
+                    hint: "restore the file, or create an empty one to disable them")
             }
         }
-        let text = try Self.text(of: folder)
+        let text = try folder.listText()
         let list = try PluginList(text: text, path: folder.listPath)
         let changed = try PluginList.changed(text, path: folder.listPath, name: name, try edits(list[name]))
         guard changed != text else { return false }
@@ -70,30 +75,16 @@ struct PluginOptions: ParsableArguments {
         return true
     }
 
-    /// What the server tells of its plugins; nil where none uses the data folder.
+    /// The server's report on its plugins; nil if no server uses the data folder.
     static func served(_ settings: ServerSettings, patience: Duration = ManagementClient.patience) async throws(PushError) -> JSON? {
         do throws(PushError) {
             return try await ManagementClient.with(.folder(settings.data)) { client throws(PushError) in
                 try await client.get(ManagementClient.path("plugins"), patience: patience)
             }
         } catch {
-            // One that is there and says nothing is another matter.
+            // A server that is running and does not answer is an error.
             guard error.code == "control.unreachable", error.details[ManagementClient.isUnsent] != false else { throw error }
             return nil
-        }
-    }
-
-    /// The list as it stands; empty where there is none.
-    static func list(of folder: PluginFolder) throws(PushError) -> PluginList {
-        try PluginList(text: try text(of: folder), path: folder.listPath)
-    }
-
-    private static func text(of folder: PluginFolder) throws(PushError) -> String {
-        do throws(PushError) {
-            return String(decoding: try TextFile.read(folder.listPath, limit: 1 << 20, kind: "script"), as: UTF8.self)
-        } catch {
-            guard error.code == "script.not_found" else { throw error }
-            return ""
         }
     }
 }

@@ -1,12 +1,19 @@
 import ArgumentParser
 import Bindings
 import Lua
-import PushCore
+import PushLab
+import PushModel
+import PushRuntime
+import PushServer
 
 struct PluginListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Show all plugins: what is live, what was refused and why, what each may do.",
-        discussion: "Where a server uses the data folder, it is asked what is live.")
+        commandName: "list", abstract: "List plugins: live versions, refusals with their reasons, and grants.",
+        discussion: """
+            If a server uses the data folder, its current state is shown.
+
+            Example: pushhost plugin list
+            """)
 
     @OptionGroup
     var options: PluginOptions
@@ -19,10 +26,10 @@ struct PluginListCommand: AsyncParsableCommand {
             var plugins = served?["plugins"]?.array ?? []
             let (fault, isRunning) = (served?["list"]?.string, served != nil)
             if !isRunning {
-                for entry in try PluginOptions.list(of: folder).entries { plugins.append(try await Self.report(entry, folder, settings)) }
+                for entry in try folder.list().entries { plugins.append(try await Self.report(entry, folder, settings)) }
             }
             let listed = Set(plugins.compactMap { $0["name"]?.string })
-            let others = (folder.names + NativeParts.plugins.map(\.name)).filter { !listed.contains($0) }
+            let others = (folder.names + NativeExtensions.plugins.map(\.name)).filter { !listed.contains($0) }
             let shown = plugins
             return CommandResult(
                 json: .object([
@@ -30,9 +37,9 @@ struct PluginListCommand: AsyncParsableCommand {
                     "unlisted": .array(others.map(JSON.string)),
                 ])
             ) { palette in
-                var lines = isRunning ? [] : [palette.dim("no server uses \(settings.data): this is what one would begin with")]
-                if let fault { lines.append("\(palette.red("✗")) the server goes on with the list as it was: \(fault)") }
-                if shown.isEmpty { lines.append("\(folder.listPath) lists no plugin: pushhost plugin enable NAME") }
+                var lines = isRunning ? [] : [palette.dim("no server uses \(settings.data): this is how one would start")]
+                if let fault { lines.append("\(palette.red("✗")) the server continues with the previous list: \(fault)") }
+                if shown.isEmpty { lines.append("\(folder.listPath) lists no plugins; add one with pushhost plugin enable NAME") }
                 for plugin in shown { lines += Self.lines(plugin, isRunning: isRunning, palette) }
                 if !others.isEmpty { lines.append("not listed: \(others.joined(separator: ", "))") }
                 return lines
@@ -40,13 +47,13 @@ struct PluginListCommand: AsyncParsableCommand {
         }
     }
 
-    /// A listed plugin, as it would begin.
+    /// Reports how a listed plugin would start.
     private static func report(_ entry: PluginList.Entry, _ folder: PluginFolder, _ settings: ServerSettings) async throws(PushError)
         -> JSON
     {
         let versions = PluginVersions(path: "\(settings.data)/plugins")
-        var report = PluginReport(
-            entry: entry, status: nil, refusal: nil, kept: versions.versions(of: entry.name), last: versions.last(of: entry.name))
+        var report = PluginReport(entry, kept: versions.versions(of: entry.name))
+        report.last = versions.last(of: entry.name)
         do {
             report.status = PluginStatus(unused: try await PluginProbe(folder: folder).tried(entry, versions: versions))
         } catch let error as PushError {
@@ -71,7 +78,7 @@ struct PluginListCommand: AsyncParsableCommand {
         var state =
             plugin["enabled"] == false
             ? "disabled" : live.map { Self.version($0) + pinned } ?? "not live"
-        if let open = live?["open"]?.array, !open.isEmpty { state += ", left alone" }
+        if let open = live?["open"]?.array, !open.isEmpty { state += ", suspended" }
         var lines = ["\(palette.bold(name))  \(state)"]
         if let refused = plugin["refused"] {
             let place = refused["at"]?.string.map { "\($0): " } ?? ""
@@ -80,13 +87,13 @@ struct PluginListCommand: AsyncParsableCommand {
             if !isRunning, plugin["enabled"] != false, plugin["pinned"]?.string == nil,
                 let last = plugin["last"]?.string
             {
-                lines.append(line("instead", "a server begins with version \(last), which was live last"))
+                lines.append(line("instead", "a server starts with version \(last), the last live one"))
             }
         }
-        if let trying = plugin["trying"]?.string { lines.append(line("trying", "\(trying): its specs run")) }
+        if let trying = plugin["trying"]?.string { lines.append(line("trying", "\(trying): its specs are running")) }
         let withheld = texts(plugin["withheld"])
         if !withheld.isEmpty {
-            lines.append(line("refuses", "what \(withheld.joined(separator: ", ")) decides about: it is fail_closed, and not live"))
+            lines.append(line("refuses", "all calls of \(withheld.joined(separator: ", ")): fail_closed, and not live"))
         }
         if let live {
             let hooks = texts(live["hooks"])
@@ -99,7 +106,7 @@ struct PluginListCommand: AsyncParsableCommand {
             }
             if let calls = live["calls"]?.int, calls > 0 {
                 let failures = live["failures"]?.int ?? 0
-                lines.append(line("calls", "\(calls), \(failures) of them failed"))
+                lines.append(line("calls", "\(calls), \(failures) failed"))
             }
             if let error = live["lastError"]?.string { lines.append(line("last", error)) }
             for capability in texts(live["missing"]) {
@@ -109,7 +116,7 @@ struct PluginListCommand: AsyncParsableCommand {
         let grants = texts(plugin["grants"])
         if !grants.isEmpty { lines.append(line("may", grants.joined(separator: ", "))) }
         let versions = (plugin["versions"]?.array ?? []).compactMap { $0["version"]?.string }
-        if versions.count > 1 { lines.append(line("kept", versions.joined(separator: ", "))) }
+        if versions.count > 1 { lines.append(line("versions", versions.joined(separator: ", "))) }
         return lines
     }
 }

@@ -1,20 +1,24 @@
 import ArgumentParser
 import Bindings
 import Lua
-import PushCore
+import PushLab
+import PushModel
+import PushServer
 
 struct PluginEnableCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "enable", abstract: "Make a plugin live: puts it into the list, behind the others.",
+        commandName: "enable", abstract: "Make a plugin live: adds it to the end of the list.",
         discussion: """
-            It is loaded and runs its specs first; what else pushhost plugin check would find is told. What it needs has to be granted: \
-            --grant, or pushhost plugin grant. Where a server runs, the command ends when it is live there.
+            Loads the plugin and runs its specs first, and reports the findings of pushhost plugin check. The capabilities that it needs \
+            must be granted, with --grant or pushhost plugin grant. If a server is running, waits until the plugin is live there.
+
+            Example: pushhost plugin enable frequency-cap --grant
             """)
 
-    @Argument(help: "The plugin's name.")
+    @Argument(help: "Name of the plugin, as pushhost plugin list shows it.")
     var name: String
 
-    @Flag(help: "Grant it all that it needs.")
+    @Flag(help: "Grant all capabilities that it needs.")
     var grant = false
 
     @OptionGroup
@@ -24,8 +28,8 @@ struct PluginEnableCommand: AsyncParsableCommand {
         await options.session.run { () async throws(PushError) in
             let settings = try options.settings()
             let folder = PluginFolder(path: settings.plugins)
-            let entry = try PluginOptions.list(of: folder)[name]
-            if let native = NativeParts.plugin(named: name) { return try await enable(native, entry, folder) }
+            let entry = try folder.list()[name]
+            if let native = NativeExtensions.plugin(named: name) { return try await enable(native, entry, folder) }
             let versions = PluginVersions(path: "\(settings.data)/plugins")
             let listed = entry ?? PluginList.Entry(name: name)
             let source = try versions.source(of: listed, in: folder)
@@ -36,7 +40,7 @@ struct PluginEnableCommand: AsyncParsableCommand {
                 [.enabled(true)] + (grant ? [.grants(PluginGrants.merged(entry?.grants ?? [], probe.grants.needs))] : [])
             }
             let missing = grant ? [] : probe.grants.missing
-            let takeOver = await TakeOver.settled(name, source, in: folder, settings)
+            let takeOver = await PluginRollout.settled(name, source, in: folder, settings)
             return CommandResult(
                 json: .object(
                     JSONObject([
@@ -45,9 +49,9 @@ struct PluginEnableCommand: AsyncParsableCommand {
                         ("findings", .array(findings.map(JSON.string))), ("server", takeOver.json),
                     ]))
             ) { palette in
-                [changed ? "\(palette.bold(name)) is enabled, version \(source.version)" : "\(palette.bold(name)) was enabled already"]
-                    + missing.map { "  needs \($0), which it was not granted: pushhost plugin grant \(name) \($0)" }
-                    + (findings.isEmpty ? [] : ["  pushhost plugin check \(name) finds what may be wrong in it"]) + takeOver.lines
+                [changed ? "\(palette.bold(name)) is enabled, version \(source.version)" : "\(palette.bold(name)) is already enabled"]
+                    + missing.map { "  needs \($0), which is not granted: pushhost plugin grant \(name) \($0)" }
+                    + (findings.isEmpty ? [] : ["  possible mistakes found: pushhost plugin check \(name)"]) + takeOver.lines
             }
         }
     }
@@ -69,16 +73,17 @@ extension PluginEnableCommand {
                 "name": .string(name), "changed": .bool(changed), "version": .string(NativePluginType.version), "missing": .array([]),
             ])
         ) { palette in
-            ["\(palette.bold(shown)) \(changed ? "is enabled, a part of the program" : "was enabled already")"]
+            ["\(palette.bold(shown)) \(changed ? "is enabled, compiled into the program" : "is already enabled")"]
         }
     }
 }
 
 struct PluginDisableCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "disable", abstract: "Take a plugin out of use; its place in the list, its grants and what it keeps stay.")
+        commandName: "disable", abstract: "Disable a plugin. Its position in the list, grants and stored values stay.",
+        discussion: "Example: pushhost plugin disable frequency-cap")
 
-    @Argument(help: "The plugin's name.")
+    @Argument(help: "Name of the plugin, as pushhost plugin list shows it.")
     var name: String
 
     @OptionGroup
@@ -92,7 +97,7 @@ struct PluginDisableCommand: AsyncParsableCommand {
                 return [.enabled(false)]
             }
             return CommandResult(json: .object(["name": .string(name), "changed": .bool(changed)])) { palette in
-                ["\(palette.bold(name)) \(changed ? "is disabled" : "was disabled already")"]
+                ["\(palette.bold(name)) \(changed ? "is disabled" : "is already disabled")"]
             }
         }
     }
@@ -100,13 +105,17 @@ struct PluginDisableCommand: AsyncParsableCommand {
 
 struct PluginGrantCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "grant", abstract: "Allow a plugin what it asks for.",
-        discussion: "Without a capability all are granted that it needs. docs/plugin-security.md says what each allows.")
+        commandName: "grant", abstract: "Grant capabilities to a plugin.",
+        discussion: """
+            Without CAPABILITY, all capabilities that the plugin needs are granted. docs/plugin-security.md describes each.
 
-    @Argument(help: "The plugin's name.")
+            Example: pushhost plugin grant frequency-cap kv
+            """)
+
+    @Argument(help: "Name of the plugin, as pushhost plugin list shows it.")
     var name: String
 
-    @Argument(help: "Such as hub.send, kv, http:api.example.com, secret:token.")
+    @Argument(help: "Capabilities, such as hub.send, kv, http:api.example.com, secret:token.")
     var capability: [String] = []
 
     @OptionGroup
@@ -120,7 +129,7 @@ struct PluginGrantCommand: AsyncParsableCommand {
             for text in capability { granted.append(try PluginGrants.capability(text)) }
             if capability.isEmpty {
                 let versions = PluginVersions(path: "\(try options.settings().data)/plugins")
-                let entry = try PluginOptions.list(of: folder)[name]
+                let entry = try folder.list()[name]
                 let source = try versions.source(of: entry ?? PluginList.Entry(name: name), in: folder)
                 granted = try await PluginProbe(folder: folder).load(source, entry, grantingAll: true).grants.needs
             }
@@ -136,12 +145,13 @@ struct PluginGrantCommand: AsyncParsableCommand {
 }
 
 struct PluginRevokeCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "revoke", abstract: "Take back what a plugin was allowed.")
+    static let configuration = CommandConfiguration(
+        commandName: "revoke", abstract: "Revoke capabilities of a plugin.", discussion: "Example: pushhost plugin revoke frequency-cap kv")
 
-    @Argument(help: "The plugin's name.")
+    @Argument(help: "Name of the plugin, as pushhost plugin list shows it.")
     var name: String
 
-    @Argument(help: "What it was granted.")
+    @Argument(help: "Capabilities to revoke.")
     var capability: [String]
 
     @OptionGroup
@@ -159,7 +169,7 @@ struct PluginRevokeCommand: AsyncParsableCommand {
                     throw PushError(
                         "plugin.not_granted", "\(name) was not granted \(stray)",
                         hint: entry.grants.isEmpty
-                            ? "it was granted nothing" : "it was granted \(entry.grants.map(\.description).joined(separator: ", "))")
+                            ? "it has no grants" : "its grants are \(entry.grants.map(\.description).joined(separator: ", "))")
                 }
                 left = entry.grants.filter { !revoked.contains($0) }
                 return [.grants(left)]
@@ -171,23 +181,27 @@ struct PluginRevokeCommand: AsyncParsableCommand {
 
 struct PluginRollbackCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rollback", abstract: "Make an older version of a plugin live, and keep it so whatever is in the folder.",
-        discussion: "Without a version: the one that was live before. --release lets the folder be live again.")
+        commandName: "rollback", abstract: "Make an older version of a plugin live and pin it, whatever the folder contains.",
+        discussion: """
+            Without VERSION, the version that was live before. --release removes the pin, so that the folder's content is live again.
 
-    @Argument(help: "The plugin's name.")
+            Example: pushhost plugin rollback frequency-cap
+            """)
+
+    @Argument(help: "Name of the plugin, as pushhost plugin list shows it.")
     var name: String
 
-    @Argument(help: "The first digits of the version's hash, as pushhost plugin list shows it.")
+    @Argument(help: "First digits of the version's hash, as pushhost plugin list shows it.")
     var version: String?
 
-    @Flag(help: "Let what is in the folder be live again.")
+    @Flag(help: "Remove the pin, so that the folder's content is live again.")
     var release = false
 
     @OptionGroup
     var options: PluginOptions
 
     func validate() throws {
-        guard !(release && version != nil) else { throw ValidationError("--release and a version exclude each other: keep one of them") }
+        guard !(release && version != nil) else { throw ValidationError("--release and VERSION exclude each other: remove one of them") }
     }
 
     func run() async {
@@ -196,9 +210,9 @@ struct PluginRollbackCommand: AsyncParsableCommand {
             let folder = PluginFolder(path: settings.plugins)
             let versions = PluginVersions(path: "\(settings.data)/plugins")
             try PluginGrants.checkIsScript(name)
-            // A server knows what is live: what is in the folder may have been refused.
+            // Asks the server for the live version, because it may have rejected the folder's content.
             let served = version == nil && !release ? try await PluginOptions.served(settings) : nil
-            guard let entry = try PluginOptions.list(of: folder)[name] else { throw PluginGrants.unlisted(name, in: folder) }
+            guard let entry = try folder.list()[name] else { throw PluginGrants.unlisted(name, in: folder) }
             var pinned: PluginSource?
             if !release {
                 let chosen: String
@@ -208,7 +222,7 @@ struct PluginRollbackCommand: AsyncParsableCommand {
                     _ = try await PluginProbe(folder: folder).load(source, entry, grantingAll: false)
                 } catch {
                     throw PushError(
-                        error.code, "version \(source.version) cannot be live as \(name) is listed: \(error.message)", hint: error.hint)
+                        error.code, "version \(source.version) of \(name) cannot be live: \(error.message)", hint: error.hint)
                 }
                 pinned = source
             }
@@ -217,12 +231,12 @@ struct PluginRollbackCommand: AsyncParsableCommand {
                 return [.pin(pinned?.version)]
             }
             if let pinned {
-                let (pin, takeOver) = (pinned.version, await TakeOver.settled(name, pinned, in: folder, settings))
+                let (pin, takeOver) = (pinned.version, await PluginRollout.settled(name, pinned, in: folder, settings))
                 return CommandResult(
                     json: .object(["name": .string(name), "version": .string(pin), "server": takeOver.json])
                 ) { palette in
                     [
-                        "\(palette.bold(name)) is pinned to version \(pin); pushhost plugin rollback \(name) --release lets the folder be live again"
+                        "\(palette.bold(name)) is pinned to version \(pin); undo with pushhost plugin rollback \(name) --release"
                     ] + takeOver.lines
                 }
             }
@@ -230,10 +244,12 @@ struct PluginRollbackCommand: AsyncParsableCommand {
             return CommandResult(
                 json: .object(["name": .string(name), "version": .null, "fault": fault.map { .string($0.message) } ?? .null])
             ) { palette in
-                guard let fault else { return ["\(palette.bold(name)) is what is in \(folder.folder(of: name)) again"] }
+                guard let fault else {
+                    return ["\(palette.bold(name)) is no longer pinned; the content of \(folder.folder(of: name)) is live again"]
+                }
                 return [
-                    "\(palette.bold(name)) is not pinned any more, but what is in its folder cannot be live: \(fault.message)",
-                    "  until it is mended the version stays live that is",
+                    "\(palette.bold(name)) is no longer pinned, but the content of its folder cannot be live: \(fault.message)",
+                    "  the current version stays live until that is fixed",
                 ]
             }
         }
@@ -241,7 +257,7 @@ struct PluginRollbackCommand: AsyncParsableCommand {
 }
 
 extension PluginRollbackCommand {
-    /// What keeps the folder of a plugin from being live.
+    /// The error that prevents the content of a plugin's folder from being live; nil if there is none.
     private static func fault(_ entry: PluginList.Entry, _ folder: PluginFolder) async -> PushError? {
         do throws(PushError) {
             let source = try folder.source(of: entry.name)
@@ -253,29 +269,29 @@ extension PluginRollbackCommand {
         }
     }
 
-    /// The version that was live before the one that is.
+    /// The version that was live before the current one.
     private static func before(
         _ entry: PluginList.Entry, _ served: JSON?, _ folder: PluginFolder, _ versions: PluginVersions
     ) async throws(PushError) -> String {
         let known = versions.versions(of: entry.name)
         let live = served?["plugins"]?.array?.first { $0["name"]?.string == entry.name }?["live"]?["version"]?.string
-        // What a server would begin with.
+        // The source that a server would start with.
         let source = try? folder.source(of: entry.name)
         let pin = entry.pin.flatMap { pin in known.contains { $0.hash.hasPrefix(pin) } ? pin : nil }
         let isFit = live == nil && pin == nil ? await fault(entry, folder) == nil : true
         let current = pin ?? live ?? (isFit ? source?.hash : versions.last(of: entry.name)?.hash) ?? ""
-        // Behind the one that is live; before all where that one could not be kept.
+        // The next older version; the newest one if the current version was not stored.
         let place = known.firstIndex { $0.hash.hasPrefix(current) }
         guard let before = known.dropFirst(place.map { $0 + 1 } ?? 0).first else {
             throw PushError(
-                "plugin.no_version", "no version of \(entry.name) before this one is kept in \(versions.path)",
-                hint: "the versions that were live are kept, the last \(PluginVersions.kept)")
+                "plugin.no_version", "no earlier version of \(entry.name) is stored in \(versions.path)",
+                hint: "only the last \(PluginVersions.kept) live versions are stored")
         }
         return before.hash
     }
 }
 
-/// What commands about grants have in common.
+/// Functions shared by the commands about grants.
 enum PluginGrants {
     static func capability(_ text: String) throws(PushError) -> Capability {
         do throws(Capability.Unreadable) {
@@ -286,15 +302,15 @@ enum PluginGrants {
         }
     }
 
-    /// Throws `plugin.native` for one that is a part of the program.
+    /// Throws `plugin.native` for a plugin that is compiled into the program.
     static func checkIsScript(_ name: String) throws(PushError) {
-        guard NativeParts.plugin(named: name) != nil else { return }
+        guard NativeExtensions.plugin(named: name) != nil else { return }
         throw PushError(
-            "plugin.native", "\(name) is a part of the program: it is granted nothing, and has no versions",
-            hint: "another program goes with and without it")
+            "plugin.native", "\(name) is compiled into the program: it has no grants and no versions",
+            hint: "to change or remove it, build another program")
     }
 
-    /// In the order in which they were granted.
+    /// Appends capabilities that are not covered yet, in the order in which they are granted.
     static func merged(_ old: [Capability], _ new: [Capability]) -> [Capability] {
         new.reduce(into: old) { all, capability in
             if !all.contains(where: { $0.covers(capability) }) { all.append(capability) }
@@ -302,12 +318,12 @@ enum PluginGrants {
     }
 
     static func unlisted(_ name: String, in folder: PluginFolder) -> PushError {
-        let names = folder.names + NativeParts.plugins.map(\.name)
+        let names = folder.names + NativeExtensions.plugins.map(\.name)
         return PushError(
             "plugin.not_listed", "\(folder.listPath) does not list \(name)",
             hint: names.contains(name)
                 ? "enable it first: pushhost plugin enable \(name)"
-                : nearest(name, in: names).map { "did you mean \($0)?" } ?? "pushhost plugin list shows what there is")
+                : nearest(name, in: names).map { "did you mean \($0)?" } ?? "see all names with pushhost plugin list")
     }
 
     static func result(_ name: String, _ grants: [Capability]) -> CommandResult {

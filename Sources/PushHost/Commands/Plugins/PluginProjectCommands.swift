@@ -2,14 +2,21 @@ import ArgumentParser
 import Bindings
 import Glibc
 import Lua
-import PushCore
+import PushLab
+import PushModel
+import PushRuntime
+import PushServer
 
 struct PluginNewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "new", abstract: "Begin a plugin: an init.lua that does something, and its spec.",
-        discussion: "Overwrites nothing.")
+        commandName: "new", abstract: "Create a plugin with an example init.lua and its spec.",
+        discussion: """
+            Does not overwrite files.
 
-    @Argument(help: "The plugin's name: small letters, digits and -.")
+            Example: pushhost plugin new frequency-cap
+            """)
+
+    @Argument(help: "Name of the new plugin: lower-case letters, digits and -.")
     var name: String
 
     @OptionGroup
@@ -29,7 +36,7 @@ struct PluginNewCommand: AsyncParsableCommand {
                 let next = [
                     ("pushhost plugin test \(name)", "run its spec"),
                     ("pushhost plugin enable \(name) --grant", "make it live in the server"),
-                    ("pushhost plugin list", "see how it does"),
+                    ("pushhost plugin list", "see its state"),
                 ]
                 return ["Wrote to \(path)"] + Self.table(files.map { ($0.path, $0.purpose) }, least: 24) + ["", "Next"]
                     + Self.table(next, least: 38)
@@ -37,7 +44,7 @@ struct PluginNewCommand: AsyncParsableCommand {
         }
     }
 
-    /// Lines of two columns, the second of which begins at the same place, with two blanks before it at least.
+    /// Formats rows as two columns with at least two spaces between them.
     private static func table(_ rows: [(String, String)], least: Int) -> [String] {
         let width = max(least, (rows.map(\.0.count).max() ?? 0) + 2)
         return rows.map { "  \($0.0.padded(to: width))\($0.1)" }
@@ -47,9 +54,15 @@ struct PluginNewCommand: AsyncParsableCommand {
 struct PluginCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Find mistakes in plugins, their manifests and their configuration.",
-        discussion: "Without a name all are checked. Exit codes: 0 no errors · 2 usage · 3 there are errors.")
+        discussion: """
+            Without NAME, all plugins are checked.
 
-    @Argument(help: "The plugins' names.")
+            Example: pushhost plugin check frequency-cap
+
+            Exit codes: 0 no errors · 2 usage · 3 errors.
+            """)
+
+    @Argument(help: "Names of plugins.")
     var name: [String] = []
 
     @OptionGroup
@@ -58,22 +71,22 @@ struct PluginCheckCommand: AsyncParsableCommand {
     func run() async {
         await options.session.run { () async throws(PushError) in
             let folder = try options.folder()
-            let list = try PluginOptions.list(of: folder)
+            let list = try folder.list()
             let settings = try options.settings()
             let versions = PluginVersions(path: "\(settings.data)/plugins")
-            // What is in use is checked, be it there or not; of those of the program nothing else could be wrong.
+            // All plugins in the folder, and enabled ones that are not in it: native or missing plugins.
             let used = list.entries.filter(\.isEnabled).map(\.name)
             let names = name.isEmpty ? folder.names + used.filter { !folder.names.contains($0) } : name
             guard !names.isEmpty else {
                 throw PushError(
-                    "plugin.not_found", "there is no plugin below \(folder.path)", hint: "pushhost plugin new NAME makes one to begin with")
+                    "plugin.not_found", "no plugins below \(folder.path)", hint: "create one with pushhost plugin new NAME")
             }
             var reports: [(name: String, findings: [String], error: LuaError?)] = []
             for name in names {
                 do throws(PushError) {
                     reports.append(try await Self.report(name, list[name], folder, versions))
                 } catch {
-                    // Whoever names one is told that it is none.
+                    // An unknown plugin is an error only if it was named on the command line.
                     guard self.name.isEmpty || error.code != "plugin.not_found" else { throw error }
                     reports.append((name, [], LuaError(error)))
                 }
@@ -90,7 +103,7 @@ struct PluginCheckCommand: AsyncParsableCommand {
                 lines: { palette in
                     reports.flatMap { report in
                         let error = report.error.map { Diagnostic($0, source: [], scriptName: "", palette: palette).lines } ?? []
-                        let verdict = report.error == nil && report.findings.isEmpty ? "fine" : "see below"
+                        let verdict = report.error == nil && report.findings.isEmpty ? "no findings" : "see below"
                         return ["\(palette.bold(report.name))  \(verdict)"] + report.findings + error
                     }
                 }, status: isWrong ? ExitStatus.script : ExitStatus.pass)
@@ -103,7 +116,7 @@ extension PluginCheckCommand {
         _ name: String, _ entry: PluginList.Entry?, _ folder: PluginFolder, _ versions: PluginVersions
     ) async throws(PushError) -> (name: String, findings: [String], error: LuaError?) {
         let probe = PluginProbe(folder: folder)
-        if let native = NativeParts.plugin(named: name) {
+        if let native = NativeExtensions.plugin(named: name) {
             do throws(LuaError) {
                 _ = try await probe.tried(native, entry ?? PluginList.Entry(name: name))
                 return (name, [], nil)
@@ -121,7 +134,7 @@ extension PluginCheckCommand {
             _ = try await probe.tried(source, entry, grantingAll: entry == nil)
             return (name, findings, nil)
         } catch {
-            // What cannot be read is among the findings already.
+            // A syntax error is already among the findings.
             return (name, findings, error.code == "script.syntax" && !findings.isEmpty ? nil : error)
         }
     }
@@ -129,16 +142,20 @@ extension PluginCheckCommand {
 
 struct PluginTestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "test", abstract: "Run the specs of plugins, each test in a world of its own.",
-        discussion: "Without a name those of all plugins. Options of pushhost test may follow.")
+        commandName: "test", abstract: "Run the specs of plugins, each test in isolation.",
+        discussion: """
+            Without NAME, the specs of all plugins are run.
 
-    @Argument(help: "The plugins' names.")
+            Example: pushhost plugin test frequency-cap
+            """)
+
+    @Argument(help: "Names of plugins.")
     var name: [String] = []
 
-    @Option(help: "Run only tests whose full name has this text in it.")
+    @Option(help: "Run only tests whose full name contains this text.")
     var filter: String?
 
-    @Flag(help: "Run again whenever a file changes.")
+    @Flag(help: "Run again when a file changes.")
     var watch = false
 
     @Flag(help: "Print TAP (Test Anything Protocol 14) instead of text.")
@@ -156,8 +173,8 @@ struct PluginTestCommand: AsyncParsableCommand {
         }
         if let name = name.first, specs == 0 {
             throw PushError(
-                "test.no_specs", "there is no file *_spec.lua below \(folder.folder(of: name))",
-                hint: "write \(folder.folder(of: name))/\(NewPlugin.spec(of: name)): docs/plugins.md shows one")
+                "test.no_specs", "no *_spec.lua file below \(folder.folder(of: name))",
+                hint: "write \(folder.folder(of: name))/\(NewPlugin.spec(of: name)); docs/plugins.md has an example")
         }
         var arguments = name.isEmpty ? [folder.path] : name.map(folder.folder(of:))
         if let filter { arguments += ["--filter", filter] }

@@ -1,0 +1,117 @@
+import PushModel
+
+// The app backend of the 2013 tutorial: one registration per installation, tagged with the bare name of its user.
+extension AppBackend {
+    /// Registers a device for the session's user and sends a test notification to that user.
+    ///
+    /// The device's registration is the first one with the installation id that has either the device's handle (holding the handle proves
+    /// holding the device) or the same tags, so the same user. Other registrations of that kind are deleted. Those of another user with
+    /// another handle are left unchanged: knowing an installation id must not suffice to unregister a device. So are templates and
+    /// registrations of installations, which this call never creates.
+    ///
+    /// Any device may set a user's bare name as a tag, and a topic may have the same name, so nothing private is sent to it.
+    ///
+    /// Throws `backend.installation_id` for an id that is not a UUID, as it could be another user's name, and `backend.reserved_tag` for a
+    /// user whose bare name, as a tag, would address other devices.
+    package func registerCurrentUser(
+        _ session: Session, installationID: String, handle: DeviceHandle
+    ) async throws(PushError) -> CurrentUserRegistration {
+        let session = try await accounts.session(for: session.token)
+        let installation = try Self.installationTag(installationID)
+        let user = try Self.bareTag(of: session.username)
+        let description = RegistrationDescription(handle: try handle.checked(), tags: [installation, user])
+        let registration: Registration
+        if let kept = try await keepFirst(description, installation) {
+            registration = kept
+        } else {
+            // Two concurrent calls may both find none and create one. Both then keep the same one.
+            let created = try await hub.createRegistration(description)
+            registration = try await keepFirst(description, installation, created: created) ?? created
+        }
+        let outcome = try await hub.send(
+            NotificationRequest(
+                audience: .expression(.tag(user)),
+                content: .native(AlertPayloads.currentUser(text: "Test notification for \(session.username)"))))
+        return CurrentUserRegistration(registration: registration, outcome: outcome)
+    }
+
+    /// Updates the device's first registration and deletes the others. Nil if there is none.
+    private func keepFirst(
+        _ description: RegistrationDescription, _ installation: Tag, created: Registration? = nil
+    ) async throws(PushError) -> Registration? {
+        var kept: Registration?
+        for found in try await hub.allRegistrations(.tag(installation)) where found.isOfDevice(description) {
+            if kept == nil {
+                kept = found.id == created?.id ? created : try await update(found, to: description)
+            } else {
+                do {
+                    try await hub.deleteRegistration(found.id, ifMatch: found.etag)
+                } catch  where ["hub.not_found", "hub.gone", "hub.precondition_failed"].contains(error.code) {
+                    // It was deleted or changed meanwhile, so it is not deleted here.
+                }
+            }
+        }
+        return kept
+    }
+
+    /// Retries if the registration changes meanwhile. Nil if it was deleted or now belongs to another device.
+    private func update(
+        _ found: Registration, to description: RegistrationDescription
+    ) async throws(PushError) -> Registration? {
+        var current = found
+        var tries = 1
+        while true {
+            do {
+                return try await hub.putRegistration(current.id, description, ifMatch: current.etag)
+            } catch  where error.code == "hub.precondition_failed" && tries < Self.maximumTries {
+                tries += 1
+                guard let changed = try await existingRegistration(current.id), changed.isOfDevice(description) else {
+                    return nil
+                }
+                current = changed
+            } catch  where error.code == "hub.not_found" || error.code == "hub.gone" {
+                return nil
+            }
+        }
+    }
+
+    private static func installationTag(_ id: String) throws(PushError) -> Tag {
+        guard id.isUUID, let tag = Tag(validating: id) else {
+            throw PushError(
+                "backend.installation_id", "invalid installation id: not a UUID",
+                hint: "create one when the app is installed, such as 0b6f7a8e-3c2d-4e5f-8a9b-1c2d3e4f5a6b", status: 400)
+        }
+        return tag
+    }
+
+    /// The bare name as a tag. Rejects names such as `username:bob` and installation ids, which are tags of other devices.
+    private static func bareTag(of username: String) throws(PushError) -> Tag {
+        let tag: Tag
+        do {
+            tag = try Tag(username)
+        } catch {
+            throw PushError(error)
+        }
+        guard !tag.isUserTag, !username.isUUID else {
+            throw PushError(
+                "backend.reserved_tag", "the user name \(username) cannot be a device's tag: that tag addresses other devices",
+                hint: "register with PUT /api/register, which adds the tag username:\(username)", status: 400)
+        }
+        return tag
+    }
+}
+
+extension Registration {
+    fileprivate func isOfDevice(_ description: RegistrationDescription) -> Bool {
+        installationID == nil && template == nil
+            && (handle == description.handle || Set(tags) == Set(description.tags))
+    }
+}
+
+extension String {
+    /// 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12 (RFC 9562, section 4), in either case.
+    fileprivate var isUUID: Bool {
+        let groups = utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        return groups.map(\.count) == [8, 4, 4, 4, 12] && groups.allSatisfy { $0.allSatisfy(\.isHexDigit) }
+    }
+}

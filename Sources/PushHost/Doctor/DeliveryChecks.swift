@@ -1,0 +1,75 @@
+import PushHub
+import PushModel
+import PushServer
+import Simulators
+import WebAPI
+
+/// Checks whether a running server can deliver at present.
+struct DeliveryChecks {
+    let settings: ServerSettings
+
+    private static let name = "delivery"
+    private static let patience = Duration.seconds(5)
+
+    func checks() async -> [Check] {
+        let folder = settings.data
+        let description = try? await ManagementClient.with(.folder(folder)) { client throws(PushError) in
+            try await client.get(ManagementClient.path("server"), patience: Self.patience)
+        }
+        guard let troubles = description?["troubles"]?.array else { return [] }
+        let states = description?["credentials"]?.array?.compactMap { CredentialState($0) } ?? []
+        let found = troubles.compactMap { HubIssue($0) }.map { trouble in
+            Self.check(trouble, address: states.first { $0.hub == trouble.hub && $0.platform == trouble.platform }?.credential.address)
+        }
+        var conditions = (description?["heldRemovals"]?.array ?? []).compactMap { HubHeldRemovals($0) }.map(Self.check)
+        if description?["lab"]?["isFull"]?.bool == true {
+            let count = description?["lab"]?["adoptedPhones"]?.int ?? 0
+            conditions.append(
+                .wrong(
+                    "lab", "the lab is full: it has created \(count) phones, and rejects pushes to further handles (LabFull)",
+                    "raise lab.phones in the settings; the handles may be valid"))
+        }
+        if description?["lab"]?["isOutOfMemory"]?.bool == true {
+            conditions.append(
+                .wrong(
+                    "lab", "the phones of the lab use \(PhoneLab.defaultStorageLimit >> 30) GiB, and all pushes are rejected (LabFull)",
+                    "end sessions of the lab, or restart the server; its phones are only in memory"))
+        }
+        if !conditions.isEmpty { return found + conditions }
+        guard found.isEmpty else { return found }
+        return [.well(Self.name, "all push services are reachable, and no tokens of the wrong environment were found")]
+    }
+
+    static func check(_ held: HubHeldRemovals) -> Check {
+        .wrong(
+            name, "hub \(held.hub): the removal of \(held.devices) devices is held (feedback.max_removed_share)",
+            "check that the credentials are for the environment of the app's builds; then use pushhost pruned held, apply or drop")
+    }
+
+    /// - Parameter address: where the hub's pushes are sent, if known.
+    static func check(_ trouble: HubIssue, address: String? = nil) -> Check {
+        let place = "hub \(trouble.hub): \(trouble.platform.displayName)"
+        if let words = trouble.wrongEnvironment {
+            let (finding, hint) = words.halves
+            return .wrong(name, "\(place): \(finding)", hint)
+        }
+        if let block = trouble.block {
+            let next = trouble.nextTry.map { "; next attempt at \($0.iso8601(fraction: false))" } ?? ""
+            return .wrong(
+                name, "\(place)\(address.map { " (\($0))" } ?? "") rejects the hub's credential at present (\(block.reason))\(next)",
+                block.explanation.isEmpty ? nil : block.explanation)
+        }
+        let moment = trouble.nextTry?.iso8601(fraction: false) ?? "an unknown time"
+        return .wrong(
+            name, "\(place)\((trouble.origin ?? address).map { " (\($0))" } ?? "") does not answer; next attempt at \(moment)",
+            "check the connection to the push service, and the log for its answers")
+    }
+}
+
+extension String {
+    /// The finding and the hint, which a semicolon separates.
+    fileprivate var halves: (String, String?) {
+        guard let range = firstRange(of: "; ") else { return (self, nil) }
+        return (String(self[..<range.lowerBound]), String(self[range.upperBound...]))
+    }
+}

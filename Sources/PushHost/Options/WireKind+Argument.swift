@@ -1,0 +1,4 @@
+import ArgumentParser
+import PushLab
+
+extension WireKind: ExpressibleByArgument {}

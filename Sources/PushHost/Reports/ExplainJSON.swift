@@ -1,0 +1,80 @@
+import Bindings
+import PushModel
+
+/// The output of `pushhost explain --json`, `pushhost.explain/1`.
+enum ExplainJSON {
+    static let schema = "pushhost.explain/1"
+
+    /// The complete topics that match a name; `suggestions` if none matches.
+    static func document(_ name: String, topics: [ReferenceTopic], suggestions: [String] = []) -> JSON {
+        [
+            "schema": .string(schema), "name": .string(name), "topics": .array(topics.map(JSON.init)),
+            "suggestions": .array(suggestions.map(JSON.string)),
+        ]
+    }
+
+    /// All topics, by name and summary.
+    static func index() -> JSON {
+        [
+            "schema": .string(schema),
+            "topics": .array(
+                ReferenceTopic.all.map { ["name": .string($0.name), "kind": .string($0.kind), "summary": .string($0.summary)] }),
+        ]
+    }
+}
+
+extension ReferenceTopic {
+    fileprivate var kind: String {
+        switch self {
+        case .binding: "binding"
+        case .type: "type"
+        case .error: "error"
+        }
+    }
+}
+
+extension JSON {
+    fileprivate init(_ topic: ReferenceTopic) {
+        var object: JSONObject = [
+            "name": .string(topic.name), "kind": .string(topic.kind), "summary": .string(topic.summary),
+        ]
+        switch topic {
+        case .binding(let binding):
+            object["signature"] = .string(binding.signature)
+            object["parameters"] = .array(
+                binding.parameters.map { parameter in
+                    [
+                        "name": .string(parameter.name), "type": .string(parameter.type.annotation),
+                        "required": .bool(parameter.isRequired), "summary": .string(parameter.summary),
+                    ]
+                })
+            object["returns"] = binding.returns.map { .string($0.type) } ?? .null
+            object["errors"] = .array(binding.errors.map(JSON.string))
+            object["example"] = .string(binding.example)
+        case .type(let type):
+            object["fields"] = .array(
+                type.fields.map { field in
+                    [
+                        "name": .string(field.name), "type": .string(field.type), "required": .bool(!field.isOptional),
+                        "summary": .string(field.summary),
+                    ]
+                })
+            object["values"] = .array(type.values.map(JSON.string))
+            object["methods"] = .array(type.methods.map { .string($0.name) })
+        case .error(let error):
+            object["when"] = .string(error.occasion)
+            object["cure"] = .string(error.cure)
+            object["kinds"] = .array(error.kinds.map { .string($0.rawValue) })
+            object["exit_codes"] = .array(error.exitCodes.map { .integer(Int64($0)) })
+            object["raised_by"] = .array(error.bindings.map { .string($0.name) })
+            object["example"] =
+                error.example.map { example in
+                    [
+                        "language": .string(example.language.rawValue), "mistake": .string(example.mistake),
+                        "cure": .string(example.cure),
+                    ]
+                } ?? .null
+        }
+        self = .object(object)
+    }
+}

@@ -1,0 +1,130 @@
+import Bindings
+import PushRuntime
+
+/// Prints the pages of `pushhost explain`.
+struct ExplainReport {
+    let palette: Palette
+
+    private static let width = 100
+
+    func page(_ topic: ReferenceTopic) -> [String] {
+        switch topic {
+        case .binding(let binding): page(binding)
+        case .type(let type): page(type)
+        case .error(let error): page(error)
+        }
+    }
+
+    /// One line per topic, for a name that matches several.
+    func list(_ topics: [ReferenceTopic]) -> [String] {
+        overview(topics.map { ($0.name, $0.summary) }) + ["", "For details run pushhost explain NAME."]
+    }
+
+    /// One line per topic; error codes by area.
+    func index() -> [String] {
+        heading("FUNCTIONS") + overview(BindingRegistry.all.map { ($0.name, $0.summary) })
+            + heading("TYPES") + overview(BindingRegistry.types.map { ($0.name, $0.summary) })
+            + heading("ERROR CODES") + overview(ErrorCatalogue.areas.map { ("\($0.name).*", $0.summary) })
+            + ["", "For details run pushhost explain with a NAME, an AREA such as tag, or a CODE."]
+    }
+
+    private func page(_ binding: Binding) -> [String] {
+        var lines = title(binding.signature) + binding.summary.wrapped(to: Self.width)
+        if !binding.parameters.isEmpty {
+            lines += heading(binding.style == .table ? "KEYS" : "PARAMETERS")
+            lines += members(binding.parameters.map { ($0.name, $0.type.phrase, !$0.isRequired, $0.summary) })
+        }
+        if let returns = binding.returns {
+            lines += heading("RETURNS") + ["  \(returns.type)"]
+            lines += returns.names.compactMap(BindingRegistry.type(named:)).map { "  pushhost explain \($0.name)" }
+        }
+        if !binding.errors.isEmpty {
+            let errors = binding.errors.map { ($0, ErrorCatalogue.entry($0)?.summary ?? "") }
+            lines += heading("ERRORS") + overview(errors)
+        }
+        return lines + heading("EXAMPLE") + code(binding.example)
+    }
+
+    private func page(_ type: TypeDescription) -> [String] {
+        var lines = title(type.name) + type.summary.wrapped(to: Self.width)
+        if !type.fields.isEmpty {
+            lines += heading("FIELDS") + members(type.fields.map { ($0.name, $0.type, $0.isOptional, $0.summary) })
+        }
+        if !type.values.isEmpty { lines += heading("ONE OF") + type.values.map { "  \"\($0)\"" } }
+        if !type.methods.isEmpty {
+            lines += heading("METHODS") + overview(type.methods.map { ($0.name, $0.summary) })
+        }
+        if !type.sources.isEmpty {
+            lines += heading("COMES FROM") + indented(type.sources.map(\.name).joined(separator: ", "))
+        }
+        return lines
+    }
+
+    private func page(_ error: ErrorDescription) -> [String] {
+        var lines = title(error.code) + error.summary.wrapped(to: Self.width)
+        lines += heading("WHEN") + indented(error.occasion) + heading("WHAT TO DO") + indented(error.cure)
+        lines += heading("THE RUN") + error.consequences.flatMap(indented)
+        if !error.bindings.isEmpty {
+            lines += heading("RAISED BY") + indented(error.bindings.map(\.name).joined(separator: ", "))
+        }
+        if let example = error.example {
+            lines += heading("INSTEAD OF") + code(example.mistake) + heading("WRITE") + code(example.cure)
+        }
+        return lines
+    }
+
+    // MARK: - Layout
+
+    /// The title in bold; its continuation lines are indented.
+    private func title(_ text: String) -> [String] {
+        let lines = text.wrapped(to: Self.width - 4)
+        return lines.prefix(1).map(palette.bold) + lines.dropFirst().map { palette.bold("    \($0)") } + [""]
+    }
+
+    private func heading(_ text: String) -> [String] { ["", palette.dim("\(text):")] }
+
+    private func code(_ text: String) -> [String] {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { $0.isEmpty ? "" : "  \($0)" }
+    }
+
+    private func indented(_ text: String) -> [String] { text.wrapped(to: Self.width - 2).map { "  \($0)" } }
+
+    /// One line per name, with its summary.
+    private func overview(_ rows: [(name: String, summary: String)]) -> [String] {
+        let width = rows.map(\.name.count).max() ?? 0
+        return rows.map { "  \($0.name.padded(to: width))  \($0.summary.firstClause)" }
+    }
+
+    /// A name with its type, and its summary on the following lines.
+    private func members(_ rows: [(name: String, type: String, isOptional: Bool, summary: String)]) -> [String] {
+        let width = rows.map(\.name.count).max() ?? 0
+        let margin = String(repeating: " ", count: width + 4)
+        return rows.flatMap { row in
+            ["  \(row.name.padded(to: width))  \(row.isOptional ? "optional, " : "")\(row.type)"]
+                + row.summary.wrapped(to: Self.width - margin.count).map { margin + $0 }
+        }
+    }
+}
+
+extension String {
+    /// The text before the first full stop, colon or semicolon.
+    fileprivate var firstClause: String {
+        let ends = [". ", ": ", "; "].compactMap { firstRange(of: $0)?.lowerBound }
+        let clause = self[..<(ends.min() ?? endIndex)]
+        return String(clause.last == "." ? clause.dropLast() : clause)
+    }
+
+    /// Wraps the text at blanks to lines of at most `width` characters.
+    fileprivate func wrapped(to width: Int) -> [String] {
+        var lines: [String] = []
+        var line = ""
+        for word in split(separator: " ") {
+            if !line.isEmpty, line.count + word.count + 1 > width {
+                lines.append(line)
+                line = ""
+            }
+            line += line.isEmpty ? word : " \(word)"
+        }
+        return lines + (line.isEmpty ? [] : [line])
+    }
+}

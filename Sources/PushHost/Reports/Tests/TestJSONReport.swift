@@ -1,0 +1,46 @@
+import Bindings
+import Lua
+import PushModel
+
+/// Test results as one JSON document, `pushhost.test/1`.
+struct TestJSONReport {
+    static let schema = "pushhost.test/1"
+
+    let document: JSON
+
+    /// The document for a test run that could not start.
+    static func refusal(_ error: LuaError, exitCode: Int32) -> JSON {
+        [
+            "schema": .string(schema), "verdict": "error", "exit_code": .integer(Int64(exitCode)), "error": JSON(error),
+        ]
+    }
+
+    init(_ files: [TestFile], _ summary: TestSummary, seed: UInt64) {
+        document = [
+            "schema": .string(Self.schema), "verdict": .string(summary.word.lowercased()),
+            "exit_code": .integer(Int64(summary.status)), "seed": .string(String(seed)),
+            "specs": .integer(Int64(summary.files)), "tests": .integer(Int64(summary.ran)),
+            "passed": .integer(Int64(summary.passed)), "failed": .integer(Int64(summary.failed)),
+            "pending": .integer(Int64(summary.pending)), "expectations": .integer(Int64(summary.expectations)),
+            "files": .array(files.map(JSON.init)),
+        ]
+    }
+}
+
+extension JSON {
+    fileprivate init(_ file: TestFile) {
+        self = [
+            "file": .string(file.script.name), "script": .string(file.script.version),
+            "error": file.failure.map(JSON.init) ?? .null, "tests": .array(file.records.map(JSON.init)),
+        ]
+    }
+
+    fileprivate init(_ record: TestRecord) {
+        self = [
+            "name": .string(record.test.name), "groups": .array(record.test.groups.map(JSON.string)),
+            "line": record.test.location.map { .integer(Int64($0.line)) } ?? .null, "status": .string(record.status.rawValue),
+            "expectations": .integer(Int64(record.expectations)), "failures": .array(record.failures.map(JSON.init)),
+            "log": .array(record.log.map(JSON.string)),
+        ]
+    }
+}

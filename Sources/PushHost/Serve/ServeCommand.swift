@@ -1,0 +1,50 @@
+import ArgumentParser
+import Glibc
+
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Serve a hub compatible with Azure Notification Hubs.",
+        discussion: """
+            Settings come from the settings file, environment variables (PUSHHOST_LISTEN_PORT for listen.port) and options; each \
+            overrides the one before. pushhost reference settings lists all settings.
+
+            Signals: on SIGTERM or Ctrl-C, the server finishes open requests and ends. On SIGHUP it reloads the settings and the \
+            certificate.
+
+            Example: pushhost serve --lab --data data --port 8080
+
+            Exit codes: 0 ended by a signal · 1 failed while running · 2 usage, an invalid setting, a port in use or an unusable file.
+            """)
+
+    @Option(help: "Settings file; default is pushhost.yaml in the working directory, if it exists.", completion: .file())
+    var config: String?
+
+    @Option(help: "Data folder.", completion: .directory)
+    var data: String?
+
+    @Option(help: "Address to listen on.")
+    var host: String?
+
+    @Option(help: "Port for plain HTTP; 0 picks a free one, none disables it.")
+    var port: String?
+
+    @Option(help: "Port for TLS; 0 picks a free one, none disables it.")
+    var tlsPort: String?
+
+    @Option(help: "URL of pushhost simulate, such as http://127.0.0.1:8090.")
+    var simulators: String?
+
+    @Flag(help: "Run simulated push services and phones in the server, and send only to them.")
+    var lab = false
+
+    @Flag(help: "Accept the user name as the password of app backend users without an account. Not for production.")
+    var tutorialMode = false
+
+    @Flag(help: "Show access keys at startup.")
+    var reveal = false
+
+    func run() async {
+        Glibc.exit(await ServeSession(command: self).run())
+    }
+}

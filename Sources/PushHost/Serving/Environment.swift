@@ -1,6 +1,0 @@
-import FoundationEssentials
-
-/// The variables of the process.
-enum Environment {
-    static var variables: [String: String] { ProcessInfo.processInfo.environment }
-}

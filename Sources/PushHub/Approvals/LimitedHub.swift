@@ -1,0 +1,25 @@
+import PushModel
+
+/// A hub for senders with a ceiling, such as flows and plugins.
+///
+/// A send above the ceiling throws `approval.required` (403), and is sent once it has been approved.
+package struct LimitedHub: ForwardingHub {
+    private let hub: NotificationHub
+    private let admission: SendAdmission?
+
+    package init(_ hub: NotificationHub, _ admission: SendAdmission?) { (self.hub, self.admission) = (hub, admission) }
+
+    package var base: any HubGateway { hub }
+
+    package func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome {
+        try await hub.send(request, admission: admission)
+    }
+
+    package func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome {
+        try await send(try await hub.request(planned))
+    }
+
+    package func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
+        try await hub.accept(request, at: moment, admission: admission).outcome
+    }
+}

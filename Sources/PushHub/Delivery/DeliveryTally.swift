@@ -1,0 +1,142 @@
+import PushModel
+
+/// The tally of one notification's delivery: the results so far, and which of them are stored.
+struct DeliveryTally: Sendable {
+    /// A device with its final result.
+    struct Settled: Sendable {
+        /// As in `SettledTarget`.
+        var order: Int
+        var device: DeviceOutcome
+        /// Row of the registration, if the result differs from that of its last push.
+        var changedRow: UInt32?
+    }
+
+    let sequence: Int64
+    /// As in ``StoredNotification``.
+    let origin: [String]
+    /// Without devices.
+    var outcome: NotificationOutcome
+    /// Whether all results stay in memory until the end, for a sender who waits for them.
+    private let keepsDevices: Bool
+    private var settled: [(order: Int, device: DeviceOutcome)] = []
+    private(set) var unkept = OutcomeBatch()
+    /// With the registration's id, because its row may be reused.
+    private var lastOutcomes: [(place: UInt32, id: RegistrationID, outcome: OutcomeName)] = []
+    private(set) var isKept = false
+    /// Devices that hooks have deferred.
+    var holds: DeferredDevices {
+        didSet { areDeferralsStored = areDeferralsStored && holds == oldValue }
+    }
+    private var areDeferralsStored = true
+    /// Whether the deferred devices differ from the stored ones.
+    var hasNewDeferrals: Bool { !areDeferralsStored }
+    private(set) var done = FinishedTargets()
+    /// Set once the audience is known.
+    var brake = RemovalBrake()
+
+    init(_ kept: StoredNotification, start: Timestamp, keepsDevices: Bool) {
+        self.keepsDevices = keepsDevices
+        sequence = kept.sequence
+        origin = kept.origin
+        outcome = kept.outcome
+        holds = kept.holds
+    }
+
+    /// The devices in the order of the targets; empty if results do not stay in memory.
+    var devices: [DeviceOutcome] { settled.sorted { $0.order < $1.order }.map(\.device) }
+
+    var isAbandoned: Bool {
+        let ends = Set(outcome.counts.values.joined().lazy.filter { $0.value > 0 }.map(\.key))
+        return ends.contains(.abandoned) && ends.isSubset(of: [.abandoned, .skipped])
+    }
+
+    /// Whether any device got nothing because the delivery was cancelled.
+    var hasAbandoned: Bool { outcome.counts.values.contains { $0[.abandoned, default: 0] > 0 } }
+
+    /// - Parameter table: tells whether a registration is still in its row; a new one must not get the outcome.
+    func progress(in table: RegistrationTable) -> NotificationProgress {
+        NotificationProgress(
+            sequence: sequence, outcome: outcome, devices: unkept,
+            lastOutcomes: lastOutcomes.reduce(into: Dictionary(minimumCapacity: lastOutcomes.count)) { kept, last in
+                if table.stands(last.id, at: last.place) { kept[last.place] = last.outcome }
+            }, holds: areDeferralsStored ? nil : holds)
+    }
+
+    /// - Parameter time: the time of the results.
+    mutating func add(_ results: [Settled], at time: Timestamp) {
+        if !results.isEmpty { unkept.mark(time) }
+        for result in results {
+            if keepsDevices { settled.append((result.order, result.device)) }
+            unkept.append(result.device)
+            if result.device.isRegistrationRemoved { outcome.countPruned(result.device) }
+            if let place = result.changedRow, let id = result.device.registrationID {
+                lastOutcomes.append((place, id, result.device.outcome))
+            }
+        }
+        for (end, devices) in results.ends { outcome.count(devices, end.platform, end.outcome) }
+        isKept = false
+    }
+
+    mutating func markStored() {
+        unkept = OutcomeBatch()
+        lastOutcomes = []
+        (isKept, areDeferralsStored) = (true, true)
+    }
+
+    /// Records that devices get nothing because the delivery was cancelled.
+    mutating func abandon(_ members: [UInt32], _ recipients: [Recipient], at moment: Timestamp) {
+        add(
+            zip(members, recipients).map { member, recipient in
+                Settled(order: Int(member), device: recipient.outcome(.abandoned, reason: "", Self.cancelledExplanation, size: 0))
+            }, at: moment)
+    }
+
+    mutating func skip(duplicates members: [UInt32], _ recipients: [Recipient], at moment: Timestamp) {
+        add(
+            zip(members, recipients).map { member, recipient in
+                Settled(order: SettledTarget.order(ofDuplicate: member), device: recipient.duplicateOutcome)
+            }, at: moment)
+    }
+
+    /// The explanation for abandoned devices.
+    static let cancelledExplanation = "the delivery was cancelled"
+
+    // MARK: - After a crash
+
+    /// Loads the devices that have results from earlier processes.
+    mutating func dropDelivered(in store: any NotificationStore) async throws(PushError) {
+        var start = 0
+        while true {
+            let page = try await store.devices(ofNotification: sequence, from: start, limit: 1000)
+            for device in page { done.insert(device) }
+            start += page.count
+            if page.count < 1000 { return }
+        }
+    }
+}
+
+/// The kind of a device's result, for counting.
+struct DeviceEnd: Hashable, Sendable {
+    var platform: Platform
+    var outcome: OutcomeName
+}
+
+extension [DeliveryTally.Settled] {
+    /// Counts results by kind. Most have the same kind as the one before.
+    var ends: [DeviceEnd: Int] {
+        var ends: [DeviceEnd: Int] = [:]
+        var last: (platform: Platform, outcome: OutcomeName, count: Int)?
+        func add() { if let last { ends[DeviceEnd(platform: last.platform, outcome: last.outcome), default: 0] += last.count } }
+        for index in indices {
+            let (platform, outcome) = (self[index].device.platform, self[index].device.outcome)
+            if last?.outcome == outcome, last?.platform == platform {
+                last?.count += 1
+            } else {
+                add()
+                last = (platform, outcome, 1)
+            }
+        }
+        add()
+        return ends
+    }
+}

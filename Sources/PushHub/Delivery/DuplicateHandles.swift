@@ -1,0 +1,123 @@
+import PushModel
+
+/// The duplicates of a run: targets whose handle another target has.
+///
+/// A duplicate is reported in the same step as the target that gets the push. So after a crash both are known to be done, even if one was
+/// removed. If a target is removed before its batch is due, one of its duplicates substitutes for it.
+struct DuplicateHandles: Sendable {
+    private struct Pair {
+        let original: UInt32
+        let duplicate: UInt32
+        var isOpen = true
+    }
+
+    /// Sorted by original, then by duplicate.
+    private var pairs: [Pair]
+    /// For each substitute, the original that it stands for.
+    private var origins: [UInt32: UInt32] = [:]
+    /// For each original, its current substitute.
+    private var heirs: [UInt32: UInt32] = [:]
+
+    init(_ targets: Targets) {
+        if targets.originals.isEmpty {
+            pairs = targets.duplicates.map { Pair(original: .max, duplicate: $0) }
+        } else {
+            pairs = zip(targets.originals, targets.duplicates).map { Pair(original: $0, duplicate: $1) }
+            pairs.sort { ($0.original, $0.duplicate) < ($1.original, $1.duplicate) }
+        }
+    }
+
+    var isEmpty: Bool { pairs.isEmpty }
+
+    /// Returns a duplicate that substitutes for a removed target. It is not a duplicate any more.
+    mutating func substitute(of member: UInt32) -> UInt32? {
+        let original = origins[member] ?? member
+        guard let place = places(of: original).first(where: { pairs[$0].isOpen }) else { return nil }
+        pairs[place].isOpen = false
+        let substitute = pairs[place].duplicate
+        (origins[substitute], heirs[original]) = (original, substitute)
+        return substitute
+    }
+
+    /// The duplicates of a target.
+    func duplicates(of member: UInt32) -> [UInt32] { open(of: member).map { pairs[$0].duplicate } }
+
+    /// Makes a duplicate a target of its own.
+    mutating func release(_ duplicate: UInt32, of member: UInt32) {
+        guard let place = places(of: origins[member] ?? member).first(where: { pairs[$0].duplicate == duplicate }) else { return }
+        pairs[place].isOpen = false
+    }
+
+    /// Removes and returns the duplicates of a target that is being reported; none if a substitute has replaced it.
+    mutating func take(of member: UInt32) -> [UInt32] {
+        let open = open(of: member)
+        for place in open { pairs[place].isOpen = false }
+        return open.map { pairs[$0].duplicate }
+    }
+
+    /// Duplicates that were not reported, ascending.
+    var rest: [UInt32] { pairs.lazy.filter(\.isOpen).map(\.duplicate).sorted() }
+
+    private func open(of member: UInt32) -> [Int] {
+        let original = origins[member] ?? member
+        guard (heirs[original] ?? original) == member else { return [] }
+        return places(of: original).filter { pairs[$0].isOpen }
+    }
+
+    private func places(of original: UInt32) -> Range<Int> {
+        var (low, high) = (0, pairs.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if pairs[middle].original < original { low = middle + 1 } else { high = middle }
+        }
+        let end = pairs[low...].firstIndex { $0.original != original }
+        return low..<(end ?? pairs.count)
+    }
+}
+
+extension SendPipeline {
+    typealias Reporting = ([SettledTarget]) async -> Void
+
+    /// An attempt with its current recipients. Substitutes replace targets that were removed.
+    func batch(_ attempt: DeliveryRun.Attempt, of run: inout DeliveryRun, _ look: Looking) async -> DeliveryRun.Batch {
+        let group = run.groups[attempt.group].recipients
+        var batch = DeliveryRun.Batch(attempt: attempt, size: run.groups[attempt.group].body.count)
+        var members = run.members(of: attempt)
+        while !members.isEmpty {
+            let left = batch.add(members, await look(members, group))
+            members = run.duplicateHandles.isEmpty ? [] : left.compactMap { run.duplicateHandles.substitute(of: $0) }
+        }
+        if !run.duplicateHandles.isEmpty { await part(&batch, group, of: &run, look) }
+        return batch
+    }
+
+    /// Adds duplicates as recipients whose handle now differs from their original's, because either registration has changed.
+    private func part(_ batch: inout DeliveryRun.Batch, _ group: RecipientGroup, of run: inout DeliveryRun, _ look: Looking) async {
+        var pairs: [(original: Int, duplicate: UInt32)] = []
+        for (index, member) in batch.members.enumerated() {
+            for duplicate in run.duplicateHandles.duplicates(of: member) { pairs.append((index, duplicate)) }
+        }
+        guard !pairs.isEmpty else { return }
+        var handles: [Int: Set<DeviceHandle>] = [:]
+        for (pair, recipient) in zip(pairs, await look(pairs.map(\.duplicate), group)) where !recipient.hasLeft {
+            let isNew = handles[pair.original, default: [batch.recipients[pair.original].handle]].insert(recipient.handle).inserted
+            guard isNew else { continue }
+            run.duplicateHandles.release(pair.duplicate, of: batch.members[pair.original])
+            _ = batch.add([pair.duplicate], [recipient])
+        }
+    }
+
+    /// Reports final results together with the duplicates of their targets.
+    func tell(_ settled: [SettledTarget], of run: inout DeliveryRun, _ look: Looking, _ report: Reporting) async {
+        var settled = settled
+        if !run.duplicateHandles.isEmpty {
+            let duplicates = settled.flatMap { run.duplicateHandles.take(of: UInt32(truncatingIfNeeded: $0.order)) }
+            if !duplicates.isEmpty { settled += zip(duplicates, await look(duplicates, RecipientGroup())).map(Self.skipped) }
+        }
+        if !settled.isEmpty { await report(settled) }
+    }
+
+    static func skipped(_ duplicate: UInt32, _ recipient: Recipient) -> SettledTarget {
+        SettledTarget(order: SettledTarget.order(ofDuplicate: duplicate), result: DeliveryResult(device: recipient.duplicateOutcome))
+    }
+}

@@ -1,0 +1,201 @@
+import PushModel
+
+/// Builds the hub's table from stored rows, without holding a full row longer than needed to read it.
+///
+/// If an installation has two rows, the newer one counts. The older one had expired, and the installation was written to another row
+/// while the store could not delete it. The older row and its registrations are left out and listed for deletion.
+package struct HubLoader: StoredHubReader {
+    private(set) var table = RegistrationTable()
+    private(set) var unreadable: [UnreadableRow] = []
+    private(set) var lastSequence: Int64 = 0
+    /// Number of rows with reserved tags that an older version accepted from clients. These tags are left out, because they address
+    /// other devices.
+    private(set) var rowsWithForeignTags = 0
+    /// Registrations of installations among these rows. The store has their reserved tags until the row is written again.
+    private(set) var foreignTags = ForeignTags()
+    private var index = AudienceIndex.Loader()
+    /// Tags of the current row.
+    private var tags: [AudienceIndex.Loader.ReadTag] = []
+    /// Template numbers by the store's template keys, and the last one used, which many consecutive rows share.
+    private var numbers: [Int64: UInt32] = [:]
+    private var last: (key: Int64, number: UInt32)?
+    /// Write and expiry times of installations, to resolve duplicates.
+    private var writeTimes = RowColumn<Writing?>(vacant: nil)
+    /// The tag `$UserId:{…}` of each installation with a user, by row.
+    private var users = RowColumn<TagFingerprint?>(vacant: nil)
+    /// Expiry times of the older rows of duplicate installations.
+    private var older: [String: Set<Timestamp>] = [:]
+    private var taken: (registrations: Set<UInt32>, installations: Set<UInt32>) = ([], [])
+    private var ends: (registrations: UInt32, installations: UInt32) = (0, 0)
+
+    private struct Writing: Sendable {
+        var moment: Timestamp?
+        var expiration: Timestamp
+
+        func isNewer(than other: Writing) -> Bool {
+            guard let moment, let theirs = other.moment, moment != theirs else { return expiration > other.expiration }
+            return moment > theirs
+        }
+    }
+
+    package init() {}
+
+    package mutating func expect(registrationsBelow end: UInt32) { table.expect(below: end) }
+
+    // MARK: - Installations
+
+    package mutating func add(_ placed: InstallationRow) throws(PushError) {
+        try check(placed.place)
+        ends.installations = max(ends.installations, placed.place + 1)
+        let (id, writing) = (placed.installation.id, Writing(moment: placed.installation.updatedAt, expiration: placed.expiration))
+        if let other = table.installations.place(of: id), let theirs = writeTimes[other] {
+            let isNewer = writing.isNewer(than: theirs)
+            let old = isNewer ? other : placed.place
+            table.leftovers.installationRemovals.append(old)
+            taken.installations.insert(old)
+            older[id, default: []].insert(isNewer ? theirs.expiration : writing.expiration)
+            guard isNewer else { return }
+            table.installations.withdraw(other)
+        }
+        writeTimes[placed.place] = writing
+        if let user = placed.installation.userID, let tag = try? Tag.user(user) { users[placed.place] = index.fingerprint(of: tag) }
+        let clean = placed.withoutForeignTags
+        if clean != placed { rowsWithForeignTags += 1 }
+        table.installations.set(clean, replacing: nil)
+    }
+
+    // MARK: - Registrations
+
+    package mutating func add(_ row: StoredRegistration, whole: () throws(PushError) -> Registration) throws(PushError) {
+        try add(row, whole: whole) { (loader) throws(PushError) in try loader.number(of: row, whole) }
+    }
+
+    /// - Parameter number: provides the number of the row's template.
+    private mutating func add(
+        _ row: StoredRegistration, whole: () throws(PushError) -> Registration,
+        template number: (inout HubLoader) throws(PushError) -> UInt32
+    ) throws(PushError) {
+        try check(row.place)
+        let packed = PackedRegistrationID(row.id)
+        let unusual = packed == nil ? RegistrationID(String(decoding: row.id, as: UTF8.self)) : nil
+        guard packed != nil || unusual != nil else {
+            throw PushError(
+                "hub.not_found", "invalid registration id \"\(String(decoding: row.id, as: UTF8.self).prefix(64))\"", hint: nil,
+                status: 404)
+        }
+        ends.registrations = max(ends.registrations, row.place + 1)
+        if let installation = row.installationID, isOutdated(installation, row.expiration) {
+            if let id = packed?.id ?? unusual { leave(row.place, id, row.expiration) }
+            return
+        }
+        let addresses = addresses(of: row)
+        if try index.read(row.tags, into: &tags, of: addresses) {
+            if let addresses { foreignTags.note(try whole(), keeping: { [index] in index.isAddress($0, addresses) }) }
+            rowsWithForeignTags += 1
+        }
+        let number = try number(&self)
+        if row.platform == .apns, row.handle.count == 2 * DeviceHandle.tokenSize {
+            withUnsafeTemporaryAllocation(byteCount: DeviceHandle.tokenSize, alignment: 8) { bytes in
+                let isToken = DeviceHandle.pack(row.handle, into: bytes)
+                let handle = isToken ? UnsafeRawBufferPointer(bytes) : row.handle
+                table.load(row, packed, unusual, handle: handle, isToken: isToken, template: number)
+            }
+        } else {
+            table.load(row, packed, unusual, handle: row.handle, isToken: false, template: number)
+        }
+        index.insert(row.place, tags)
+        if row.installationID == nil { table.expire(row.place, at: row.expiration) }
+    }
+
+    package mutating func add(_ placed: RegistrationRow) throws(PushError) {
+        let registration = placed.registration
+        let tags = Array(registration.tags.lazy.map(\.text).joined(separator: ",").utf8)
+        var id = registration.id.text
+        let result: Result<Void, PushError> = id.withUTF8 { id in
+            tags.withUnsafeBytes { tags in
+                registration.handle.withTextBytes { handle in
+                    Result { () throws(PushError) in
+                        try add(
+                            StoredRegistration(
+                                place: placed.place, id: UnsafeRawBufferPointer(id), platform: registration.platform, handle: handle,
+                                tags: tags, templateKey: nil, pushVariables: registration.pushVariables,
+                                installationID: registration.installationID, expiration: registration.expiration),
+                            whole: { registration }
+                        ) { $0.table.loadTemplate(registration.template) }
+                    }
+                }
+            }
+        }
+        try result.get()
+    }
+
+    /// Uses the installation, not the registration's row, in which an older version may have stored a client's tags. If the installation is
+    /// unreadable, its user is unknown.
+    private func addresses(of row: StoredRegistration) -> AudienceIndex.Loader.Addresses? {
+        guard let installation = row.installationID else { return nil }
+        let user = table.installations.place(of: installation).flatMap { users[$0] }
+        return AudienceIndex.Loader.Addresses(installation: installation, user: user)
+    }
+
+    private func isOutdated(_ installation: String, _ expiration: Timestamp) -> Bool {
+        guard let moments = older[installation], moments.contains(expiration) else { return false }
+        return table.installations.place(of: installation).flatMap { writeTimes[$0]?.expiration } != expiration
+    }
+
+    /// Marks a row for deletion from the store.
+    private mutating func leave(_ place: UInt32, _ id: RegistrationID, _ moment: Timestamp) {
+        taken.registrations.insert(place)
+        let departure = RegistrationDeparture(.expired, at: moment)
+        table.leftovers.removals.append(RemovedRegistration(place: place, id: id, departure: departure))
+    }
+
+    private mutating func number(
+        of row: StoredRegistration, _ whole: () throws(PushError) -> Registration
+    ) throws(PushError) -> UInt32 {
+        guard let key = row.templateKey else { return TemplateRegister.none }
+        if let number = last?.key == key ? last?.number : numbers[key] {
+            table.shareTemplate(number)
+            last = (key, number)
+            return number
+        }
+        let number = table.loadTemplate(try whole().template)
+        numbers[key] = number
+        return number
+    }
+
+    // MARK: - Other records
+
+    package mutating func add(_ outcome: OutcomeName, at place: UInt32) { table.load(outcome, at: place) }
+
+    package mutating func add(_ departure: RegistrationDeparture, of id: RegistrationID) { table.load(departure, of: id) }
+
+    package mutating func add(_ row: UnreadableRow) {
+        unreadable.append(row)
+        guard let place = row.place, place < .max else { return }
+        switch row.table {
+        case .registrations:
+            taken.registrations.insert(place)
+            ends.registrations = max(ends.registrations, place + 1)
+        case .installations:
+            taken.installations.insert(place)
+            ends.installations = max(ends.installations, place + 1)
+        case .departures, .heldRemovals: break
+        }
+    }
+
+    package mutating func end(lastSequence: Int64) {
+        self.lastSequence = lastSequence
+        table.leftovers.installationRemovals.sort()
+        table.installations.loaded(end: ends.installations, taken: taken.installations)
+        let index = index
+        self.index = AudienceIndex.Loader()
+        table.loaded(index.finish(), end: ends.registrations, taken: taken.registrations)
+        (tags, numbers, last, older) = ([], [:], nil, [:])
+        (writeTimes, users) = (RowColumn(vacant: nil), RowColumn(vacant: nil))
+    }
+
+    private func check(_ place: UInt32) throws(PushError) {
+        guard place == .max else { return }
+        throw PushError("hub.not_found", "invalid row number \(place)", hint: nil, status: 404)
+    }
+}

@@ -1,0 +1,79 @@
+import PushModel
+
+// Adding, rotating and removing rules. `hub` is the name of a hub; nil for the rules of the whole server.
+extension Namespace {
+    package enum Key: String, Sendable, CaseIterable { case primary, secondary }
+
+    /// Adds a rule with two new keys. Throws `key.exists` and `key.ceiling` (409), `hub.rule` (400), `hub.not_found` (404).
+    /// - Parameter ceiling: maximum number of devices per send without approval.
+    package func addRule(
+        _ name: String, _ rights: Set<AuthorizationRule.Right>, ceiling: Int? = nil, to hub: String?, while allowed: Permission = {}
+    ) async throws(PushError) -> AuthorizationRule {
+        guard ceiling == nil || !rights.contains(.manage) else {
+            throw PushError(
+                "key.ceiling", "a key with Manage cannot have a ceiling: it could create another key without one",
+                hint: "omit Manage or the ceiling; the setting guard.ceiling applies to every key", status: 409)
+        }
+        // A token names only its rule, so a server rule and a hub rule must not have the same name. The lock of the server is acquired
+        // first, then that of the hub, so that both cannot be added at the same time.
+        if hub != nil { try await takeTurn("") }
+        defer { if hub != nil { turns.leave("") } }
+        var rule = newRule(name, rights)
+        rule.ceiling = ceiling
+        try await changeRules(of: hub, while: allowed) { [rule] rules throws(PushError) in
+            let others = hub == nil ? hubs.flatMap(\.record.description.rules) : self.rules
+            guard let other = (rules + others).first(where: { $0.name.lowercased() == name.lowercased() }) else {
+                rules.append(rule)
+                return
+            }
+            throw PushError(
+                "key.exists", "there is a rule named \"\(other.name)\" already\(rules.contains(other) ? "" : Self.elsewhere(hub))",
+                hint: "choose another name, or rotate the keys of that one", status: 409)
+        }
+        environment.note(.hub, "rule \(name) added")
+        return rule
+    }
+
+    /// Replaces a key of a rule. Tokens signed with the old key are rejected from now on. Throws `key.not_found` and `hub.not_found`
+    /// (404).
+    package func rotate(
+        _ key: Key, of name: String, in hub: String?, while allowed: Permission = {}
+    ) async throws(PushError) -> AuthorizationRule {
+        let (fresh, now) = (newKey(), environment.clock.now)
+        let rule = try await changeRules(of: hub, while: allowed) { rules throws(PushError) in
+            let index = try Self.index(of: name, in: rules)
+            switch key {
+            case .primary: rules[index].primaryKey = fresh
+            case .secondary: rules[index].secondaryKey = fresh
+            }
+            rules[index].modifiedAt = now
+            return rules[index]
+        }
+        environment.note(.hub, "rule \(name): new \(key.rawValue) key")
+        return rule
+    }
+
+    /// Removes a rule and its keys. Throws `key.not_found` and `hub.not_found` (404), and `key.last` (409) for the last server rule with
+    /// Manage.
+    package func removeRule(_ name: String, from hub: String?, while allowed: Permission = {}) async throws(PushError) {
+        try await changeRules(of: hub, while: allowed) { rules throws(PushError) in
+            rules.remove(at: try Self.index(of: name, in: rules))
+            guard hub != nil || rules.contains(where: { $0.allows(.manage) }) else {
+                throw PushError(
+                    "key.last", "\"\(name)\" is the last rule of the server with Manage; not removed",
+                    hint: "create another rule with Manage first, or rotate the keys of this one", status: 409)
+            }
+        }
+        environment.note(.hub, "rule \(name) removed")
+    }
+
+    private static func elsewhere(_ hub: String?) -> String { hub == nil ? " in a hub" : ", which applies to all hubs" }
+
+    private static func index(of name: String, in rules: [AuthorizationRule]) throws(PushError) -> Int {
+        if let index = rules.firstIndex(where: { $0.name == name }) { return index }
+        throw PushError(
+            "key.not_found", "there is no rule named \"\(name)\"",
+            hint: nearest(name, in: rules.map(\.name)).map { "did you mean \($0)?" } ?? "list the keys to see which there are",
+            status: 404)
+    }
+}

@@ -1,0 +1,71 @@
+import PushModel
+
+/// The parts of a tag expression that exclude devices.
+struct FailedTerms {
+    private let table: RegistrationTable
+    private var counts: [String: Int] = [:]
+    private(set) var terms: [PlanReport.FailedTerm] = []
+
+    /// Maximum number of terms examined per level, and reported in all. Each requires a selection of its own.
+    private static let most = 8
+
+    init(of expression: TagExpression, in table: RegistrationTable) {
+        self.table = table
+        explain(expression, whole: count(expression))
+    }
+
+    private mutating func count(_ expression: TagExpression) -> Int {
+        let words = expression.description
+        if let known = counts[words] { return known }
+        let count = table.select(expression).count
+        counts[words] = count
+        return count
+    }
+
+    /// - Parameter whole: number of registrations that match the expression.
+    private mutating func explain(_ expression: TagExpression, whole: Int) {
+        switch expression {
+        case .and(let all) where all.count > 1:
+            var found: [(term: TagExpression, told: PlanReport.FailedTerm)] = []
+            for (place, term) in all.prefix(Self.most).enumerated() {
+                var others = all
+                others.remove(at: place)
+                let without = count(others.count == 1 ? others[0] : .and(others))
+                guard without > whole || count(term) == 0 else { continue }
+                found.append((term, PlanReport.FailedTerm(term: term.description, matches: count(term), without: without)))
+            }
+            // The term that excludes most devices first.
+            for (term, told) in found.sorted(by: { ($0.told.without ?? 0) > ($1.told.without ?? 0) }) {
+                add(told)
+                if told.matches == 0, term.isCompound { explain(term, whole: 0) }
+            }
+            // No single term excludes devices: list them all.
+            if found.isEmpty {
+                for term in all.prefix(Self.most) { add(PlanReport.FailedTerm(term: term.description, matches: count(term))) }
+            }
+        case .or(let all) where all.count > 1:
+            for term in all.prefix(Self.most) {
+                let matches = count(term)
+                add(PlanReport.FailedTerm(term: term.description, matches: matches))
+                if matches == 0, term.isCompound { explain(term, whole: 0) }
+            }
+        case .and(let one), .or(let one): for term in one { explain(term, whole: whole) }
+        case .tag, .not: if whole == 0 { add(PlanReport.FailedTerm(term: expression.description, matches: 0)) }
+        }
+    }
+
+    private mutating func add(_ term: PlanReport.FailedTerm) {
+        guard terms.count < Self.most, !terms.contains(where: { $0.term == term.term }) else { return }
+        terms.append(term)
+    }
+}
+
+extension TagExpression {
+    fileprivate var isCompound: Bool {
+        switch self {
+        case .and, .or: true
+        case .not(let inner): inner.isCompound
+        case .tag: false
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import PushModel
+
+// Explaining a recorded result, and what the phone did with the push.
+extension Tracer {
+    mutating func verdict(of row: RecordedOutcome) -> Conclusion {
+        let device = row.device
+        for twin in facts.rows where twin.device.explanation == Recipient.duplicate && twin != row {
+            let subject = twin.device.registrationID.map { "registration \($0)" } ?? "a duplicate"
+            add(twin.time, .duplicate, "\(subject) has the same handle: one push for both", isGood: true)
+        }
+        let when = row.time ?? outcome.endedAt ?? facts.sentAt
+        let reason = device.reason.isEmpty ? device.outcome.rawValue : device.reason
+        let values = ["reason": reason, "explanation": device.explanation, "time": when.inSentence]
+        if device.reason == Recipient.ruled { return ruled(device, when) }
+        if device.outcome == .skipped { return skipped(device, when) }
+        addContent(row)
+        switch device.outcome {
+        case .success:
+            add(when, .service, "\(service) accepted it\(device.pushID.map { " as \($0)" } ?? "")", isGood: true)
+            return phone(row, when)
+        case .abandoned: return abandoned(device, when)
+        case .invalidNotificationSize:
+            let limit = candidate(of: row)?.limit ?? device.platform.payloadLimit
+            decide(when, .content, "\(device.size) bytes; \(service) takes at most \(limit)")
+            return Conclusion(.payloadTooLarge, ["size": String(device.size), "limit": String(limit)])
+        case .invalidCredentials where device.reason == SendPipeline.noConnector:
+            decide(when, .service, device.explanation)
+            return Conclusion(.noCredentials)
+        default: break
+        }
+        decide(when, .service, "\(service) answered \(reason): \(device.explanation)")
+        if device.isRegistrationRemoved {
+            let left = self.device.departed.first { $0.id == device.registrationID }?.departure.time ?? self.device.pruned.first?.time
+            return Conclusion(.tokenDead, ["time": (left ?? when).inSentence, "reason": reason])
+        }
+        if device.reason == Rejection.labFullReason { return Conclusion(.labFull) }
+        switch device.outcome {
+        case .invalidCredentials: return Conclusion(.credentialsRefused, values)
+        case .wrongToken: return Conclusion(.otherEnvironment, values)
+        case .badChannel where device.reason == "BadDeviceToken": return Conclusion(.otherEnvironment, values)
+        case .throttled, .channelThrottled: return Conclusion(.throttled, values)
+        case .pnsUnreachable where Recipient.storedUnanswered.contains(device.explanation): return Conclusion(.noAnswer)
+        case .pnsUnreachable, .pnsUnavailable, .pnsServerError: return Conclusion(.serviceInTrouble, values)
+        default: return Conclusion(.rejected, values)
+        }
+    }
+
+    private mutating func ruled(_ device: DeviceOutcome, _ when: Timestamp) -> Conclusion {
+        let (plugin, reason) = Self.plugin(device.explanation)
+        decide(when, .plugin, device.explanation)
+        return device.outcome == .skipped
+            ? Conclusion(.vetoed, ["plugin": plugin, "reason": reason]) : Conclusion(.hookFailed, ["reason": device.explanation])
+    }
+
+    private mutating func skipped(_ device: DeviceOutcome, _ when: Timestamp) -> Conclusion {
+        if device.explanation == Recipient.removedEarlyExplanation, let left = self.device.departed.first { return departed(left) }
+        guard device.explanation == Recipient.duplicate else {
+            decide(when, .device, device.explanation)
+            return Conclusion(.registrationLeft, ["time": when.inSentence])
+        }
+        decide(when, .duplicate, device.explanation, isGood: nil)
+        let other = facts.rows.first { $0.device.handle == device.handle && $0.device.explanation != Recipient.duplicate }
+        return Conclusion(.duplicate, ["other": other?.device.registrationID?.text ?? "which has left"])
+    }
+
+    private mutating func abandoned(_ device: DeviceOutcome, _ when: Timestamp) -> Conclusion {
+        if device.reason == Rejection.expired.reason {
+            let end = request.options.expiration ?? when
+            decide(when, .turn, "it was good until \(end.inSentence)")
+            return Conclusion(.expired, ["time": end.inSentence])
+        }
+        if device.explanation == DeliveryTally.cancelledExplanation, outcome.state == .canceled { return cancelled() }
+        decide(when, .turn, device.explanation)
+        return Conclusion(.abandoned, ["time": when.inSentence, "reason": device.explanation])
+    }
+
+    private mutating func addContent(_ row: RecordedOutcome) {
+        let candidate = candidate(of: row)
+        let template = row.device.templateName.map { "template \"\($0)\"" } ?? (candidate?.registration.template == nil ? nil : "template")
+        let limit = candidate?.limit ?? row.device.platform.payloadLimit
+        guard row.device.size > 0, row.device.size <= limit else { return }
+        let what = [template, "\(row.device.size) bytes of \(limit)"].compactMap { $0 }.joined(separator: ", ")
+        let missing = missing(candidate).map { "\"\($0)\"" }.joined(separator: ", ")
+        add(facts.sentAt, .content, what + (missing.isEmpty ? "" : "; missing properties: \(missing)"), isGood: missing.isEmpty)
+    }
+
+    /// Missing properties of the template, if it is unchanged since the send.
+    private func missing(_ candidate: TraceFacts.Candidate?) -> [String] {
+        candidate.map { isAsSent($0.registration) ? $0.missing : [] } ?? []
+    }
+
+    private mutating func propertyMissing(_ candidate: TraceFacts.Candidate?) -> Conclusion? {
+        let names = missing(candidate)
+        guard candidate?.isTextless == true, !names.isEmpty else { return nil }
+        let words = names.prefix(5).map { "\"\($0)\"" }.joined(separator: ", ")
+        decide(facts.sentAt, .content, "nothing was left to show without \(words)")
+        return Conclusion(.propertyMissing, ["property": words])
+    }
+
+    // MARK: - The phone
+
+    private mutating func phone(_ row: RecordedOutcome, _ when: Timestamp) -> Conclusion {
+        guard let fate = facts.fate, !fate.events.isEmpty else {
+            if let conclusion = propertyMissing(candidate(of: row)) { return conclusion }
+            decide(when, .phone, "a real phone: it does not report what it does with a push", isGood: nil)
+            return Conclusion(.accepted, ["time": when.inSentence])
+        }
+        for event in fate.events.dropLast() { add(event.time, .phone, words(event, fate), isGood: event.kind.isGood) }
+        guard let last = fate.events.last else { return Conclusion(.unexplained) }
+        let time = ["time": last.time.inSentence]
+        var values = time
+        let cause: TraceCause
+        switch last.kind {
+        case .shown: cause = .shown
+        case .replaced:
+            values["other"] = facts.replacement ?? "of which nothing else is stored"
+            let shown = fate.events.first { $0.kind == .shown }?.time
+            values["shown"] = shown?.inSentence
+            cause = shown == nil ? .replacedWaiting : .replacedShown
+        case .stored:
+            values["time"] = (fate.offlineSince ?? fate.closedSince ?? last.time).inSentence
+            cause = .phoneOffline
+        case .deferred:
+            values["time"] = (fate.savesPowerSince ?? last.time).inSentence
+            cause = .savesPower
+        case .expired: cause = .expiredWaiting
+        case .appClosed: cause = .forceQuit
+        case .appUninstalled: cause = .uninstalled
+        case .unreachable: cause = .offlineAndLost
+        case .dropped(let reason):
+            values["reason"] = reason
+            cause = .phoneFailed
+        case .delivered: return silence(row, fate, last)
+        }
+        decide(last.time, .phone, words(last, fate), isGood: last.kind.isGood)
+        return Conclusion(cause, values)
+    }
+
+    /// Explains a push that was delivered without being displayed.
+    private mutating func silence(_ row: RecordedOutcome, _ fate: DeviceResult, _ last: DeviceResult.Event) -> Conclusion {
+        let time = ["time": last.time.inSentence]
+        add(last.time, .phone, words(last, fate), isGood: true)
+        switch fate.silence {
+        case .leftToApp:
+            let shown = fate.shownByApp.map { "the app showed something of its own at \($0.inSentence)" }
+            decide(fate.shownByApp ?? last.time, .phone, shown ?? "left to the app's own code", isGood: nil)
+            return Conclusion(.leftToApp, time)
+        case .background:
+            decide(last.time, .phone, "a background push shows nothing by itself")
+            return Conclusion(.background, time)
+        case .noText, nil:
+            if let conclusion = propertyMissing(candidate(of: row)) { return conclusion }
+            decide(last.time, .phone, "the push has no text to show")
+            return Conclusion(.nothingToShow, time)
+        }
+    }
+
+    private func words(_ event: DeviceResult.Event, _ fate: DeviceResult) -> String {
+        switch event.kind {
+        case .delivered: return "delivered to \(device.name)"
+        case .stored:
+            let why = fate.closedSince != nil && fate.offlineSince == nil ? "closed" : "offline"
+            return "\(device.name) is \(why); \(service) stores it"
+        case .deferred: return "\(device.name) saves power; it waits"
+        case .replaced:
+            let isWaiting = !fate.events.contains { $0.kind == .shown }
+            let rule = isWaiting && service == Platform.apns.displayName ? " (APNs stores one per app while a phone is offline)" : ""
+            return "replaced by \(facts.replacement ?? "a later one")\(rule)"
+        case .expired: return "it expired while it waited"
+        case .appClosed: return "the user had force-quit the app"
+        case .appUninstalled: return "the app was uninstalled"
+        case .unreachable: return "\(device.name) was offline, and the push must not be stored"
+        case .dropped(let reason): return reason
+        case .shown: return "shown"
+        }
+    }
+}
+
+extension DeviceResult.Event.Kind {
+    fileprivate var isGood: Bool? {
+        switch self {
+        case .delivered, .shown: true
+        case .stored, .deferred: nil
+        case .replaced, .expired, .appClosed, .appUninstalled, .unreachable, .dropped: false
+        }
+    }
+}

@@ -1,0 +1,167 @@
+/// Devices of a notification that hooks have deferred. They have no result, and hooks are not called for them before their time.
+package struct DeferredDevices: Sendable, Equatable {
+    private struct Wait: Hashable {
+        var moment: Timestamp
+        var reason: String
+        var platform: Platform
+    }
+
+    /// Rows of registrations, or indices of handles.
+    private var waits: [Wait: RowSet] = [:]
+    /// The marks of the registrations in these rows, which tell them from later ones in the same rows; empty for handles.
+    private var marks: [UInt32: UInt32] = [:]
+    /// Duplicates that wait with them; determined again each time.
+    package var duplicates: [UInt32] = []
+
+    /// Longest deferral that a hook can request.
+    package static let longest: Duration = .seconds(7 * 86_400)
+    /// Shortest deferral. Repeated shorter ones would keep the hub busy.
+    package static let shortest: Duration = .seconds(1)
+
+    package init() {}
+
+    package var isEmpty: Bool { waits.isEmpty }
+
+    /// The earliest time at which some of them resume.
+    package var moment: Timestamp? { waits.keys.map(\.moment).min() }
+
+    /// The deferred devices of each platform, in the order of the platforms.
+    package var byPlatform: [(platform: Platform, devices: RowSet)] {
+        let sets = Dictionary(grouping: waits, by: \.key.platform).mapValues { RowSet.union($0.map(\.value)) }
+        return sets.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    package mutating func add(_ devices: RowSet, on platform: Platform, until moment: Timestamp, _ reason: String) {
+        guard !devices.isEmpty else { return }
+        waits[Wait(moment: moment, reason: reason, platform: platform), default: RowSet()].formUnion(devices)
+    }
+
+    package mutating func add(_ others: DeferredDevices) {
+        for (wait, devices) in others.waits { waits[wait, default: RowSet()].formUnion(devices) }
+        marks.merge(others.marks) { _, new in new }
+        duplicates += others.duplicates
+    }
+
+    /// Records the marks of new rows.
+    package mutating func note(_ mark: (UInt32) -> UInt32) {
+        for place in waits.values.lazy.flatMap(\.places) where marks[place] == nil { marks[place] = mark(place) }
+    }
+
+    /// The devices that are deferred beyond `now` and still among the open ones.
+    /// - Parameter mark: identifies the registration of a row; a row with another mark has been given to another registration and is
+    ///   left out. Nil for handles, which have no marks.
+    package func pending(after now: Timestamp, among open: [Platform: RowSet], mark: ((UInt32) -> UInt32)?) -> DeferredDevices {
+        var found = DeferredDevices()
+        for (wait, devices) in waits where wait.moment > now {
+            guard var present = open[wait.platform] else { continue }
+            present.formIntersection(devices)
+            if let mark {
+                for place in present.places {
+                    if marks[place] == mark(place) { found.marks[place] = marks[place] } else { present.remove(place) }
+                }
+            }
+            found.add(present, on: wait.platform, until: wait.moment, wait.reason)
+        }
+        return found
+    }
+
+    /// Whether any device is deferred beyond `now`.
+    package func isPending(after now: Timestamp) -> Bool { waits.keys.contains { $0.moment > now } }
+
+    /// All deferred devices, of all platforms.
+    package var devices: RowSet { RowSet.union(Array(waits.values)) }
+
+    package static func == (left: DeferredDevices, right: DeferredDevices) -> Bool {
+        left.waits == right.waits && left.marks == right.marks
+    }
+
+    /// Until when a device is deferred, and why; nil if it is not, or if another registration was in its row.
+    package func wait(at place: UInt32, mark: UInt32?) -> (moment: Timestamp, reason: String)? {
+        guard let wait = waits.first(where: { $0.value.contains(place) })?.key, mark == nil || marks[place] == mark else { return nil }
+        return (wait.moment, wait.reason)
+    }
+
+    /// Number of deferred devices.
+    package var count: Int { waits.values.reduce(0) { $0 + $1.count } }
+
+    // MARK: - Notices
+
+    /// Maximum number of notices with a time and reason.
+    private static let maximumNotices = 10
+
+    /// One for each time and reason, the earliest time first; one for all times beyond the first ten.
+    package var notices: [Notice] {
+        let counts = waits.reduce(into: [Deferral: Int]()) {
+            $0[Deferral(time: $1.key.moment, reason: $1.key.reason), default: 0] += $1.value.count
+        }
+        let sorted = counts.sorted { ($0.key.time, $0.key.reason) < ($1.key.time, $1.key.reason) }
+        let listed = sorted.prefix(Self.maximumNotices).map {
+            Notice.deferred(devices: $0.value, until: $0.key.time, reason: $0.key.reason)
+        }
+        let others = sorted.dropFirst(Self.maximumNotices).reduce(0) { $0 + $1.value }
+        return others == 0 ? listed : listed + [.deferred(devices: others, until: nil, reason: "")]
+    }
+
+    private struct Deferral: Hashable {
+        var time: Timestamp
+        var reason: String
+    }
+}
+
+// MARK: - Stored
+
+extension DeferredDevices {
+    /// The stored form. For each time: milliseconds since 1970, reason, platform, and number of devices; for each device, the difference
+    /// of its row from the previous one, and its mark, 0 for none.
+    package var stored: [UInt8] {
+        var bytes: [UInt8] = []
+        let sorted = waits.sorted {
+            ($0.key.moment, $0.key.reason, $0.key.platform.rawValue) < ($1.key.moment, $1.key.reason, $1.key.platform.rawValue)
+        }
+        for (wait, devices) in sorted {
+            bytes.append(word: UInt64(bitPattern: wait.moment.milliseconds))
+            bytes.append(text: wait.reason)
+            bytes.append(text: wait.platform.rawValue)
+            bytes.append(number: UInt64(devices.count))
+            var last: UInt32 = 0
+            for place in devices.places {
+                bytes.append(number: UInt64(place - last))
+                bytes.append(number: UInt64(marks[place] ?? 0))
+                last = place
+            }
+        }
+        return bytes
+    }
+
+    /// Nil for invalid bytes.
+    package init?(stored bytes: [UInt8]) {
+        // The first version stored no marks. Without marks, hooks are asked again about the devices.
+        guard let devices = Self(stored: bytes, hasMarks: true) ?? Self(stored: bytes, hasMarks: false) else { return nil }
+        self = devices
+    }
+
+    private init?(stored bytes: [UInt8], hasMarks: Bool) {
+        self.init()
+        let isWhole = bytes.withUnsafeBytes { buffer in
+            var cursor = ByteCursor(buffer)
+            while !cursor.isAtEnd, !cursor.isBeyond {
+                let moment = Timestamp(milliseconds: Int64(bitPattern: cursor.word()))
+                let (reason, platform) = (cursor.text(), Platform(rawValue: cursor.text()))
+                let count = cursor.count()
+                var (places, last) = ([UInt32](), UInt64(0))
+                places.reserveCapacity(count)
+                for _ in 0..<count {
+                    last += cursor.number() & 0xffff_ffff
+                    guard let place = UInt32(exactly: last) else { return false }
+                    places.append(place)
+                    let mark = hasMarks ? UInt32(truncatingIfNeeded: cursor.number()) : 0
+                    if mark != 0 { marks[place] = mark }
+                }
+                guard let platform, !places.isEmpty, !cursor.isBeyond else { return false }
+                add(RowSet(places), on: platform, until: moment, reason)
+            }
+            return cursor.isAtEnd
+        }
+        guard isWhole else { return nil }
+    }
+}

@@ -1,0 +1,42 @@
+extension DeviceOutcome {
+    /// The push service's reason, or `SameHandle` for a device that was skipped because another has its handle.
+    package var removalReason: String { reason.isEmpty ? "SameHandle" : reason }
+}
+
+/// The result for one device.
+package struct DeviceOutcome: Sendable, Equatable {
+    package var registrationID: RegistrationID?
+    /// The installation that the registration represents.
+    package var installationID: String?
+    package var platform: Platform
+    package var handle: DeviceHandle
+    package var templateName: String?
+    package var outcome: OutcomeName
+    /// The push service's own reason; empty on success.
+    package var reason: String
+    /// What the result means and what to do.
+    package var explanation: String
+    /// The push service's id of the push.
+    package var pushID: String?
+    /// Size of the rendered body in bytes.
+    package var size: Int
+    /// The registration was removed because the push service reported the handle as invalid.
+    package var isRegistrationRemoved: Bool
+
+    package init(
+        registrationID: RegistrationID?, installationID: String? = nil, platform: Platform, handle: DeviceHandle, templateName: String?,
+        outcome: OutcomeName, reason: String, explanation: String, pushID: String?, size: Int, isRegistrationRemoved: Bool
+    ) {
+        self.registrationID = registrationID
+        self.installationID = installationID
+        self.platform = platform
+        self.handle = handle
+        self.templateName = templateName
+        self.outcome = outcome
+        self.reason = reason
+        self.explanation = explanation
+        self.pushID = pushID
+        self.size = size
+        self.isRegistrationRemoved = isRegistrationRemoved
+    }
+}

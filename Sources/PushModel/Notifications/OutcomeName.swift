@@ -1,0 +1,21 @@
+/// The outcome of one delivery, as named in Azure's telemetry ("Get notification message telemetry").
+package enum OutcomeName: String, Sendable, Hashable, CaseIterable {
+    case success = "Success"
+    case abandoned = "AbandonedNotificationMessages"
+    case badChannel = "BadChannel"
+    case channelDisconnected = "ChannelDisconnected"
+    case channelThrottled = "ChannelThrottled"
+    case dropped = "Dropped"
+    case expiredChannel = "ExpiredChannel"
+    case invalidCredentials = "InvalidCredentials"
+    case invalidNotificationSize = "InvalidNotificationSize"
+    case noTargets = "NoTargets"
+    case pnsInterfaceError = "PnsInterfaceError"
+    case pnsServerError = "PnsServerError"
+    case pnsUnavailable = "PnsUnavailable"
+    case pnsUnreachable = "PnsUnreachable"
+    case skipped = "Skipped"
+    case throttled = "Throttled"
+    case unknownError = "UnknownError"
+    case wrongToken = "WrongToken"
+}

@@ -1,0 +1,31 @@
+/// Runs work items concurrently and reports the results in order, each as soon as all earlier ones are done.
+package struct WorkerPool {
+    package let size: Int
+
+    package init(size: Int) {
+        self.size = size
+    }
+
+    package func inOrder<Item: Sendable, Result: Sendable>(
+        _ items: [Item], _ work: @escaping @Sendable (Item) async -> Result, report: (Result) -> Void
+    ) async {
+        await withTaskGroup(of: (Int, Result).self) { group in
+            var waiting = items.enumerated().makeIterator()
+            var done: [Int: Result] = [:]
+            var next = 0
+            func start() {
+                guard !Task.isCancelled, let (place, item) = waiting.next() else { return }
+                group.addTask { (place, await work(item)) }
+            }
+            for _ in 0..<size { start() }
+            while let (place, result) = await group.next() {
+                done[place] = result
+                start()
+                while let result = done.removeValue(forKey: next) {
+                    report(result)
+                    next += 1
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import Logging
+import Metrics
+import PushModel
+import PushRuntime
+import WebAPI
+
+/// The connections of a server and the memory of their buffers. Commands have a pool of their own, which clients of the ports cannot
+/// exhaust.
+struct ServerConnections: Sendable {
+    let limits: ConnectionLimits
+    let ofPorts: Connections
+    let ofCommands: Connections
+
+    /// Connections reserved for the owner's commands.
+    private static let commands = 256
+
+    init(_ settings: ServerSettings, _ clock: any HubClock, _ log: Logger) {
+        limits = ConnectionLimits(
+            connections: DescriptorLimit.room(for: settings.connections, log), head: settings.headTimeout, body: settings.bodyTimeout,
+            idle: settings.idleTimeout)
+        let relief = MemoryRelief(clock: clock)
+        ofPorts = Connections(
+            limit: limits.connections, buffers: ClientBuffers(limits: settings.buffers, onMemoryFreed: { relief.plan() }))
+        ofCommands = Connections(limit: Self.commands, buffers: ClientBuffers(limits: settings.buffers, onMemoryFreed: { relief.plan() }))
+    }
+
+    /// Sets `pushhost_http_connections`, `pushhost_http_waiting_bytes` and `pushhost_http_refused_total` for the ports.
+    func measure(_ metrics: PrometheusRegistry) {
+        Meter(label: "pushhost_http_connections").set(ofPorts.count)
+        Meter(label: "pushhost_http_waiting_bytes").set(ofPorts.buffers.bytes)
+        metrics.replace(
+            "pushhost_http_refused_total", isCounter: true, with: [(dimensions: [], value: Double(ofPorts.buffers.refusals))])
+    }
+}

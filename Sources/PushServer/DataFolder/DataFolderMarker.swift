@@ -1,0 +1,79 @@
+import Glibc
+import PushModel
+import Storage
+
+/// The file in a data folder that records whether a server has used the folder, the identity of its database, and the path of a key file
+/// outside the folder. Without it a lost database would look like a new folder, and an outside key file would look lost if the settings do
+/// not name it.
+package struct DataFolderMarker {
+    static let name = "identity.json"
+    /// More than the longest path needs in JSON.
+    private static let limit = 1 << 16
+
+    /// The content of the file.
+    package struct Record: Sendable, Equatable {
+        package var database = DatabaseMark()
+        /// The absolute path of the key file; nil if it is in the folder or not known.
+        var keyFile: String?
+    }
+
+    /// Path of the data folder.
+    let folder: String
+
+    package init(folder: String) {
+        self.folder = folder
+    }
+
+    private var path: String { "\(folder)/\(Self.name)" }
+
+    var isMissing: Bool { access(path, F_OK) != 0 && errno == ENOENT }
+
+    /// Reads the record. A folder that an older version has used has no such file, but a lock and a key file. A key file alone is not
+    /// enough: it may have been put there for a new server.
+    ///
+    /// Throws `data.unusable` if the file cannot be read.
+    package func read() throws(PushError) -> Record {
+        let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard file >= 0 else {
+            guard errno == ENOENT else { throw DataFolder.unusable(folder, errno, file: path) }
+            let isLocked = access("\(folder)/\(DataFolder.lockName)", F_OK) == 0
+            return Record(database: DatabaseMark(isUsed: isLocked && (try? PayloadKeyFile(folder: folder).read()) != nil))
+        }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: Self.limit)
+        let count = Glibc.read(file, &bytes, bytes.count)
+        guard count >= 0 else { throw DataFolder.unusable(folder, errno, file: path) }
+        // The file is written atomically, so a damaged one still proves that the folder was used.
+        guard let json = try? JSON(parsing: Array(bytes.prefix(count))), let isUsed = json["used"]?.bool else {
+            return Record(database: DatabaseMark(isUsed: true))
+        }
+        let identity = json["database"]?.string.flatMap { DatabaseIdentity(text: $0) }
+        return Record(database: DatabaseMark(identity: identity, isUsed: isUsed), keyFile: json["key"]?.string)
+    }
+
+    /// Writes the record and returns when it is on the disk. Throws `data.unusable`; in that case the file is unchanged.
+    func write(_ record: Record) throws(PushError) {
+        var members: JSONObject = [
+            "database": record.database.identity.map { JSON.string($0.text) } ?? .null, "used": .bool(record.database.isUsed),
+        ]
+        if let keyFile = record.keyFile { members.append("key", .string(keyFile)) }
+        let bytes = JSON.object(members).serialized() + [0x0a]
+        let partial = "\(folder)/.\(Self.name)"
+        unlink(partial)
+        let file = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw DataFolder.unusable(folder, errno, file: path) }
+        FileOwner.give(file, toOwnerOf: folder)
+        let isWritten = bytes.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) } == bytes.count && fsync(file) == 0
+        let number = errno
+        close(file)
+        guard isWritten, rename(partial, path) == 0 else {
+            let number = isWritten ? errno : number
+            unlink(partial)
+            throw DataFolder.unusable(folder, number, file: path)
+        }
+        let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { throw DataFolder.unusable(folder, errno) }
+        defer { close(directory) }
+        guard fsync(directory) == 0 else { throw DataFolder.unusable(folder, errno) }
+    }
+}

@@ -1,0 +1,44 @@
+import PushHub
+import PushModel
+import Synchronization
+
+/// The hub as one run of a server's flow sees it. Each send gets an idempotency key derived from the run's id, so that a run repeated after
+/// a crash does not send unchanged notifications twice.
+final class FlowHub: ForwardingHub {
+    private let service: NotificationHub
+    private let run: String
+    private let admission: SendAdmission?
+    private let count = Atomic(0)
+
+    /// - Parameter admission: holds back sends to more devices than the flow may reach.
+    init(_ service: NotificationHub, run: String, _ admission: SendAdmission?) {
+        (self.service, self.run, self.admission) = (service, run, admission)
+    }
+
+    var base: any HubGateway { service }
+
+    func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome {
+        // Test sends have no idempotency key: each is sent again.
+        guard !request.isTest else { return try await service.send(request, admission: admission) }
+        let accepted = try await service.accept(request, idempotencyKey: key(request, at: nil), admission: admission)
+        return try await service.finish(accepted.outcome.id)
+    }
+
+    func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome {
+        try await send(try await service.request(planned))
+    }
+
+    func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
+        try await service.accept(request, at: moment, idempotencyKey: key(request, at: moment), admission: admission).outcome
+    }
+
+    /// An idempotency key from the run, the position of the send in the run, and a hash of the request.
+    private func key(_ request: NotificationRequest, at moment: Timestamp?) -> String {
+        let place = count.wrappingAdd(1, ordering: .relaxed).newValue
+        let digits = request.fingerprint(scheduledFor: moment).prefix(6).map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count == 1 ? "0\(digits)" : digits
+        }
+        return "\(run)/\(place)/\(digits.joined())"
+    }
+}

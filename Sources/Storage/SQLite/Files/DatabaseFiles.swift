@@ -1,0 +1,100 @@
+import Glibc
+import PushModel
+
+/// Examines the files of a database before SQLite opens them. SQLite silently turns an empty file into a new database, deletes a log next
+/// to it, and drops a log that it cannot read.
+struct DatabaseFiles {
+    let path: String
+
+    private var log: String { "\(path)-wal" }
+
+    /// Requires that this process has no connection to the database: closing a file descriptor releases the process's locks on the file.
+    ///
+    /// Throws `storage.damaged` for a database in use that is missing, empty, truncated or does not match its log,
+    /// `storage.foreign_file` for a file of another program, and `storage.unavailable`.
+    func examine(_ mark: DatabaseMark) throws(PushError) -> DatabaseFinding {
+        let log = try WriteAheadLog(reading: self.log)
+        guard let (bytes, size) = try start() else {
+            guard mark.isUsed || log.hasFrames else { return .absent }
+            throw damaged("is missing", log)
+        }
+        guard size > 0 else {
+            guard mark.isUsed || log.hasFrames else { return .absent }
+            throw damaged("is empty", log)
+        }
+        guard let header = DatabaseHeader(bytes) else {
+            guard mark.isUsed else { throw SQLiteFile.foreign(path, "it is not a SQLite database") }
+            throw StorageError.damaged(path, "has \(size) bytes that are not a SQLite database")
+        }
+        if let flaw = flaw(of: log, header, mark) {
+            throw StorageError.damaged(
+                path, flaw,
+                hint: "restore a backup with pushhost hub restore FILE, or put the matching files back; with neither, "
+                    + "move \(self.log) away: its content is lost, and the server starts with the rest")
+        }
+        if let pages = missingPages(size, header, log) {
+            throw StorageError.damaged(path, "is truncated: it has \(size) bytes of \(pages * header.pageSize)")
+        }
+        let last = log.header ?? header
+        if mark.isUsed, last.applicationID == 0 { throw damaged("has no tables", log) }
+        return .present(last.identity)
+    }
+
+    /// What is wrong with the log, by itself or next to this database.
+    private func flaw(of log: WriteAheadLog, _ header: DatabaseHeader, _ mark: DatabaseMark) -> String? {
+        switch log.flaw {
+        case .unreadable:
+            return "has a log, \(self.log), of \(log.size) bytes that are not a valid log; opening it would drop them"
+        case .damaged(let frame, let count):
+            return "has a damaged log, \(self.log): from page \(frame) of \(count) on, opening it would drop what was stored"
+        case nil: break
+        }
+        guard log.hasTransactions else { return nil }
+        let isOther =
+            log.pageSize != header.pageSize || !header.usesLog
+            || log.header.map { $0.identity != header.identity && !isFirst($0, header, mark) } ?? isForeign(header, mark)
+        return isOther ? "has a log of another database next to it, \(self.log); opening it would mix the two" : nil
+    }
+
+    /// Whether the log assigns the database its first identity.
+    private func isFirst(_ last: DatabaseHeader, _ header: DatabaseHeader, _ mark: DatabaseMark) -> Bool {
+        header.identity == nil && (mark.identity == nil || mark.identity == last.identity)
+    }
+
+    /// Whether the folder's own database was replaced by another one while its log remained.
+    private func isForeign(_ header: DatabaseHeader, _ mark: DatabaseMark) -> Bool {
+        guard let own = mark.identity else { return false }
+        return header.identity != own && (mark.isUsed || header.identity != nil)
+    }
+
+    /// The expected number of pages if some are neither in the file nor in its log; otherwise nil.
+    private func missingPages(_ size: Int, _ header: DatabaseHeader, _ log: WriteAheadLog) -> Int? {
+        // A rollback journal is applied first and may contain the missing pages.
+        guard let count = log.hasTransactions ? log.pageCount : header.pageCount, access("\(path)-journal", F_OK) != 0 else { return nil }
+        // SQLite never uses the page that contains its lock bytes.
+        let unused = 0x4000_0000 / header.pageSize + 1
+        let there = size / header.pageSize
+        guard there < count else { return nil }
+        let isMissing = (there + 1...count).contains { $0 != unused && !log.pages.contains(UInt32(clamping: $0)) }
+        return isMissing ? count : nil
+    }
+
+    private func damaged(_ finding: String, _ log: WriteAheadLog) -> PushError {
+        let rest = log.hasFrames ? "; its log, \(self.log), has \(log.size) bytes" : ""
+        return StorageError.damaged(path, "\(finding), although a server has used its folder\(rest)")
+    }
+
+    /// The first bytes of the database and its size; nil if there is no file.
+    private func start() throws(PushError) -> ([UInt8], size: Int)? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else {
+            guard errno == ENOENT else { throw SQLiteFile.failure("read", path) }
+            return nil
+        }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: DatabaseHeader.size)
+        let count = pread(file, &bytes, bytes.count, 0)
+        guard count >= 0 else { throw SQLiteFile.failure("read", path) }
+        return (Array(bytes.prefix(count)), Int(lseek(file, 0, SEEK_END)))
+    }
+}

@@ -1,0 +1,101 @@
+import Support
+import Testing
+
+@testable import PushHub
+@testable import PushModel
+
+@Suite struct RegistrationTableTests {
+    private func registration(
+        _ number: Int, handle: Int? = nil, tags: [String] = [], expiration: Timestamp = .distantFuture
+    ) throws -> Registration {
+        Registration(
+            id: try #require(RegistrationID("\(number)-1-1")), etag: 1, expiration: expiration,
+            updatedAt: HubBench.dawn, handle: .phone(handle ?? number), tags: try tags.map { try Tag($0) },
+            template: nil, pushVariables: [:], installationID: nil)
+    }
+
+    private func later(_ seconds: Int64) -> Timestamp { HubBench.dawn + .seconds(seconds) }
+
+    @Test("A changed registration is found under what it has now only") func change() throws {
+        var table = RegistrationTable()
+        let first = try registration(1, handle: 1, tags: ["a", "b"])
+        table.put(first)
+        table.put(try registration(1, handle: 2, tags: ["b", "c"]), replacing: first)
+        #expect(table.select(.tag(try Tag("a"))).isEmpty)
+        #expect(table.select(.tag(try Tag("c"))).count == 1)
+        #expect(table.places(for: .phone(1)).isEmpty)
+        #expect(table.places(for: .phone(2)).count == 1)
+        #expect(table.count == 1)
+    }
+
+    @Test("A freed place is used again, and the row there is the new one") func reuse() throws {
+        var table = RegistrationTable()
+        let (first, second) = (try registration(1, tags: ["a"]), try registration(2, tags: ["b"]))
+        table.put(first)
+        table.remove(first, because: .deleted)
+        table.put(second)
+        #expect(table.place(of: first.id) == nil && table.departure(of: first.id)?.reason == .deleted)
+        #expect(table.select(nil) == [0] && table.id(at: 0) == second.id)
+        #expect(table.page(.all, behind: nil, top: 10).found == [0])
+    }
+
+    @Test("A renewed row does not expire at its old time, however often it was renewed") func renewal() throws {
+        var table = RegistrationTable()
+        let first = try registration(1)
+        table.put(first)
+        for second in 1...1000 { table.put(try registration(1, expiration: later(Int64(second))), replacing: first) }
+        table.put(try registration(2, expiration: later(5)))
+        #expect(table.removeExpired(now: later(999)) == 1)
+        #expect(table.count == 1)
+        #expect(table.removeExpired(now: later(1000)) == 1)
+        #expect(table.removeExpired(now: later(5000)) == 0)
+    }
+
+    @Test("An expiry that is brought forward counts") func earlier() throws {
+        var table = RegistrationTable()
+        let first = try registration(1, expiration: later(100))
+        table.put(first)
+        for second in [10, 100, 20] { table.put(try registration(1, expiration: later(Int64(second))), replacing: first) }
+        #expect(table.removeExpired(now: later(19)) == 0)
+        #expect(table.removeExpired(now: later(20)) == 1)
+    }
+
+    @Test("Installations that toggle their expiry do not pile up, and leave at the last one") func toggling() throws {
+        var table = RegistrationTable()
+        let installation = Installation(id: "pad", handle: .phone(1))
+        for turn in 0..<2000 { table.put(installation, expiration: later(turn.isMultiple(of: 2) ? 10 : 20)) }
+        #expect(table.removeExpired(now: later(19)) == 0)
+        #expect(table.installations.place(of: "pad") != nil)
+        #expect(table.removeExpired(now: later(20)) == 0)
+        #expect(table.installations.place(of: "pad") == nil)
+    }
+}
+
+extension RegistrationTable {
+    /// - Parameter old: The previous state of the registration.
+    fileprivate mutating func put(_ registration: Registration, replacing old: Registration? = nil) {
+        let change = RegistrationChange(puts: [placed(registration)])
+        apply(change, replacing: ReplacedRows(old.map { [RegistrationRow(place: change.puts[0].place, registration: $0)] } ?? []))
+    }
+
+    fileprivate mutating func put(_ installation: Installation, expiration: Timestamp) {
+        let change = change(
+            installation, as: [], expiration: expiration, departure: RegistrationDeparture(.installationChanged, at: HubBench.dawn))
+        apply(change, replacing: ReplacedRows([], change.installationPuts))
+    }
+
+    fileprivate mutating func remove(_ registration: Registration, because reason: RegistrationDeparture.Reason) {
+        let departure = RegistrationDeparture(reason, at: HubBench.dawn)
+        guard let removal = removal(of: registration.id, because: departure) else { return }
+        apply(
+            RegistrationChange(removals: [removal]),
+            replacing: ReplacedRows([RegistrationRow(place: removal.place, registration: registration)]))
+    }
+
+    /// Returns the number of registrations removed.
+    fileprivate mutating func removeExpired(now: Timestamp) -> Int {
+        let change = withdrawExpired(now: now) { _ in false }
+        apply(change, replacing: ReplacedRows())
+        return change.removals.count
+    }
+}

@@ -1,0 +1,135 @@
+import PushModel
+
+/// Finds what is wrong at the end of a story.
+struct StoryCheck {
+    private let store: any HubStore
+    private let chronicle: Chronicle.Contents
+
+    init(_ story: DeliveryStory) {
+        store = story.kept
+        chronicle = story.world.chronicle.contents
+    }
+
+    func flaws() async -> [String] {
+        do throws(PushError) {
+            let notifications = try await store.notifications(before: nil, limit: .max)
+            var flaws = unknownOf(notifications) + (try await wronglyRemoved()) + wronglyTold(notifications)
+            for kept in notifications {
+                let devices = try await store.devices(ofNotification: kept.sequence, from: 0, limit: .max)
+                flaws += Self.ending(kept, devices) + reach(kept, devices) + news(kept) + sends(of: kept)
+            }
+            return flaws
+        } catch {
+            return ["what is kept cannot be read: \(error.message)"]
+        }
+    }
+
+    private func unknownOf(_ notifications: [StoredNotification]) -> [String] {
+        let known = Set(notifications.map(\.outcome.id))
+        return chronicle.accepted.keys.filter { !known.contains($0) }.map { "\($0) was accepted and is lost" }
+    }
+
+    /// Hooks receive each end at most once, and nothing else.
+    private func wronglyTold(_ notifications: [StoredNotification]) -> [String] {
+        let ends = Dictionary(grouping: chronicle.ends, by: \.id)
+        let kept = Dictionary(uniqueKeysWithValues: notifications.map { ($0.outcome.id, $0.outcome) })
+        return ends.flatMap { id, told in
+            (told.count > 1 ? ["the end of \(id) is told \(told.count) times"] : [])
+                + (told.allSatisfy { $0 == kept[id] } ? [] : ["\(id) has not ended as hooks were told"])
+        }
+    }
+
+    /// Only deleted registrations and those with invalid tokens are gone.
+    private func wronglyRemoved() async throws(PushError) -> [String] {
+        let registered = Set(try await store.load().registrations.map(\.registration.id))
+        let dead = Set(chronicle.sends.filter { $0.verdict?.isDeath == true }.map(\.handle))
+        return chronicle.lives.values.compactMap { life in
+            let isGone = !registered.contains(life.registration.id)
+            guard isGone, life.deleted == nil, !dead.contains(life.registration.handle) else { return nil }
+            return "registration \(life.registration.id) is gone for no reason"
+        }
+    }
+
+    private static func ending(_ kept: StoredNotification, _ devices: [DeviceOutcome]) -> [String] {
+        let outcome = kept.outcome
+        var flaws: [String] = []
+        if !outcome.state.isFinal || outcome.endedAt == nil { flaws.append("\(outcome.id) has no end: it is \(outcome.state.rawValue)") }
+        var counted = NotificationOutcome(id: outcome.id, state: outcome.state, tags: nil, enqueuedAt: outcome.enqueuedAt)
+        counted.count(devices)
+        if counted.counts != outcome.counts { flaws.append("\(outcome.id) counts \(outcome.counts), its devices are \(counted.counts)") }
+        if counted.pruned != outcome.pruned { flaws.append("\(outcome.id) counts \(outcome.pruned) that left, and \(counted.pruned) did") }
+        return flaws
+    }
+
+    // MARK: - Devices reached
+
+    private func reach(_ kept: StoredNotification, _ devices: [DeviceOutcome]) -> [String] {
+        let id = kept.outcome.id
+        let times = Dictionary(devices.map { ($0.registrationID.map(\.text) ?? $0.handle.text, 1) }, uniquingKeysWith: +)
+        var flaws = times.filter { $0.value > 1 }.map { "\(id) has \($0.value) outcomes for \($0.key)" }
+        // A notification cancelled before its due time has no devices.
+        if kept.outcome.startedAt != nil {
+            flaws += expected(kept).filter { times[$0] == nil }.map { "\(id) has no outcome for \($0)" }
+        }
+        let sends = chronicle.sends.filter { $0.notification == id }
+        let accepted = Set(sends.filter { $0.verdict?.isAcceptance == true }.map(\.handle))
+        for device in devices where device.outcome == .success && !accepted.contains(device.handle) {
+            flaws.append("\(id) says that \(device.handle.text) got it, which it did not")
+        }
+        return flaws
+    }
+
+    /// The handles registered before the send was requested, and until its end.
+    private func expected(_ kept: StoredNotification) -> [String] {
+        if case .devices(let handles) = kept.request.audience { return handles.map(\.text) }
+        guard let asked = chronicle.accepted[kept.outcome.id] else { return [] }
+        let dead = Set(chronicle.sends.filter { $0.verdict?.isDeath == true }.map(\.handle))
+        return chronicle.lives.values.filter { life in
+            let tags = Set(life.registration.tags.map(\.text))
+            let isMeant =
+                switch kept.outcome.tags {
+                case nil: true
+                case "a": tags.contains("a")
+                case "b": tags.contains("b")
+                case "a && !b": tags.contains("a") && !tags.contains("b")
+                case "a || b": !tags.isEmpty
+                default: false
+                }
+            return isMeant && life.began < asked && life.deleted == nil && !dead.contains(life.registration.handle)
+        }.map(\.registration.id.text)
+    }
+
+    // MARK: - Order
+
+    /// Once results are stored, the devices get no further push, and no device gets one after the end.
+    private func news(_ kept: StoredNotification) -> [String] {
+        let id = kept.outcome.id
+        let keeps = chronicle.keeps.filter { $0.sequence == kept.sequence }
+        var settled: [DeviceHandle: Int] = [:]
+        for keep in keeps {
+            for device in keep.devices where device.outcome != .skipped || device.reason == "Hook" {
+                settled[device.handle] = min(settled[device.handle] ?? .max, keep.event)
+            }
+        }
+        let end = min(keeps.first(where: \.isFinal)?.event ?? .max, chronicle.cancelled[id] ?? .max)
+        let shared = Set(Dictionary(grouping: chronicle.lives.values, by: \.registration.handle).filter { $0.value.count > 1 }.keys)
+        var flaws: [String] = keeps.count(where: \.isFinal) > 1 ? ["\(id) ended more than once"] : []
+        for send in chronicle.sends where send.notification == id {
+            if send.event > end { flaws.append("\(id) was sent to \(send.handle.text) after its end") }
+            // If two registrations share a handle, the other one may come first after a restoration.
+            let isSure = chronicle.restorations == 0 || !shared.contains(send.handle)
+            if isSure, let moment = settled[send.handle], send.event > moment {
+                flaws.append("\(id) was sent to \(send.handle.text) again, although its result was known")
+            }
+        }
+        return flaws
+    }
+
+    /// A push accepted by a service is repeated only by a process that cannot know about it.
+    private func sends(of kept: StoredNotification) -> [String] {
+        let taken = chronicle.sends.filter { $0.notification == kept.outcome.id && $0.verdict?.isAcceptance == true }
+        return Dictionary(taken.map { ($0.handle.text, 1) }, uniquingKeysWith: +).filter { $0.value > 1 + chronicle.crashes }.map {
+            "\(kept.outcome.id) was taken \($0.value) times for \($0.key), with \(chronicle.crashes) crashes"
+        }
+    }
+}

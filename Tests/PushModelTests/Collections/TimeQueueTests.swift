@@ -1,0 +1,32 @@
+import Support
+import Testing
+
+@testable import PushModel
+
+@Suite struct TimeQueueTests {
+    @Test("Subjects come in the order of their times, and of insertion if these are equal") func order() {
+        let random = SeededRandom(seed: 7)
+        var queue = TimeQueue<Int>()
+        var expected: [(moment: Int64, number: Int)] = []
+        for number in 0..<500 {
+            let moment = Int64(random.next() % 40)
+            queue.insert(number, at: Timestamp(milliseconds: moment))
+            expected.append((moment, number))
+        }
+        expected.sort { ($0.moment, $0.number) < ($1.moment, $1.number) }
+        var found: [Int] = []
+        while let (_, number) = queue.popFirst() { found.append(number) }
+        #expect(found == expected.map(\.number))
+        #expect(queue.isEmpty)
+    }
+
+    @Test("Only what is due leaves") func due() {
+        var queue = TimeQueue<String>()
+        queue.insert("later", at: Timestamp(milliseconds: 11))
+        queue.insert("now", at: Timestamp(milliseconds: 10))
+        #expect(queue.popFirst(dueBy: Timestamp(milliseconds: 9)) == nil)
+        #expect(queue.popFirst(dueBy: Timestamp(milliseconds: 10)) == "now")
+        #expect(queue.popFirst(dueBy: Timestamp(milliseconds: 10)) == nil)
+        #expect(queue.count == 1)
+    }
+}

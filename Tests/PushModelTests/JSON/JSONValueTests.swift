@@ -1,0 +1,83 @@
+import PushModel
+import Testing
+
+@Suite struct JSONValueTests {
+    @Test func `Members are written in their order, and sorted on request`() {
+        let value: JSON = ["b": 1, "a": [true, .null, 1.5, "x\n"], "c": [:], "d": []]
+        #expect(value.text() == #"{"b":1,"a":[true,null,1.5,"x\n"],"c":{},"d":[]}"#)
+        #expect(value.text(sortedKeys: true) == #"{"a":[true,null,1.5,"x\n"],"b":1,"c":{},"d":[]}"#)
+        #expect(
+            value.text(pretty: true) == """
+                {
+                  "b": 1,
+                  "a": [
+                    true,
+                    null,
+                    1.5,
+                    "x\\n"
+                  ],
+                  "c": {},
+                  "d": []
+                }
+                """)
+    }
+
+    @Test func `Only control characters, quotes and backslashes are escaped`() {
+        var bytes: [UInt8] = []
+        JSON.escape("\"\\/\u{0}\u{1F}\u{7F}\t\u{8}\u{C}\r\né😀\u{2028}", into: &bytes)
+        #expect(
+            String(decoding: bytes, as: UTF8.self) == #"\"\\/\u0000\u001f"# + "\u{7F}" + #"\t\b\f\r\n"# + "é😀\u{2028}")
+    }
+
+    @Test func `Numbers that JSON cannot write become null`() {
+        #expect(JSON.array([.number(.nan), .number(.infinity)]).text() == "[null,null]")
+    }
+
+    @Test func `Numbers keep their original text on request`() throws {
+        let text = "[12345678901234567890,1e3,12.50,-0,7,[1.0]]"
+        let kept = try JSON(parsing: text, numbers: .asWritten)
+        #expect(kept.text() == text)
+        #expect(kept.array?.map(\.plainText) == ["12345678901234567890", "1e3", "12.50", "-0", "7", "[1.0]"])
+        #expect(kept.array?[1].int == 1000 && kept.array?[2].double == 12.5 && kept.array?[4] == 7)
+        #expect(try JSON(parsing: text).array?[1] == .number(1000))
+        #expect(throws: JSONError.self) { try JSON(parsing: "[1e]", numbers: .asWritten) }
+    }
+
+    @Test func `An accessor returns a value of its own kind only`() {
+        #expect(JSON.string("a").string == "a")
+        #expect(JSON.integer(1).string == nil)
+        #expect(JSON.number(1000).int == 1000)
+        #expect(JSON.number(1.5).int == nil)
+        #expect(JSON.number(1e300).int == nil)
+        #expect(JSON.integer(2).double == 2)
+        #expect(JSON.bool(true).bool == true)
+        #expect(JSON.null.isNull)
+        let value: JSON = ["a": [1]]
+        #expect(value["a"]?.array == [1])
+        #expect(value["b"] == nil)
+        #expect(JSON.null["a"] == nil)
+    }
+
+    @Test(arguments: [3, 40]) func `Setting a member keeps its position, and setting nil removes it`(_ count: Int) {
+        var object = JSONObject((0..<count).map { ("k\($0)", JSON.integer(Int64($0))) })
+        object["k1"] = "new"
+        #expect(object.members[1].value == "new")
+        object["k0"] = nil
+        object["absent"] = nil
+        #expect(object.keys == (1..<count).map { "k\($0)" })
+        #expect(object["k2"] == 2)
+        object.append("k2", "again")
+        object.append("z", 0)
+        #expect(object.keys == (1..<count).map { "k\($0)" } + ["z"])
+        #expect(object["k2"] == "again")
+    }
+
+    @Test func `Objects are equal in any member order`() {
+        let left: JSON = ["a": 1, "b": 2]
+        let right: JSON = ["b": 2, "a": 1]
+        #expect(left == right)
+        #expect(left != ["a": 1])
+        #expect(left != ["a": 1, "b": 3])
+        #expect(JSON.integer(1) != JSON.number(1))
+    }
+}

@@ -1,0 +1,148 @@
+-- Schema version 8: the last migration is "outcomes in batches".
+-- Payload key: 1b90be8d1fba77b4be9f889287854e2dd6287d580745fa75e08061d30fcc6e08
+PRAGMA application_id = 1349863535;
+CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
+CREATE TABLE namespace (
+    key INTEGER PRIMARY KEY CHECK (key = 1), rules TEXT NOT NULL, last_hub INTEGER NOT NULL
+) STRICT;
+CREATE TABLE hub (
+    number INTEGER PRIMARY KEY, name TEXT NOT NULL, description TEXT NOT NULL, created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+) STRICT;
+CREATE TABLE leaving_hub (number INTEGER PRIMARY KEY) STRICT;
+CREATE TABLE template (
+    key INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, content TEXT NOT NULL
+) STRICT;
+CREATE TABLE registration (
+    hub INTEGER NOT NULL, place INTEGER NOT NULL, id TEXT NOT NULL, etag INTEGER NOT NULL,
+    expiration INTEGER NOT NULL, updated_at INTEGER NOT NULL, platform TEXT NOT NULL, handle TEXT NOT NULL,
+    tags TEXT NOT NULL, template INTEGER, push_variables TEXT, installation TEXT, secondary_tile TEXT,
+    PRIMARY KEY (hub, place), UNIQUE (hub, id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE installation (
+    hub INTEGER NOT NULL, place INTEGER NOT NULL, expiration INTEGER NOT NULL, content TEXT NOT NULL,
+    PRIMARY KEY (hub, place)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE departure (
+    hub INTEGER NOT NULL, id TEXT NOT NULL, time INTEGER NOT NULL, reason TEXT NOT NULL, detail TEXT,
+    PRIMARY KEY (hub, id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE sequence (hub INTEGER PRIMARY KEY, last INTEGER NOT NULL) STRICT;
+CREATE TABLE account (
+    user TEXT PRIMARY KEY COLLATE tag, username TEXT NOT NULL, cost INTEGER NOT NULL, salt BLOB NOT NULL,
+    digest BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE session (
+    digest BLOB PRIMARY KEY, username TEXT NOT NULL, expiration INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE secure_payload (
+    id TEXT PRIMARY KEY, sender TEXT NOT NULL, addressee TEXT NOT NULL COLLATE tag, expiration INTEGER NOT NULL,
+    maximum_reads INTEGER, sealed BLOB, granted_reads INTEGER NOT NULL, ending TEXT, reads TEXT NOT NULL
+, key_mark BLOB NOT NULL DEFAULT x'') STRICT;
+CREATE TABLE job (
+    hub INTEGER NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL, status TEXT NOT NULL, is_final INTEGER NOT NULL,
+    -- In hundredths of a per cent.
+    progress INTEGER NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, content TEXT NOT NULL,
+    PRIMARY KEY (hub, id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE notification (
+    key INTEGER PRIMARY KEY, hub INTEGER NOT NULL, id TEXT NOT NULL, request TEXT NOT NULL, idempotency_key TEXT,
+    fingerprint BLOB, state TEXT NOT NULL, is_final INTEGER NOT NULL, tags TEXT, enqueued_at INTEGER NOT NULL,
+    started_at INTEGER, ended_at INTEGER, scheduled_for INTEGER, counts TEXT, near_misses TEXT
+) STRICT;
+CREATE TABLE provider_token (
+    key TEXT PRIMARY KEY, token TEXT NOT NULL, issued_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE outcome_batch (
+    id INTEGER PRIMARY KEY, notification INTEGER NOT NULL, first INTEGER NOT NULL, count INTEGER NOT NULL, content BLOB NOT NULL
+) STRICT;
+CREATE TABLE dead_batch (
+    notification INTEGER NOT NULL, first INTEGER NOT NULL, ordinals BLOB NOT NULL, content BLOB NOT NULL,
+    PRIMARY KEY (notification, first)
+) STRICT;
+CREATE TABLE last_outcome_block (key INTEGER PRIMARY KEY, content BLOB NOT NULL) STRICT;
+INSERT INTO grdb_migrations (identifier) VALUES
+    ('tables'),
+    ('feedback and jobs'),
+    ('keys of notifications, names of hubs'),
+    ('tokens for push services'),
+    ('installations of devices'),
+    ('users of templates'),
+    ('keys of secure payloads'),
+    ('outcomes in batches');
+INSERT INTO namespace (key, rules, last_hub) VALUES
+    (1, '[{"name":"RootManageSharedAccessKey","rights":["Listen","Manage","Send"],"primary":"RRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRR=","secondary":"rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr=","created":1767603540000,"modified":1767603540000}]', 4);
+INSERT INTO hub (number, name, description, created_at, updated_at) VALUES
+    (1, 'hub', '{"rules":[{"name":"DefaultFullSharedAccessSignature","rights":["Listen","Manage","Send"],"primary":"FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF=","secondary":"fffffffffffffffffffffffffffffffffffffffffff=","created":1767603550000,"modified":1767603550000},{"name":"sender","rights":["Send"],"primary":"SSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSS=","secondary":"sssssssssssssssssssssssssssssssssssssssssss=","created":1767603560000,"modified":1767603570000}],"ttl":[7776000,0],"credentials":{"Apns":[["Token","credential-of-apns"],["KeyId","KEY1"]]},"metadata":"team=ops; größe=1","quotas":{"DailyOperations":100,"DailyMaxActiveDevices":7}}', 1767603550000, 1767603570000),
+    (2, 'News/été', '{"rules":[]}', 1767603580000, 1767603590000);
+INSERT INTO leaving_hub (number) VALUES
+    (4);
+INSERT INTO template (key, digest, content) VALUES
+    (1, X'39DE24396FE236F148B0999CA05B4AC13CF89211D9DAD6DF5FF8CC5F8172E2F7', '{"platform":"apns","body":"{\"aps\":{\"alert\":\"$(message:{é 🎉})\"}}","name":"alert","headers":[["apns-push-type","alert"]],"expiry":"$(expiry)"}'),
+    (2, X'81D0C4A966050A99429B96740EEC035193C9F24B806295319FB6C3B11B7FE122', '{"platform":"wns","body":"<tile><visual><binding template=\"TileText\"><text id=\"1\">$(m)</text></binding></visual></tile>","name":"t","headers":[["X-WNS-Type","wns/tile"]]}'),
+    (3, X'BDD9B1EDABBFC3911F10F07C897BE113D0F99E77A9CF7850E2F0E328740C52F8', '{"platform":"fcmv1","body":"{\"message\":{\"data\":{\"a\":\"#(count)\"}}}"}');
+INSERT INTO registration (hub, place, id, etag, expiration, updated_at, platform, handle, tags, template, push_variables, installation, secondary_tile) VALUES
+    (1, 0, '1000001-2000001-1', 3, 253402300799999, 1767603601000, 'apns', '0000000000000000000000000000000000000000000000000000000000000001', 'News,größe,$InstallationId:{ana-1},$UserId:{Ana}', NULL, '{"locale":"pt-PT"}', 'ana-1', NULL),
+    (1, 1, '1000002-2000002-1', 3, 253402300799999, 1767603601000, 'apns', '0000000000000000000000000000000000000000000000000000000000000001', 'News,größe,alerts,$InstallationId:{ana-1},$UserId:{Ana}', 1, '{"locale":"pt-PT"}', 'ana-1', NULL),
+    (1, 2, '1000003-2000003-1', 1, 1767690000000, 1767603602000, 'wns', 'https://wns.example/?token=tile', 'tile,$InstallationId:{pc}', NULL, NULL, 'pc', 'weather'),
+    (1, 3, '1000004-2000004-1', 1, 1767690000000, 1767603602000, 'wns', 'https://wns.example/?token=tile', 'tile,t,$InstallationId:{pc}', 2, NULL, 'pc', 'weather'),
+    (1, 5, '2791930577995350061-1383940673593449736-1', 1, 1775379600000, 1767603603000, 'browser', 'https://push.example/send/1' || char(10) || 'BAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' || char(10) || 'aaaaaaaaaaaaaaaaaaaaaa', 'web', NULL, NULL, NULL, NULL),
+    (1, 6, '1000006-2000006-1', 2, 253402300799999, 1767603604000, 'baidu', '17-8' || char(10) || '9-1', '', NULL, NULL, NULL, NULL),
+    (2, 0, '1000001-2000001-1', 1, 253402300799999, 1767603605000, 'fcmv1', 'fcm:token-1', 'News', 3, NULL, NULL, NULL),
+    (4, 0, '1000001-2000001-1', 1, 253402300799999, 1767603601000, 'apns', '0000000000000000000000000000000000000000000000000000000000000001', '', NULL, NULL, NULL, NULL);
+INSERT INTO installation (hub, place, expiration, content) VALUES
+    (1, 0, 253402300799999, '{"id":"ana-1","handle":["apns","0000000000000000000000000000000000000000000000000000000000000001"],"user":"Ana","tags":["News","größe"],"variables":{"locale":"pt-PT"},"templates":{"alert":{"body":"{\"aps\":{\"alert\":\"$(message:{é 🎉})\"}}","headers":[["apns-push-type","alert"]],"expiry":"$(expiry)","tags":["alerts"]}},"updated":1767603601000}'),
+    (1, 2, 1767690000000, '{"id":"pc","handle":["wns","https://wns.example/?token=a%2fb"],"expired":true,"expiration":1767690000000,"tags":["News"],"tiles":{"weather":{"handle":["wns","https://wns.example/?token=tile"],"tags":["tile"],"templates":{"t":{"body":"<tile><visual><binding template=\"TileText\"><text id=\"1\">$(m)</text></binding></visual></tile>","tags":["t"]}}}},"updated":1767603602000}');
+INSERT INTO departure (hub, id, time, reason, detail) VALUES
+    (1, '1000011-2000011-1', 1767603610000, 'deleted', NULL),
+    (1, '1000012-2000012-1', 1767603611000, 'expired', NULL),
+    (1, '1000013-2000013-1', 1767603612000, 'handleDied', 'Unregistered'),
+    (1, '1000014-2000014-1', 1767603613000, 'installationChanged', NULL);
+INSERT INTO sequence (hub, last) VALUES
+    (2, 40);
+INSERT INTO account (user, username, cost, salt, digest) VALUES
+    ('username:ana', 'ana', 131072, X'01010101010101010101010101010101', X'0202020202020202020202020202020202020202020202020202020202020202'),
+    ('username:Böb', 'Böb', 16, X'03030303030303030303030303030303', X'0404040404040404040404040404040404040404040404040404040404040404');
+INSERT INTO session (digest, username, expiration) VALUES
+    (X'0505050505050505050505050505050505050505050505050505050505050505', 'Ana', 1767607200000),
+    (X'0606060606060606060606060606060606060606060606060606060606060606', 'carol', 1767600000000);
+INSERT INTO secure_payload (id, sender, addressee, expiration, maximum_reads, sealed, granted_reads, ending, reads, key_mark) VALUES
+    ('201376544', 'username:ana', 'username:Böb', 1767690000000, 2, X'F51A6A80ECE416AD2B5AABDC33D8AC3128AD8C2F969941AB65579181AB7BE504E69F3BD3ABCB2013D9B5D71890C1CECC61468FA7AE2A5C8730', 1, NULL, '[[1767603720000,"böb","granted"],[1767603721000,"eve","forbidden"]]', X'0A1C047079DFAC9F'),
+    ('7', 'username:Böb', 'username:Böb', 1767776400000, NULL, X'80CDD711A644B561D69E25078F08FED0C0642445C927C9B29A5F83AD1D4DC692C4BA7B', 0, NULL, '[]', X''),
+    ('8', 'username:ana', 'username:ana', 1767603700000, 1, NULL, 1, 'exhausted', '[[1767603690000,"ana","granted"]]', X'0A1C047079DFAC9F'),
+    ('9', 'username:ana', 'username:Böb', 1767603800000, NULL, NULL, 0, 'revoked', '[]', X'0A1C047079DFAC9F'),
+    ('10', 'username:ana', 'username:Böb', 1767603590000, NULL, NULL, 0, 'expired', '[[1767603600000,"Böb","expired"]]', X'0A1C047079DFAC9F');
+INSERT INTO job (hub, id, kind, status, is_final, progress, created_at, updated_at, content) VALUES
+    (1, 'job-1', 'ExportRegistrations', 'Completed', 1, 10000, 1767603700000, 1767603710000, '{"output":"https://store.example/out?sig=1","results":{"OutputFilePath":"out/1.txt"}}'),
+    (1, 'job-2', 'ImportUpsertRegistrations', 'Failed', 1, 1234, 1767603701000, 1767603711000, '{"output":"https://store.example/out?sig=2","import":"https://store.example/in?sig=3","properties":{"a":"b"},"failure":"line 7 is not a registration"}'),
+    (1, 'job-3', 'ExportRegistrations', 'Running', 0, 50, 1767603702000, 1767603712000, '{"output":"file:///jobs"}');
+INSERT INTO notification (key, hub, id, request, idempotency_key, fingerprint, state, is_final, tags, enqueued_at, started_at, ended_at, scheduled_for, counts, near_misses) VALUES
+    (17592186044417, 1, '0123456789abcdef0123456789abcdef-20260105090000-1-1', '{"tags":"news && !muted","native":{"apns":{"text":"{\"aps\":{\"alert\":\"Hello\"}}","headers":[["apns-priority","5"]]},"wns":{"bytes":"/wA="}},"expiration":1767607200000,"priority":"high","collapse":"c-1"}', 'order-1', X'0101010101010101010101010101010101010101010101010101010101010101', 'Completed', 1, 'news && !muted', 1767603620000, 1767603621000, 1767603623000, NULL, '{"apns":{"Success":1,"WrongToken":1},"wns":{"Skipped":1}}', NULL),
+    (17592186044418, 1, '0123456789abcdef0123456789abcdef-20260105090000-2-1', '{"tags":"news","template":{"message":"Good morning","é":"ü"},"pace":"200/s"}', NULL, NULL, 'Scheduled', 0, 'news', 1767603630000, NULL, NULL, 1767690000000, NULL, NULL),
+    (17592186044419, 1, '0123456789abcdef0123456789abcdef-20260105090000-3-1', '{"everyone":true,"template":{"a":"b"}}', NULL, NULL, 'NoTargetFound', 1, NULL, 1767603631000, 1767603631000, 1767603632000, NULL, NULL, '["no registration has the tag \"x\""]'),
+    (17592186044420, 1, '0123456789abcdef0123456789abcdef-20260105090000-4-1', '{"everyone":true,"native":{"apns":{"text":"{}"},"wns":{"text":"<tile/>"},"browser":{"text":"{}"},"baidu":{"text":"{}"}}}', NULL, NULL, 'Processing', 0, NULL, 1767603640000, 1767603641000, NULL, NULL, '{"browser":{"Success":1}}', NULL),
+    (17592186044421, 1, '0123456789abcdef0123456789abcdef-20260105090000-5-1', '{"tags":"news","template":{"message":"Final score"}}', NULL, NULL, 'Canceled', 1, 'news', 1767603650000, NULL, 1767603660000, 1767603660000, NULL, NULL),
+    (17592186044422, 1, '0123456789abcdef0123456789abcdef-20260105090000-6-1', '{"devices":[["apns","0000000000000000000000000000000000000000000000000000000000000001"],["browser","https://push.example/send/1\nBAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\naaaaaaaaaaaaaaaaaaaaaa"],["baidu","17-8\n9-1"]],"native":{"apns":{"text":"{}"}},"test":true}', NULL, NULL, 'DetailedStateAvailable', 1, NULL, 1767603670000, 1767603670000, 1767603671000, NULL, '{"apns":{"Success":1},"browser":{"PnsUnavailable":1},"baidu":{"InvalidCredentials":1}}', NULL),
+    (35184372088873, 2, '0123456789abcdef0123456789abcdef-20260105090000-41-1', '{"device":["fcmv1","fcm:token-1"],"template":{}}', NULL, NULL, 'Enqueued', 0, NULL, 1767603642000, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO provider_token (key, token, issued_at) VALUES
+    ('apns/TEAM/KEY1', 'token-for-apns', 1767603605000);
+INSERT INTO outcome_batch (id, notification, first, count, content) VALUES
+    (1, 17592186044417, 0, 3, X'010705616C657274001C616363657074656420627920746865207075736820736572766963650C556E726567697374657265641C7468652064657669636520746F6B656E20697320696E616374697665017424616E6F7468657220726567697374726174696F6E2068617320746869732068616E646C6503010101010001021E0101120203041E04040F010501060003005D41420F000000000081841E000000000005616E612D3100000000000000000000000000000000000000000000000000000000000000010A00000000000000000000000000000F01114D420F00000000008D841E0000000000000000000000000000000000000000000000000000000000000000000000000D02CD44420F000000000084841E00000000000270631F68747470733A2F2F776E732E6578616D706C652F3F746F6B656E3D74696C650670757368203144672FD70BFA23DE'),
+    (2, 17592186044420, 0, 1, X'0102001C6163636570746564206279207468652070757368207365727669636501050501000001020100012DC0F68211EEBE26089DC0CFB5BE34131B68747470733A2F2F707573682E6578616D706C652F73656E642F31574241414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141411661616161616161616161616161616161616161616161FB8C119C62FA2EC0'),
+    (3, 17592186044422, 0, 3, X'0105001C61636365707465642062792074686520707573682073657276696365033530331F7468652070757368207365727669636520697320756E617661696C61626C65176E6F2063726564656E7469616C20666F72204261696475030101010000010205050D000203020808080000040003009000000000000000000000000000000000000000000000000000000000000000010A00000000000000000000000000000F01001B68747470733A2F2F707573682E6578616D706C652F73656E642F3157424141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141166161616161616161616161616161616161616161616102000431372D3803392D31CC5245E7DC5010EF');
+INSERT INTO dead_batch (notification, first, ordinals, content) VALUES
+    (17592186044417, 1, X'01', X'01020C556E726567697374657265641C7468652064657669636520746F6B656E20697320696E616374697665010101120200011E0100114D420F00000000008D841E0000000000000000000000000000000000000000000000000000000000000000000000000DA696C389A99A6DDC');
+INSERT INTO last_outcome_block (key, content) VALUES
+    (4194304, X'011200000010'),
+    (8388608, X'06');
+CREATE INDEX departure_by_time ON departure (hub, time);
+CREATE INDEX session_by_expiration ON session (expiration);
+CREATE INDEX secure_payload_readable ON secure_payload (addressee) WHERE ending IS NULL;
+CREATE INDEX secure_payload_by_expiration ON secure_payload (expiration);
+CREATE UNIQUE INDEX notification_by_key ON notification (hub, idempotency_key) WHERE idempotency_key IS NOT NULL;
+CREATE INDEX notification_unfinished ON notification (hub) WHERE is_final = 0;
+CREATE INDEX notification_by_end ON notification (hub, ended_at) WHERE is_final = 1;
+CREATE UNIQUE INDEX hub_by_name ON hub (lower(name));
+CREATE INDEX registration_by_template ON registration (template) WHERE template IS NOT NULL;
+CREATE INDEX secure_payload_by_key ON secure_payload (key_mark) WHERE ending IS NULL;
+CREATE UNIQUE INDEX outcome_batch_by_notification ON outcome_batch (notification, first);
