@@ -1,0 +1,87 @@
+import PushModel
+import Support
+import Testing
+
+@testable import Storage
+
+// Results of devices, which traces read too, and jobs.
+extension VersionContent {
+    func expectOutcomes(in store: any HubStore) async throws {
+        let expected: [Int64: [RecordedOutcome]] = [1: completedOutcomes, 4: deferredOutcomes, 6: directOutcomes]
+        for sequence in 1...9 as ClosedRange<Int64> {
+            let outcomes = expected[sequence, default: []]
+            #expect(try await store.devices(ofNotification: sequence, from: 0, limit: 9) == outcomes.map(\.device), "\(sequence)")
+            #expect(try await store.outcomes(ofNotification: sequence, matching: nil, limit: 9) == outcomes, "\(sequence)")
+            #expect(try await store.tally(ofNotification: sequence).counts.count == outcomes.count, "\(sequence)")
+        }
+        let dead = completedOutcomes[1]
+        let position = RemovedDevice.Position(sequence: 1, ordinal: 1)
+        let removed = RemovedDevice(position: position, notificationID: Self.id(1), time: Self.at(23), device: dead.device)
+        #expect(try await store.removedDevices(after: nil, limit: 9) == [removed])
+        #expect(try await store.removedDevices(after: position, limit: 9) == [])
+        for probe in [
+            OutcomeProbe(registrations: [Samples.id(13)]), OutcomeProbe(handles: [.phone(13)]),
+        ] {
+            #expect(try await store.outcomes(ofNotification: 1, matching: probe, limit: 9) == [dead])
+        }
+    }
+
+    /// Versions before `departures` did not store the times of results.
+    private func outcome(_ device: DeviceOutcome, at milliseconds: Int64) -> RecordedOutcome {
+        RecordedOutcome(device: device, time: version >= .departures ? Self.at(milliseconds: milliseconds) : nil)
+    }
+
+    private static let accepted = "accepted by the push service"
+
+    private var completedOutcomes: [RecordedOutcome] {
+        let phone = DeviceOutcome(
+            registrationID: Samples.id(1), installationID: "ana-1", platform: .apns, handle: .phone(1), templateName: "alert",
+            outcome: .success, reason: "", explanation: Self.accepted, pushID: "0a000000-0000-0000-0000-00000000000f", size: 30,
+            isRegistrationRemoved: false)
+        let dead = DeviceOutcome(
+            registrationID: Samples.id(13), platform: .apns, handle: .phone(13), templateName: nil, outcome: .wrongToken,
+            reason: "Unregistered", explanation: "the device token is inactive", pushID: nil, size: 30, isRegistrationRemoved: true)
+        let tile = DeviceOutcome(
+            registrationID: Samples.id(4), installationID: "pc", platform: .wns, handle: Self.tile, templateName: "t", outcome: .skipped,
+            reason: "", explanation: "another registration has this handle", pushID: "push 1", size: 0, isRegistrationRemoved: false)
+        return [outcome(phone, at: 21_500), outcome(dead, at: 21_500), outcome(tile, at: 22_000)]
+    }
+
+    private var deferredOutcomes: [RecordedOutcome] {
+        let browser = DeviceOutcome(
+            registrationID: Self.longID, platform: .browser, handle: .subscription, templateName: nil, outcome: .success, reason: "",
+            explanation: Self.accepted, pushID: nil, size: 2, isRegistrationRemoved: false)
+        return [outcome(browser, at: 41_250)]
+    }
+
+    /// Written by a version that did not store times, in all databases.
+    private var directOutcomes: [RecordedOutcome] {
+        let phone = DeviceOutcome(
+            registrationID: nil, platform: .apns, handle: .phone(1), templateName: nil, outcome: .success, reason: "",
+            explanation: Self.accepted, pushID: "0A000000-0000-0000-0000-00000000000F", size: 2, isRegistrationRemoved: false)
+        let browser = DeviceOutcome(
+            registrationID: nil, platform: .browser, handle: .subscription, templateName: nil, outcome: .pnsUnavailable, reason: "503",
+            explanation: "the push service is unavailable", pushID: nil, size: 2, isRegistrationRemoved: false)
+        let baidu = DeviceOutcome(
+            registrationID: nil, platform: .baidu, handle: Self.baidu, templateName: nil, outcome: .invalidCredentials, reason: "",
+            explanation: "no credential for Baidu", pushID: nil, size: 0, isRegistrationRemoved: false)
+        return [phone, browser, baidu].map { RecordedOutcome(device: $0, time: nil) }
+    }
+
+    // MARK: - Jobs
+
+    func expectJobs(in store: any HubStore) async throws {
+        let export = NotificationHubJob(
+            id: "job-1", kind: .exportRegistrations, outputContainerURI: "https://store.example/out?sig=1", progress: 100,
+            status: .completed, outputProperties: ["OutputFilePath": "out/1.txt"], createdAt: Self.at(100), updatedAt: Self.at(110))
+        let upsert = NotificationHubJob(
+            id: "job-2", kind: .importUpsertRegistrations, outputContainerURI: "https://store.example/out?sig=2",
+            importFileURI: "https://store.example/in?sig=3", inputProperties: ["a": "b"], progress: 12.34, status: .failed,
+            failure: "line 7 is not a registration", createdAt: Self.at(101), updatedAt: Self.at(111))
+        let running = NotificationHubJob(
+            id: "job-3", kind: .exportRegistrations, outputContainerURI: "file:///jobs", progress: 0.5, status: .running,
+            createdAt: Self.at(102), updatedAt: Self.at(112))
+        #expect(try await store.jobs(limit: 9) == [running, upsert, export])
+        #expect(try await store.unfinishedJobs() == [running])
+    }
+}
