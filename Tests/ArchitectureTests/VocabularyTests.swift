@@ -1,0 +1,55 @@
+import Testing
+
+/// Texts and names use the words of the field. `words.py` has the old words, with exceptions and their reasons.
+@Suite struct VocabularyTests {
+    private struct Report: Decodable, Sendable {
+        struct Occurrence: Decodable, Sendable {
+            let file: String
+            let line: Int
+            let word: String
+            let text: String
+            let instead: String
+        }
+
+        let occurrences: [Occurrence]
+        let unusedExceptions: [String]
+    }
+
+    @Test func `messages, help, pages, comments and names of tests have no old words`() async throws {
+        let report = try await Package.report(Report.self, from: "words.py")
+        for one in report.occurrences {
+            Issue.record("\(one.file):\(one.line) has \"\(one.word)\" (instead: \(one.instead)): \(one.text)")
+        }
+        for exception in report.unusedExceptions {
+            Issue.record("remove the exception \"\(exception)\" from words.py: it is not needed any more")
+        }
+    }
+
+    /// Types with an old word in their names. The list may only shrink.
+    private static let exceptions: Set<String> = [
+        // Public API, and what it becomes in the hub.
+        "Sources/PushHostKit/Values/DeviceGroup.swift: Fate",
+        "Sources/PushModel/Hooks/HubHooks.swift: Fate",
+    ]
+
+    @Test func `no type has an old word in its name`() throws {
+        let declaration = /\b(?:class|struct|enum|actor|protocol|typealias) +([A-Za-z_][A-Za-z0-9_.]*)/
+        let words = [
+            "Leave", "Rooms", "Crowds", "PutOffs?", "Patience", "Twins?", "Endings", "Turns", "Place(?:Set|Column|Table|Supply|List)",
+            "MixUp", "Kept", "Troubles?", "Witness", "Fate", "News", "FirstScreen", "Attended", "Misfits?", "Complaints?",
+        ]
+        let old = try Regex("(?:\(words.joined(separator: "|")))(?![a-z])")
+        var found: Set<String> = []
+        for file in try Package.swiftFiles(in: "Sources") {
+            for line in file.code {
+                for match in line.text.matches(of: declaration) where match.1.firstMatch(of: old) != nil {
+                    found.insert("\(file.path): \(match.1)")
+                }
+            }
+        }
+        for name in found.subtracting(Self.exceptions).sorted() { Issue.record("rename the type \(name)") }
+        for name in Self.exceptions.subtracting(found).sorted() {
+            Issue.record("remove the exception \(name): it is not needed any more")
+        }
+    }
+}
