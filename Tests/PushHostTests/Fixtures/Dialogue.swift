@@ -8,6 +8,8 @@ final class Dialogue: Sendable {
     private let child: Child
     /// The write end of the program's input, or the terminal if it has one.
     private let input: Int32
+    /// The time after which a program that does not print what a test waits for counts as hanging.
+    private static let longestWait = Duration.seconds(600)
     private let state = Mutex((unheard: [UInt8](), isInputOpen: true, hasEnded: false))
 
     /// The program did not print the expected text within ten minutes. It has been killed.
@@ -87,6 +89,8 @@ final class Dialogue: Sendable {
     func hear(_ text: String, thenSignal number: Int32? = nil) async throws -> String {
         let wanted = Array(text.utf8)
         let heard: (text: String, isComplete: Bool) = await onThread { [self] in
+            // A server that keeps logging other things must not keep a test waiting forever.
+            let deadline = ContinuousClock.now + Self.longestWait
             while true {
                 let found = state.withLock { state -> String? in
                     guard let place = state.unheard.firstRange(of: wanted) else { return nil }
@@ -97,7 +101,9 @@ final class Dialogue: Sendable {
                     if let number { signal(number) }
                     return (found, true)
                 }
-                guard listen() else { return (state.withLock { String(decoding: $0.unheard, as: UTF8.self) }, false) }
+                guard ContinuousClock.now < deadline, listen() else {
+                    return (state.withLock { String(decoding: $0.unheard, as: UTF8.self) }, false)
+                }
             }
         }
         guard heard.isComplete else {
@@ -138,7 +144,7 @@ final class Dialogue: Sendable {
     /// Reads what is available; waits up to ten minutes for it. Returns `false` at the end of the output.
     private func listen() -> Bool {
         var wait = pollfd(fd: child.output.descriptor, events: Int16(POLLIN), revents: 0)
-        guard poll(&wait, 1, 600_000) > 0 else { return false }
+        guard poll(&wait, 1, Int32(Self.longestWait.components.seconds) * 1_000) > 0 else { return false }
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = read(child.output.descriptor, &buffer, buffer.count)
         guard count > 0 else { return false }

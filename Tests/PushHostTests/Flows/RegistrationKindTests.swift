@@ -18,7 +18,7 @@ import Testing
         let run = try await rehearse("local s, p = login 'alice', push.device { name = 'ana' }\n\(lua)", beside: ["inner.lua": inner])
         #expect(run.hasPassed, "\(run.error.debugDescription)")
         #expect(run.warnings.map(\.code) == ["hub.registration_replaced"])
-        #expect(run.warnings.first?.message.hasPrefix("ana is registered \(now) now") == true)
+        #expect(run.warnings.first?.message.hasPrefix("ana is now registered \(now)") == true)
         #expect(run.warnings.first?.near.first?.contains("push.install") == true)
     }
 

@@ -83,7 +83,7 @@ import Testing
         sender = try bench.broadcast(pace: "100/s")
         try await bench.simulator.taken(1_000)
         bench.simulator.signal(SIGSTOP)
-        try await bench.hear("\(service.name) does not respond")
+        try await bench.hear("does not respond; nothing is sent to it")
         bench.simulator.signal(SIGCONT)
         #expect(await sender.end().status == 0)
         try await expectAllReached(bench, "stopped")
@@ -105,7 +105,7 @@ import Testing
             try await bench.simulator.control("POST", faults, "{\(fault)}")
             let sender = try bench.broadcast()
             if isOutage {
-                try await bench.hear("\(service.name) does not respond")
+                try await bench.hear("does not respond; nothing is sent to it")
                 try await bench.simulator.control("DELETE", faults)
             }
             #expect(await sender.end().status == 0)
