@@ -56,7 +56,7 @@ import Testing
         }
         let token = try issuer.token("alice")
         for _ in 0..<2 { #expect(try await call(token).status == 200) }
-        for wrong in [try issuer.token("alice", seconds: -61), try issuer.token("a b"), token + "x", "a.b.c", "abc"] {
+        for wrong in [try issuer.token("alice", seconds: -61), try issuer.token("a b"), token + "x", "a.b.c", "xyz"] {
             let answer = try await call(wrong)
             #expect(answer.status == 401 && answer["WWW-Authenticate"] == #"Bearer error="invalid_token""#)
             #expect(answer["Content-Type"] == "application/problem+json" && !answer.body.contains(wrong))

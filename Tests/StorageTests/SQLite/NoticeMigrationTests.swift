@@ -73,18 +73,22 @@ import Testing
     }
 
     @Test func `The approved reach of a scheduled send and the ceiling of an approval are values`() async throws {
-        let storage = try await opened(try Folder(), remarks: ["pruned": ["apns": ["Unregistered": 3]]])
+        let folder = try Folder()
+        let storage = try await opened(folder, remarks: ["pruned": ["apns": ["Unregistered": 3]]])
         let notification = try #require(try await storage.namespace.store(ofHub: 1).notification(2))
         #expect(notification.request.approvedReach == ApprovedReach(devices: 2, basis: .ceiling(of: nil)))
         #expect(try #require(try await storage.approvals.approval(1)).ceiling == Approval.Ceiling(devices: 2, owner: nil))
         try await storage.close()
+        withExtendedLifetime(folder) {}
     }
 
     @Test func `Unreadable remarks are left unchanged, and the rest of the database is opened`() async throws {
-        let storage = try await opened(try Folder(), remarks: ["notices": 3])
+        let folder = try Folder()
+        let storage = try await opened(folder, remarks: ["notices": 3])
         let store = storage.namespace.store(ofHub: 1)
         #expect(try await store.notification(1)?.outcome.state == .completed)
         await #expect(throws: (any Error).self) { try await store.notification(2) }
         try await storage.close()
+        withExtendedLifetime(folder) {}
     }
 }
