@@ -4,9 +4,9 @@ import CRoaring
 ///
 /// A value type with copy-on-write: a copy is free until either one changes, which copies the whole set.
 package struct RowSet: Sendable {
-    /// Owns a bitmap.
+    /// A bitmap that frees its memory with its last reference.
     // @unchecked: the bitmap is modified only while uniquely referenced, so any number of threads may read it.
-    private final class Storage: @unchecked Sendable {
+    private final class Bitmap: @unchecked Sendable {
         let bitmap: UnsafeMutablePointer<roaring_bitmap_t>
 
         init(_ bitmap: UnsafeMutablePointer<roaring_bitmap_t>) { self.bitmap = bitmap }
@@ -14,7 +14,7 @@ package struct RowSet: Sendable {
         deinit { roaring_bitmap_free(bitmap) }
     }
 
-    private var storage: Storage
+    private var storage: Bitmap
     package private(set) var count: Int
 
     package init() { self.init(roaring_bitmap_create(), count: 0) }
@@ -24,7 +24,7 @@ package struct RowSet: Sendable {
 
     /// Takes ownership of the bitmap.
     private init(_ bitmap: UnsafeMutablePointer<roaring_bitmap_t>, count: Int? = nil) {
-        storage = Storage(bitmap)
+        storage = Bitmap(bitmap)
         self.count = count ?? Int(roaring_bitmap_get_cardinality(bitmap))
     }
 
@@ -72,7 +72,7 @@ extension RowSet {
     }
 
     private mutating func makeUnique() {
-        if !isKnownUniquelyReferenced(&storage) { storage = Storage(roaring_bitmap_copy(storage.bitmap)) }
+        if !isKnownUniquelyReferenced(&storage) { storage = Bitmap(roaring_bitmap_copy(storage.bitmap)) }
     }
 }
 
@@ -85,7 +85,7 @@ extension RowSet {
         } else {
             // With two sorted lists, CRoaring is fastest if the longer one comes first, because it can skip in it.
             let (many, few) = count > other.count ? (self, other) : (other, self)
-            storage = Storage(roaring_bitmap_and(many.storage.bitmap, few.storage.bitmap))
+            storage = Bitmap(roaring_bitmap_and(many.storage.bitmap, few.storage.bitmap))
         }
         count = Int(roaring_bitmap_get_cardinality(storage.bitmap))
     }
@@ -94,7 +94,7 @@ extension RowSet {
         if isKnownUniquelyReferenced(&storage) {
             roaring_bitmap_andnot_inplace(storage.bitmap, other.storage.bitmap)
         } else {
-            storage = Storage(roaring_bitmap_andnot(storage.bitmap, other.storage.bitmap))
+            storage = Bitmap(roaring_bitmap_andnot(storage.bitmap, other.storage.bitmap))
         }
         count = Int(roaring_bitmap_get_cardinality(storage.bitmap))
     }
@@ -103,7 +103,7 @@ extension RowSet {
         if isKnownUniquelyReferenced(&storage) {
             roaring_bitmap_or_inplace(storage.bitmap, other.storage.bitmap)
         } else {
-            storage = Storage(roaring_bitmap_or(storage.bitmap, other.storage.bitmap))
+            storage = Bitmap(roaring_bitmap_or(storage.bitmap, other.storage.bitmap))
         }
         count = Int(roaring_bitmap_get_cardinality(storage.bitmap))
     }
