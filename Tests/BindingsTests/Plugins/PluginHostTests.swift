@@ -97,7 +97,9 @@ import Testing
                 """
                 needs = { "kv" },
                 hooks = {
-                  on_outcome = function() kept = kept or {} for i = 1, 40 do kept[#kept + 1] = ("x"):rep(1000000) end end,
+                  on_outcome = { cpu = "10s", run = function()
+                    kept = kept or {} for i = 1, 40 do kept[#kept + 1] = ("x"):rep(1000000) end
+                  end },
                   after_send = function() push.kv.add "n" push.log "kept" end,
                 }
                 """), grants: ["kv"])
@@ -303,7 +305,8 @@ import Testing
             let bench = try PluginBench()
             try await bench.install(
                 PluginBench.plugin(
-                    "bad", "hooks = { before_send = { on_failure = '\(policy)', timeout = '2s', run = function() \(body) end } }"),
+                    "bad",
+                    "hooks = { before_send = { on_failure = '\(policy)', cpu = '500ms', timeout = '2s', run = function() \(body) end } }"),
                 PluginBench.plugin(
                     "good", "hooks = { before_send = { on_failure = 'fail_closed', run = function() return { alert = 'good' } end } }"))
             let draft = try bench.draft()
@@ -398,7 +401,7 @@ import Testing
             PluginBench.plugin(
                 "leak",
                 """
-                hooks = { before_send = { on_failure = "fail_closed", run = function(draft)
+                hooks = { before_send = { on_failure = "fail_closed", cpu = "10s", timeout = "10s", run = function(draft)
                   if draft.to == "Leak" then for i = 1, 40 do kept[#kept + 1] = ("x"):rep(1000000) end end
                   return { alert = "room" }
                 end } }
@@ -511,12 +514,12 @@ import Testing
                 "eager",
                 """
                 needs = { "http:api.example.com" },
-                hooks = { after_send = function()
+                hooks = { after_send = { cpu = "10s", run = function()
                   for i = 1, 40 do push.spawn(function()
                     local _, failure = push.try(push.http, { url = "https://api.example.com/" .. i })
                     if failure then push.log(failure.code) end
                   end) end
-                end }
+                end } }
                 """), grants: ["http:api.example.com"])
         let told = Task { [sent = SentNotification(id: "n-1", draft: try bench.draft())] in await bench.host.afterSend(sent) }
         try await until { bench.texts.count == 8 && servers.count == PluginContext.maximumRequests }

@@ -168,7 +168,7 @@ import Testing
             "plugins/late/init.lua": """
             local push = require "push"
             return { name = "late", version = "1", needs = { "hub.send", "kv" }, hooks = { on_register = {
-              on_failure = "fail_closed",
+              on_failure = "fail_closed", cpu = "10s", timeout = "10s",
               run = function(candidate)
                 return { once_kept = function()
                   for i = 1, 50 do push.kv.add "work" end
