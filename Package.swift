@@ -64,7 +64,7 @@ let package = Package(
         // Lua 5.4 for any Swift program, independent of push.
         .target(name: "CLua", linkerSettings: [.linkedLibrary("lua5.4")]),
         .target(name: "Lua", dependencies: ["CLua"], swiftSettings: strict),
-        // The example of docs/embedding.md.
+        // The example of docs/how-to/embedding.md.
         .executableTarget(name: "EmbeddingExample", dependencies: ["Lua"], path: "Examples/Embedding", swiftSettings: strict),
 
         // Parses Lua 5.4 without running it: tokens, tree, scopes.

@@ -9,7 +9,7 @@ import Testing
 
     /// Each fenced block of the guide in this language, as a whole.
     private static func blocks(_ language: String) throws -> [String] {
-        let guide = try String(contentsOf: root.appending(path: "docs/embedding.md"), encoding: .utf8)
+        let guide = try String(contentsOf: root.appending(path: "docs/how-to/embedding.md"), encoding: .utf8)
         return try guide.split(separator: "```\(language)\n", omittingEmptySubsequences: false).dropFirst().map { rest in
             String(rest[..<(try #require(rest.firstRange(of: "```")).lowerBound)])
         }

@@ -1,4 +1,4 @@
---- Reports how each notification ended to a server: signed, in order, repeated until accepted.   docs/plugins/audit-webhook.md
+--- Reports how each notification ended to a server: signed, in order, repeated until accepted.   docs/reference/plugins/audit-webhook.md
 local push = require "push"
 
 local QUEUE = "news:"

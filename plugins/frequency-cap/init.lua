@@ -1,4 +1,4 @@
---- Limits how many notifications a device gets within a period.   docs/plugins/frequency-cap.md
+--- Limits how many notifications a device gets within a period.   docs/reference/plugins/frequency-cap.md
 local push = require "push"
 
 -- The maximum number of keys in one call of push.kv.take.

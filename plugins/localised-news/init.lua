@@ -1,5 +1,5 @@
 --- Fills in missing languages of a send: a phone whose language has no text gets the nearest one.
---- docs/plugins/localised-news.md
+--- docs/reference/plugins/localised-news.md
 local push = require "push"
 
 -- The texts of a name by language: News_pt_BR is the text for pt-BR. News alone is in the first fallback language.

@@ -64,7 +64,7 @@ package enum Capability: Sendable, Hashable, CustomStringConvertible {
         ("http:HOST", "send requests to a host in the public network; HOST may have a port, and `*.example.com` matches all subdomains"),
         ("http.private:HOST", "like http:HOST, but also to private and loopback addresses"),
         ("secret:NAME", "read the secret with this name"),
-        ("native:SPACE", "call the functions `push.SPACE.…` that the program has [added in Swift](../native-plugins.md)"),
+        ("native:SPACE", "call the functions `push.SPACE.…` that the program has [added in Swift](../how-to/native-plugins.md)"),
     ]
 
     /// Parses a capability. The error's reason completes a sentence that begins with the text.

@@ -10,7 +10,7 @@ extension ErrorCatalogue {
             ErrorDescription(
                 "plugin.manifest", .misuse, means: "The manifest returned by init.lua is invalid.",
                 when: "A key is missing, unknown or has a value of the wrong type. The message names the file, the key and the value.",
-                cure: "Correct the key. docs/plugins.md describes all keys."),
+                cure: "Correct the key. docs/reference/plugin-manifest.md describes all keys."),
             ErrorDescription(
                 "plugin.config", .misuse, means: "The configuration of a plugin is invalid.",
                 when: "A value does not match the schema in the plugin's manifest. The message names the file, the plugin, the setting and "
@@ -59,7 +59,7 @@ extension ErrorCatalogue {
                 "plugin.native", .refusal, .misuse, means: "This is not possible for a native plugin, or the plugin cannot start.",
                 when: "A native plugin is granted capabilities, pinned, tested or rolled back; a folder has the same name; or the plugin "
                     + "reports why it cannot start.",
-                cure: "Correct what the message names. docs/native-plugins.md describes native plugins."),
+                cure: "Correct what the message names. docs/how-to/native-plugins.md describes native plugins."),
             ErrorDescription(
                 "plugin.not_granted", .refusal, means: "The capability to revoke was not granted.",
                 when: "pushhost plugin revoke names a capability that the entry does not have.", cure: "Choose one from the hint."),

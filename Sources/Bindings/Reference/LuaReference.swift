@@ -4,7 +4,7 @@ package enum LuaReference {
         var lines = [
             "# The push module", "",
             "Generated from the descriptions in the program by `make docs`. `pushhost explain NAME` shows the same in a terminal. "
-                + "See also the [guide](../flows.md) and the [error codes](errors.md).",
+                + "See also the [guide](../how-to/flows.md) and the [error codes](errors.md).",
             "",
             "`{ … }` after a name means one table with named keys; keys in brackets are optional. If exactly one key is required, "
                 + "its value may be passed without a table: `push.device \"ana\"`.", "",

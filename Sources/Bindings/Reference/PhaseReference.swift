@@ -46,7 +46,7 @@ package enum PhaseReference {
     package static var text: String {
         var lines = [
             "# Phases of plugins", "",
-            "Generated from the descriptions in the program by `make docs`. See also the [guide](../plugins.md).",
+            "Generated from the descriptions in the program by `make docs`. See also the [guide](../how-to/plugins.md).",
             "", "| phase | when | gets | the hub waits |", "|---|---|---|---|",
         ]
         for entry in entries {

@@ -1,4 +1,4 @@
---- What PLUGIN does, in a line or two.   docs/plugins.md
+--- What PLUGIN does, in a line or two.   docs/how-to/plugins.md
 local push = require "push"
 
 -- What a new user reads, with the name in the place of %s.

@@ -73,7 +73,7 @@ package struct TargetsFile: Sendable {
         PushError(
             "settings.invalid",
             faults.count == 1 ? faults[0] : "\(faults.count) settings are invalid\n  " + faults.joined(separator: "\n  "),
-            hint: "see docs/targets.md for the format", status: 400, details: ["faults": .array(faults.map(JSON.string))])
+            hint: "see docs/how-to/targets.md for the format", status: 400, details: ["faults": .array(faults.map(JSON.string))])
     }
 
     private func place(_ node: Node, _ what: String) -> String { "\(file)\(node.mark.map { ":\($0.line)" } ?? ""): \(what)" }

@@ -7,7 +7,7 @@ import RemoteHub
 import Simulators
 import WebAPI
 
-/// Answers requests to the lab over HTTP: see docs/lab.md.
+/// Answers requests to the lab over HTTP: see docs/reference/lab.md.
 struct LabInterface: Sendable {
     /// Creates an account of the app backend unless the name exists. Returns whether it was created.
     typealias EnsureAccount = @Sendable (_ username: String, _ password: Secret) async throws(PushError) -> Bool

@@ -96,7 +96,7 @@ package struct PluginList: Sendable {
         PushError(
             "plugin.list",
             faults.count == 1 ? faults[0] : "the list of plugins has \(faults.count) errors\n  " + faults.joined(separator: "\n  "),
-            hint: "see docs/plugins.md for the format", details: ["faults": .array(faults.map(JSON.string))])
+            hint: "see docs/how-to/plugins.md for the format", details: ["faults": .array(faults.map(JSON.string))])
     }
 }
 

@@ -18,7 +18,7 @@ package enum SettingsReference {
             )
         }
         lines += [
-            "", "## Flows", "", "A list under `flows:`, with one entry per [flow](../automation.md) that the server runs:", "",
+            "", "## Flows", "", "A list under `flows:`, with one entry per [flow](../how-to/automation.md) that the server runs:", "",
             "| key | value | default | description |", "|---|---|---|---|",
         ]
         lines += FlowKey.ofFlow.map(row)

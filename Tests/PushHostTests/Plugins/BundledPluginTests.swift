@@ -112,11 +112,11 @@ import Testing
             #expect(Self.slips.count { $0.plugin == plugin } >= 5, "\(plugin)")
             let source = try Self.folder.source(of: plugin)
             #expect(!source.specs.isEmpty)
-            let page = try String(contentsOf: Program.root.appending(path: "docs/plugins/\(plugin).md"), encoding: .utf8)
+            let page = try String(contentsOf: Program.root.appending(path: "docs/reference/plugins/\(plugin).md"), encoding: .utf8)
             let main = String(decoding: try #require(source.files[PluginSource.main]), as: UTF8.self)
             let schema = try #require(main.firstMatch(of: /(?s)\n  config = \{\n(.*?)\n  \},/)).1
             for setting in schema.matches(of: /(?m)^    ([a-z_]+) = \{/) {
-                #expect(page.contains("| `\(setting.1)`"), "docs/plugins/\(plugin).md says nothing of \(setting.1)")
+                #expect(page.contains("| `\(setting.1)`"), "docs/reference/plugins/\(plugin).md says nothing of \(setting.1)")
             }
         }
     }

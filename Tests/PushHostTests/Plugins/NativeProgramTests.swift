@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test func `the page shows the files of the example`() throws {
-        let page = try String(contentsOf: Program.root.appending(path: "docs/native-plugins.md"), encoding: .utf8)
+        let page = try String(contentsOf: Program.root.appending(path: "docs/how-to/native-plugins.md"), encoding: .utf8)
         for file in ["Package.swift", "Sources/Program.swift", "Sources/Distance.swift", "Sources/SuppressionList.swift"] {
             let source = try String(contentsOf: Self.example.appending(path: file), encoding: .utf8)
             let block = page.components(separatedBy: "```swift \(file)\n").dropFirst().first?.components(separatedBy: "```")[0]

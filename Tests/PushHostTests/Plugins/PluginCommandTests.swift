@@ -45,8 +45,8 @@ import Testing
         let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none", "--lab"], in: folder.url)
         let screen = try await server.hear("Ctrl-C ends it.")
         let port = try #require(screen.firstMatch(of: /http:\/\/localhost:(\d+)/).flatMap { Int($0.1) })
-        // The flow in docs/plugins.md.
-        let page = try String(contentsOf: Program.root.appending(path: "docs/plugins.md"), encoding: .utf8)
+        // The flow in docs/how-to/plugins.md.
+        let page = try String(contentsOf: Program.root.appending(path: "docs/how-to/plugins.md"), encoding: .utf8)
         let flow = try #require(page.components(separatedBy: "```lua greet\n").dropFirst().first).components(separatedBy: "```")[0]
         try folder.write("flow.lua", Data(flow.utf8))
         let run = try await Program.run(["run", "flow.lua", "--target", "http://localhost:\(port)"], in: folder.url)

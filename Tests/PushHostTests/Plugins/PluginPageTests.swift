@@ -49,8 +49,8 @@ import Testing
 
     @Test func `there are such pages, and the guide has a plugin with its spec`() throws {
         #expect(Self.pages.count >= 6)
-        #expect(try Self.blocks("lua plugin", of: "docs/plugins.md").count >= 1)
-        #expect(try Self.blocks("lua spec", of: "docs/plugins.md").count >= 1)
+        #expect(try Self.blocks("lua plugin", of: "docs/how-to/plugins.md").count >= 1)
+        #expect(try Self.blocks("lua spec", of: "docs/how-to/plugins.md").count >= 1)
         #expect(try Self.pages.filter { try !Self.blocks("yaml plugins", of: $0).isEmpty }.count >= 5)
     }
 }

@@ -29,7 +29,7 @@ import Testing
           eve: { platform: apns, handle: "00000000000000000000000000000000000000000000000000000000000000a2" }
         """
 
-    @Test(arguments: [("targets", 4), ("lab", 1), ("backend", 5)])
+    @Test(arguments: [("how-to/targets", 4), ("reference/lab", 1), ("how-to/backend", 5)])
     func `every command on the page works`(page: String, count: Int) async throws {
         let settings = ["PUSHHOST_LAB": "on", "PUSHHOST_LAB_KEY": "let-me-in", "PUSHHOST_BACKEND_TUTORIAL_MODE": "on"]
         try await ServedHub.serving(settings: settings) { hub in

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The commands of docs/operating.md and other guides, run in sequence, each page with its own server.
+/// The commands of docs/how-to/operating.md and other guides, run in sequence, each page with its own server.
 @Suite struct OperatingPageTests {
     private struct Step {
         let command: String
@@ -23,7 +23,7 @@ import Testing
 
     /// - Parameter word: the word after `console` at the start of a block.
     private static func steps(_ page: String, _ word: String) -> [Step] {
-        let page = (try? String(contentsOf: Program.root.appending(path: "docs/\(page).md"), encoding: .utf8)) ?? ""
+        let page = (try? String(contentsOf: Program.root.appending(path: "docs/how-to/\(page).md"), encoding: .utf8)) ?? ""
         var steps: [Step] = []
         for block in page.components(separatedBy: "```console \(word)\n").dropFirst() {
             for line in block[..<(block.range(of: "```")?.lowerBound ?? block.endIndex)].split(separator: "\n") {
@@ -39,13 +39,13 @@ import Testing
 
     /// The Python blocks of a page.
     private static func scripts(_ page: String) -> [String] {
-        let page = (try? String(contentsOf: Program.root.appending(path: "docs/\(page).md"), encoding: .utf8)) ?? ""
+        let page = (try? String(contentsOf: Program.root.appending(path: "docs/how-to/\(page).md"), encoding: .utf8)) ?? ""
         return page.components(separatedBy: "```python\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
     }
 
     /// The files that a page shows with their names: blocks that begin with "```lua scripts/x.lua" or "```yaml pushhost.yaml".
     private static func files(_ page: String) -> [String: String] {
-        let page = (try? String(contentsOf: Program.root.appending(path: "docs/\(page).md"), encoding: .utf8)) ?? ""
+        let page = (try? String(contentsOf: Program.root.appending(path: "docs/how-to/\(page).md"), encoding: .utf8)) ?? ""
         var files: [String: String] = [:]
         for match in page.matches(of: /(?s)```(?:lua|yaml) (\S+\.(?:lua|yaml))\n(.*?)```/) { files[String(match.1)] = String(match.2) }
         return files
@@ -54,7 +54,7 @@ import Testing
     @Test(arguments: [
         ("automation", "server", "lab: on\n", 15),
         ("operating", "server", "lab: on\n", 13), ("planning", "planning", "lab: on\n", 11), ("credentials", "credentials", "", 6),
-        ("tracing", "server", "lab: on\n", 8),
+        ("tracing", "server", "lab: on\n", 8), ("backups", "server", "lab: on\n", 2),
         ("approvals-and-audit", "server", "guard: { ceiling: 2 }\nlab: on\n", 17),
     ])
     func `Every command prints what the page shows`(page: String, word: String, settings: String, least: Int) async throws {
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func `Every command is on the page and in the completion, and --help lists its exit codes or its subcommands`() async throws {
-        let page = try String(contentsOf: Program.root.appending(path: "docs/operating.md"), encoding: .utf8)
+        let page = try String(contentsOf: Program.root.appending(path: "docs/how-to/operating.md"), encoding: .utf8)
         let completion = try await Program.run(["--generate-completion-script", "bash"]).output
         for command in ["hub", "key", "user", "send", "notification", "trace", "devices", "pruned", "tags", "doctor", "audit", "approvals"]
         {

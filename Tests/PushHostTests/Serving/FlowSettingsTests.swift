@@ -111,8 +111,8 @@ import Testing
         #expect(faults("flows: text\n") == ["pushhost.yaml:1: flows must be a list, such as - name: morning"])
     }
 
-    @Test func `The flows in docs/automation.md are valid`() throws {
-        let page = try String(decoding: Data(contentsOf: Program.root.appending(path: "docs/automation.md")), as: UTF8.self)
+    @Test func `The flows in docs/how-to/automation.md are valid`() throws {
+        let page = try String(decoding: Data(contentsOf: Program.root.appending(path: "docs/how-to/automation.md")), as: UTF8.self)
         var found: [String] = []
         for block in page.matches(of: /(?s)```yaml[^\n]*\n(.*?)```/).map({ String($0.1) }) where block.contains("flows:") {
             found += try flows(block).map(\.name)
@@ -120,8 +120,8 @@ import Testing
         #expect(found.contains("digest") && found.contains("backend") && found.contains("greet"), "\(found)")
     }
 
-    @Test func `The CI steps in docs/automation.md pass`() async throws {
-        let page = try String(decoding: Data(contentsOf: Program.root.appending(path: "docs/automation.md")), as: UTF8.self)
+    @Test func `The CI steps in docs/how-to/automation.md pass`() async throws {
+        let page = try String(decoding: Data(contentsOf: Program.root.appending(path: "docs/how-to/automation.md")), as: UTF8.self)
         let steps = page.matches(of: /- run: pushhost (.*)/).map { $0.1.split(separator: " ").map(String.init) }
         #expect(steps.count == 3)
         for step in steps {

@@ -5,10 +5,10 @@ import Testing
 
 @testable import PushHost
 
-/// The commands of `docs/serving.md` that call a server, run against one.
+/// The commands of `docs/how-to/serving.md` that call a server, run against one.
 @Suite struct ServingGuideTests {
     @Test func `the commands of the section Over JSON work, from the signature to the deleted hub`() async throws {
-        let page = try String(contentsOf: Program.root.appending(path: "docs/serving.md"), encoding: .utf8)
+        let page = try String(contentsOf: Program.root.appending(path: "docs/how-to/serving.md"), encoding: .utf8)
         let section = try #require(page.components(separatedBy: "\n## ").first { $0.hasPrefix("Over JSON\n") })
         let blocks = section.components(separatedBy: "```sh\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
         #expect(blocks.count == 5)

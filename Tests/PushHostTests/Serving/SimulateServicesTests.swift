@@ -179,7 +179,7 @@ import Testing
 
     @Test(arguments: [("apns", "ana"), ("fcm", "bob"), ("wns", "tom"), ("webpush", "eve")])
     func `the commands on the services' pages reach a phone`(service: String, phone: String) async throws {
-        let page = try String(contentsOf: Program.root.appending(path: "docs/simulators/\(service).md"), encoding: .utf8)
+        let page = try String(contentsOf: Program.root.appending(path: "docs/reference/simulators/\(service).md"), encoding: .utf8)
         let simulator = try await SimulatorProgram(serving: service)
         let commands = try #require(Self.block("sh", of: page, for: simulator))
         let start = "pushhost simulate \(service) --data sim &\n"

@@ -9,7 +9,7 @@ struct AuditExportCommand: AsyncParsableCommand {
         commandName: "export", abstract: "Export the audit log as JSON lines that others can verify.",
         discussion: """
             Each line has an entry's content as it is hashed (an array in the form of RFC 8785), its hash, and the hash before it. \
-            pushhost audit verify FILE verifies such a file; docs/approvals-and-audit.md shows how to do it in Python.
+            pushhost audit verify FILE verifies such a file; docs/how-to/approvals-and-audit.md shows how to do it in Python.
 
             Example: pushhost audit export --out audit.jsonl
             """)

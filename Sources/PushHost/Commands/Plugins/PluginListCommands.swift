@@ -107,7 +107,7 @@ struct PluginGrantCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "grant", abstract: "Grant capabilities to a plugin.",
         discussion: """
-            Without CAPABILITY, all capabilities that the plugin needs are granted. docs/plugin-security.md describes each.
+            Without CAPABILITY, all capabilities that the plugin needs are granted. docs/explanation/plugin-security.md describes each.
 
             Example: pushhost plugin grant frequency-cap kv
             """)

@@ -174,7 +174,7 @@ struct PluginTestCommand: AsyncParsableCommand {
         if let name = name.first, specs == 0 {
             throw PushError(
                 "test.no_specs", "no *_spec.lua file below \(folder.folder(of: name))",
-                hint: "write \(folder.folder(of: name))/\(NewPlugin.spec(of: name)); docs/plugins.md has an example")
+                hint: "write \(folder.folder(of: name))/\(NewPlugin.spec(of: name)); docs/how-to/plugins.md has an example")
         }
         var arguments = name.isEmpty ? [folder.path] : name.map(folder.folder(of:))
         if let filter { arguments += ["--filter", filter] }
