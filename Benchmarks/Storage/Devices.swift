@@ -46,8 +46,9 @@ struct Devices {
         let id = "\(random.next() % 9_000_000_000_000_000_000)-\(random.next() % 9_000_000_000_000_000_000)-1"
         guard let id = RegistrationID(id) else { throw PushError("benchmark.id", "no id: \(id)") }
         return Registration(
-            id: id, etag: 1, expiration: .distantFuture, updatedAt: Timestamp(seconds: 1_767_603_600), handle: .apns(token: token),
-            tags: try tags.map { try Tag($0) }, template: templates[number % 8])
+            id: id, etag: 1, expiration: .distantFuture, updatedAt: Timestamp(seconds: 1_767_603_600),
+            description: RegistrationDescription(
+                handle: .apns(token: token), tags: try tags.map { try Tag($0) }, template: templates[number % 8]))
     }
 
     /// Reads what `run` has written.

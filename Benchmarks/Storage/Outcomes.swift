@@ -78,14 +78,16 @@ struct Outcomes {
                 RegistrationRow(
                     place: UInt32(number),
                     registration: Registration(
-                        id: id(number), etag: 1, expiration: .distantFuture, updatedAt: clock.now, handle: handle(number), tags: []))
+                        id: id(number), etag: 1, expiration: .distantFuture, updatedAt: clock.now,
+                        description: RegistrationDescription(handle: handle(number), tags: [])))
             }
             try await store.commit(RegistrationChange(puts: puts))
         }
     }
 
     private func broadcast(_ sequence: Int64, step: Int, in store: any HubStore, isBesideSenders: Bool) async throws -> Cost {
-        var outcome = NotificationOutcome(id: "n-\(sequence)", state: .processing, tags: nil, enqueuedAt: clock.now)
+        var outcome = NotificationOutcome(
+            id: "n-\(sequence)", state: .processing, tags: nil, times: NotificationTimes(enqueuedAt: clock.now))
         let request = try Load.request()
         _ = try await store.accept(StoredNotification(sequence: sequence, request: request, outcome: outcome))
         let senders = isBesideSenders ? Senders(store: store, behind: 1_000_000, request: request, clock: clock) : nil
@@ -93,11 +95,11 @@ struct Outcomes {
         var (time, processor) = (0.0, 0.0)
         for first in stride(from: 0, to: Self.devices, by: step) {
             let devices = (first..<first + step).map { device($0, of: sequence) }
-            outcome.count(devices)
+            outcome.tally.count(devices)
             let last =
                 sequence == 1
                 ? Dictionary(uniqueKeysWithValues: zip((first..<first + step).map { UInt32($0) }, devices.map(\.outcome))) : [:]
-            if first + step == Self.devices { (outcome.state, outcome.endedAt) = (.completed, clock.now) }
+            if first + step == Self.devices { (outcome.state, outcome.times.endedAt) = (.completed, clock.now) }
             let before = ProcessorTime.now
             time +=
                 try await ContinuousClock().measure {
@@ -166,7 +168,7 @@ struct Outcomes {
         let digits = hex(UInt64(number) &+ UInt64(sequence) << 40, words: 2)
         func part(_ from: Int, _ count: Int) -> Substring { digits.dropFirst(from).prefix(count) }
         return DeviceOutcome(
-            registrationID: id(number), platform: .apns, handle: handle(number), templateName: nil, outcome: outcome,
+            device: OutcomeDevice(registrationID: id(number), platform: .apns, handle: handle(number), templateName: nil), outcome: outcome,
             reason: outcome == .success ? "" : isDead ? "Unregistered" : "TooManyRequests",
             explanation: outcome == .success
                 ? "accepted by the push service" : "the app was removed from the device, or its token is an old one",

@@ -35,7 +35,8 @@ final class Senders: Sendable {
         while !isStopped.load(ordering: .acquiring) {
             let number = sequence.wrappingAdd(1, ordering: .relaxed).newValue
             let outcome = NotificationOutcome(
-                id: "\(String(number, radix: 16))-20260105090000-\(number)-1", state: .enqueued, tags: Load.tags, enqueuedAt: clock.now)
+                id: "\(String(number, radix: 16))-20260105090000-\(number)-1", state: .enqueued, tags: Load.tags,
+                times: NotificationTimes(enqueuedAt: clock.now))
             let time = try await ContinuousClock().measure {
                 _ = try await store.accept(StoredNotification(sequence: number, request: request, outcome: outcome))
             }

@@ -60,7 +60,8 @@ struct StorageBenchmark {
         let (clock, random) = (MachineClock(), MachineRandom())
         return { number in
             let outcome = NotificationOutcome(
-                id: "\(random.hex(32))-20260105090000-\(number)-1", state: .enqueued, tags: Load.tags, enqueuedAt: clock.now)
+                id: "\(random.hex(32))-20260105090000-\(number)-1", state: .enqueued, tags: Load.tags,
+                times: NotificationTimes(enqueuedAt: clock.now))
             _ = try await store.accept(StoredNotification(sequence: Int64(number), request: request, outcome: outcome))
         }
     }
@@ -71,7 +72,8 @@ struct StorageBenchmark {
             clock: MachineClock(), random: MachineRandom(), start: { work in Task { await work() } })
         let hub = NotificationHub(
             environment: environment, connectors: [], store: storage.namespace.store(ofHub: 1),
-            settings: HubSettings(naming: .unique, concurrentNotifications: 0))
+            settings: HubSettings(
+                acceptance: HubSettings.Acceptance(naming: .unique), limits: HubSettings.Limits(concurrentNotifications: 0)))
         let request = try Load.request()
         return { _ in _ = try await hub.accept(request) }
     }

@@ -16,11 +16,12 @@ public enum PushHostProgram {
     ///
     /// Exits with code 2 and an error message if two functions have the same name or a name is invalid.
     public static func main(bindings: [any NativeBinding] = [], plugins: [any NativePlugin.Type] = []) async {
+        let extensions: NativeExtensions
         do throws(PushError) {
-            try NativeExtensions.add(bindings: bindings.map { $0.binding }, plugins: plugins.map { $0.nativeType })
+            extensions = try NativeExtensions(bindings: bindings.map { $0.binding }, plugins: plugins.map { $0.nativeType })
         } catch {
             PushHostEntry.refuse(error)
         }
-        await PushHostEntry.run()
+        await PushHostEntry.run(extensions)
     }
 }

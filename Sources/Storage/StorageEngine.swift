@@ -7,13 +7,13 @@ import PushModel
 /// its name; `storage.conflict` (500) for a number or id that the caller assigned twice.
 package protocol StorageEngine: Sendable {
     var namespace: any NamespaceStore { get }
-    var accounts: any AccountStore { get }
+    var accounts: any AccountStore & SessionStore { get }
     var securePayloads: any SecurePayloadStore { get }
     var providerTokens: any ProviderTokenStore { get }
     var keyValues: any KeyValueSpaces { get }
     var auditTrail: any AuditTrail { get }
     /// Stores of the current content. After a backup was restored, callers must obtain new ones.
-    var runs: any RunStore { get }
+    var runs: any AutomationStore { get }
     var approvals: any ApprovalStore { get }
 
     /// Copies a consistent snapshot to a new file while the engine is in use.

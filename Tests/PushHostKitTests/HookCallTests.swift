@@ -139,7 +139,8 @@ import Testing
         let (hooks, _) = try Self.hooks()
         func draft(_ user: String) throws -> RegistrationDraft {
             RegistrationDraft(
-                hub: "hub", kind: .installation, id: "i-1", platform: .apns, userID: user, tags: [try PushModel.Tag("a")], isNew: true)
+                hub: "hub", subject: RegistrationDraft.Subject(.installation, id: "i-1", platform: .apns, userID: user),
+                tags: [try PushModel.Tag("a")], isNew: true)
         }
         #expect(try await hooks.onRegister(draft("ana")).tags.map(\.text) == ["b"])
         await #expect(throws: HookVeto.self) { try await hooks.onRegister(draft("eve")) }
@@ -152,8 +153,8 @@ import Testing
         let (hooks, lines) = try Self.hooks()
         let draft = SendDraft(hub: "hub", request: NotificationRequest(audience: .everyone, content: .template([:])))
         try await hooks.afterSend(SentNotification(id: "n-1", draft: draft))
-        var outcome = NotificationOutcome(id: "n-1", state: .completed, tags: nil, enqueuedAt: HubBench.dawn)
-        outcome.counts = [.fcmV1: [.success: 3]]
+        var outcome = NotificationOutcome(id: "n-1", state: .completed, tags: nil, times: NotificationTimes(enqueuedAt: HubBench.dawn))
+        outcome.tally.counts = [.fcmV1: [.success: 3]]
         try await hooks.onOutcome(EndedNotification(hub: "hub", outcome: outcome))
         #expect(lines.all == ["info n-1 hub", #"warn n-1 Completed ["fcm": ["Success": 3]]"#])
     }

@@ -2,7 +2,7 @@ import PushModel
 import Synchronization
 
 /// A store that rejects chosen writes, as on a full disk.
-package final class BreakableStore: RegistrationStore, NotificationStore, JobStore, PrunedStore, HeldRemovalStore, PlanStore {
+package final class BreakableStore: HubStore {
     package enum Call: Sendable, Hashable, CaseIterable { case commit, rows, accept, record, read, devices }
 
     private let store: any HubStore

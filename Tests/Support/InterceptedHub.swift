@@ -55,4 +55,12 @@ package struct InterceptedHub: ForwardingHub {
         try await before(.send)
         return try await base.send(request)
     }
+
+    package func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
+        try await base.schedule(request, at: moment)
+    }
+
+    package func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome { try await base.send(planned) }
+
+    package func cancel(notification id: String) async throws(PushError) { try await base.cancel(notification: id) }
 }

@@ -14,10 +14,12 @@ package struct RandomOutcomes {
     package func device() -> DeviceOutcome {
         let handle = handle()
         return DeviceOutcome(
-            registrationID: oneIn(5) ? nil : registrationID(), installationID: oneIn(3) ? optionalID() : nil,
-            platform: oneIn(9) ? pick(Platform.allCases) : handle.platform, handle: handle, templateName: oneIn(3) ? pick(Self.texts) : nil,
-            outcome: pick(OutcomeName.allCases), reason: pick(Self.texts), explanation: pick(Self.texts), pushID: optionalID(),
-            size: oneIn(9) ? pick([0, -1, .max, .min]) : Int(random.next() % 5000), isRegistrationRemoved: oneIn(4))
+            device: OutcomeDevice(
+                registrationID: oneIn(5) ? nil : registrationID(), installationID: oneIn(3) ? optionalID() : nil,
+                platform: oneIn(9) ? pick(Platform.allCases) : handle.platform, handle: handle,
+                templateName: oneIn(3) ? pick(Self.texts) : nil), outcome: pick(OutcomeName.allCases), reason: pick(Self.texts),
+            explanation: pick(Self.texts), pushID: optionalID(), size: oneIn(9) ? pick([0, -1, .max, .min]) : Int(random.next() % 5000),
+            isRegistrationRemoved: oneIn(4))
     }
 
     package func number(below end: Int) -> Int { Int(random.next() % UInt64(end)) }

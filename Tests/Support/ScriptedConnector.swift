@@ -74,7 +74,7 @@ extension Rejection {
     ) -> Rejection {
         Rejection(
             status: status, reason: reason, explanation: "the app is gone from the device", outcome: .expiredChannel,
-            isHandleInvalid: true, invalidSince: since)
+            handleFault: .invalid(since: since))
     }
 
     /// The device has received too many pushes.

@@ -66,10 +66,10 @@ package final class ScriptedFlows: FlowExecutor {
 
     package func run(_ order: RunOrder, progress: @escaping @Sendable (RunProgress) -> Void) async -> RunResult {
         progress(.began(version: "abc123"))
-        let moment = order.run.startedAt ?? order.run.queuedAt
+        let moment = order.run.lifecycle.startedAt ?? order.run.lifecycle.queuedAt
         state.withLock {
             $0.starts.append(
-                Start(flow: order.flow.name, run: order.run.id, arguments: order.arguments, attempt: order.run.attempts))
+                Start(flow: order.flow.name, run: order.run.id, arguments: order.arguments, attempt: order.run.lifecycle.attempts))
         }
         progress(.line(RunReport.Line(time: moment, level: "info", text: "hello")))
         await held(order.flow.name)

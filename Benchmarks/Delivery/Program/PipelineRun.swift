@@ -27,7 +27,8 @@ struct PipelineRun {
                 ]
                 let registration = Registration(
                     id: RegistrationID(random: random), etag: 1, expiration: .distantFuture, updatedAt: Timestamp(seconds: 1_767_603_600),
-                    handle: .apns(token: random.hex(64).uppercased()), tags: try tags.map { try Tag($0) })
+                    description: RegistrationDescription(
+                        handle: .apns(token: random.hex(64).uppercased()), tags: try tags.map { try Tag($0) }))
                 change.puts.append(RegistrationRow(place: UInt32(number), registration: registration))
             }
             try await store.commit(change)
@@ -44,7 +45,7 @@ struct PipelineRun {
             clock: MachineClock(), random: MachineRandom(), start: { work in Task { await work() } })
         let hub = NotificationHub(
             environment: environment, connectors: [connector], store: store, loaded: try await store.load(into: HubLoader()),
-            settings: HubSettings(naming: .unique, isConcurrent: true))
+            settings: HubSettings(acceptance: HubSettings.Acceptance(naming: .unique), dispatch: HubSettings.Dispatch(isConcurrent: true)))
         let content = NotificationContent.native([.apns: NativePayload(body: Sink.body)])
         // Opens the connection, and signs the token that lasts for an hour.
         _ = try await hub.send(NotificationRequest(audience: .device(.apns(token: String(repeating: "0", count: 64))), content: content))

@@ -123,7 +123,7 @@ private struct Bench {
         )
         hub = NotificationHub(
             environment: environment, connectors: [Willing()], store: MemoryHubStore(),
-            settings: HubSettings(isConcurrent: true))
+            settings: HubSettings(dispatch: HubSettings.Dispatch(isConcurrent: true)))
         for number in 0..<devices {
             let digits = String(number, radix: 16, uppercase: true)
             _ = try await hub.createRegistration(
@@ -132,11 +132,11 @@ private struct Bench {
                     tags: [try Tag("time_zone:\(number % 600 + 1)")]))
         }
         let world = FlowWorld(
-            target: FlowWorld.Target(name: "benchmark", isSimulated: false), hub: hub, backend: UnavailableBackend(), lab: nil, wire: nil,
-            clock: WallClock(), secrets: NoSecrets(), zones: NoZones())
+            target: FlowWorld.Target(name: "benchmark", isSimulated: false), module: BindingRegistry.standard, hub: hub,
+            backend: UnavailableBackend(), clock: WallClock(), secrets: NoSecrets(), zones: NoZones())
         plugins = PluginHost(
             services: PluginServices(
-                world: world, keyValues: MemoryKeyValueSpaces(), http: NoOutboundHTTP(), log: { print("\($0)") },
+                world: world, keyValues: MemoryKeyValueSpaces(), http: NoOutboundHTTP(), events: PluginEvents(log: { print("\($0)") }),
                 start: { work in Task { await work() } }))
         socket.connect(plugins)
         request = NotificationRequest(

@@ -3,9 +3,9 @@ import PushModel
 /// The registration flow of the tutorials' app: gets an id from the backend by handle and puts the registration. Retries once with a new
 /// id if the hub reports that the id is gone (410) or the remembered id belongs to another user.
 package struct DeviceRegistrar: Sendable {
-    package let backend: any BackendGateway
+    package let backend: any DeviceRegistrationGateway
 
-    package init(backend: any BackendGateway) {
+    package init(backend: any DeviceRegistrationGateway) {
         self.backend = backend
     }
 

@@ -9,10 +9,10 @@ package struct DeviceSubscriber: Sendable {
     static let registrationKey = "subscriptionId"
     static let categoriesKey = "categories"
 
-    private let hub: any HubGateway
+    private let hub: any RegistrationGateway
     private let storage: any DeviceStorage
 
-    package init(hub: any HubGateway, storage: any DeviceStorage) {
+    package init(hub: any RegistrationGateway, storage: any DeviceStorage) {
         self.hub = hub
         self.storage = storage
     }

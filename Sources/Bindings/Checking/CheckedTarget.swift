@@ -33,13 +33,13 @@ package enum CheckedTarget: String, CaseIterable, Sendable {
 extension SourceFinding {
     /// A finding for a call that the target does not support; nil if it does.
     init?(absenceOf binding: Binding, on target: CheckedTarget, at range: Range<Int>) {
-        if target == .azure, binding.name == Binding.trace.name {
+        if target == .azure, binding.name == TraceBindings.trace.name {
             self.init(
                 "target.unsupported", "\(binding.name) needs delivery results per device, which Azure Notification Hubs does not report",
                 hint: "push.outcome has the number of devices by result", at: range)
             return
         }
-        guard let feature = binding.needs, !target.isSimulated else { return nil }
+        guard let feature = binding.conditions.needs, !target.isSimulated else { return nil }
         let what =
             switch feature {
             case .phones: "needs simulated devices"

@@ -9,12 +9,8 @@ package struct FlowChecker: Sendable {
     private let target: CheckedTarget
 
     /// `modules` resolves the modules that the script requires besides `push`; `target` is the kind of target that it will run against.
-    package init(modules: LuaSearchPath? = nil, target: CheckedTarget = .embedded) {
-        self.init(.shared, modules: modules, target: target)
-    }
-
-    init(_ vocabulary: Vocabulary, modules: LuaSearchPath? = nil, target: CheckedTarget = .embedded) {
-        self.vocabulary = vocabulary
+    package init(_ registry: BindingRegistry, modules: LuaSearchPath? = nil, target: CheckedTarget = .embedded) {
+        vocabulary = Vocabulary(registry)
         self.modules = modules
         self.target = target
     }

@@ -15,9 +15,9 @@ extension FlowWalk {
 
     /// Reads the arguments of a call. `binding` is the called binding, if it is one.
     private mutating func given(_ arguments: CallArguments, to callee: Range<Int>, of binding: Binding?) -> Given {
-        let around = code.current
-        if runsOnlySimulated(binding) { code.enter(.nowhere) }
-        defer { code.leave(to: around) }
+        let around = uses.code.current
+        if runsOnlySimulated(binding) { uses.code.enter(.nowhere) }
+        defer { uses.code.leave(to: around) }
         var given = Given(knowledge: list(arguments.values), values: [], isWhole: true, callee: callee)
         if let last = arguments.values.last, last.isMultiple, given.knowledge.last?.isUnknown == true {
             given.knowledge.removeLast()
@@ -143,10 +143,10 @@ extension FlowWalk {
             examine(value, as: parameter.type, named: parameter.name, of: binding.name)
             if count == remarks.count, let rule = parameter.rule, let known = value.luaValue { hold(known, against: rule, at: value.range) }
         }
-        if binding.name == Binding.args.name, let first = given.values.first { return options(first) }
+        if binding.name == FlowBindings.args.name, let first = given.values.first { return options(first) }
         if target == .azure, check.mistakes.isEmpty {
-            checkAzureLimits(check.values, of: binding, keys: table?.keys ?? [:])
-            if let text = tagText(of: binding, check.values) { return .value(SourceValue(.string(text), at: given.callee)) }
+            for finding in AzureLimits.findings(in: check.values, of: binding, keys: table?.keys ?? [:]) { report(finding) }
+            if let text = AzureLimits.tagText(of: binding, check.values) { return .value(SourceValue(.string(text), at: given.callee)) }
         }
         return result(of: binding, given)
     }
@@ -179,59 +179,14 @@ extension FlowWalk {
 
     /// Checks the content of texts and numbers for a parameter.
     private mutating func examine(_ value: SourceValue, as type: ParameterType, named name: String, of function: String) {
-        switch (type, value.content) {
-        case (.list(let element), .table(let items, _, _)):
-            for item in items { examine(item, as: element, named: name, of: function) }
-        case (.map(let element), .table(_, let fields, _)):
-            for (_, item) in fields.sorted(by: { $0.key < $1.key }) { examine(item, as: element, named: name, of: function) }
-        case (.byPlatform(let element), .table(_, let fields, _)):
-            for (key, item) in fields.sorted(by: { $0.key < $1.key }) {
-                examine(.string(key), as: .platform, named: key, of: function, at: value.keys[key] ?? value.range)
-                examine(item, as: element, named: name, of: function)
+        var check = ContentCheck(text: text, function: function)
+        check.examine(value, as: type, named: name)
+        for problem in check.problems {
+            switch problem {
+            case .finding(let finding): report(finding)
+            case .secret(let name, let range): reportSecret("\"\(name)\" is written into the script", at: range)
             }
-        case (.template, .table):
-            for (key, item) in value.fields where key == "body" { examine(item, as: .template, named: key, of: function) }
-        case (.either(let types), _):
-            if let fitting = types.first(where: { $0.fault(in: value) == nil }) { examine(value, as: fitting, named: name, of: function) }
-        case (.secret, .string(let text)):
-            guard !text.isEmpty else { return }
-            reportSecret("\"\(name)\" is written into the script", at: value.literal ?? value.range)
-        default:
-            guard let known = value.luaValue else { return }
-            examine(known, as: type, named: name, of: function, at: value.range, literal: value.literal)
         }
-    }
-
-    private mutating func examine(
-        _ value: LuaValue, as type: ParameterType, named name: String, of function: String, at range: Range<Int>, literal: Range<Int>? = nil
-    ) {
-        do throws(LuaError) {
-            try type.examine(value, named: name, of: function)
-            if case (.template, .string(let body)) = (type, value) { warnOfTexts(in: body, at: range, literal: literal) }
-        } catch {
-            var place = range
-            if let literal, case .string(let text) = value, let offset = error.offset(in: text) {
-                place = self.place(of: offset, in: text, literal)
-            }
-            report(SourceFinding(error, at: place))
-        }
-    }
-
-    /// Warns of template expressions that a device would show unreplaced.
-    private mutating func warnOfTexts(in body: String, at range: Range<Int>, literal: Range<Int>?) {
-        guard let template = try? Template(compiling: body) else { return }
-        for found in template.embeddedExpressions {
-            report(
-                SourceFinding(
-                    EmbeddedExpression.code, found.message, hint: found.hint, severity: .warning,
-                    at: literal.map { place(of: found.offset, in: body, $0) } ?? range))
-        }
-    }
-
-    /// The character of the script that produced a byte of a string.
-    private func place(of offset: Int, in text: String, _ literal: Range<Int>) -> Range<Int> {
-        let origin = chunk.text.origins(ofString: literal)[min(offset, text.utf8.count)]
-        return origin..<min(origin + 1, literal.upperBound)
     }
 
     // MARK: - Options
@@ -239,7 +194,7 @@ extension FlowWalk {
     /// Checks that `push.args` is called first and only once. Only code that certainly runs is considered.
     private mutating func noteOrder(of binding: Binding, at range: Range<Int>) {
         guard isUnconditional else { return }
-        guard binding.name == Binding.args.name else {
+        guard binding.name == FlowBindings.args.name else {
             if case .prelude = binding.body.kind { return }
             hasBegun = true
             return
@@ -271,28 +226,5 @@ extension FlowWalk {
             }
         }
         return isWhole ? .options(Array(fields.keys)) : .unknown
-    }
-}
-
-extension SourceValue {
-    fileprivate var fields: [String: SourceValue] {
-        if case .table(_, let fields, _) = content { fields } else { [:] }
-    }
-}
-
-extension LuaError {
-    /// The byte offset of a template or tag expression error within its text. `details.position` counts characters, from the beginning of
-    /// `details.line` if that is present.
-    fileprivate func offset(in text: String) -> Int? {
-        guard case .table(let table) = details, case .integer(let position)? = table.fields["position"] else { return nil }
-        var rest = text[...]
-        if case .integer(let line)? = table.fields["line"] {
-            for _ in 1..<max(1, line) {
-                guard let end = rest.utf8.firstIndex(of: 0x0a) else { break }
-                rest = rest[rest.utf8.index(after: end)...]
-            }
-        }
-        let before = rest.prefix(max(0, Int(position) - 1))
-        return text.utf8.distance(from: text.startIndex, to: before.endIndex)
     }
 }

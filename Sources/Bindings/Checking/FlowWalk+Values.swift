@@ -19,7 +19,7 @@ extension FlowWalk {
             return .value(value)
         case .name(let name): return value(of: name, isTested: isTested)
         case .function(let body):
-            return .function(results: function(body, used: code.use(ofFunctionAt: expression.range.lowerBound)))
+            return .function(results: function(body, used: uses.code.use(ofFunctionAt: expression.range.lowerBound)))
         case .parenthesized(let inner): return value(of: inner, isTested: isTested)
         case .table(let fields): return .value(table(fields, at: expression.range))
         case .unary(let sign, let operand): return value(of: sign, operand, at: expression.range)
@@ -32,13 +32,13 @@ extension FlowWalk {
     mutating func value(of name: Name, isTested: Bool = false, isUsed: Bool = false) -> Knowledge {
         switch chunk.scopes.reference(at: name.range.lowerBound) {
         case .variable(let place)?:
-            code.note(.variable(place))
+            uses.code.note(.variable(place))
             if targetDependentLocals.contains(place) { readsTarget = true }
             let knowledge = known[place] ?? .unknown
             // The script may have checked for nil before, so a nil value is uncertain here.
             return knowledge.isNil && !isUnconditional ? .unknown : knowledge
         case .global?:
-            code.note(.global(name.text))
+            uses.code.note(.global(name.text))
             return global(name, isTested: isTested, isUsed: isUsed)
         case .environment?, nil: return .unknown
         }
@@ -46,7 +46,7 @@ extension FlowWalk {
 
     /// Evaluates a value with suffixes. `isUsed`: a field of the result is read or assigned.
     private mutating func value(of first: Expression, _ suffixes: [Suffix], isUsed: Bool = false) -> Knowledge {
-        if suffixes.first?.isCall == true { noteUse(.here, of: first) }
+        if suffixes.first?.isCall == true { uses.noteUse(.here, of: first) }
         // A name before a dot is always used, even if the whole expression is only tested.
         var current: Knowledge
         if case .name(let name) = first.kind {
@@ -62,12 +62,12 @@ extension FlowWalk {
             if suffix.reads { requireFields(of: current, at: start..<end) }
             switch suffix.kind {
             case .field(let name):
-                code.note(.field(name.text))
+                uses.code.note(.field(name.text))
                 current = member(name, of: current, isUsed: isUsed)
             case .index(let key):
                 _ = value(of: key)
                 if let text = key.text {
-                    code.note(.field(text))
+                    uses.code.note(.field(text))
                     current = member(Name(text: text, range: key.range), of: current, isUsed: isUsed)
                 } else if case .list(let element) = current {
                     current = element
@@ -77,11 +77,11 @@ extension FlowWalk {
                     current = .unknown
                 }
             case .call(let arguments):
-                noteUses(in: arguments, to: place == 0 ? first : nil)
+                uses.noteUses(in: arguments, to: place == 0 ? first : nil)
                 current = call(current, arguments, at: start..<end)
             case .method(let name, let arguments):
-                code.note(.field(name.text))
-                noteUses(in: arguments)
+                uses.code.note(.field(name.text))
+                uses.noteUses(in: arguments)
                 current = call(name, of: current, arguments, at: start..<name.range.upperBound)
             }
         }
@@ -109,7 +109,7 @@ extension FlowWalk {
         var keys: [String: Range<Int>] = [:]
         var isWhole = true
         for (place, field) in fields.enumerated() {
-            if case .name(let name) = field.key { noteUse(.by(.field(name.text)), of: field.value) }
+            if case .name(let name) = field.key { uses.noteUse(.by(.field(name.text)), of: field.value) }
             let knowledge = value(of: field.value)
             let item = knowledge.argument(at: field.value.range, vocabulary)
             let name: Name
@@ -145,6 +145,57 @@ extension FlowWalk {
         var value = SourceValue(.table(array: array, fields: named, isWhole: isWhole), at: range)
         value.keys = keys
         return value
+    }
+
+    // MARK: - Operations
+
+    private var operationCheck: OperationCheck { OperationCheck(vocabulary: vocabulary, text: text) }
+
+    /// Evaluates binary operations from left to right.
+    mutating func value(of first: Expression, _ operations: [Operation]) -> Knowledge {
+        let tests: Set<BinaryOperator> = [.and, .or, .equal, .notEqual]
+        let (around, hadAsked) = (uses.code.current, readsTarget)
+        readsTarget = false
+        defer {
+            uses.code.leave(to: around)
+            readsTarget = readsTarget || hadAsked
+        }
+        var left = Operand(value(of: first, isTested: operations.first.map { tests.contains($0.operator) } ?? false), of: first)
+        for operation in operations {
+            let before = isUnconditional
+            if operation.operator == .and || operation.operator == .or {
+                isUnconditional = false
+                if readsTarget, uses.code.current == around { uses.code.enter(.nowhere) }
+            }
+            let right = value(of: operation.operand, isTested: tests.contains(operation.operator))
+            isUnconditional = before
+            let range = left.range.lowerBound..<operation.operand.range.upperBound
+            let (knowledge, finding) = operationCheck.result(
+                of: operation.operator, left, Operand(right, of: operation.operand), at: range)
+            if let finding { report(finding) }
+            left = Operand(knowledge, at: range)
+        }
+        return left.knowledge
+    }
+
+    /// Evaluates a unary operation.
+    mutating func value(of sign: UnaryOperator, _ operand: Expression, at range: Range<Int>) -> Knowledge {
+        let value = value(of: operand, isTested: sign == .not)
+        switch sign {
+        case .not: return .unknown
+        case .length: require(.length, value, operand)
+        case .minus: require(.arithmetic, value, operand)
+        case .complement: require(.bitwise, value, operand)
+        }
+        return sign == .minus ? value.negated(at: range) : .unknown
+    }
+
+    mutating func require(_ operation: InvalidOperation, _ knowledge: Knowledge, _ expression: Expression) {
+        if let finding = operationCheck.finding(operation, Operand(knowledge, of: expression)) { report(finding) }
+    }
+
+    mutating func refuse(_ operation: InvalidOperation, _ type: String, at range: Range<Int>) {
+        report(operationCheck.refusal(operation, type, at: range))
     }
 
     // MARK: - Members

@@ -25,9 +25,7 @@ struct FlowWalk {
     /// Globals that have already been reported.
     var reported: Set<String> = []
     private var secrets: Set<Range<Int>> = []
-    var code = UnconditionalCode()
-    /// Bodies of local functions whose variable is never reassigned.
-    var bodies: [Int: FunctionBody] = [:]
+    var uses: FunctionUses
     /// Calls that the target does not support, with the part of the script that contains them.
     var unsupportedCalls: [(part: Int, remark: SourceFinding)] = []
     /// Whether `push.target`, or a value derived from it, has been read.
@@ -44,6 +42,7 @@ struct FlowWalk {
         self.chunk = chunk
         self.vocabulary = vocabulary
         globals = GlobalNames(chunk)
+        uses = FunctionUses(chunk)
     }
 
     var text: SourceText { chunk.text }
@@ -66,6 +65,28 @@ struct FlowWalk {
         }
         // Secrets are always recorded, because no excerpt may show them.
         if !isFull || remark.code == "check.secret" { remarks.append(remark) }
+    }
+
+    // MARK: - Targets
+
+    /// Records a call that the target does not support. `reportUnsupportedCalls` decides later whether it is in code that runs there.
+    mutating func recordUnsupportedCall(of binding: Binding, at range: Range<Int>) {
+        guard let remark = SourceFinding(absenceOf: binding, on: target, at: range) else { return }
+        unsupportedCalls.append((uses.code.current, remark))
+    }
+
+    mutating func reportUnsupportedCalls() {
+        guard !unsupportedCalls.isEmpty else { return }
+        let ordinary = uses.code.ordinary
+        for (part, remark) in unsupportedCalls where ordinary.contains(part) { report(remark) }
+    }
+
+    /// Whether functions passed to a binding run only where devices are simulated. True for tests and rehearsals, and for calls that the
+    /// target does not support and that already have a finding of their own.
+    func runsOnlySimulated(_ binding: Binding?) -> Bool {
+        guard let binding else { return false }
+        return binding.name == FlowBindings.rehearse.name || binding.name.hasPrefix("push.test.")
+            || binding.conditions.needs != nil && !target.isSimulated
     }
 
     // MARK: - Credentials
@@ -97,9 +118,9 @@ struct FlowWalk {
     // MARK: - Statements
 
     mutating func block(_ block: Block) {
-        let around = code.current
+        let around = uses.code.current
         for statement in block.statements { visit(statement) }
-        code.leave(to: around)
+        uses.code.leave(to: around)
     }
 
     /// Visits code that may run never, or more than once.
@@ -139,20 +160,20 @@ struct FlowWalk {
         case .function(let name, let body): function(name, body)
         case .localFunction(let name, let body):
             let variable = variable(at: name)
-            if let variable { bodies[variable] = chunk.scopes.variables[variable].assignments == 0 ? body : nil }
+            if let variable { uses.note(chunk.scopes.variables[variable].assignments == 0 ? body : nil, of: variable) }
             let result = function(body, used: variable.map { .by(.variable($0)) } ?? .here)
             learn(.function(results: result), of: name)
         case .return(let values):
-            let around = code.current
-            if results.isEmpty, values.allSatisfy(isReturnedUncalled) { code.enter(.nowhere) }
+            let around = uses.code.current
+            if results.isEmpty, values.allSatisfy(uses.isReturnedUncalled) { uses.code.enter(.nowhere) }
             let first = list(values).first ?? .value(SourceValue(.nil, at: statement.range))
-            code.leave(to: around)
+            uses.code.leave(to: around)
             if !results.isEmpty { results[results.count - 1].append(first) }
         }
     }
 
     private mutating func conditional(_ branches: [Branch], _ otherwise: Block?) {
-        let around = code.current
+        let around = uses.code.current
         var isPrepared = false
         for (place, branch) in branches.enumerated() {
             readsTarget = false
@@ -163,18 +184,18 @@ struct FlowWalk {
             }
             if readsTarget, !isPrepared {
                 isPrepared = true
-                code.enter(.nowhere)
+                uses.code.enter(.nowhere)
             }
             aside { $0.block(branch.block) }
         }
         if let otherwise { aside { $0.block(otherwise) } }
         // If a branch leaves the block, the code after it depends on the condition too.
-        if !isPrepared || !branches.contains(where: \.block.isLeft) { code.leave(to: around) }
+        if !isPrepared || !branches.contains(where: \.block.isLeft) { uses.code.leave(to: around) }
     }
 
     private mutating func local(_ names: [Name], _ values: [Expression]) {
         readsTarget = false
-        for (name, value) in zip(names, values) { noteUse(as: name, of: value) }
+        for (name, value) in zip(names, values) { uses.noteUse(as: name, of: value) }
         let given = list(values)
         if readsTarget { targetDependentLocals.formUnion(names.compactMap { variable(at: $0) }) }
         for (place, name) in names.enumerated() {
@@ -190,7 +211,7 @@ struct FlowWalk {
 
     private mutating func assignment(_ targets: [Expression], _ values: [Expression]) {
         for target in targets { assign(to: target) }
-        for (target, value) in zip(targets, values) { noteUse(asTarget: target, of: value) }
+        for (target, value) in zip(targets, values) { uses.noteUse(asTarget: target, of: value) }
         let given = list(values)
         for (target, (knowledge, value)) in zip(targets, zip(given, values)) {
             if let name = target.lastName { scan(value, named: name) }
@@ -227,11 +248,40 @@ struct FlowWalk {
         _ = function(body, used: .by(name.fields.last.map { .field($0.text) } ?? own))
     }
 
+    // MARK: - Globals
+
+    private var globalCheck: GlobalCheck { GlobalCheck(chunk: chunk, globals: globals, vocabulary: vocabulary) }
+
+    /// Checks the use of a global.
+    mutating func global(_ name: Name, isTested: Bool, isUsed: Bool) -> Knowledge {
+        if globals.assigned.contains(name.text) { return .unknown }
+        if name.text == "require" { return .require }
+        if name.text == "ipairs" || name.text == "pairs" { return .iteration }
+        if LuaLibrary.libraries[name.text] != nil { return .library(name.text) }
+        if name.text == "print" { return .function(results: .value(SourceValue(.nil, at: name.range))) }
+        guard !LuaLibrary.functions.contains(name.text), name.text != "_G", name.text != "_ENV" else { return .unknown }
+        if let hint = HostFunctions.absent[name.text] {
+            checkAbsentName(name.text, hint: hint, isUsed: isUsed, at: name.range)
+            return .unknown
+        }
+        guard !globals.areOpen, !isFull, reported.insert(name.text).inserted else { return .unknown }
+        // Testing a foreign name is accepted, except for another language's name of nil.
+        if isTested, let hint = LuaLibrary.foreign[name.text], hint != "write nil" { return .unknown }
+        report(globalCheck.unknown(name, severity: isTested ? .warning : .error))
+        return .unknown
+    }
+
+    /// Checks an assignment to a plain name, or a function statement with one.
+    mutating func assign(toGlobal name: Name) {
+        guard case .global? = chunk.scopes.reference(at: name.range.lowerBound), !isFull, reported.insert("\(name.text) =").inserted else {
+            return
+        }
+        report(globalCheck.assignment(to: name))
+    }
+
     // MARK: - Knowledge
 
-    func variable(at name: Name) -> Int? {
-        if case .variable(let place)? = chunk.scopes.reference(at: name.range.lowerBound) { place } else { nil }
-    }
+    func variable(at name: Name) -> Int? { chunk.variable(at: name) }
 
     /// Records the value of a variable that is never reassigned.
     private mutating func learn(_ knowledge: Knowledge, of name: Name) {
@@ -241,11 +291,11 @@ struct FlowWalk {
 
     /// Visits a function. Returns what is known of its result.
     mutating func function(_ body: FunctionBody, used use: UnconditionalCode.Use) -> Knowledge {
-        let around = code.current
-        code.enter(use)
+        let around = uses.code.current
+        uses.code.enter(use)
         results.append([])
         aside { $0.block(body.block) }
-        code.leave(to: around)
+        uses.code.leave(to: around)
         return Knowledge.merged(results.removeLast())
     }
 

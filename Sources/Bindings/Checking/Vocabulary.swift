@@ -1,42 +1,33 @@
 import Lua
 
-/// The names available to scripts, indexed from the binding registry: namespaces and types with their members.
+/// The names available to scripts, with what is known of their values.
 struct Vocabulary: Sendable {
-    static let shared = Vocabulary(BindingRegistry.all, types: BindingRegistry.types, handles: PushModule.types)
+    private let registry: BindingRegistry
+    private var names: NameIndex { registry.names }
 
-    private let bindings: [String: Binding]
-    private let types: [String: TypeDescription]
-    /// Members by namespace: `push.tag` has `user`, `any`, …; `push` has `send`, `tag`, ….
-    private var namespaces: [String: Set<String>] = [:]
-    /// Members by handle: `session` has `register`, `username`, ….
-    private var members: [String: Set<String>] = [:]
-    /// Handles by type: `push.Session` is `session`.
-    private var handles: [String: String] = [:]
+    init(_ registry: BindingRegistry) { self.registry = registry }
 
-    init(_ bindings: [Binding], types: [TypeDescription], handles: [LuaObjectType]) {
-        self.bindings = Dictionary(bindings.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        self.types = Dictionary(types.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        for binding in bindings {
-            if let receiver = binding.receiver { members[receiver, default: []].insert(binding.shortName) }
-            let path = (binding.receiver ?? binding.name).split(separator: ".").map(String.init)
-            for length in 1..<max(1, path.count) {
-                namespaces[path[..<length].joined(separator: "."), default: []].insert(path[length])
-            }
-        }
-        // The receiver of `push.simulator.apns:fail` is itself a namespace.
-        for (name, names) in members where name.contains(".") { namespaces[name, default: []].formUnion(names) }
-        for handle in handles { members[handle.name, default: []].formUnion(handle.propertyNames) }
-        for name in members.keys where !name.contains(".") { self.handles[ParameterType.object(name).annotation] = name }
-    }
+    func binding(named name: String) -> Binding? { registry.binding(named: name) }
 
-    func binding(named name: String) -> Binding? { bindings[name] }
+    func isNamespace(_ path: String) -> Bool { names.isNamespace(path) }
 
-    func isNamespace(_ path: String) -> Bool { namespaces[path] != nil }
-
-    func names(in namespace: String) -> [String] { namespaces[namespace].map { $0.sorted() } ?? [] }
+    func names(in namespace: String) -> [String] { names.names(in: namespace) }
 
     /// The handle for a type name; nil for tables.
-    func handle(of type: String) -> String? { handles[type] }
+    func handle(of type: String) -> String? { names.handle(of: type) }
+
+    /// Methods and fields of a handle.
+    func members(of handle: String) -> Set<String> { names.members(of: handle) }
+
+    /// Methods and fields of all handles.
+    var allMembers: Set<String> { names.allMembers }
+
+    /// Fields of all tables that bindings return.
+    var allFields: Set<String> { names.allFields }
+
+    func type(named name: String) -> TypeDescription? { names.type(named: name) }
+
+    func type(labelled label: String) -> TypeDescription? { names.type(labelled: label) }
 
     /// The binding called by a colon and `name` after a value.
     func method(_ name: String, of owner: Knowledge) -> Binding? {
@@ -46,19 +37,6 @@ struct Vocabulary: Sendable {
         default: nil
         }
     }
-
-    /// Methods and fields of a handle.
-    func members(of handle: String) -> Set<String> { members[handle] ?? [] }
-
-    /// Methods and fields of all handles.
-    var allMembers: Set<String> { members.values.reduce(into: []) { $0.formUnion($1) } }
-
-    /// Fields of all tables that bindings return.
-    var allFields: Set<String> { Set(types.values.flatMap { $0.fields.map(\.name) }) }
-
-    func type(named name: String) -> TypeDescription? { types[name] }
-
-    func type(labelled label: String) -> TypeDescription? { types.values.first { $0.label == label } }
 
     /// What is known of a value of an annotated type: `push.Device`, `push.Device[]`, `push.InboxItem|nil`, `table<string,
     /// push.Simulator>`, `fun(): push.Installation?`. An optional type counts as its non-nil type, because using nil fails in any case.
@@ -71,7 +49,7 @@ struct Vocabulary: Sendable {
         if name.hasPrefix("table<"), name.hasSuffix(">"), let comma = name.firstIndex(of: ",") {
             return .dictionary(knowledge(of: String(name[comma...].dropFirst().dropLast().drop { $0 == " " })))
         }
-        guard name.hasPrefix("push."), name.dropFirst(5).allSatisfy(\.isLetter), types[String(name)]?.values.isEmpty != false else {
+        guard name.hasPrefix("push."), name.dropFirst(5).allSatisfy(\.isLetter), type(named: String(name))?.values.isEmpty != false else {
             return .unknown
         }
         return .instance(String(name))

@@ -176,8 +176,8 @@ extension FlowEvent {
         switch self {
         case .core(let event): 40 + event.text.utf8.count
         case .crossed(let exchange):
-            (exchange.requestHeaders + exchange.responseHeaders).reduce(
-                100 + exchange.path.utf8.count + exchange.requestBody.count + exchange.responseBody.count
+            (exchange.request.headers + exchange.response.headers).reduce(
+                100 + exchange.request.path.utf8.count + exchange.request.body.count + exchange.response.body.count
             ) { $0 + 12 + $1.name.utf8.count + $1.value.utf8.count }
         default: 0
         }

@@ -8,20 +8,9 @@ package final class FlowRun: Sendable {
     let script: FlowScript
     package let identity: Identity
     let parameters: FlowParameters
-    let purpose: Purpose
-    /// What the script is currently run for.
-    let phase: ScriptPhase
-    /// The context of a plugin; nil for a flow.
-    let plugin: PluginContext?
-    /// The plugins on whose behalf the run acts; empty for a flow.
-    let origin: [String]
-    /// Events already shown. Shared with nested runs so that nothing is shown twice.
-    let seen: SeenEvents
-    /// Texts to mask in reports. Shared with nested runs.
-    let withheld: SecretMasker
+    private let role: RunRole
+    private let shared: SharedState
     let began: Timestamp
-    /// The account charged for the run's resource use. Shared with nested runs.
-    let account: RunAccount
     let sink: @Sendable (FlowEvent) -> Void
     let state: Mutex<State>
 
@@ -37,18 +26,15 @@ package final class FlowRun: Sendable {
         }
     }
 
-    /// The purpose of a run.
-    package enum Purpose: Sendable, Equatable {
-        case flow
-        /// Collecting the names of the tests.
-        case collectingTests
-        /// Running one test: its number in file order, from 1, and its full name.
-        case test(Int, name: String)
-        /// Running line by line; see ``InteractiveFlow``.
-        case interactive
+    /// What a run shares with its nested runs.
+    struct SharedState: Sendable {
+        /// Events already shown, so that nothing is shown twice.
+        var seen = SeenEvents()
+        /// Texts to mask in reports.
+        var withheld = SecretMasker()
+        /// The account charged for the use of resources.
+        var account: RunAccount
     }
-
-    package var world: FlowWorld { runner.world }
 
     /// Number of lab events that have been processed.
     final class SeenEvents: Sendable {
@@ -56,28 +42,13 @@ package final class FlowRun: Sendable {
     }
 
     struct State {
-        var steps = 0
-        /// The open steps of each task, innermost last.
-        var open: [Int: [FlowStep]] = [:]
-        /// The step in which each task was started.
-        var joined: [Int: Int] = [:]
-        var expectations = 0
-        /// Locations of expectations that have no matcher yet, by number.
-        var unsettled: [Int: SourceLocation] = [:]
-        var opened = 0
-        var failedCount = 0
-        /// The first failures, at most `maximumFailures`.
-        var failed: [FailedExpectation] = []
-        var delivered = 0
-        var noTargets = 0
-        /// Audience and line of the first send that reached no device.
-        var firstNoTarget: (audience: String, location: SourceLocation?)?
-        /// Whether the test allows sends that reach no device.
-        var allowsNoTarget = false
+        var steps = StepLog()
+        var expectations = ExpectationLog()
+        var sends = SendLog()
         /// Whether each registration has a template, by registration id.
         var registrations: [String: Bool] = [:]
-        /// For each task, the item that it last waited for in vain.
-        var missed: [Int: MissedItem] = [:]
+        /// For each task, the item that it last waited for in vain, as text.
+        var missed: [Int: String] = [:]
         var devices: [DeviceHandle: String] = [:]
         var hasDeclaredArguments = false
         /// Whether a binding that must follow `push.args` has been called.
@@ -87,34 +58,44 @@ package final class FlowRun: Sendable {
         /// The account for the report after a budget of the run is exceeded.
         var closing: RunAccount?
         var tests: [TestCase] = []
-        /// Scheduled notifications that have not been counted yet.
-        var planned = PlannedSends()
         var children = 0
         /// Template warnings that have been reported; each is reported once.
         var templateWarnings: Set<String> = []
     }
 
+    /// - Parameter shared: The state of the enclosing run; nil begins with an empty one and an account of the runner's limits.
     init(
         _ script: FlowScript, runner: FlowRunner, identity: Identity, parameters: FlowParameters = FlowParameters(),
-        purpose: Purpose = .flow, phase: ScriptPhase = .flow, plugin: PluginContext? = nil, origin: [String] = [],
-        seen: SeenEvents = SeenEvents(),
-        withheld: SecretMasker = SecretMasker(), account: RunAccount? = nil, sink: @escaping @Sendable (FlowEvent) -> Void
+        role: RunRole = RunRole(),
+        shared: SharedState? = nil, sink: @escaping @Sendable (FlowEvent) -> Void
     ) {
         self.script = script
         self.runner = runner
         self.identity = identity
         self.parameters = parameters
-        self.purpose = purpose
-        self.phase = phase
-        self.plugin = plugin
-        self.origin = origin
+        self.role = role
+        self.shared = shared ?? SharedState(account: RunAccount(runner.limits))
         self.sink = sink
-        self.seen = seen
-        self.withheld = withheld
-        self.account = account ?? RunAccount(runner.limits)
         began = runner.world.clock.now
         state = Mutex(State())
     }
+
+    package var world: FlowWorld { runner.world }
+    var purpose: RunRole.Purpose { role.purpose }
+    var phase: ScriptPhase { role.phase }
+    var plugin: (any RunningPlugin)? { role.plugin }
+    var origin: [String] { role.origin }
+    var seen: SeenEvents { shared.seen }
+    var withheld: SecretMasker { shared.withheld }
+    var account: RunAccount { shared.account }
+
+    /// The run attached to a call, otherwise this one.
+    func attached(_ attachment: (any AnyObject & Sendable)?) -> FlowRun { attachment as? FlowRun ?? self }
+
+    func attached(_ site: LuaCallSite) -> FlowRun { attached(site.attachment) }
+
+    /// Annotations for each error of the run.
+    var annotations: [String: String] { ["run": identity.run, "script": identity.version] }
 
     /// Reports an event if the output budget allows it.
     func emit(_ event: FlowEvent) {
@@ -142,80 +123,36 @@ package final class FlowRun: Sendable {
     func beginStep(_ name: String, task: Int) throws(LuaError) -> Int {
         try begin()
         try charge(name)
-        let step = state.withLock { state in
-            state.steps += 1
-            let step = FlowStep(
-                id: state.steps, depth: state.open[task, default: []].count, name: name, status: .passed,
-                began: world.clock.now, ended: world.clock.now)
-            state.open[task, default: []].append(step)
-            return step
-        }
+        let step = state.withLock { $0.steps.begin(name, task: task, now: world.clock.now) }
         emit(.stepBegan(id: step.id, depth: step.depth, name: name))
         return step.id
     }
 
     func endStep(_ id: Int, task: Int, passed: Bool, shown: [ShownItem]) {
-        let ended: FlowStep? = state.withLock { state in
-            guard let place = state.open[task]?.lastIndex(where: { $0.id == id }),
-                var step = state.open[task]?.remove(at: place)
-            else { return nil }
-            step.status = passed && step.failedExpectations == 0 && !step.containsFailure ? .passed : .failed
-            step.ended = world.clock.now
-            step.shown = shown
-            // A failed expectation also fails the enclosing steps, even if the script caught the error.
-            if step.failedExpectations > 0 || step.containsFailure, let outer = state.open[task]?.indices.last {
-                state.open[task]?[outer].containsFailure = true
-            }
-            if state.open[task]?.isEmpty == true { state.open[task] = nil }
-            return step
-        }
+        let ended = state.withLock { $0.steps.end(id, task: task, passed: passed, shown: shown, now: world.clock.now) }
         if let ended { emit(.stepEnded(ended)) }
     }
 
     func skipStep(_ name: String, task: Int, reason: String) throws(LuaError) {
         try begin()
         try charge(name)
-        let step = state.withLock { state in
-            state.steps += 1
-            return FlowStep(
-                id: state.steps, depth: state.open[task]?.count ?? 0, name: name, status: .skipped,
-                began: world.clock.now, ended: world.clock.now, reason: reason)
-        }
+        let step = state.withLock { $0.steps.skip(name, task: task, reason: reason, now: world.clock.now) }
         emit(.stepEnded(step))
     }
 
     /// The innermost step of a task, its own or the one in which it was started; 0 for none.
-    func currentStep(of task: Int) -> Int { state.withLock { $0.open[task]?.last?.id ?? $0.joined[task] ?? 0 } }
+    func currentStep(of task: Int) -> Int { state.withLock { $0.steps.current(of: task) } }
 
     /// Number of open steps around a task.
-    func depth(of task: Int) -> Int {
-        state.withLock { state in
-            if let own = state.open[task]?.count, own > 0 { return own }
-            guard let step = state.joined[task] else { return 0 }
-            return state.open.values.lazy.compactMap { $0.first { $0.id == step }?.depth }.first.map { $0 + 1 } ?? 0
-        }
-    }
+    func depth(of task: Int) -> Int { state.withLock { $0.steps.depth(of: task) } }
 
     func join(step: Int, task: Int) {
         account.note(.memory, HostCost.joinedTask)
-        state.withLock { $0.joined[task] = step }
+        state.withLock { $0.steps.join(step, task: task) }
     }
 
     /// Changes the current step of a task. Returns false if the task is in no step or the step has ended.
-    func change(task: Int, _ body: (inout FlowStep) -> Void) -> Bool {
-        state.withLock { state in
-            if let place = state.open[task]?.indices.last {
-                body(&state.open[task, default: []][place])
-                return true
-            }
-            guard let step = state.joined[task],
-                let owner = state.open.first(where: { $0.value.contains { $0.id == step } })?.key,
-                let place = state.open[owner]?.firstIndex(where: { $0.id == step })
-            else { return false }
-            body(&state.open[owner, default: []][place])
-            return true
-        }
-    }
+    func change(task: Int, _ body: (inout FlowStep) -> Void) -> Bool { state.withLock { $0.steps.change(task: task, body) } }
 
     // MARK: - Events
 
@@ -250,28 +187,26 @@ package final class FlowRun: Sendable {
         guard deadline <= .distantFuture else {
             throw LuaError.failure("time.too_far", "the clock of the run ends with the year 9999", hint: "wait for a shorter time")
         }
-        try await (plugin?.services.callTracker?.clock ?? world.clock).sleep(until: deadline)
+        try await (plugin?.sleepClock ?? world.clock).sleep(until: deadline)
     }
+
+    // MARK: - Expectations
 
     /// Opens an expectation that a matcher will settle. Returns its number.
     func openExpectation(at location: SourceLocation?) -> Int {
         account.note(.memory, HostCost.openExpectation)
-        return state.withLock { state in
-            state.opened += 1
-            state.unsettled[state.opened] = location ?? SourceLocation(chunk: "", line: 0)
-            return state.opened
-        }
+        return state.withLock { $0.expectations.open(at: location) }
     }
 
     /// Settles an expectation when a matcher is called, before its result, because the script may catch the matcher's error.
     func settleExpectation(_ id: Int) {
-        let wasOpen = state.withLock { $0.unsettled.removeValue(forKey: id) != nil }
+        let wasOpen = state.withLock { $0.expectations.settle(id) }
         if wasOpen { account.release(.memory, HostCost.openExpectation) }
     }
 
     /// At the end of the run, fails each expectation without a matcher.
     func failOpenExpectations() {
-        let forgotten = state.withLock { $0.unsettled.sorted { $0.key < $1.key }.map(\.value) }
+        let forgotten = state.withLock { $0.expectations.open }
         for location in forgotten {
             let message = "push.expect has no matcher: add one such as .to.equal(…)"
             noteExpectation(FailedExpectation(message: message, location: location), task: 0)
@@ -280,12 +215,7 @@ package final class FlowRun: Sendable {
 
     /// Counts an expectation. A failed one fails the run, even if the script catches the error.
     func noteExpectation(_ failure: FailedExpectation?, task: Int) {
-        state.withLock { state in
-            state.expectations += 1
-            guard let failure else { return }
-            state.failedCount += 1
-            if state.failed.count < Self.maximumFailures { state.failed.append(failure.masked(by: withheld).shortened) }
-        }
+        state.withLock { $0.expectations.note(failure, masking: withheld) }
         _ = change(task: task) { step in
             step.expectations += 1
             if failure != nil { step.failedExpectations += 1 }
@@ -294,13 +224,20 @@ package final class FlowRun: Sendable {
 
     /// Records a failed expectation. Its printed size is charged before it is stored.
     func noteFailedExpectation(_ failure: FailedExpectation, task: Int) throws(LuaError) {
-        if state.withLock({ $0.failed.count }) < Self.maximumFailures {
+        if !state.withLock({ $0.expectations.isFull }) {
             let size = failure.shortened.byteCount
             try account.charge(.output, size)
             try account.charge(.memory, size)
         }
         noteExpectation(failure, task: task)
     }
+
+    /// Returns and clears the failed expectations of the last line. An expectation without a matcher does not fail in a session.
+    func takeFailedExpectations() -> [FailedExpectation] { state.withLock { $0.expectations.takeFailures() } }
+
+    var hasFailedExpectations: Bool { state.withLock { $0.expectations.failedCount > 0 } }
+
+    // MARK: - Output
 
     /// Writes to the run's log. Throws `budget.output` if the script exceeds the output budget.
     func log(_ level: String, _ text: String, at location: SourceLocation?) throws(LuaError) {
@@ -311,7 +248,7 @@ package final class FlowRun: Sendable {
     /// Charges a text to the output budget.
     private func charge(_ text: String) throws(LuaError) { try account.charge(.output, text.utf8.count + 1) }
 
-    private static let maximumFailures = 100
+    // MARK: - Arguments
 
     /// Whether `push.args` may be called now: once and before any other call, or at any time in an interactive session.
     func declareArguments() -> Bool {
@@ -322,10 +259,19 @@ package final class FlowRun: Sendable {
     }
 
     /// Called before every binding. Rejects the call if a budget is exceeded, or if options were given that the flow does not declare.
-    func admit(_ binding: Binding) throws(LuaError) {
+    func admit(_ binding: String, _ conditions: CallConditions) throws(LuaError) {
         try account.check()
-        try permit(binding)
-        if binding.name != "push.args" { try begin() }
+        try permit(binding, conditions)
+        if binding != "push.args" { try begin() }
+    }
+
+    /// Throws `phase.not_allowed`, or `capability.denied` if a plugin lacks the capability.
+    func permit(_ binding: String, _ conditions: CallConditions) throws(LuaError) { try conditions.check(binding, in: phase, for: plugin) }
+
+    /// Throws `capability.denied` if a plugin lacks the capability.
+    func demand(_ capability: Capability, for binding: String) throws(LuaError) {
+        guard let plugin, !plugin.grants.allows(capability) else { return }
+        throw plugin.denial(of: capability, for: binding)
     }
 
     /// Marks the start of effects. A run that only describes the flow ends here.
@@ -363,31 +309,79 @@ package final class FlowRun: Sendable {
     /// The flow's declaration once it is known; the inner value is nil if the flow declares nothing.
     var description: FlowDeclaration?? { state.withLock { $0.isDescribed ? .some($0.declaration) : .none } }
 
-    var hasFailedExpectations: Bool { state.withLock { $0.failedCount > 0 } }
-
     var hasDeclaredArguments: Bool { state.withLock { $0.hasDeclaredArguments } }
+
+    /// Begins a line of an interactive flow. Each line has the budgets of a whole run.
+    func beginLine() { account.renew() }
 
     func report(verdict: FlowReport.Verdict, result: JSON?, began: Timestamp) -> FlowReport {
         state.withLock { state in
             FlowReport(
-                verdict: verdict, result: result, recordableResult: result.map(withheld.masking), steps: state.steps,
-                expectations: state.expectations,
-                failedExpectationCount: state.failedCount, failedExpectations: state.failed, delivered: state.delivered,
-                noTargets: state.noTargets, began: began,
-                ended: world.clock.now)
+                verdict: verdict, result: result, recordableResult: result.map(withheld.masking), steps: state.steps.count,
+                expectations: state.expectations.count, failedExpectationCount: state.expectations.failedCount,
+                failedExpectations: state.expectations.failures, delivered: state.sends.delivered, noTargets: state.sends.noTargets,
+                began: began, ended: world.clock.now)
         }
     }
-}
 
-extension FailedExpectation {
-    /// The failure with texts shortened for reports.
-    fileprivate var shortened: FailedExpectation {
-        func cut(_ text: String) -> String { text.utf8.count <= 4000 ? text : "\(text.prefix(1000))…" }
-        return FailedExpectation(
-            message: cut(message), location: location, expected: expected.map(cut), actual: actual.map(cut))
+    // MARK: - Tests and nested flows
+
+    /// Records a test that the script declares. Returns whether it is the one to run now.
+    func declare(_ test: TestCase) -> Bool {
+        state.withLock { state in
+            state.tests.append(test)
+            guard case .test(_, let name) = purpose else { return false }
+            return test.fullName == name && !test.isPending
+        }
     }
 
-    fileprivate var byteCount: Int {
-        [message, expected ?? "", actual ?? ""].reduce(0) { $0 + $1.utf8.count }
+    var tests: [TestCase] { state.withLock { $0.tests } }
+
+    /// Allows sends of this test to reach no device.
+    func allowNoTarget() { state.withLock { $0.sends.allowsNoTarget = true } }
+
+    /// The error for a test whose sends reached no device without the test allowing it.
+    var unreachedTest: LuaError? {
+        guard case .test = purpose else { return nil }
+        guard let (audience, location) = state.withLock({ $0.sends.allowsNoTarget ? nil : $0.sends.firstNoTarget }) else { return nil }
+        var error = LuaError(
+            kind: .failure, code: "test.no_target", message: "the send to \"\(audience)\" reached no device",
+            hint: "register a matching device, or call push.test.allow_no_target() in the test if this is expected")
+        error.location = location
+        error.annotations = annotations
+        return error.masked(by: withheld)
     }
+
+    /// Creates the run of a nested flow. It knows the same devices by name, and shows only what is new.
+    func child(_ script: FlowScript, parameters: FlowParameters, sink: @escaping @Sendable (FlowEvent) -> Void) -> FlowRun {
+        let (number, devices, registrations) = state.withLock { state in
+            state.children += 1
+            return (state.children, state.devices, state.registrations)
+        }
+        let identity = Identity(run: "\(identity.run).\(number)", version: script.version)
+        let child = FlowRun(
+            script, runner: runner, identity: identity, parameters: parameters, role: RunRole(origin: origin), shared: shared, sink: sink)
+        child.state.withLock { ($0.devices, $0.registrations) = (devices, registrations) }
+        return child
+    }
+
+    /// Adds the state and counts of a nested run to this one.
+    func absorb(_ child: FlowRun) {
+        let inner = child.state.withLock { $0 }
+        state.withLock { state in
+            state.devices.merge(inner.devices) { $1 }
+            state.registrations.merge(inner.registrations) { $1 }
+            state.sends.absorb(inner.sends)
+            state.expectations.absorb(inner.expectations)
+        }
+    }
+
+    /// Records the item that a task waited for in vain; nil if the item has arrived.
+    func recordMissedItem(_ text: String?, of task: Int) { state.withLock { $0.missed[task] = text } }
+
+    /// Returns and clears the missed item, so that later expectations do not show it.
+    func takeMissedItem(of task: Int) -> String? { state.withLock { $0.missed.removeValue(forKey: task) } }
+
+    /// The sends of the run.
+    var sends: SendReporter { SendReporter(run: self) }
 }

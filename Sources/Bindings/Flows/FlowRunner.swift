@@ -2,21 +2,6 @@ import Lua
 import PushModel
 import Synchronization
 
-/// A flow's source, with its name for errors and a hash that identifies its version.
-package struct FlowScript: Sendable, Equatable {
-    package var name: String
-    package var source: [UInt8]
-    package var version: String
-    /// Folders of the scripts that ran this one. It may name scripts in them too.
-    package var roots: [String] = []
-
-    package init(name: String, source: [UInt8], version: String) {
-        self.name = name
-        self.source = source
-        self.version = version
-    }
-}
-
 /// Runs flows against a world, each in a Lua state of its own.
 package struct FlowRunner: Sendable {
     package var world: FlowWorld
@@ -53,7 +38,7 @@ package struct FlowRunner: Sendable {
     ) async -> FlowReport {
         let run = FlowRun(
             script, runner: self, identity: FlowRun.Identity(run: id, version: script.version), parameters: parameters,
-            origin: origin, account: account, sink: sink)
+            role: RunRole(origin: origin), shared: account.map { FlowRun.SharedState(account: $0) }, sink: sink)
         // All on the run's thread, so that the clock cannot jump between the end of the script and the report.
         return await onThread { await report(run) { try await execute(run) } }
     }
@@ -64,7 +49,7 @@ package struct FlowRunner: Sendable {
     ) async -> (FlowReport, found: String?) {
         let run = FlowRun(
             script, runner: self, identity: FlowRun.Identity(run: "t-\(number.padded(4))", version: script.version),
-            purpose: .test(number, name: test.fullName), sink: sink)
+            role: RunRole(purpose: .test(number, name: test.fullName)), sink: sink)
         return (await onThread { await report(run) { try await execute(run) } }, run.tests.last?.fullName)
     }
 
@@ -107,7 +92,7 @@ package struct FlowRunner: Sendable {
         await countScheduledSends(of: run, isInside: isInside)
         if case .passed = verdict, let failure = run.unreachedTest { verdict = .raised(failure) }
         if !run.account.canContinue { run.beginClosingReport() }
-        let shown = await run.takeShownItems()
+        let shown = await run.sends.takeShownItems()
         if !shown.isEmpty { run.emit(.shown(shown)) }
         if !verdict.hasRaised { verdict = overspent(run) ?? verdict }
         return run.report(verdict: verdict, result: result, began: began)
@@ -130,9 +115,9 @@ package struct FlowRunner: Sendable {
         if !isInside, let clock = world.clock as? any SteppedClock {
             thread.setIdleHandler { clock.step() == .woke }
         }
-        await run.awaitDueSends()
+        await run.sends.awaitDueSends()
         if !isInside { thread.setIdleHandler(nil) }
-        await run.countScheduledSends(isOver: !isInside)
+        await run.sends.countScheduled(isOver: !isInside)
     }
 
     /// The parameters that a flow declares; nil if it declares none. Throws what the script raises before the declaration. Has no effects:
@@ -154,7 +139,7 @@ package struct FlowRunner: Sendable {
     package func tests(of script: FlowScript, events sink: @escaping @Sendable (FlowEvent) -> Void) async throws -> [TestCase] {
         let run = FlowRun(
             script, runner: self, identity: FlowRun.Identity(run: "r-0000", version: script.version),
-            purpose: .collectingTests, sink: sink)
+            role: RunRole(purpose: .collectingTests), sink: sink)
         _ = try await onThread { await outcome(of: run) }.get()
         guard !run.tests.isEmpty else {
             throw LuaError.misuse(
@@ -181,9 +166,9 @@ package struct FlowRunner: Sendable {
     /// Runs the script. Call it on the thread.
     private func execute(_ run: FlowRun, isInside: Bool = false) async throws -> [LuaValue] {
         let state = try LuaState(
-            thread: thread, limits: limits, seed: seed, absent: HostFunctions.absent, searchPath: scripts.modules(of: run.script),
+            thread: thread, limits: limits, seed: seed, absent: world.module.absentNames, searchPath: scripts.modules(of: run.script),
             account: run.account)
-        try await state.define(PushModule.module(for: run))
+        try await state.define(world.module.module(for: run))
         let id = LuaRunID(rawValue: 1)
         let stall = Stall()
         if !isInside, let clock = world.clock as? any SteppedClock {
@@ -206,18 +191,18 @@ package struct FlowRunner: Sendable {
         do {
             return try await state.run(
                 LuaScript(name: run.script.name, source: run.script.source), id: id,
-                annotations: ["run": run.identity.run, "script": run.identity.version])
+                annotations: run.annotations)
         } catch let error as LuaError where error.kind == .cancelled && stall.hasBegun {
             throw error.asStalled
         } catch let error as LuaError where error.kind == .syntax {
             // Replace Lua's message with a more precise one.
             guard var diagnosis = LuaError.syntax(of: run.script) else { throw error }
-            diagnosis.annotations = ["run": run.identity.run, "script": run.identity.version]
+            diagnosis.annotations = run.annotations
             throw diagnosis
         } catch let error as LuaError where error.code == "budget.cpu" && error.hint == nil {
             throw error.withCPUHint
         } catch let error as LuaError {
-            throw error.explained(by: run.script)
+            throw world.module.explained(error, in: run.script)
         }
     }
 }

@@ -3,18 +3,17 @@ import PushModel
 /// The environment of a flow: ports, and features of the target. Scripts see the same module on every target.
 package struct FlowWorld: Sendable {
     package var target: Target
+    /// The `push` module.
+    package var module: any FlowModule
     package var hub: any HubGateway
     package var backend: any BackendGateway
-    /// Nil if devices are not simulated.
-    package var lab: (any DeviceLab)?
-    package var wire: (any WireTap)?
+    /// What only a simulated target has.
+    package var simulation: Simulation
     package var clock: any HubClock
     package var secrets: any SecretSource
     package var zones: any TimeZoneSource
     /// Nil if scripts may not load plugins.
-    package var plugins: PluginHost?
-    /// Nil if the push services are real.
-    package var faults: (any ServiceFaults)?
+    package var plugins: (any PluginTestHost)?
     /// Connections and other resources outside this process's memory; nil if there are none.
     package var connections: (any WorldConnections)?
     /// Memory that the world uses in this process; nil if it stores data elsewhere.
@@ -45,24 +44,39 @@ package struct FlowWorld: Sendable {
         }
     }
 
+    /// Devices, recorded requests and failures of a simulated target. Each is nil if the target lacks it.
+    package struct Simulation: Sendable {
+        package var lab: (any DeviceLab)?
+        package var wire: (any WireTap)?
+        package var faults: (any ServiceFaults)?
+
+        package init(lab: (any DeviceLab)? = nil, wire: (any WireTap)? = nil, faults: (any ServiceFaults)? = nil) {
+            self.lab = lab
+            self.wire = wire
+            self.faults = faults
+        }
+    }
+
     package init(
-        target: Target, hub: any HubGateway, backend: any BackendGateway, lab: (any DeviceLab)?, wire: (any WireTap)?,
-        clock: any HubClock, secrets: any SecretSource, zones: any TimeZoneSource, plugins: PluginHost? = nil,
-        faults: (any ServiceFaults)? = nil,
-        connections: (any WorldConnections)? = nil
+        target: Target, module: any FlowModule, hub: any HubGateway, backend: any BackendGateway, simulation: Simulation = Simulation(),
+        clock: any HubClock, secrets: any SecretSource, zones: any TimeZoneSource
     ) {
         self.target = target
+        self.module = module
         self.hub = hub
         self.backend = backend
-        self.lab = lab
-        self.wire = wire
+        self.simulation = simulation
         self.clock = clock
         self.secrets = secrets
         self.zones = zones
-        self.plugins = plugins
-        self.faults = faults
-        self.connections = connections
     }
+
+    /// Nil if devices are not simulated.
+    package var lab: (any DeviceLab)? { simulation.lab }
+    /// Nil if requests to push services are not recorded.
+    package var wire: (any WireTap)? { simulation.wire }
+    /// Nil if the push services are real.
+    package var faults: (any ServiceFaults)? { simulation.faults }
 
     /// Closes all connections. Await it after everything in the world has ended.
     package func end() async { await connections?.end() }

@@ -29,12 +29,6 @@ enum HostCost {
 }
 
 extension FlowRun {
-    /// Charges the memory that a call makes the host store: a fixed part and the texts of its arguments.
-    func store(_ bytes: Int, _ arguments: Arguments) throws(LuaError) {
-        guard world.memory != nil else { return }
-        try account.charge(.memory, bytes + 2 * arguments.byteCount)
-    }
-
     /// Charges a notification before it is given to the hub.
     func store(_ request: NotificationRequest) throws(LuaError) {
         if world.memory != nil {
@@ -60,19 +54,6 @@ extension NotificationContent {
         switch self {
         case .template(let properties): properties.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         case .native(let payloads): payloads.values.reduce(0) { $0 + $1.body.count }
-        }
-    }
-}
-
-extension LuaValue {
-    /// Bytes of all texts, plus 8 for each other value.
-    var byteCount: Int {
-        switch self {
-        case .nil, .boolean, .integer, .number, .function, .object: 8
-        case .string(let text): text.utf8.count
-        case .bytes(let bytes): bytes.count
-        case .table(let table):
-            table.array.reduce(0) { $0 + $1.byteCount } + table.fields.reduce(0) { $0 + $1.key.utf8.count + $1.value.byteCount }
         }
     }
 }

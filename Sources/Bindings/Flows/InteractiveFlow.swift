@@ -49,12 +49,13 @@ package final class InteractiveFlow: Sendable {
     ) async throws {
         let script = FlowScript(name: "repl", source: [], version: "")
         let run = FlowRun(
-            script, runner: runner, identity: FlowRun.Identity(run: "r-0001", version: ""), purpose: .interactive, sink: sink)
+            script, runner: runner, identity: FlowRun.Identity(run: "r-0001", version: ""), role: RunRole(purpose: .interactive), sink: sink
+        )
         let state = try LuaState(
-            thread: runner.thread, limits: runner.limits, seed: runner.seed, absent: HostFunctions.absent,
+            thread: runner.thread, limits: runner.limits, seed: runner.seed, absent: runner.world.module.absentNames,
             searchPath: runner.scripts.modules(of: script), account: run.account)
         run.world.memory?.charge(to: run.account)
-        try await state.define(PushModule.module(for: run))
+        try await state.define(runner.world.module.module(for: run))
         let handedOver = Mutex<[LuaFunctionReference]>([])
         try await state.define(
             LuaModule(
@@ -67,7 +68,9 @@ package final class InteractiveFlow: Sendable {
                     }
                 ], prelude: LuaScript(name: "=[repl]", source: PackageResources.repl_lua)))
         let transcript = Transcript()
-        let tell: @Sendable (LuaError) -> Void = { failures($0.explained(by: transcript.script).masked(by: run.withheld)) }
+        let tell: @Sendable (LuaError) -> Void = {
+            failures(run.world.module.explained($0, in: transcript.script).masked(by: run.withheld))
+        }
         let functions = handedOver.withLock { $0 }
         guard functions.count == 3 else { throw LuaError.failure("host.error", "the session's prelude is not complete") }
         self.functions = Functions(evaluate: functions[0], members: functions[1], shownError: functions[2])
@@ -141,8 +144,8 @@ package final class InteractiveFlow: Sendable {
         if error?.kind == .cancelled { error = hasStalled ? error?.asStalled : error?.asInterruption }
         if let raised = error, raised.kind == .syntax { error = chunk.syntaxError(insteadOf: raised) ?? raised }
         if error?.code == "state.ended" { error?.hint = "quit with .quit, and start another session" }
-        await run.countScheduledSends(isOver: false)
-        let shown = await run.takeShownItems()
+        await run.sends.countScheduled(isOver: false)
+        let shown = await run.sends.takeShownItems()
         if !shown.isEmpty { run.emit(.shown(shown)) }
         for failure in run.takeFailedExpectations() {
             if let error, error.code == "expect.failed", error.location == failure.location { continue }

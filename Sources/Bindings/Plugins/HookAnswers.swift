@@ -4,25 +4,28 @@ import PushModel
 /// The tables that hooks may return, checked like the arguments of a function. An invalid table is a failure of the hook.
 enum HookAnswers {
     static let beforeSend = Binding(
-        "before_send", "Changes or vetoes the notification. Without a result it is accepted unchanged.", style: .table,
-        parameters: [
-            .optional("veto", .string, "rejects it; the reason for the sender, at most 300 characters"),
-            .optional("at", .time, "defers it to this time, at most seven days ahead"),
-            .optional("after", .duration, "defers it by this time"),
-            .optional("to", .audience, "replaces the audience"),
-        ] + Binding.notificationParameters.filter { !["to", "device", "pace"].contains($0.name) },
-        example: "return { after = \"1h\" }",
-        constraint: { keys, name throws(LuaError) in
-            if keys.isSuperset(of: ["at", "after"]) {
-                throw .misuse("hook.answer", "\(name): \"at\" and \"after\" exclude each other", hint: "use one of them")
-            }
-            // Without new content the title and headers of the notification already exist.
-            if !keys.isDisjoint(with: Binding.notificationContents + ["title", "headers"]) { try Binding.requireContent(keys, name) }
-        }, body: .prelude)
+        "before_send", "Changes or vetoes the notification. Without a result it is accepted unchanged.",
+        takes: .table(
+            [
+                .optional("veto", .string, "rejects it; the reason for the sender, at most 300 characters"),
+                .optional("at", .time, "defers it to this time, at most seven days ahead"),
+                .optional("after", .duration, "defers it by this time"),
+                .optional("to", .audience, "replaces the audience"),
+            ] + SendBindings.notificationParameters.filter { !["to", "device", "pace"].contains($0.name) },
+            constraint: { keys, name throws(LuaError) in
+                if keys.isSuperset(of: ["at", "after"]) {
+                    throw .misuse("hook.answer", "\(name): \"at\" and \"after\" exclude each other", hint: "use one of them")
+                }
+                // Without new content the title and headers of the notification already exist.
+                if !keys.isDisjoint(with: NotificationKeys.notificationContents + ["title", "headers"]) {
+                    try NotificationKeys.requireContent(keys, name)
+                }
+            }),
+        example: "return { after = \"1h\" }", body: .prelude)
 
     static let beforeDeliver = Binding(
-        "before_deliver", "A ruling about some of the devices. The first ruling for a device applies.", style: .table,
-        parameters: [
+        "before_deliver", "A ruling about some of the devices. The first ruling for a device applies.",
+        takes: .table([
             .optional("all", .boolean, "true: all devices"),
             .optional("tag", .tag, "devices with this tag"),
             .optional("devices", .list(.integer), "devices with these numbers"),
@@ -32,33 +35,36 @@ enum HookAnswers {
             .optional("pass", .boolean, "true: later rulings of the list do not apply; those of other plugins still do"),
             .optional(
                 "reason", .string, "the reason shown in traces, at most 300 characters; required with skip and hold_until"),
-        ], example: "return { { tag = \"time_zone:Europe.Lisbon\", hold_until = \"2026-01-06T07:00:00Z\", reason = \"quiet hours\" } }",
+        ]),
+        example: "return { { tag = \"time_zone:Europe.Lisbon\", hold_until = \"2026-01-06T07:00:00Z\", reason = \"quiet hours\" } }",
         body: .prelude)
 
     static let onRegister = Binding(
-        "on_register", "Changes or vetoes the registration. Without a result it is stored unchanged.", style: .table,
-        parameters: [
+        "on_register", "Changes or vetoes the registration. Without a result it is stored unchanged.",
+        takes: .table([
             .optional("veto", .string, "rejects it; the reason for the client, at most 300 characters"),
             .optional("add_tags", .list(.tag), "tags to add"),
             .optional("remove_tags", .list(.tag), "tags to remove"),
             .optional("once_kept", .function, "called after the registration is stored; may send to it"),
-        ], example: "return { add_tags = { \"new_user\" } }", body: .prelude)
+        ]),
+        example: "return { add_tags = { \"new_user\" } }", body: .prelude)
 
     static let refusal = Binding(
-        "a refusal", "Vetoes the operation. Without a result it continues.", style: .table,
-        parameters: [.optional("veto", .string, "rejects it; the reason for the user, at most 300 characters")],
+        "a refusal", "Vetoes the operation. Without a result it continues.",
+        takes: .table([.optional("veto", .string, "rejects it; the reason for the user, at most 300 characters")]),
         example: "return { veto = \"outside of working hours\" }", body: .prelude)
 
     /// The response of a route; no value means 204.
     static let route = Binding(
-        "a route", "The response. Without a result: 204 No Content.", style: .table,
-        parameters: [
+        "a route", "The response. Without a result: 204 No Content.",
+        takes: .table([
             .optional("status", .integer, "an HTTP status, 200 by default"),
             .optional("json", .any, "a body as JSON"),
             .optional("body", .any, "a body as a string"),
             .optional("type", .string, "the content type of body, text/plain by default"),
             .optional("headers", .map(.string), "further headers"),
-        ], example: "return { json = { hello = request.params.name } }", body: .prelude)
+        ]),
+        example: "return { json = { hello = request.params.name } }", body: .prelude)
 
     static func binding(of phase: HookPhase) -> Binding? {
         switch phase {
@@ -103,7 +109,9 @@ extension SendDraft {
         case nil: break
         default: draft.request.audience = .everyone
         }
-        if Binding.notificationContents.contains(where: { answer.value($0) != nil }) { draft.request.content = try answer.content() }
+        if NotificationKeys.notificationContents.contains(where: { answer.value($0) != nil }) {
+            draft.request.content = try answer.content()
+        }
         if let lifetime = try answer.duration("expires_in") { draft.request.options.expiration = now + lifetime }
         if let priority = answer.string("priority") { draft.request.options.priority = PushOptions.Priority(rawValue: priority) }
         if let collapseID = answer.string("collapse_id") { draft.request.options.collapseID = collapseID }

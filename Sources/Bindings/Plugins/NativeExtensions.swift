@@ -1,24 +1,22 @@
 import Lua
 import PushModel
-import Synchronization
 
-/// Functions and plugins that a program adds in Swift. They must be added before the list of functions is first read.
-package enum NativeExtensions {
-    private struct State {
-        var bindings: [Binding] = []
-        var plugins: [NativePluginType] = []
-        /// Whether the list of functions has been read.
-        var isSettled = false
-    }
+/// Functions and plugins that a program adds in Swift. Empty for `pushhost` itself.
+package struct NativeExtensions: Sendable {
+    fileprivate let bindings: [Binding]
+    fileprivate let plugins: [NativePluginType]
 
-    private static let state = Mutex(State())
+    /// No additions.
+    package static let none = NativeExtensions()
 
-    /// Adds functions and plugins. Throws `native.*` if a name is invalid or already used, or if it is too late.
-    package static func add(bindings: [Binding], plugins: [NativePluginType]) throws(PushError) {
+    private init() { (bindings, plugins) = ([], []) }
+
+    /// Throws `native.name` if a name is invalid or already used.
+    package init(bindings: [Binding], plugins: [NativePluginType]) throws(PushError) {
         var names: Set<String> = []
         for binding in bindings {
-            try checkName(binding.name)
-            guard names.insert(binding.name).inserted else { throw taken(binding.name, "it is added twice") }
+            try Self.checkName(binding.name)
+            guard names.insert(binding.name).inserted else { throw Self.taken(binding.name, "it is added twice") }
         }
         var pluginNames: Set<String> = []
         for plugin in plugins {
@@ -27,31 +25,11 @@ package enum NativeExtensions {
                     "native.name", "\"\(plugin.name.prefix(60))\" is not a valid plugin name",
                     hint: "use at most 40 lower-case letters and digits, with - between them, such as quiet-hours")
             }
-            guard pluginNames.insert(plugin.name).inserted else { throw taken(plugin.name, "two native plugins have this name") }
+            guard pluginNames.insert(plugin.name).inserted else { throw Self.taken(plugin.name, "two native plugins have this name") }
         }
-        let isLate = state.withLock { state in
-            guard !state.isSettled else { return true }
-            state.bindings += bindings
-            state.plugins += plugins
-            return false
-        }
-        if isLate {
-            throw PushError(
-                "native.late", "functions were added after the list of functions was read", hint: "add them when the program starts")
-        }
+        self.bindings = bindings
+        self.plugins = plugins
     }
-
-    /// The added functions. Reading them ends the time in which functions can be added.
-    static var bindings: [Binding] {
-        state.withLock { state in
-            state.isSettled = true
-            return state.bindings
-        }
-    }
-
-    package static var plugins: [NativePluginType] { state.withLock { $0.plugins } }
-
-    package static func plugin(named name: String) -> NativePluginType? { plugins.first { $0.name == name } }
 
     private static func checkName(_ name: String) throws(PushError) {
         guard let parts = name.wholeMatch(of: /push\.([a-z][a-z0-9_]*)\.([a-z][a-z0-9_]*)/) else {
@@ -60,7 +38,7 @@ package enum NativeExtensions {
                 hint: "use SPACE.NAME with lower-case letters, digits and _, such as geo.distance")
         }
         let space = "push.\(parts.1)"
-        let isTaken = BindingRegistry.builtIn.contains { binding in
+        let isTaken = BindingRegistry.standard.bindings.contains { binding in
             binding.name == space || binding.name.hasPrefix(space + ".") || binding.name.hasPrefix(space + ":")
         }
         if isTaken || reservedSpaces.contains(space) { throw taken(name, "\(space) is reserved by PushHost") }
@@ -72,6 +50,19 @@ package enum NativeExtensions {
     private static func taken(_ name: String, _ why: String) -> PushError {
         PushError("native.name", "\"\(name)\" cannot be added: \(why)", hint: "choose another name")
     }
+}
+
+/// What a program offers: the registry of its functions, and its native plugins. Built once and handed down.
+package struct HostProgram: Sendable {
+    package let registry: BindingRegistry
+    package let plugins: [NativePluginType]
+
+    package init(_ extensions: NativeExtensions = .none) {
+        registry = BindingRegistry.standard.adding(extensions.bindings)
+        plugins = extensions.plugins
+    }
+
+    package func plugin(named name: String) -> NativePluginType? { plugins.first { $0.name == name } }
 }
 
 extension Binding {
@@ -88,8 +79,10 @@ extension Binding {
         let space = String(name.prefix { $0 != "." })
         let full = "push.\(name)"
         return Binding(
-            full, summary, style: .table, parameters: parameters, returns: returns.map { Returns(type: $0) }, phases: .running,
-            errors: errors, example: example,
+            full, summary,
+            takes: .table(parameters),
+            returns: returns.map { Returns(type: $0) }, when: .in(.running), errors: errors,
+            example: example,
             body: .async { arguments, run in
                 try run.demand(.native(space: space), for: full)
                 return try await answer(

@@ -7,17 +7,6 @@ package struct NativeInstance: Sendable {
     let hooks: any NativeHooks
 }
 
-/// The hooks of a native plugin. `phases` of its type states which are implemented. Errors count as failures, except `HookVeto`.
-package protocol NativeHooks: Sendable {
-    func beforeSend(_ draft: SendDraft) async throws -> SendDraft
-    func afterSend(_ sent: SentNotification) async throws
-    func beforeDeliver(_ group: any HookedGroup) async throws -> [DeliveryRuling]
-    func onOutcome(_ ended: EndedNotification) async throws
-    func onRegister(_ draft: RegistrationDraft) async throws -> RegistrationDraft
-    func onLogin(_ login: LoginDraft) async throws
-    func onSecureFetch(_ fetch: SecureFetch) async throws
-}
-
 /// A type of plugin that is built into the program. The plugin list refers to it by name, like a folder.
 package struct NativePluginType: Sendable {
     package var name: String
@@ -72,35 +61,5 @@ package struct NativePluginSetup: Sendable {
         self.settings = settings
         self.log = log
         self.clock = clock
-    }
-}
-
-extension PluginHost {
-    /// Creates a native plugin with its configuration. Throws `plugin.config`, or `plugin.native` if the plugin rejects the configuration.
-    package func load(_ type: NativePluginType, _ configuration: PluginConfiguration) throws(LuaError) -> LoadedPlugin {
-        guard configuration.grants.isEmpty else {
-            throw .misuse(
-                "plugin.native", "\(configuration.file): \(type.name) is a native plugin and cannot be granted capabilities",
-                hint: "remove \"grants\": native plugins are not restricted")
-        }
-        let script = FlowScript(name: "\(NativePluginType.version)/\(type.name)", source: [], version: NativePluginType.version)
-        let (services, name) = (services, type.name)
-        let values: LuaValue
-        do throws(ConfigSchema.InvalidValue) {
-            values = try type.settings.values(
-                of: configuration.values, at: "config", secrets: { services.secret(named: $0, for: script) }, zones: services.world.zones)
-        } catch {
-            throw PluginInstance.misfit(error, of: name, in: configuration)
-        }
-        guard case .table(let settings) = values else { throw .failure("host.error", "the settings of \(name) are not a table") }
-        let log: @Sendable (PluginMessage.Level, String) -> Void = { level, text in
-            services.log(PluginMessage(plugin: name, version: NativePluginType.version, level: level, text: text))
-        }
-        do {
-            let hooks = try type.make(NativePluginSetup(settings: settings, log: log, clock: services.world.clock))
-            return LoadedPlugin(body: .native(NativeInstance(type: type, hooks: hooks)), configuration: configuration)
-        } catch {
-            throw .misuse("plugin.native", "\(configuration.file): \(name) cannot start: \(error)")
-        }
     }
 }

@@ -5,7 +5,7 @@ import Synchronization
 /// Holds the live plugins in configured order, and makes all calls of them.
 ///
 /// A call goes to the version that is live when it begins. A replaced version stays until its last call has ended.
-package final class PluginHost: Sendable {
+package final class PluginHost: HubHooks, PluginTestHost {
     let services: PluginServices
     /// The thread for all scripts. Nil gives each version a thread of its own, so that plugins do not wait for each other.
     private let sharedThread: LuaThread?
@@ -48,6 +48,47 @@ package final class PluginHost: Sendable {
                     source, configuration, services: services ?? self.services, isGrantedAll: isGrantedAll, thread: thread, run: nextCall())
             ),
             configuration: configuration)
+    }
+
+    /// Creates a native plugin with its configuration. Throws `plugin.config`, or `plugin.native` if the plugin rejects the configuration.
+    package func load(_ type: NativePluginType, _ configuration: PluginConfiguration) throws(LuaError) -> LoadedPlugin {
+        guard configuration.grants.isEmpty else {
+            throw .misuse(
+                "plugin.native", "\(configuration.file): \(type.name) is a native plugin and cannot be granted capabilities",
+                hint: "remove \"grants\": native plugins are not restricted")
+        }
+        let script = FlowScript(name: "\(NativePluginType.version)/\(type.name)", source: [], version: NativePluginType.version)
+        let (services, name) = (services, type.name)
+        let values: LuaValue
+        do throws(ConfigSchema.InvalidValue) {
+            values = try type.settings.values(
+                of: configuration.values, at: "config", secrets: { services.secret(named: $0, for: script) }, zones: services.world.zones)
+        } catch {
+            throw PluginInstance.misfit(error, of: name, in: configuration)
+        }
+        guard case .table(let settings) = values else { throw .failure("host.error", "the settings of \(name) are not a table") }
+        let log: @Sendable (PluginMessage.Level, String) -> Void = { level, text in
+            services.events.log(PluginMessage(plugin: name, version: NativePluginType.version, level: level, text: text))
+        }
+        do {
+            let hooks = try type.make(NativePluginSetup(settings: settings, log: log, clock: services.world.clock))
+            return LoadedPlugin(body: .native(NativeInstance(type: type, hooks: hooks)), configuration: configuration)
+        } catch {
+            throw .misuse("plugin.native", "\(configuration.file): \(name) cannot start: \(error)")
+        }
+    }
+
+    package func activate(_ source: PluginSource, _ trial: PluginTrial) async throws(LuaError) {
+        var services = services
+        services.http = trial.http
+        services.world.secrets = trial.secrets
+        services.events.log = { [log = services.events.log] message in
+            trial.onMessage(message)
+            log(message)
+        }
+        let configuration = PluginConfiguration(values: trial.values, grants: trial.grants ?? [], file: trial.file)
+        let loaded = try await load(source, configuration, services: services, isGrantedAll: trial.grants == nil)
+        install(installed.filter { $0.name != loaded.name } + [loaded])
     }
 
     /// The phases in which a version has a `fail_closed` hook, independent of its configuration; nil if its manifest cannot be read.
@@ -186,7 +227,7 @@ package final class PluginHost: Sendable {
     // MARK: - Failures
 
     func tell(_ live: LivePlugin, _ level: PluginMessage.Level, _ text: String, run: String? = nil, at location: SourceLocation? = nil) {
-        let log = live.plugin.script?.context.services.log ?? services.log
+        let log = live.plugin.script?.context.services.events.log ?? services.events.log
         log(
             PluginMessage(
                 plugin: live.plugin.name, version: live.plugin.source.version, run: run, level: level, text: text, location: location))
@@ -206,191 +247,106 @@ package final class PluginHost: Sendable {
     func succeeded(_ live: LivePlugin, _ phase: ScriptPhase, _ admission: HookCircuitBreaker.Admission) {
         if admission.succeeded() == .closed { tell(live, .info, "\(phase.name) works again") }
     }
-}
 
-/// State of a plugin that persists across versions.
-final class PluginSlot: Sendable {
-    let breakers = Dictionary(uniqueKeysWithValues: HookPhase.allCases.map { ($0, HookCircuitBreaker()) })
-    let isRecreating = Atomic(false)
-    private let revived = Mutex<Timestamp?>(nil)
-    /// Number of notifying calls in progress, which are not awaited.
-    let told = Atomic(0)
-    /// Number of route requests in progress.
-    let routes = Atomic(0)
-    private let figures = Mutex(Figures())
+    // MARK: - Hooks and routes
 
-    struct Figures: Sendable {
-        var calls = 0
-        var failures = 0
-        var dropped = 0
-        /// Dropped calls for which too many calls were in progress.
-        var behind = 0
-        var lastError: LuaError?
+    private var hooks: HookDispatcher { HookDispatcher(host: self) }
+
+    package func beforeSend(_ draft: SendDraft) async throws(PushError) -> SendDraft {
+        try hooks.checkAbsent(.beforeSend, origin: draft.origin)
+        var draft = draft
+        for hook in called(in: .beforeSend, origin: draft.origin) {
+            let (given, now) = (draft, services.world.clock.now)
+            let asked = HookDispatcher.Question(
+                phase: .beforeSend, hub: draft.hub, origin: draft.origin, argument: HookObjects.object(draft))
+            draft =
+                try await hooks.decide(hook, asked) { values, run in
+                    guard let answer = try HookAnswers.arguments(values, HookAnswers.beforeSend, run: run) else { return given }
+                    return try given.changed(by: answer, now: now).verified(since: given, now: now)
+                } native: {
+                    try await $0.beforeSend(given).verified(since: given, now: now)
+                } ?? given
+        }
+        return draft
     }
 
-    /// Minimum time between recreations: code that exhausts a state at once would do so again.
-    private static let recreationInterval = Duration.seconds(30)
-
-    func mayRecreate(_ now: Timestamp) -> Bool {
-        revived.withLock { last in
-            if let last, now < last + Self.recreationInterval { return false }
-            last = now
-            return true
+    package func afterSend(_ sent: SentNotification) async {
+        await hooks.tell(.afterSend, hub: sent.draft.hub, origin: sent.draft.origin, HookObjects.object(sent)) {
+            try await $0.afterSend(sent)
         }
     }
 
-    var current: Figures { figures.withLock { $0 } }
-
-    /// Adds to the figures. Returns the number of calls dropped because too many were in progress.
-    @discardableResult
-    func count(calls: Int = 0, failures: Int = 0, dropped: Int = 0, behind: Int = 0, last error: LuaError? = nil) -> Int {
-        figures.withLock { figures in
-            figures.calls += calls
-            figures.failures += failures
-            figures.dropped += dropped + behind
-            figures.behind += behind
-            if let error { figures.lastError = error }
-            return figures.behind
-        }
-    }
-}
-
-struct LivePlugin: Sendable {
-    let slot: PluginSlot
-    var plugin: LoadedPlugin
-    /// Identity of the installed instance, if this one recreated it. Not the instance itself, so that its memory is freed.
-    var insteadOf: PluginInstance.Identity?
-}
-
-extension LivePlugin {
-    /// Error details that identify the plugin.
-    var details: [String: JSON] { ["plugin": .string(plugin.name), "version": .string(plugin.source.version)] }
-}
-
-/// A hook to be called.
-struct CalledHook: Sendable {
-    enum Body: Sendable {
-        case script(PluginInstance, PluginManifest.Work)
-        case native(NativeInstance)
-    }
-
-    let live: LivePlugin
-    let policy: PluginManifest.Hook.Policy
-    let body: Body
-
-    var name: String { live.plugin.name }
-}
-
-/// A loaded version of a plugin.
-package struct LoadedPlugin: Sendable {
-    enum Body: Sendable {
-        case script(PluginInstance)
-        case native(NativeInstance)
-    }
-
-    let body: Body
-    package private(set) var configuration: PluginConfiguration
-    /// Whether everything is granted, as in a spec.
-    var isGrantedAll = false
-
-    /// The script instance; nil for a native plugin.
-    var script: PluginInstance? { if case .script(let instance) = body { instance } else { nil } }
-
-    /// Revokes all but these grants at once.
-    mutating func restrict(to grants: [Capability]) {
-        configuration.grants.removeAll { old in !grants.contains { $0.covers(old) } }
-        script?.context.restrict(to: grants)
-    }
-
-    package var source: PluginSource {
-        switch body {
-        case .script(let instance): instance.source
-        case .native(let native): native.type.source
-        }
-    }
-
-    package var name: String { source.name }
-
-    /// The version given by the author.
-    package var release: String {
-        switch body {
-        case .script(let instance): instance.manifest.version
-        case .native(let native): native.type.release
-        }
-    }
-
-    package var hooks: [HookPhase] {
-        let phases =
-            switch body {
-            case .script(let instance): Set(instance.manifest.hooks.keys)
-            case .native(let native): native.type.phases
+    package func beforeDeliver(_ group: any HookedGroup) async throws(PushError) {
+        if group.count > 0 { try hooks.checkAbsent(.beforeDeliver, origin: group.origin) }
+        for hook in called(in: .beforeDeliver, origin: group.origin) where group.count > 0 {
+            let asked = HookDispatcher.Question(
+                phase: .beforeDeliver, hub: group.hub, origin: group.origin, argument: HookObjects.object(group))
+            let rulings = try await hooks.decide(hook, asked) { values, run in
+                try [DeliveryRuling](values, plugin: hook.name, run: run)
+            } native: {
+                try await $0.beforeDeliver(group)
             }
-        return HookPhase.allCases.filter(phases.contains)
-    }
-
-    /// The phases in which it has a `fail_closed` hook.
-    package var failClosedPhases: Set<HookPhase> {
-        switch body {
-        case .script(let instance): instance.manifest.failClosedPhases
-        case .native(let native): native.type.failClosedPhases
+            // If a hook fails, none of its rulings is applied.
+            if let rulings, !rulings.isEmpty { _ = await group.rule(rulings) }
         }
     }
 
-    package var grants: Grants { script?.context.grants ?? Grants() }
-    package var routes: [String] { script?.manifest.routes.map { "\($0.method) /plugins/\(name)\($0.path)" } ?? [] }
-    package var timers: [String] { script?.manifest.timers.map { "\($0.schedule.words), \($0.timeZone)" } ?? [] }
-    package var flows: [String: String] { script?.manifest.flows ?? [:] }
-}
-
-/// A configured plugin of which no version is live.
-package struct AbsentPlugin: Sendable, Equatable {
-    package var name: String
-    /// The phases in which it has a `fail_closed` hook.
-    package var phases: Set<HookPhase>
-
-    package init(name: String, phases: Set<HookPhase>) {
-        self.name = name
-        self.phases = phases
-    }
-}
-
-/// The configuration of a plugin.
-package struct PluginConfiguration: Sendable, Equatable {
-    package var values: JSON
-    package var grants: [Capability]
-    /// The configuration file, for errors: `plugins/plugins.yaml`.
-    package var file: String
-
-    package init(values: JSON = .null, grants: [Capability] = [], file: String) {
-        self.values = values
-        self.grants = grants
-        self.file = file
-    }
-}
-
-/// The status of a live plugin.
-package struct PluginStatus: Sendable {
-    package var plugin: LoadedPlugin
-    package var calls: Int
-    package var failures: Int
-    /// Notifying calls that were dropped, because too many were in progress or the breaker was open.
-    package var dropped: Int
-    package var lastError: LuaError?
-    /// Hooks whose breaker is open, with the end of the pause. `isDue`: the next call is a probe.
-    package var open: [(hook: HookPhase, until: Timestamp, isDue: Bool)]
-
-    /// The status of a plugin that has not been called.
-    package init(unused plugin: LoadedPlugin) {
-        self.plugin = plugin
-        (calls, failures, dropped, open) = (0, 0, 0, [])
+    package func onOutcome(_ ended: EndedNotification) async {
+        await hooks.tell(.onOutcome, hub: ended.hub, origin: ended.origin, HookObjects.object(ended)) { try await $0.onOutcome(ended) }
     }
 
-    fileprivate init(_ live: LivePlugin, now: Timestamp) {
-        plugin = live.plugin
-        let figures = live.slot.current
-        (calls, failures, dropped, lastError) = (figures.calls, figures.failures, figures.dropped, figures.lastError)
-        open = HookPhase.allCases.compactMap { phase in live.slot.breakers[phase]?.openUntil.map { (phase, $0, $0 <= now) } }
+    package func onRegister(_ draft: RegistrationDraft) async throws(PushError) -> RegistrationDraft {
+        try hooks.checkAbsent(.onRegister, origin: draft.origin)
+        var draft = draft
+        for hook in called(in: .onRegister, origin: draft.origin) {
+            let given = draft
+            let asked = HookDispatcher.Question(
+                phase: .onRegister, hub: draft.hub, origin: draft.origin, argument: HookObjects.object(draft))
+            draft =
+                try await hooks.decide(hook, asked) { values, run in
+                    guard let answer = try HookAnswers.arguments(values, HookAnswers.onRegister, run: run) else { return given }
+                    var changed = try given.changed(by: answer).verified()
+                    if case .function(let function)? = answer.value("once_kept"), case .script(let instance, let work) = hook.body {
+                        changed.onceKept.append { [weak self] in await self?.hooks.onceKept(hook.live, instance, work, function, given) }
+                    }
+                    return changed
+                } native: {
+                    try await $0.onRegister(given).verified()
+                } ?? given
+        }
+        return draft
     }
+
+    package func onLogin(_ login: LoginDraft) async throws(PushError) {
+        try hooks.checkAbsent(.onLogin, origin: [])
+        for hook in called(in: .onLogin, origin: []) {
+            let asked = HookDispatcher.Question(phase: .onLogin, hub: nil, origin: [], argument: HookObjects.object(login))
+            _ = try await hooks.decide(hook, asked, Self.refusal) { try await $0.onLogin(login) }
+        }
+    }
+
+    package func onSecureFetch(_ fetch: SecureFetch) async throws(PushError) {
+        try hooks.checkAbsent(.onSecureFetch, origin: [])
+        for hook in called(in: .onSecureFetch, origin: []) {
+            let asked = HookDispatcher.Question(phase: .onSecureFetch, hub: nil, origin: [], argument: HookObjects.object(fetch))
+            _ = try await hooks.decide(hook, asked, Self.refusal) { try await $0.onSecureFetch(fetch) }
+        }
+    }
+
+    @Sendable private static func refusal(_ values: [LuaValue], _ run: FlowRun) throws {
+        try HookAnswers.arguments(values, HookAnswers.refusal, run: run)?.checkVeto()
+    }
+
+    package func route(plugin: String, method: String, path: [String]) -> PluginRouteMatch {
+        guard let live = live.first(where: { $0.plugin.name == plugin }), let instance = live.plugin.script else { return .notFound }
+        // A single slash is the root path of the plugin.
+        let parts = path == [""] ? [] : path
+        let found = instance.manifest.routes.compactMap { route in route.path.match(parts).map { (route: route, values: $0) } }
+        let exact = found.filter { $0.route.method == method }.min { $0.route.path.rank.lexicographicallyPrecedes($1.route.path.rank) }
+        guard let exact else { return found.isEmpty ? .notFound : .otherMethods(Set(found.map(\.route.method)).sorted()) }
+        return .found(MatchedRoute(host: self, live: live, instance: instance, route: exact.route, values: exact.values))
+    }
+
 }
 
 extension HookPhase {

@@ -55,10 +55,10 @@ final class PluginInstance: Sendable {
         self.thread = thread
         script = try source.script
         context = PluginContext(name: source.name, version: source.version, services: services)
-        let state = try LuaState(thread: thread.base, limits: limits, absent: HostFunctions.absent, searchPath: source.modules)
+        let state = try LuaState(thread: thread.base, limits: limits, absent: services.world.module.absentNames, searchPath: source.modules)
         let runner = FlowRunner(world: services.world, thread: thread.base, limits: limits, seed: 0)
         let run = Self.run(id, phase: .load, script: script, runner: runner, context: context, limits: limits)
-        try await state.define(PushModule.module(for: run))
+        try await state.define(services.world.module.module(for: run))
         let program: LuaProgram
         do {
             program = try await state.load(
@@ -67,7 +67,7 @@ final class PluginInstance: Sendable {
         } catch let error as LuaError where error.kind == .syntax {
             throw LuaError.syntax(of: script) ?? error
         } catch let error as LuaError {
-            throw error.explained(by: script)
+            throw services.world.module.explained(error, in: script)
         }
         loaded = Mutex(Loaded(state: state, program: program))
         manifest = try PluginManifest(
@@ -180,7 +180,7 @@ final class PluginInstance: Sendable {
     /// Frees the garbage of a failed call, which may occupy the plugin's whole memory until the next call.
     private func cleanUp(_ state: LuaState) {
         _ = context.services.start { [services = context.services] in
-            if await state.collectGarbage(beyond: Self.smallMemory) > Self.smallMemory { services.onMemoryFreed() }
+            if await state.collectGarbage(beyond: Self.smallMemory) > Self.smallMemory { services.events.onMemoryFreed() }
         }
     }
 
@@ -215,11 +215,11 @@ final class PluginInstance: Sendable {
     ) -> FlowRun {
         let name = runName(id)
         return FlowRun(
-            script, runner: runner, identity: FlowRun.Identity(run: name, version: script.version), phase: phase, plugin: context,
-            origin: origin, account: RunAccount(limits)
+            script, runner: runner, identity: FlowRun.Identity(run: name, version: script.version),
+            role: RunRole(phase: phase, plugin: context, origin: origin), shared: FlowRun.SharedState(account: RunAccount(limits))
         ) { event in
             func tell(_ level: PluginMessage.Level, _ text: String, _ location: SourceLocation?) {
-                context.services.log(
+                context.services.events.log(
                     PluginMessage(
                         plugin: context.name, version: context.version, run: name, level: level, text: text, location: location))
             }
@@ -230,11 +230,6 @@ final class PluginInstance: Sendable {
             }
         }
     }
-}
-
-extension FlowRun {
-    /// Annotations for each error of the run.
-    var annotations: [String: String] { ["run": identity.run, "script": identity.version] }
 }
 
 /// A thread that stops when its last owner releases it, unless it is shared. Work in progress still completes.

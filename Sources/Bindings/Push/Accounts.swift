@@ -17,15 +17,15 @@ final class SessionObject: Sendable {
         ])
 }
 
-extension Binding {
+/// Accounts and sessions of the app backend.
+enum AccountBindings {
     static let account = Binding(
-        "push.account", "Creates an account at the app backend if it does not exist.", style: .table,
-        parameters: [
+        "push.account", "Creates an account at the app backend if it does not exist.",
+        takes: .table([
             .required("username", .string, "the user's name", mistakenFor: ["user", "name", "login"]),
             .required("password", .secret, "the user's password: push.secret(\"…\")"),
-        ],
-        returns: "string",
-        errors: ["auth.account_exists", "auth.username", "auth.password"],
+        ]),
+        returns: "string", errors: ["auth.account_exists", "auth.username", "auth.password"],
         example: "push.account { username = \"alice\", password = push.secret \"demo_password\" }",
         body: .async { arguments, run in
             let username = try arguments.text("username")
@@ -47,13 +47,12 @@ extension Binding {
         })
 
     static let login = Binding(
-        "push.login", "Logs a user in at the app backend.", style: .table,
-        parameters: [
+        "push.login", "Logs a user in at the app backend.",
+        takes: .table([
             .required("username", .string, "the user's name", mistakenFor: ["user", "name", "login"]),
             .required("password", .secret, "the user's password: push.secret(\"…\")"),
-        ],
-        returns: "push.Session",
-        errors: ["auth.failed"],
+        ]),
+        returns: "push.Session", errors: ["auth.failed"],
         example: "local session = push.login { username = \"alice\", password = push.secret \"demo_password\" }",
         body: .async { arguments, run in
             try run.store(HostCost.storedAccount, arguments)
@@ -70,12 +69,12 @@ extension Binding {
         })
 
     static let sessionSend = Binding(
-        "session:send", "Sends a text to a user's devices through the app backend; they show \"From <sender>: <text>\".", style: .table,
-        parameters: [
+        "session:send", "Sends a text to a user's devices through the app backend; they show \"From <sender>: <text>\".",
+        takes: .table([
             .required("to", .string, "the recipient's user name", mistakenFor: ["user", "username", "tag"]),
             .required("alert", .string, "the text", mistakenFor: ["text", "message", "body"]),
             .optional("platform", .platform, "only devices of this platform: apns, fcm, gcm, wns or browser", mistakenFor: ["pns"]),
-        ],
+        ]),
         returns: "push.Outcome", errors: ["auth.session_expired"],
         example: "session:send { to = \"bob\", alert = \"See you at noon\" }",
         body: .async { arguments, run in
@@ -85,7 +84,7 @@ extension Binding {
             let outcome = try await run.world.backend.notify(
                 session, username: user, text: try arguments.text("alert"),
                 platform: try arguments.platform("platform"))
-            await run.note(outcome, audience: "username:\(user)", site: arguments.site)
+            await run.sends.note(outcome, audience: "username:\(user)", site: arguments.site)
             return OutcomeRecord(outcome, run)
         })
 }

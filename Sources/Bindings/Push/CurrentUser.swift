@@ -1,16 +1,16 @@
 import Lua
 import PushModel
 
-extension Binding {
+/// Registering the device of the current user, and telling them.
+enum CurrentUserBindings {
     static let registerCurrentUser = Binding(
         "session:register_current_user",
         "Registers the session's user on a device in one call, as the app backend of 2013 does: one registration per installation id, "
             + "tagged with the id and the user's name, and a test notification to that name.",
-        style: .table,
-        parameters: [
+        takes: .table([
             .required("device", .object("device"), "the device: push.device{…}"),
             .optional("installation_id", .string, "a UUID; if absent, the app creates one and stores it"),
-        ],
+        ]),
         returns: "push.Registration", errors: ["auth.session_expired", "backend.installation_id", "device.uninstalled"],
         example: "session:register_current_user { device = phone }",
         body: .async { arguments, run in
@@ -28,7 +28,7 @@ extension Binding {
             let result = try await run.world.backend.registerCurrentUser(session, installationID: id, handle: handle)
             try await lab.store(id, for: installationKey, on: device.id)
             run.noteRegistration(result.registration, device: device.name, site: arguments.site)
-            await run.note(result.outcome, audience: session.username, site: arguments.site)
+            await run.sends.note(result.outcome, audience: session.username, site: arguments.site)
             return RegistrationRecord(result.registration)
         })
 

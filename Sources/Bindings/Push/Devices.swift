@@ -38,16 +38,17 @@ extension FlowRun {
     }
 }
 
-extension Binding {
+/// Simulated devices: their creation, inbox, actions and storage.
+enum DeviceBindings {
     static let device = Binding(
-        "push.device", "Creates a simulated device with the app installed.", style: .table,
-        parameters: [
+        "push.device", "Creates a simulated device with the app installed.",
+        takes: .table([
             .required("name", .string, "the device's name, unique in the run"),
             .optional("platform", .platform, "apns (the default), fcm, gcm, wns or browser"),
             .optional("user", .string, "the user of the device"),
             .optional("locale", .string, "BCP 47, en-US if absent"),
             .optional("time_zone", .string, "IANA name, UTC if absent"),
-        ],
+        ]),
         returns: "push.Device", errors: ["device.exists", "target.unsupported"],
         example: "local phone = push.device { name = \"alice-1\", platform = \"apns\" }",
         body: .async { arguments, run in
@@ -60,12 +61,12 @@ extension Binding {
         })
 
     static let devices = Binding(
-        "push.devices", "All simulated devices, in the order in which they were created.", style: .table,
-        parameters: [
+        "push.devices", "All simulated devices, in the order in which they were created.",
+        takes: .table([
             .optional("user", .string, "only devices of this user"),
             .optional("platform", .platform, "only devices of this platform"),
-        ],
-        returns: "push.Device[]", needs: .phones,
+        ]),
+        returns: "push.Device[]", when: .in(needs: .phones),
         example: "for _, phone in ipairs(push.devices { user = \"alice\" }) do print(phone.name) end",
         body: .async { arguments, run in
             let lab = try run.lab
@@ -82,8 +83,9 @@ extension Binding {
         })
 
     static let findDevice = Binding(
-        "push.find_device", "Finds a simulated device by name.", parameters: [.required("name", .string, "the device's name")],
-        returns: "push.Device", needs: .phones, errors: ["device.not_found"],
+        "push.find_device", "Finds a simulated device by name.",
+        takes: .positional([.required("name", .string, "the device's name")]),
+        returns: "push.Device", when: .in(needs: .phones), errors: ["device.not_found"],
         example: "local phone = push.find_device \"alice-1\"",
         body: .async { arguments, run in
             let (lab, name) = (try run.lab, try arguments.text("name"))
@@ -102,7 +104,8 @@ extension Binding {
         })
 
     static let inbox = Binding(
-        "device:inbox", "All items that the device received, oldest first.", returns: "push.InboxItem[]", needs: .phones,
+        "device:inbox", "All items that the device received, oldest first.",
+        returns: "push.InboxItem[]", when: .in(needs: .phones),
         example: "for _, item in ipairs(phone:inbox()) do print(item.text) end",
         body: .async { arguments, run in
             let items = try await run.lab.inbox(of: arguments.receiver(as: DeviceObject.self).id)
@@ -111,15 +114,14 @@ extension Binding {
 
     static let waitFor = Binding(
         "device:wait_for", "Waits for an item that matches. Items already received count too.",
-        style: .table,
-        parameters: [
+        takes: .table([
             .optional("alert", .string, "the text that the device shows"),
             .optional("title", .string, "the title"),
             .optional("contains", .string, "part of the text"),
             .optional("background", .boolean, "true: a push that only wakes the app"),
             .optional("within", .duration, "how long to wait, 30 s by default"),
-        ],
-        returns: "push.InboxItem|nil", needs: .phones,
+        ]),
+        returns: "push.InboxItem|nil", when: .in(needs: .phones),
         example: "push.expect(phone:wait_for { alert = \"Hello\", within = \"5s\" }).to.exist()",
         body: .async { arguments, run in
             let id = try arguments.receiver(as: DeviceObject.self).id
@@ -133,7 +135,7 @@ extension Binding {
                 }
                 if run.world.clock.now >= deadline {
                     run.recordMissedItem(
-                        MissedItem(arguments, on: try arguments.receiver(as: DeviceObject.self).name, items), of: arguments.site.task)
+                        MissedItem(arguments, on: try arguments.receiver(as: DeviceObject.self).name, items).text, of: arguments.site.task)
                     return nil
                 }
                 try Task.checkCancellation()
@@ -142,7 +144,8 @@ extension Binding {
         })
 
     static let nextPush = Binding(
-        "device:next_push", "Waits for the next push that wakes the app.", returns: "push.InboxItem", needs: .phones,
+        "device:next_push", "Waits for the next push that wakes the app.",
+        returns: "push.InboxItem", when: .in(needs: .phones),
         example: "local item = phone:next_push()",
         body: .async { arguments, run in
             let id = try arguments.receiver(as: DeviceObject.self).id
@@ -151,15 +154,17 @@ extension Binding {
 
     static let onPush = Binding(
         "device:on_push", "Runs a function for every push that wakes the app, in place of the app's own code.",
-        parameters: [.required("fn", .function, "called with the item")], needs: .phones,
+        takes: .positional([.required("fn", .function, "called with the item")]),
+        when: .in(needs: .phones),
         example: "phone:on_push(function(item) phone:show { body = \"You have news\" } end)", body: .prelude)
 
     static let show = Binding(
-        "device:show", "Lets the app show a local notification.", style: .table,
-        parameters: [
+        "device:show", "Lets the app show a local notification.",
+        takes: .table([
             .required("body", .string, "the text"),
             .optional("title", .string, "the title"),
-        ], needs: .phones,
+        ]),
+        when: .in(needs: .phones),
         example: "phone:show { title = \"News\", body = \"Lua turns thirty-three\" }",
         body: .async { arguments, run in
             try run.store(HostCost.storedOutcome, arguments)
@@ -168,7 +173,7 @@ extension Binding {
                 on: arguments.receiver(as: DeviceObject.self).id)
         })
 
-    static let deviceActions: [Binding] = [
+    static let actions: [Binding] = [
         action("offline", "Disconnects the device from the network.", .goOffline),
         action("online", "Reconnects the device. Notifications stored by the push service arrive now.", .goOnline),
         action("low_power", "Turns on power saving. Notifications that are not urgent are delayed by the push service.", .enterLowPower),
@@ -183,26 +188,31 @@ extension Binding {
 
     private static func action(_ name: String, _ summary: String, _ action: DeviceAction) -> Binding {
         Binding(
-            "device:\(name)", summary, needs: .phones, example: "phone:\(name)()",
+            "device:\(name)", summary,
+            when: .in(needs: .phones),
+            example: "phone:\(name)()",
             body: .async { arguments, run in
                 try await run.lab.perform(action, on: arguments.receiver(as: DeviceObject.self).id)
             })
     }
 
     static let handle = Binding(
-        "device:handle", "Returns the handle that the push service issued to the app.", returns: "string",
-        errors: ["device.uninstalled"], example: "print(phone:handle())",
+        "device:handle", "Returns the handle that the push service issued to the app.",
+        returns: "string", errors: ["device.uninstalled"],
+        example: "print(phone:handle())",
         body: .async { arguments, run in
             let handle = try await run.lab.handle(of: arguments.receiver(as: DeviceObject.self).id)
             return handle.text
         })
 
     static let storage = Binding(
-        "device:storage", "The persistent storage of the app: a table of strings.", returns: "table<string, string>",
+        "device:storage", "The persistent storage of the app: a table of strings.",
+        returns: "table<string, string>",
         example: "phone:storage().categories = \"Sports\"", body: .prelude)
 
     static let storageRead = Binding(
-        "device:storage_read", "Returns everything that the app has stored.", returns: "table<string, string>",
+        "device:storage_read", "Returns everything that the app has stored.",
+        returns: "table<string, string>",
         example: "local all = phone:storage_read()",
         body: .async { arguments, run in
             let all = try await run.lab.storage(of: arguments.receiver(as: DeviceObject.self).id)
@@ -211,10 +221,10 @@ extension Binding {
 
     static let storageWrite = Binding(
         "device:storage_write", "Stores or removes a text.",
-        parameters: [
+        takes: .positional([
             .required("key", .string, "its name"),
             .optional("value", .either([.string, .number, .boolean]), "the text; nil removes it"),
-        ],
+        ]),
         example: "phone:storage_write(\"categories\", \"Sports\")",
         body: .async { arguments, run in
             try run.store(0, arguments)
@@ -227,9 +237,9 @@ extension Binding {
 extension Arguments {
     /// Whether an inbox item matches the arguments of `wait_for`.
     fileprivate func fits(_ item: InboxItem) -> Bool {
-        if let alert = string("alert"), !item.isShown || (item.text != alert && item.body != alert) { return false }
-        if let title = string("title"), item.title != title { return false }
-        if let part = string("contains"), !item.text.contains(part) { return false }
+        if let alert = string("alert"), !item.isShown || (item.display.text != alert && item.alert.body != alert) { return false }
+        if let title = string("title"), item.alert.title != title { return false }
+        if let part = string("contains"), !item.display.text.contains(part) { return false }
         if let background = boolean("background"), item.isBackground != background { return false }
         return string("alert") != nil || string("title") != nil || string("contains") != nil
             || boolean("background") != nil || item.isShown
@@ -270,14 +280,14 @@ struct InboxRecord: LuaWritableRecord, Sendable {
     func writeMembers(to writer: inout LuaWriter) {
         writer.write(item.id)
         writer.write(item.receivedAt.description)
-        writer.write(item.title)
-        writer.write(item.body)
-        writer.write(item.text)
+        writer.write(item.alert.title)
+        writer.write(item.alert.body)
+        writer.write(item.display.text)
         writer.write(item.source.rawValue)
         writer.write(item.isShown)
         writer.write(item.isBackground)
-        writer.write(item.badge)
-        writer.write(item.reasonNotShown)
+        writer.write(item.alert.badge)
+        writer.write(item.display.reasonNotShown)
         writer.write(payload)
         writer.write(secureID)
     }

@@ -1,37 +1,37 @@
 import Lua
 import PushModel
 
-extension Binding {
+/// Installations of a hub.
+enum InstallationBindings {
     static let install = Binding(
         "push.install",
         "Creates or overwrites an installation at the hub, with one channel, any number of templates and an id of your own.",
-        style: .leading,
-        parameters: [
-            .required("id", .string, "the installation's id, preferably a UUID"),
-            .optional("device", .object("device"), "the device whose handle is used"),
-            .optional("platform", .platform, "apns, fcm, gcm, wns or browser, with push_channel"),
-            .optional("push_channel", .string, "the handle, if no device is given", mistakenFor: ["handle", "token"]),
-            .optional("user", .string, "the user, for $UserId:{…}", mistakenFor: ["user_id", "username"]),
-            .optional("tags", .list(.tag), "its tags"),
-            .optional(
-                "templates", .map(.template), "templates by name: a body, or { body=, headers=, expiry=, tags= }",
-                mistakenFor: ["template"]),
-            .optional("push_variables", .map(.string), "further properties for the templates"),
-            .optional("expires_in", .duration, "lifetime of the installation; set by the hub if absent"),
-        ],
-        returns: "push.Installation",
-        phases: .acting, capability: .hubWrite,
+        takes: .leading(
+            [
+                .required("id", .string, "the installation's id, preferably a UUID"),
+                .optional("device", .object("device"), "the device whose handle is used"),
+                .optional("platform", .platform, "apns, fcm, gcm, wns or browser, with push_channel"),
+                .optional("push_channel", .string, "the handle, if no device is given", mistakenFor: ["handle", "token"]),
+                .optional("user", .string, "the user, for $UserId:{…}", mistakenFor: ["user_id", "username"]),
+                .optional("tags", .list(.tag), "its tags"),
+                .optional(
+                    "templates", .map(.template), "templates by name: a body, or { body=, headers=, expiry=, tags= }",
+                    mistakenFor: ["template"]),
+                .optional("push_variables", .map(.string), "further properties for the templates"),
+                .optional("expires_in", .duration, "lifetime of the installation; set by the hub if absent"),
+            ],
+            constraint: { keys, name throws(LuaError) in
+                if keys.contains("device"), let other = ["platform", "push_channel"].first(where: keys.contains) {
+                    throw .misuse(
+                        "installation.channel", "\(name): \"device\" and \"\(other)\" exclude each other",
+                        hint: "a device has a platform and a handle; use one of them",
+                        details: ["key": .string(other)])
+                }
+                guard keys.contains("device") || keys.isSuperset(of: ["platform", "push_channel"]) else { throw .missingChannel }
+            }),
+        returns: "push.Installation", when: .in(.acting, capability: .hubWrite),
         errors: ["handle.invalid", "installation.invalid", "installation.channel", "tag.invalid", "template.syntax"],
         example: "push.install(\"f81d4fae\", { device = phone, tags = { \"Sports\" } })",
-        constraint: { keys, name throws(LuaError) in
-            if keys.contains("device"), let other = ["platform", "push_channel"].first(where: keys.contains) {
-                throw .misuse(
-                    "installation.channel", "\(name): \"device\" and \"\(other)\" exclude each other",
-                    hint: "a device has a platform and a handle; use one of them",
-                    details: ["key": .string(other)])
-            }
-            guard keys.contains("device") || keys.isSuperset(of: ["platform", "push_channel"]) else { throw .missingChannel }
-        },
         body: .async { arguments, run in
             let id = try arguments.text("id")
             try run.store(HostCost.storedRegistration, arguments)
@@ -52,29 +52,29 @@ extension Binding {
         })
 
     static let installation = Binding(
-        "push.installation", "Reads one installation.", parameters: [.required("id", .string, "the installation's id")],
-        returns: "push.Installation", phases: .running, capability: .hubRead, errors: ["hub.not_found"],
+        "push.installation", "Reads one installation.",
+        takes: .positional([.required("id", .string, "the installation's id")]),
+        returns: "push.Installation", when: .in(.running, capability: .hubRead), errors: ["hub.not_found"],
         example: "print(push.installation(\"f81d4fae\").platform)",
         body: .async { arguments, run in InstallationRecord(try await run.world.hub.installation(arguments.text("id"))) })
 
     static let installations = Binding(
         "push.installations", "Iterates over the hub's installations: all of them, or those of a user, a tag or a platform.",
-        style: .table,
-        parameters: [
+        takes: .table([
             .optional("user", .string, "only installations of this user"), .optional("tag", .string, "only installations with this tag"),
             .optional("platform", .platform, "only installations of this platform"),
-        ],
-        returns: "fun(): push.Installation?", phases: .running, capability: .hubRead, errors: ["installation.filter"],
+        ]),
+        returns: "fun(): push.Installation?", when: .in(.running, capability: .hubRead), errors: ["installation.filter"],
         example: "for installation in push.installations { tag = \"Sports\" } do print(installation.id) end", body: .prelude)
 
     static let patch = Binding(
         "push.patch", "Changes parts of an installation atomically (JSON Patch: add, remove, replace).",
-        parameters: [
+        takes: .positional([
             .required("id", .string, "the installation's id"),
             .required("operations", .list(.table), "{ { op = \"add\", path = \"/tags\", value = \"Sports\" }, … }")
                 .ruled { if case .table(let table) = $0 { _ = try [PatchOperation](table) } },
-        ],
-        returns: "push.Installation", phases: .acting, capability: .hubWrite,
+        ]),
+        returns: "push.Installation", when: .in(.acting, capability: .hubWrite),
         errors: ["hub.not_found", "installation.patch", "tag.invalid"],
         example: "push.patch(\"f81d4fae\", { { op = \"add\", path = \"/tags\", value = \"Sports\" } })",
         body: .async { arguments, run in
@@ -86,7 +86,8 @@ extension Binding {
 
     static let uninstall = Binding(
         "push.uninstall", "Deletes an installation. It is not an error if there is none.",
-        parameters: [.required("id", .string, "the installation's id")], phases: .acting, capability: .hubWrite,
+        takes: .positional([.required("id", .string, "the installation's id")]),
+        when: .in(.acting, capability: .hubWrite),
         example: "push.uninstall(\"f81d4fae\")",
         body: .async { arguments, run in
             try await run.world.hub.deleteInstallation(arguments.text("id"))

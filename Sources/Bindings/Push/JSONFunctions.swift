@@ -1,14 +1,16 @@
 import Lua
 import PushModel
 
-extension Binding {
+/// JSON as text and as values.
+enum JSONBindings {
     static let jsonEncode = Binding(
         "push.json.encode", "Encodes a value as JSON, with members in alphabetical order.",
-        parameters: [
+        takes: .positional([
             .optional("value", .any, "nil, booleans, numbers, strings, push.json.null and tables of these"),
             .optional("pretty", .boolean, "with line breaks"),
-        ],
-        returns: "string", phases: .everywhere, errors: ["json.unsupported"], example: "print(push.json.encode { alert = \"Hello\" })",
+        ]),
+        returns: "string", when: .in(.everywhere), errors: ["json.unsupported"],
+        example: "print(push.json.encode { alert = \"Hello\" })",
         body: .sync { arguments, _ in
             let json: JSON
             do throws(JSONConversionError) {
@@ -23,8 +25,8 @@ extension Binding {
         "push.json.decode",
         "Decodes JSON. Null becomes push.json.null. Arrays, also empty ones, are encoded as arrays again. A whole number beyond 64 bits "
             + "keeps its digits; tostring returns them.",
-        parameters: [.required("text", .string, "a JSON text")], returns: "any|push.Null|push.Numeral", phases: .everywhere,
-        errors: ["json.invalid"],
+        takes: .positional([.required("text", .string, "a JSON text")]),
+        returns: "any|push.Null|push.Numeral", when: .in(.everywhere), errors: ["json.invalid"],
         example: "print(push.json.decode('{\"alert\":\"Hello\"}').alert)",
         body: .sync { arguments, _ in
             do {
@@ -38,12 +40,15 @@ extension Binding {
 
     static let jsonArray = Binding(
         "push.json.array", "Marks a table as a list, so that it is encoded as a JSON array even if it is empty. Returns the same table.",
-        parameters: [.optional("list", .table, "a list; a new empty one if absent")], returns: "table", phases: .everywhere,
+        takes: .positional([.optional("list", .table, "a list; a new empty one if absent")]),
+        returns: "table", when: .in(.everywhere),
         example: "print(push.json.encode { args = push.json.array {} })", body: .prelude)
 
     static let jsonNull = Binding(
-        "push.json.null", "The value that represents JSON's null, for members and elements.", style: .value,
-        returns: "push.Null", phases: .everywhere, example: "print(push.json.encode { badge = push.json.null })", body: .prelude)
+        "push.json.null", "The value that represents JSON's null, for members and elements.",
+        takes: .value,
+        returns: "push.Null", when: .in(.everywhere),
+        example: "print(push.json.encode { badge = push.json.null })", body: .prelude)
 }
 
 extension TypeDescription {

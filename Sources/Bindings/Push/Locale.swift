@@ -1,15 +1,16 @@
 import Lua
 import PushModel
 
-extension Binding {
+/// Choosing among localized texts.
+enum LocaleBindings {
     static let localeChoose = Binding(
         "push.locale.choose", "Chooses the best available language for a locale (RFC 4647, lookup): pt-BR matches pt.",
-        parameters: [
+        takes: .positional([
             .required("locale", .string, "the reader's locale: phone.locale").ruled { try requireLanguage($0.text ?? "") },
             .required("languages", .list(.string), "the available languages"),
             .required("fallback", .string, "the language if none matches"),
-        ],
-        returns: "string", phases: .everywhere, errors: ["localization.language"],
+        ]),
+        returns: "string", when: .in(.everywhere), errors: ["localization.language"],
         example: "local language = push.locale.choose(phone.locale, { \"en\", \"pt\", \"zh-Hant\" }, \"en\")",
         body: .sync { arguments, _ in
             let locale = try arguments.text("locale")
@@ -31,11 +32,11 @@ extension Binding {
 
     static let localeProperty = Binding(
         "push.locale.property", "Returns the name of the property for a text in a language: News_pt_BR for pt-BR.",
-        parameters: [
+        takes: .positional([
             .required("name", .string, "the text's name").ruled(by: nameRule),
             .required("language", .string, "a language tag").ruled { _ = try LocalizedTexts.property("x", language: $0.text ?? "") },
-        ],
-        returns: "string", phases: .everywhere, errors: ["localization.language", "localization.name"],
+        ]),
+        returns: "string", when: .in(.everywhere), errors: ["localization.language", "localization.name"],
         example: "local body = '{\"aps\":{\"alert\":\"$(' .. push.locale.property(\"News\", \"pt-BR\") .. ')\"}}'",
         body: .sync { arguments, _ in
             try LocalizedTexts.property(arguments.text("name"), language: arguments.text("language"))
@@ -44,15 +45,14 @@ extension Binding {
     static let localeProperties = Binding(
         "push.locale.properties",
         "Converts a text in several languages to properties for push.send. Languages without a text use the nearest one, or the fallback.",
-        style: .table,
-        parameters: [
+        takes: .table([
             .required("name", .string, "the text's name, the prefix of the property names").ruled(by: nameRule),
             .required("texts", .map(.string), "by language: { en = \"…\", [\"pt-BR\"] = \"…\" }"),
             .required("fallback", .string, "the language if none of the texts matches"),
             .optional("languages", .list(.string), "all languages that devices may have chosen"),
-        ],
-        returns: "table<string, string>",
-        phases: .everywhere, errors: ["localization.duplicate", "localization.fallback", "localization.language", "localization.name"],
+        ]),
+        returns: "table<string, string>", when: .in(.everywhere),
+        errors: ["localization.duplicate", "localization.fallback", "localization.language", "localization.name"],
         example:
             "local properties = push.locale.properties { name = \"News\", texts = { en = \"Goal\", pt = \"Golo\" }, fallback = \"en\", languages = { \"fr\" } }",
         body: .sync { arguments, _ in

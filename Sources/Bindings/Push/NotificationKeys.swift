@@ -1,9 +1,10 @@
 import Lua
 
-extension Binding {
+/// The keys of notifications, and which of them may be combined.
+enum NotificationKeys {
     /// Checks which keys of a notification may be combined. Used by every way of sending. Throws `send.audience`, `send.no_audience`,
     /// `send.no_content`.
-    static let notificationConstraint: Constraint = { keys, name throws(LuaError) in
+    static let notificationConstraint: CallForm.Constraint = { keys, name throws(LuaError) in
         try requireAudience(keys, name)
         try requireContent(keys, name)
     }
@@ -27,7 +28,7 @@ extension Binding {
     }
 
     /// The check for sends of a plan, which has an audience and may have content.
-    static let planConstraint: Constraint = { keys, name throws(LuaError) in
+    static let planConstraint: CallForm.Constraint = { keys, name throws(LuaError) in
         if let other = ["to", "device", "test"].first(where: keys.contains) {
             throw .misuse(
                 "send.audience", "\(name): \"plan\" and \"\(other)\" exclude each other",
@@ -37,7 +38,7 @@ extension Binding {
         if !keys.isDisjoint(with: notificationContents + ["title", "headers"]) { try requireContent(keys, name) }
     }
 
-    static let unplannedConstraint: Constraint = { keys, name throws(LuaError) in
+    static let unplannedConstraint: CallForm.Constraint = { keys, name throws(LuaError) in
         if keys.contains("tolerance") {
             throw .misuse(
                 "send.audience", "\(name): \"tolerance\" is only allowed with \"plan\"", hint: "leave it out, or name a plan",

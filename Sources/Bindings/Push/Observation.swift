@@ -1,9 +1,11 @@
 import Lua
 import PushModel
 
-extension Binding {
+/// The run's clock, and requests to push services.
+enum ObservationBindings {
     static let clockNow = Binding(
-        "push.clock.now", "Returns the run's time in seconds since 1970.", returns: "number", phases: .running,
+        "push.clock.now", "Returns the run's time in seconds since 1970.",
+        returns: "number", when: .in(.running),
         example: "print(push.clock.now())",
         body: .sync { _, run in
             let milliseconds = run.world.clock.now.milliseconds
@@ -11,13 +13,15 @@ extension Binding {
         })
 
     static let clockISO = Binding(
-        "push.clock.iso", "Returns the run's time as ISO 8601 in UTC.", returns: "string", phases: .running,
+        "push.clock.iso", "Returns the run's time as ISO 8601 in UTC.",
+        returns: "string", when: .in(.running),
         example: "print(push.clock.iso())",
         body: .sync { _, run in run.world.clock.now.description })
 
     static let clockAdvance = Binding(
         "push.clock.advance", "Advances the virtual clock of a rehearsal. Tasks that wait for a time up to then wake in order.",
-        parameters: [.required("duration", .duration, "how far")], needs: .clock,
+        takes: .positional([.required("duration", .duration, "how far")]),
+        when: .in(needs: .clock),
         example: "push.clock.advance \"3d\"",
         body: .async { arguments, run in
             guard run.world.target.isSimulated else {
@@ -31,8 +35,8 @@ extension Binding {
 
     static let wire = Binding(
         "push.wire", "Returns the last 10,000 requests to push services and their responses, oldest first. Credentials are masked.",
-        parameters: [.optional("platform", .platform, "apns, fcm, gcm, wns or browser; all of them if absent")],
-        returns: "push.Exchange[]", needs: .wires,
+        takes: .positional([.optional("platform", .platform, "apns, fcm, gcm, wns or browser; all of them if absent")]),
+        returns: "push.Exchange[]", when: .in(needs: .wires),
         example: "for _, exchange in ipairs(push.wire \"apns\") do print(exchange.path, exchange.status) end",
         body: .async { arguments, run in
             guard let wire = run.world.wire else {
@@ -63,14 +67,14 @@ private struct ExchangeRecord: LuaWritableRecord {
         }
         writer.write(exchange.service.shortName)
         writer.write(exchange.time.description)
-        writer.write(exchange.method)
-        writer.write(exchange.authority)
-        writer.write(exchange.path)
-        writer.write(headers(exchange.requestHeaders))
-        writer.write(LuaBytes(exchange.requestBody))
-        writer.write(exchange.status)
-        writer.write(headers(exchange.responseHeaders))
-        writer.write(LuaBytes(exchange.responseBody))
-        writer.write(LuaValue(body: exchange.requestBody))
+        writer.write(exchange.request.method)
+        writer.write(exchange.request.authority)
+        writer.write(exchange.request.path)
+        writer.write(headers(exchange.request.headers))
+        writer.write(LuaBytes(exchange.request.body))
+        writer.write(exchange.response.status)
+        writer.write(headers(exchange.response.headers))
+        writer.write(LuaBytes(exchange.response.body))
+        writer.write(LuaValue(body: exchange.request.body))
     }
 }

@@ -1,56 +1,37 @@
 import Lua
 import PushModel
-import Synchronization
 
-extension Binding {
+/// HTTP requests of plugins.
+enum OutboundBindings {
     static let http = Binding(
-        "push.http", "Sends an HTTP request to a host that the plugin was granted. Responses of any status are returned.", style: .table,
-        parameters: [
-            .required("url", .string, "absolute, http or https"),
-            .optional("method", .oneOf(OutboundRequest.methods), "GET by default, POST if there is a body"),
-            .optional("headers", .map(.either([.string, .secret])), "values may be results of push.secret"),
-            .optional("json", .any, "a body as JSON", mistakenFor: ["data"]),
-            .optional("body", .any, "a body as a string"),
-            .optional("timeout", .duration, "time limit including redirects: 10 s by default, at most 30 s"),
-            .optional("max_bytes", .integer, "maximum size of the response body: 1 MiB by default, at most 8 MiB"),
-            .optional("redirects", .integer, "maximum number of redirects: 5 by default, at most 10"),
-        ],
-        returns: "push.HTTPAnswer", phases: .pluginsRunning, capability: .http,
+        "push.http", "Sends an HTTP request to a host that the plugin was granted. Responses of any status are returned.",
+        takes: .table(
+            [
+                .required("url", .string, "absolute, http or https"),
+                .optional("method", .oneOf(OutboundRequest.methods), "GET by default, POST if there is a body"),
+                .optional("headers", .map(.either([.string, .secret])), "values may be results of push.secret"),
+                .optional("json", .any, "a body as JSON", mistakenFor: ["data"]),
+                .optional("body", .any, "a body as a string"),
+                .optional("timeout", .duration, "time limit including redirects: 10 s by default, at most 30 s"),
+                .optional("max_bytes", .integer, "maximum size of the response body: 1 MiB by default, at most 8 MiB"),
+                .optional("redirects", .integer, "maximum number of redirects: 5 by default, at most 10"),
+            ],
+            constraint: { keys, name throws(LuaError) in
+                guard keys.isSuperset(of: ["json", "body"]) else { return }
+                throw .misuse(
+                    "http.body", "\(name): \"json\" and \"body\" exclude each other", hint: "keep one of them",
+                    details: ["key": .string("body")])
+            }),
+        returns: "push.HTTPAnswer", when: .in(.pluginsRunning, capability: .http),
         errors: [
             "capability.denied", "http.denied", "http.body", "http.invalid_header", "http.invalid_url", "http.method",
             "http.busy", "http.private_address", "http.redirects", "http.timeout", "http.tls", "http.too_large", "http.unreachable",
         ],
         example: "local answer = push.http { url = \"https://api.example.com/audit\", json = { id = \"n-0001\" } }",
-        constraint: { keys, name throws(LuaError) in
-            guard keys.isSuperset(of: ["json", "body"]) else { return }
-            throw .misuse(
-                "http.body", "\(name): \"json\" and \"body\" exclude each other", hint: "keep one of them",
-                details: ["key": .string("body")])
-        },
         body: .async { arguments, run in
             guard let plugin = run.plugin else { throw LuaError.failure("target.unsupported", "only plugins can send HTTP requests") }
             let request = try arguments.outbound()
-            let reach = plugin.reach
-            // Plugins share the host's connections, so the number of requests per plugin is limited.
-            guard plugin.requests.wrappingAdd(1, ordering: .relaxed).oldValue < PluginContext.maximumRequests else {
-                plugin.requests.wrappingSubtract(1, ordering: .relaxed)
-                throw LuaError.failure(
-                    "http.busy", "the plugin \(plugin.name) has \(PluginContext.maximumRequests) requests in progress",
-                    hint: "wait for some of them to end")
-            }
-            defer { plugin.requests.wrappingSubtract(1, ordering: .relaxed) }
-            do throws(PushError) {
-                return HTTPAnswerRecord(answer: try await plugin.services.http.send(request, within: reach))
-            } catch {
-                guard let host = error.details["host"]?.string else { throw error }
-                switch error.code {
-                case "http.denied": throw plugin.denial(of: .http(host: host), for: "push.http")
-                case "http.private_address":
-                    _ = plugin.denial(of: .httpPrivate(host: host), for: "push.http")
-                    throw error
-                default: throw error
-                }
-            }
+            return HTTPAnswerRecord(answer: try await plugin.send(request))
         })
 }
 

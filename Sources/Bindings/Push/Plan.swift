@@ -1,7 +1,8 @@
 import Lua
 import PushModel
 
-extension Binding {
+/// Plans of sends.
+enum PlanBindings {
     /// Keys that determine a plan. Delivery options belong to the send.
     private static let planKeys = ["to", "alert", "title", "properties", "payload", "headers"]
 
@@ -9,25 +10,27 @@ extension Binding {
         "push.plan",
         "Determines exactly which devices would receive a notification, and its content. Nothing is sent; push.send{ plan = … } sends to "
             + "exactly these devices.",
-        style: .table,
-        parameters: notificationParameters.filter { planKeys.contains($0.name) } + [
-            .optional("keep", .boolean, "false: the plan is not stored, and push.send cannot use it", mistakenFor: ["save", "kept"])
-        ],
-        returns: "push.Plan", phases: .acting, capability: .hubRead,
+        takes: .table(
+            SendBindings.notificationParameters.filter { planKeys.contains($0.name) } + [
+                .optional("keep", .boolean, "false: the plan is not stored, and push.send cannot use it", mistakenFor: ["save", "kept"])
+            ],
+            constraint: { keys, name throws(LuaError) in
+                guard keys.contains("to") else { throw NotificationKeys.noAudience(name) }
+                guard keys.isDisjoint(with: NotificationKeys.notificationContents) else {
+                    return try NotificationKeys.requireContent(keys, name)
+                }
+                if let stray = ["title", "headers"].first(where: keys.contains) {
+                    throw .misuse(
+                        "send.no_content", "\(name): \"\(stray)\" needs content", hint: "give alert or payload, or leave it out",
+                        details: ["key": .string(stray)])
+                }
+            }),
+        returns: "push.Plan", when: .in(.acting, capability: .hubRead),
         errors: [
             "payload.empty", "payload.invalid", "send.no_audience", "send.header", "send.no_content", "tag_expression.invalid",
             "target.unsupported",
         ],
         example: "local plan = push.plan { to = \"Sports && !muted\", alert = \"Goal\" }",
-        constraint: { keys, name throws(LuaError) in
-            guard keys.contains("to") else { throw noAudience(name) }
-            guard keys.isDisjoint(with: notificationContents) else { return try requireContent(keys, name) }
-            if let stray = ["title", "headers"].first(where: keys.contains) {
-                throw .misuse(
-                    "send.no_content", "\(name): \"\(stray)\" needs content", hint: "give alert or payload, or leave it out",
-                    details: ["key": .string(stray)])
-            }
-        },
         body: .async { arguments, run in
             // A missing text is `push.everyone`.
             let audience: Audience = try arguments.string("to").map { .expression(try TagExpression(audience: $0)) } ?? .everyone
@@ -40,7 +43,7 @@ extension Binding {
 
 extension Arguments {
     /// Whether the arguments include content.
-    var hasContent: Bool { Binding.notificationContents.contains { value($0) != nil } }
+    var hasContent: Bool { NotificationKeys.notificationContents.contains { value($0) != nil } }
 
     /// The send of a plan; nil if the arguments name no plan. Throws `plan.tolerance`, `payload.*`.
     func plannedSend(_ run: FlowRun) throws -> PlannedSend? {

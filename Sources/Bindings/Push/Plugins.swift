@@ -1,16 +1,18 @@
 import Lua
 import PushModel
 
-// Functions available only to plugins.
-extension Binding {
+/// Functions that only plugins can call.
+enum PluginBindings {
     static let config = Binding(
-        "push.config", "The plugin's configuration, checked against the schema in its manifest. Read-only.", style: .value,
-        returns: "table", phases: .pluginsRunning, example: "local limit = push.config.limit", body: .prelude)
+        "push.config", "The plugin's configuration, checked against the schema in its manifest. Read-only.",
+        takes: .value,
+        returns: "table", when: .in(.pluginsRunning),
+        example: "local limit = push.config.limit", body: .prelude)
 
     static let groupCountTags = Binding(
         "group:count_tags", "Counts the devices of the group with each of these tags. Tags without devices are omitted.",
-        parameters: [.required("tags", .list(.tag), "at most 10,000 tags")], returns: "table<string, integer>",
-        phases: [.hook(.beforeDeliver)], errors: ["tag.invalid", "group.too_many_tags"],
+        takes: .positional([.required("tags", .list(.tag), "at most 10,000 tags")]),
+        returns: "table<string, integer>", when: .in([.hook(.beforeDeliver)]), errors: ["tag.invalid", "group.too_many_tags"],
         example: "local sleeping = group:count_tags { \"time_zone:Europe.Lisbon\" }",
         body: .async { arguments, _ in
             let tags = try arguments.tags("tags")
@@ -24,7 +26,7 @@ extension Binding {
 
     static let groupDevices = Binding(
         "group:devices", "Iterates over the devices of the group. This takes time for each device; prefer tags if possible.",
-        returns: "fun(): push.GroupDevice?", phases: [.hook(.beforeDeliver)], capability: .hubRead,
+        returns: "fun(): push.GroupDevice?", when: .in([.hook(.beforeDeliver)], capability: .hubRead),
         example: "for device in group:devices() do push.log(device.number, device.registration) end", body: .prelude)
 }
 
@@ -34,12 +36,12 @@ extension HostFunctions {
         [
             LuaFunction("host.config") { (site: LuaCallSite) throws in
                 let run = home.attached(site)
-                try run.permit(.config)
+                try run.permit(PluginBindings.config.name, PluginBindings.config.conditions)
                 return run.plugin?.config ?? .nil
             },
             LuaFunction("host.config_names") { (site: LuaCallSite) in home.attached(site).plugin?.configNames ?? [] },
             LuaFunction("host.group_page") { (site: LuaCallSite, object: LuaObject, after: Int?) async throws in
-                try home.attached(site).permit(.groupDevices)
+                try home.attached(site).permit(PluginBindings.groupDevices.name, PluginBindings.groupDevices.conditions)
                 guard let group = (object.payload as? GroupObject)?.group else { return [GroupDeviceRecord]() }
                 return await group.devices(after: after.flatMap { UInt32(exactly: $0) }, limit: 1000).map(GroupDeviceRecord.init)
             },

@@ -2,7 +2,8 @@ import Lua
 import PushModel
 import Synchronization
 
-extension Binding {
+/// Registering devices.
+enum RegistrationBindings {
     private static let registerParameters: [Parameter] = [
         .required("device", .object("device"), "the device to register: push.device{…}"),
         .optional("tags", .list(.tag), "tags of this device, besides username:<user>, which the backend adds"),
@@ -21,8 +22,7 @@ extension Binding {
         "push.register",
         "Registers a device through the app backend: requests an id for the handle, then writes the registration. On 410 it repeats this "
             + "with a new id.",
-        style: .table,
-        parameters: [.required("session", .object("session"), "the user's session: push.login{…}")] + registerParameters,
+        takes: .table([.required("session", .object("session"), "the user's session: push.login{…}")] + registerParameters),
         returns: "push.Registration", errors: registerErrors,
         example: "push.register { session = session, device = phone, tags = { \"phone\" } }",
         body: .async { arguments, run in
@@ -31,8 +31,9 @@ extension Binding {
         })
 
     static let sessionRegister = Binding(
-        "session:register", "Registers a device with this session, like push.register.", style: .table,
-        parameters: registerParameters, returns: "push.Registration", errors: registerErrors,
+        "session:register", "Registers a device with this session, like push.register.",
+        takes: .table(registerParameters),
+        returns: "push.Registration", errors: registerErrors,
         example: "session:register { device = phone, tags = { \"phone\" } }",
         body: .async { arguments, run in
             try await register(arguments.receiver(as: SessionObject.self).session, arguments, run)

@@ -2,15 +2,16 @@ import Lua
 import PushModel
 import Synchronization
 
-extension Binding {
+/// Running one flow from another.
+enum NestedFlowBindings {
     static let run = Binding(
         "push.run",
         "Runs another flow with the same hub, devices and clock, and returns when it has ended. Raises flow.failed if that flow fails.",
-        parameters: [
+        takes: .positional([
             .required("file", .string, "the path of a Lua file, relative to the folder of this one"),
             .optional(
                 "args", .map(.either([.string, .number, .boolean])), "arguments for the flow's push.args: { user = \"alice\" }"),
-        ],
+        ]),
         returns: "push.Run", errors: ["flow.failed", "flow.too_deep", "flow.arguments", "script.not_found", "script.outside"],
         example: "local run = push.run(\"notify_users.lua\", { user = \"alice\" })",
         body: .async { arguments, run in

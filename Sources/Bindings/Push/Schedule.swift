@@ -1,32 +1,35 @@
 import Lua
 import PushModel
 
-extension Binding {
+/// Scheduled sends.
+enum ScheduleBindings {
     static let schedule = Binding(
-        "push.schedule", "Schedules a notification, at most seven days ahead.", style: .table,
-        parameters: [
-            .optional("at", .time, "due time: \"2026-01-06T08:00:00Z\"", mistakenFor: ["when", "time", "date"]),
-            .optional("after", .duration, "time until it is due: \"2h\"", mistakenFor: ["in", "delay", "wait"]).ruled { value in
-                guard try Duration(argument: value, named: "after", of: "push.schedule") > .seconds(7 * 86_400) else { return }
-                throw tooFar("after")
-            },
-        ] + notificationParameters,
-        returns: "push.Outcome", phases: .acting, capability: .hubSend, errors: ["schedule.when", "time.too_far"] + notificationErrors,
+        "push.schedule", "Schedules a notification, at most seven days ahead.",
+        takes: .table(
+            [
+                .optional("at", .time, "due time: \"2026-01-06T08:00:00Z\"", mistakenFor: ["when", "time", "date"]),
+                .optional("after", .duration, "time until it is due: \"2h\"", mistakenFor: ["in", "delay", "wait"]).ruled { value in
+                    guard try Duration(argument: value, named: "after", of: "push.schedule") > .seconds(7 * 86_400) else { return }
+                    throw tooFar("after")
+                },
+            ] + SendBindings.notificationParameters,
+            constraint: { keys, name throws(LuaError) in
+                if keys.contains("at"), keys.contains("after") {
+                    throw .misuse(
+                        "schedule.when", "\(name): \"at\" and \"after\" exclude each other", hint: "keep one of them",
+                        details: ["key": .string("after")]
+                    )
+                }
+                guard keys.contains("at") || keys.contains("after") else {
+                    throw .misuse(
+                        "schedule.when", "push.schedule needs one of \"at\" and \"after\"",
+                        hint: "at takes a time, after a duration such as \"2h\"")
+                }
+                try NotificationKeys.notificationConstraint(keys, name)
+            }),
+        returns: "push.Outcome", when: .in(.acting, capability: .hubSend),
+        errors: ["schedule.when", "time.too_far"] + SendBindings.notificationErrors,
         example: "local planned = push.schedule { after = \"2h\", to = \"Sports\", alert = \"Half-time is over\" }",
-        constraint: { keys, name throws(LuaError) in
-            if keys.contains("at"), keys.contains("after") {
-                throw .misuse(
-                    "schedule.when", "\(name): \"at\" and \"after\" exclude each other", hint: "keep one of them",
-                    details: ["key": .string("after")]
-                )
-            }
-            guard keys.contains("at") || keys.contains("after") else {
-                throw .misuse(
-                    "schedule.when", "push.schedule needs one of \"at\" and \"after\"",
-                    hint: "at takes a time, after a duration such as \"2h\"")
-            }
-            try notificationConstraint(keys, name)
-        },
         body: .async { arguments, run in
             let now = run.world.clock.now
             let moment = try arguments.time("at") ?? now + (try arguments.duration("after") ?? .zero)
@@ -38,8 +41,8 @@ extension Binding {
             } catch {
                 throw error.code == "time.too_far" ? tooFar(arguments.value("at") == nil ? "after" : "at") : error
             }
-            if moment < now { run.warnOfPastDueTime(outcome, now: now, site: arguments.site) }
-            await run.recordScheduledSend(outcome, audience: audience, site: arguments.site)
+            if moment < now { run.sends.warnOfPastDueTime(outcome, now: now, site: arguments.site) }
+            await run.sends.recordScheduled(outcome, audience: audience, site: arguments.site)
             return OutcomeRecord(outcome, run)
         })
 
@@ -50,12 +53,12 @@ extension Binding {
 
     static let cancel = Binding(
         "push.cancel", "Cancels a scheduled notification, or stops one in progress. No further devices receive it.",
-        parameters: [.required("id", .string, "the id that push.schedule or push.send returned")], phases: .acting, capability: .hubSend,
-        errors: ["notification.not_found"],
+        takes: .positional([.required("id", .string, "the id that push.schedule or push.send returned")]),
+        when: .in(.acting, capability: .hubSend), errors: ["notification.not_found"],
         example: "push.cancel(planned.id)",
         body: .async { arguments, run in
             let id = try arguments.text("id")
             try await run.world.hub.cancel(notification: id)
-            run.removeScheduledSend(id)
+            run.sends.removeScheduled(id)
         })
 }

@@ -1,12 +1,12 @@
 import Lua
 import PushModel
 
-extension Binding {
+/// Secure payloads of the app backend.
+enum SecurePayloadBindings {
     static let sendSecure = Binding(
         "session:send_secure",
         "Stores a payload at the app backend for one user and sends only its id. The payload itself never passes through a push service.",
-        style: .table,
-        parameters: [
+        takes: .table([
             .required("to", .string, "the recipient's user name", mistakenFor: ["user", "username"]),
             .required(
                 "payload", .either([.table, .string, .number, .boolean]), "the content for this user: a table, a text, a number",
@@ -17,7 +17,7 @@ extension Binding {
                 },
             .optional("max_reads", .integer, "maximum number of reads, unlimited by default", mistakenFor: ["reads"])
                 .ruled { if case .integer(let maximum) = $0 { try SecureRequest.checkMaximumReads(Int(maximum)) } },
-        ],
+        ]),
         returns: "push.SecureReceipt",
         errors: [
             "auth.session_expired", "secure.lifetime", "secure.maximum_reads", "secure.payload", "secure.too_large",
@@ -40,7 +40,7 @@ extension Binding {
                 SecureRequest(
                     username: user, payload: payload, lifetime: try arguments.duration("expires_in"),
                     maximumReads: arguments.integer("max_reads")))
-            await run.note(
+            await run.sends.note(
                 receipt.outcome, audience: "username:\(user)", site: arguments.site,
                 advice: "a secure payload reaches registrations without a template; push.install with templates creates an installation "
                     + "that both reach")
@@ -52,11 +52,11 @@ extension Binding {
     ]
 
     static let fetchSecurePayload = Binding(
-        "push.fetch_secure_payload", "Reads a secure payload. Only its recipient may read it.", style: .table,
-        parameters: [
+        "push.fetch_secure_payload", "Reads a secure payload. Only its recipient may read it.",
+        takes: .table([
             .required("session", .object("session"), "the recipient's session: push.login{…}"),
             .required("id", .string, "the id that the push brought: item.secure_id"),
-        ],
+        ]),
         returns: "any", errors: fetchErrors,
         example: "local payload = push.fetch_secure_payload { session = session, id = item.secure_id }",
         body: .async { arguments, run in
@@ -66,7 +66,8 @@ extension Binding {
 
     static let sessionFetchSecurePayload = Binding(
         "session:fetch_secure_payload", "Reads a secure payload with this session, like push.fetch_secure_payload.",
-        parameters: [.required("id", .string, "the id that the push brought")], returns: "any", errors: fetchErrors,
+        takes: .positional([.required("id", .string, "the id that the push brought")]),
+        returns: "any", errors: fetchErrors,
         example: "local payload = session:fetch_secure_payload(item.secure_id)",
         body: .async { arguments, run in
             let session = try arguments.receiver(as: SessionObject.self).session
@@ -75,7 +76,7 @@ extension Binding {
 
     static let revokeSecurePayload = Binding(
         "session:revoke_secure_payload", "Revokes a secure payload. Its sender and its recipient may do so.",
-        parameters: [.required("id", .string, "the payload's id")],
+        takes: .positional([.required("id", .string, "the payload's id")]),
         errors: ["auth.session_expired", "secure.forbidden", "secure.not_found"],
         example: "session:revoke_secure_payload(receipt.id)",
         body: .async { arguments, run in
@@ -85,8 +86,8 @@ extension Binding {
 
     static let secureReads = Binding(
         "session:secure_reads", "Lists attempts to read a secure payload, oldest first. Its sender and its recipient may call it.",
-        parameters: [.required("id", .string, "the payload's id")], returns: "push.SecureRead[]",
-        errors: ["auth.session_expired", "secure.forbidden", "secure.not_found"],
+        takes: .positional([.required("id", .string, "the payload's id")]),
+        returns: "push.SecureRead[]", errors: ["auth.session_expired", "secure.forbidden", "secure.not_found"],
         example: "for _, read in ipairs(session:secure_reads(receipt.id)) do print(read.time, read.user, read.result) end",
         body: .async { arguments, run in
             let session = try arguments.receiver(as: SessionObject.self).session

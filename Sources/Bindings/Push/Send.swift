@@ -1,7 +1,8 @@
 import Lua
 import PushModel
 
-extension Binding {
+/// Sending, and the state of a notification.
+enum SendBindings {
     /// Audience, content and options: common to every way of sending.
     static let notificationParameters: [Parameter] = [
         .optional(
@@ -44,44 +45,44 @@ extension Binding {
 
     static let send = Binding(
         "push.send", "Sends a notification to all devices that match a tag expression, and returns when every device has a final result.",
-        style: .table,
-        parameters: notificationParameters + [
-            .optional("test", .boolean, "true: a test send to at most ten devices", mistakenFor: ["debug"]),
-            .optional(
-                "plan", .either([.table, .string]),
-                "a plan from push.plan, or its id: sends to the devices of the plan that still exist, and no others"),
-            .optional(
-                "tolerance", .either([.string, .integer]),
-                "with a plan, how many devices may have joined, left or changed since: \"2%\" or a number; 0 by default",
-                mistakenFor: ["drift"]
-            ).ruled { value in
-                if case .string(let text) = value { _ = try DriftTolerance(text) }
-            },
-        ],
-        returns: "push.Outcome",
-        phases: .acting, capability: .hubSend, errors: ["hub.no_target"] + notificationErrors + planErrors,
+        takes: .table(
+            notificationParameters + [
+                .optional("test", .boolean, "true: a test send to at most ten devices", mistakenFor: ["debug"]),
+                .optional(
+                    "plan", .either([.table, .string]),
+                    "a plan from push.plan, or its id: sends to the devices of the plan that still exist, and no others"),
+                .optional(
+                    "tolerance", .either([.string, .integer]),
+                    "with a plan, how many devices may have joined, left or changed since: \"2%\" or a number; 0 by default",
+                    mistakenFor: ["drift"]
+                ).ruled { value in
+                    if case .string(let text) = value { _ = try DriftTolerance(text) }
+                },
+            ],
+            constraint: { keys, name throws(LuaError) in
+                keys.contains("plan")
+                    ? try NotificationKeys.planConstraint(keys, name) : try NotificationKeys.unplannedConstraint(keys, name)
+            }),
+        returns: "push.Outcome", when: .in(.acting, capability: .hubSend), errors: ["hub.no_target"] + notificationErrors + planErrors,
         example: "local outcome = push.send { to = push.tag.user \"alice\", alert = \"Your order has shipped\" }",
-        constraint: { keys, name throws(LuaError) in
-            keys.contains("plan") ? try planConstraint(keys, name) : try unplannedConstraint(keys, name)
-        },
         body: .async { arguments, run in
             if let planned = try arguments.plannedSend(run) {
                 let outcome = try await run.world.hub.send(planned)
-                await run.note(outcome, audience: "plan \(planned.binding.id)", site: arguments.site)
+                await run.sends.note(outcome, audience: "plan \(planned.binding.id)", site: arguments.site)
                 return OutcomeRecord(outcome, run)
             }
             var (request, audience) = try await arguments.notification(run)
             request.isTest = arguments.boolean("test") ?? false
             run.warnOfAzureLimits(request, site: arguments.site)
             let outcome = try await run.world.hub.send(request)
-            await run.note(outcome, audience: audience, site: arguments.site)
+            await run.sends.note(outcome, audience: audience, site: arguments.site)
             return OutcomeRecord(outcome, run)
         })
 
     static let outcome = Binding(
         "push.outcome", "Returns the state of a notification.",
-        parameters: [.required("id", .string, "the id that push.send returned")],
-        returns: "push.Outcome", phases: .running, capability: .hubRead, errors: ["notification.not_found"],
+        takes: .positional([.required("id", .string, "the id that push.send returned")]),
+        returns: "push.Outcome", when: .in(.running, capability: .hubRead), errors: ["notification.not_found"],
         example: "print(push.outcome(outcome.id).state)",
         body: .async { arguments, run in
             OutcomeRecord(try await run.world.hub.outcome(of: arguments.text("id")), run)
@@ -129,7 +130,7 @@ extension Arguments {
     }
 
     func content() throws -> NotificationContent {
-        switch Binding.notificationContents.first(where: { value($0) != nil }) {
+        switch NotificationKeys.notificationContents.first(where: { value($0) != nil }) {
         case "alert":
             var payloads = AlertPayloads.system(title: string("title"), text: try text("alert"))
             for (platform, headers) in try headers() { payloads[platform]?.headers += headers }

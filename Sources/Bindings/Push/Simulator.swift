@@ -28,17 +28,18 @@ extension FlowRun {
     }
 }
 
-extension Binding {
+/// Failures of simulated push services.
+enum SimulatorBindings {
     static let simulator = Binding(
         "push.simulator", "The simulated push services, for setting faults: push.simulator.apns, .fcm, .gcm, .wns, .browser.",
-        style: .value, returns: "push.Simulators", example: "push.simulator.apns:fail { reason = \"TooManyRequests\", next = 2 }",
-        body: .prelude)
+        takes: .value,
+        returns: "push.Simulators",
+        example: "push.simulator.apns:fail { reason = \"TooManyRequests\", next = 2 }", body: .prelude)
 
     static let simulatorFail = Binding(
         "simulator:fail",
         "Rejects notifications or access token requests with a reason of the service: the next ones, a share, or all until reset.",
-        style: .table,
-        parameters: [
+        takes: .table([
             .required(
                 "reason", .string, "a reason of the service, such as \"Unregistered\"; simulator:reasons() lists them",
                 mistakenFor: ["with", "error", "code"]),
@@ -53,8 +54,8 @@ extension Binding {
             .optional(
                 "at", places, "send, for notifications (the default), or token, for access tokens (FCM and WNS)",
                 mistakenFor: ["where"]),
-        ],
-        needs: .faults,
+        ]),
+        when: .in(needs: .faults),
         errors: [
             "simulator.reason", "simulator.count", "simulator.handle", "simulator.share", "simulator.retry_after", "simulator.token",
         ],
@@ -75,14 +76,16 @@ extension Binding {
 
     static let simulatorRevokeTokens = Binding(
         "simulator:revoke_tokens", "Invalidates all access tokens that the service has issued (FCM and WNS).",
-        needs: .faults, errors: ["simulator.token"], example: "push.simulator.fcm:revoke_tokens()",
+        when: .in(needs: .faults), errors: ["simulator.token"],
+        example: "push.simulator.fcm:revoke_tokens()",
         body: .async { arguments, run in
             try await run.faults.revokeTokens(of: arguments.receiver(as: SimulatorObject.self).service)
         })
 
     static let simulatorLatency = Binding(
         "simulator:latency", "Delays every response of the service by this time; 0 for none.",
-        parameters: [.required("duration", .duration, "the delay: \"2s\"")], needs: .faults,
+        takes: .positional([.required("duration", .duration, "the delay: \"2s\"")]),
+        when: .in(needs: .faults),
         example: "push.simulator.apns:latency \"2s\"",
         body: .async { arguments, run in
             let service = try arguments.receiver(as: SimulatorObject.self).service
@@ -91,12 +94,12 @@ extension Binding {
 
     static let simulatorDisconnect = Binding(
         "simulator:disconnect", "Breaks the connection to the service, before it accepts a request or after, without a response.",
-        style: .table,
-        parameters: [
+        takes: .table([
             .optional("next", .integer, "number of times, once by default", mistakenFor: ["count", "times"]),
             .optional("after_request", .boolean, "true: the service has processed the request, which the sender cannot know"),
-        ],
-        needs: .faults, errors: ["simulator.count"], example: "push.simulator.wns:disconnect { next = 3 }",
+        ]),
+        when: .in(needs: .faults), errors: ["simulator.count"],
+        example: "push.simulator.wns:disconnect { next = 3 }",
         body: .async { arguments, run in
             let service = try arguments.receiver(as: SimulatorObject.self).service
             try await run.faults.breakConnections(
@@ -104,16 +107,17 @@ extension Binding {
         })
 
     static let simulatorReset = Binding(
-        "simulator:reset", "Removes all faults of the service.", needs: .faults,
+        "simulator:reset", "Removes all faults of the service.",
+        when: .in(needs: .faults),
         example: "push.simulator.apns:reset()",
         body: .async { arguments, run in
             try await run.faults.clear(arguments.receiver(as: SimulatorObject.self).service)
         })
 
     static let simulatorReasons = Binding(
-        "simulator:reasons", "Lists the reasons with which the service can reject requests.", style: .table,
-        parameters: [.optional("at", places, "send, for notifications (the default), or token, for access tokens")],
-        returns: "string[]", needs: .faults,
+        "simulator:reasons", "Lists the reasons with which the service can reject requests.",
+        takes: .table([.optional("at", places, "send, for notifications (the default), or token, for access tokens")]),
+        returns: "string[]", when: .in(needs: .faults),
         example: "print(table.concat(push.simulator.apns:reasons(), \", \"))",
         body: .sync { arguments, run in
             let reasons = try run.faults.reasons(

@@ -1,13 +1,13 @@
 import Lua
 import PushModel
 
-extension Binding {
+/// Subscriptions of a device to categories.
+enum SubscriptionBindings {
     static let subscribe = Binding(
         "push.subscribe",
         "Registers a device directly at the hub, with a template and its categories as tags. Subscribing again replaces the categories, "
             + "which the device stores.",
-        style: .table,
-        parameters: [
+        takes: .table([
             .required("device", .object("device"), "the device to subscribe: push.device{…}"),
             .required(
                 "categories", .list(.tag), "the categories: { \"Sports\", \"Science\" }",
@@ -16,7 +16,7 @@ extension Binding {
                 "template", .template,
                 "a template's body, or { name=, body=, headers=, expiry= }; by default one that shows the property"),
             .optional("property", .string, "the property that the default template shows, messageParam by default"),
-        ],
+        ]),
         returns: "push.Registration",
         errors: [
             "device.uninstalled", "hub.gone", "subscription.category", "tag.invalid", "template.document", "template.format",
@@ -42,8 +42,8 @@ extension Binding {
         })
 
     static let unsubscribe = Binding(
-        "push.unsubscribe", "Deletes the device's subscription and its stored categories.", style: .table,
-        parameters: [.required("device", .object("device"), "the device")],
+        "push.unsubscribe", "Deletes the device's subscription and its stored categories.",
+        takes: .table([.required("device", .object("device"), "the device")]),
         example: "push.unsubscribe { device = phone }",
         body: .async { arguments, run in
             let device = try arguments.handle("device", as: DeviceObject.self)
@@ -52,8 +52,9 @@ extension Binding {
         })
 
     static let categories = Binding(
-        "device:categories", "Lists the categories of the device's subscription, as stored on the device.", returns: "string[]",
-        errors: ["subscription.storage"], example: "for _, category in ipairs(phone:categories()) do print(category) end",
+        "device:categories", "Lists the categories of the device's subscription, as stored on the device.",
+        returns: "string[]", errors: ["subscription.storage"],
+        example: "for _, category in ipairs(phone:categories()) do print(category) end",
         body: .async { arguments, run in
             let device = try arguments.receiver(as: DeviceObject.self)
             let storage = LabStorage(lab: try run.lab, device: device.id)
@@ -64,7 +65,7 @@ extension Binding {
 
 /// The storage of the app on a simulated device.
 private struct LabStorage: DeviceStorage {
-    let lab: any DeviceLab
+    let lab: any DeviceController
     let device: DeviceID
 
     func text(_ key: String) async throws(PushError) -> String? { try await lab.storage(of: device)[key] }

@@ -1,16 +1,19 @@
 import Lua
 import PushModel
 
-extension Binding {
+/// Tags and tag expressions.
+enum TagBindings {
     static let tagUser = Binding(
         "push.tag.user", "Returns the tag that the app backend assigns to a user's devices.",
-        parameters: [.required("name", .string, "the user's name")], returns: "string", phases: .everywhere, errors: ["tag.invalid"],
+        takes: .positional([.required("name", .string, "the user's name")]),
+        returns: "string", when: .in(.everywhere), errors: ["tag.invalid"],
         example: "push.send { to = push.tag.user \"alice\", alert = \"Hello\" }",
         body: .sync { arguments, _ in try arguments.tag { text throws(TagError) in try Tag.username(text) }.text })
 
     static let tagDevice = Binding(
         "push.tag.device", "Returns the tag of an installation.",
-        parameters: [.required("name", .string, "the installation's id")], returns: "string", phases: .everywhere, errors: ["tag.invalid"],
+        takes: .positional([.required("name", .string, "the installation's id")]),
+        returns: "string", when: .in(.everywhere), errors: ["tag.invalid"],
         example: "push.send { to = push.tag.device \"f81d4fae\", alert = \"Hello\" }",
         body: .sync { arguments, _ in
             try arguments.tag { text throws(TagError) in try Tag.installation(text) }.text
@@ -22,8 +25,9 @@ extension Binding {
 
     private static func combinator(_ name: String, _ summary: String) -> Binding {
         Binding(
-            "push.tag.\(name)", summary, parameters: [.required("tags", .list(.tagExpression), "tags or expressions")],
-            returns: "string", phases: .everywhere, errors: ["tag_expression.invalid"],
+            "push.tag.\(name)", summary,
+            takes: .positional([.required("tags", .list(.tagExpression), "tags or expressions")]),
+            returns: "string", when: .in(.everywhere), errors: ["tag_expression.invalid"],
             example: "push.send { to = push.tag.\(name) { \"Sports\", \"Science\" }, alert = \"News\" }",
             body: .sync { arguments, _ in
                 let texts = arguments.strings("tags") ?? []
@@ -37,11 +41,11 @@ extension Binding {
 
     static let tagMatch = Binding(
         "push.tag.match", "Whether the expression matches a device with these tags.",
-        parameters: [
+        takes: .positional([
             .required("expression", .tagExpression, "a tag expression"),
             .required("tags", .list(.tag), "the tags of one device"),
-        ],
-        returns: "boolean", phases: .everywhere, errors: ["tag.invalid", "tag_expression.invalid"],
+        ]),
+        returns: "boolean", when: .in(.everywhere), errors: ["tag.invalid", "tag_expression.invalid"],
         example: "assert(push.tag.match(\"Sports && !muted\", { \"Sports\" }))",
         body: .sync { arguments, _ in
             let expression = try TagExpression(parsing: arguments.text("expression"))
@@ -50,11 +54,11 @@ extension Binding {
 
     static let tagExplain = Binding(
         "push.tag.explain", "Shows the expression as a tree, one line per part; with tags, also whether each part matches.",
-        parameters: [
+        takes: .positional([
             .required("expression", .tagExpression, "a tag expression"),
             .optional("tags", .list(.tag), "the tags of one device"),
-        ],
-        returns: "string", phases: .everywhere, errors: ["tag.invalid", "tag_expression.invalid"],
+        ]),
+        returns: "string", when: .in(.everywhere), errors: ["tag.invalid", "tag_expression.invalid"],
         example: "print(push.tag.explain(\"(Sports || Science) && !muted\", { \"Sports\" }))",
         body: .sync { arguments, _ in
             let expression = try TagExpression(parsing: arguments.text("expression"))

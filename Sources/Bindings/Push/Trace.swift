@@ -1,19 +1,19 @@
 import Lua
 import PushModel
 
-extension Binding {
+/// Tracing a notification.
+enum TraceBindings {
     static let trace = Binding(
         "push.trace", "Explains why a device did or did not show a notification: the delivery steps, and a summary sentence.",
-        style: .table,
-        parameters: [
+        takes: .table([
             .required("notification", .string, "the id that push.send returned", mistakenFor: ["id", "outcome"]),
             .optional(
                 "device", .either([.object("device"), .string]),
                 "a device, or the id of an installation or registration, a handle or its beginning, or a user; if absent, all devices are "
                     + "counted",
                 mistakenFor: ["phone", "installation", "registration", "handle", "user"]),
-        ],
-        returns: "push.Trace", phases: .running, capability: .hubRead,
+        ]),
+        returns: "push.Trace", when: .in(.running, capability: .hubRead),
         errors: ["device.not_found", "notification.forgotten", "notification.not_found", "target.unsupported"],
         example: "print(push.trace { notification = outcome.id, device = \"alice-1\" }.sentence)",
         body: .async { arguments, run in

@@ -1,14 +1,15 @@
 import Lua
 import PushModel
 
-// Time zones and calendars.
-extension Binding {
+/// Times in time zones.
+enum ZonedTimeBindings {
     private static let zone = Parameter.required("time_zone", .string, "an IANA name, such as Europe/Lisbon")
 
     static let clockLocal = Binding(
-        "push.clock.zone", "Returns the local time in a time zone, now or at a given time.", style: .leading,
-        parameters: [zone, .optional("at", .time, "now if absent")], returns: "push.LocalTime", phases: .running,
-        errors: ["time_zone.invalid", "time_zone.unknown"], example: "print(push.clock.zone(\"Europe/Lisbon\").hour)",
+        "push.clock.zone", "Returns the local time in a time zone, now or at a given time.",
+        takes: .leading([zone, .optional("at", .time, "now if absent")]),
+        returns: "push.LocalTime", when: .in(.running), errors: ["time_zone.invalid", "time_zone.unknown"],
+        example: "print(push.clock.zone(\"Europe/Lisbon\").hour)",
         body: .sync { arguments, run in
             let rules = try run.world.zones.rules(of: arguments.text("time_zone"))
             let moment = try arguments.time("at") ?? run.world.clock.now
@@ -16,12 +17,12 @@ extension Binding {
         })
 
     static let clockNext = Binding(
-        "push.clock.next", "Returns the next time of a cron expression in a time zone.", style: .leading,
-        parameters: [
+        "push.clock.next", "Returns the next time of a cron expression in a time zone.",
+        takes: .leading([
             .required("cron", .string, "five fields: minute, hour, day of the month, month, day of the week"),
             .optional("time_zone", .string, "an IANA name, UTC if absent"), .optional("after", .time, "now if absent"),
-        ],
-        returns: "string", phases: .running, errors: ["cron.invalid", "time_zone.invalid", "time_zone.unknown"],
+        ]),
+        returns: "string", when: .in(.running), errors: ["cron.invalid", "time_zone.invalid", "time_zone.unknown"],
         example: "print(push.clock.next(\"0 7 * * 1-5\", { time_zone = \"Europe/Lisbon\" }))",
         body: .sync { arguments, run in
             let schedule = try CronSchedule(arguments.text("cron"))
@@ -32,13 +33,12 @@ extension Binding {
     static let clockWindow = Binding(
         "push.clock.window_end",
         "Returns the end of the current daily window in a time zone, such as 22:00 to 07:00; nil outside of the window.",
-        style: .leading,
-        parameters: [
+        takes: .leading([
             zone, .required("from", .string, "start of the window, 22:00"),
             .required("to", .string, "end of the window, 07:00; on the next day if it is earlier than the start"),
             .optional("at", .time, "now if absent"),
-        ],
-        returns: "string?", phases: .running, errors: ["daily_window.invalid", "time_zone.invalid", "time_zone.unknown"],
+        ]),
+        returns: "string?", when: .in(.running), errors: ["daily_window.invalid", "time_zone.invalid", "time_zone.unknown"],
         example: "local wake = push.clock.window_end(\"Europe/Lisbon\", { from = \"22:00\", to = \"07:00\" })",
         body: .sync { arguments, run in
             let rules = try run.world.zones.rules(of: arguments.text("time_zone"))
@@ -47,7 +47,8 @@ extension Binding {
         })
 
     static let clockZones = Binding(
-        "push.clock.time_zones", "Lists the names of all time zones, in order.", returns: "string[]", phases: .running,
+        "push.clock.time_zones", "Lists the names of all time zones, in order.",
+        returns: "string[]", when: .in(.running),
         example: "for _, zone in ipairs(push.clock.time_zones()) do print(zone) end",
         body: .sync { _, run in run.world.zones.names })
 }

@@ -1,8 +1,12 @@
 /// Type definitions of the `push` module for lua-language-server, for completion, checks and documentation in editors.
 ///
 /// Annotations: https://luals.github.io/wiki/annotations/.
-package enum EditorStub {
-    package static var text: String {
+package struct EditorStub {
+    private let registry: BindingRegistry
+
+    package init(_ registry: BindingRegistry) { self.registry = registry }
+
+    package var text: String {
         var lines = [
             "---@meta push",
             "",
@@ -10,36 +14,36 @@ package enum EditorStub {
             "-- To regenerate it: pushhost reference stubs > types/push.lua",
             "",
         ]
-        for type in BindingRegistry.types where !type.values.isEmpty { lines += alias(type) }
-        for type in BindingRegistry.types where type.values.isEmpty { lines += self.class(type) }
+        for type in registry.types where !type.values.isEmpty { lines += alias(type) }
+        for type in registry.types where type.values.isEmpty { lines += self.class(type) }
         lines += ["---Push-notification flows. See also: pushhost explain NAME.", "---@class push", "local push = {}", ""]
         var spaces: Set<String> = []
-        for binding in BindingRegistry.all where binding.receiver == nil {
+        for binding in registry.bindings where binding.receiver == nil {
             if let space = binding.space, spaces.insert(space).inserted { lines += ["---@class \(space)", "\(space) = {}", ""] }
             lines += definition(binding, as: binding.name)
         }
         return (lines + ["return push", ""]).joined(separator: "\n")
     }
 
-    private static func alias(_ type: TypeDescription) -> [String] {
+    private func alias(_ type: TypeDescription) -> [String] {
         ["---\(type.summary)", "---@alias \(type.name)"] + type.values.map { "---| \"\($0)\"" } + [""]
     }
 
-    private static func `class`(_ type: TypeDescription) -> [String] {
+    private func `class`(_ type: TypeDescription) -> [String] {
         var lines = ["---\(type.summary)", "---@class \(type.name)"]
         for field in type.fields {
             lines.append("---@field \(field.name)\(field.isOptional ? "?" : "") \(field.type) # \(field.summary)")
         }
         if type.isCallable { lines.append("---@overload fun(...: any)") }
-        let methods = type.methods
+        let methods = registry.methods(of: type)
         guard !methods.isEmpty else { return lines + [""] }
         lines += ["local \(type.shortName) = {}", ""]
         return lines + methods.flatMap { definition($0, as: "\(type.shortName):\($0.shortName)") }
     }
 
     /// The definition of a binding under its name in the stub: `push.send`, `Session:register`.
-    private static func definition(_ binding: Binding, as name: String) -> [String] {
-        if let type = BindingRegistry.types.first(where: { $0.isCallable && $0.name.lowercased() == binding.name }) {
+    private func definition(_ binding: Binding, as name: String) -> [String] {
+        if let type = registry.types.first(where: { $0.isCallable && $0.name.lowercased() == binding.name }) {
             return comment(binding) + ["---@type \(type.name)", "\(name) = nil", ""]
         }
         switch binding.style {
@@ -70,17 +74,17 @@ package enum EditorStub {
         }
     }
 
-    private static func parameter(_ parameter: Parameter) -> String {
+    private func parameter(_ parameter: Parameter) -> String {
         "---@param \(parameter.mark) \(parameter.type.annotation) # \(parameter.summary)"
     }
 
-    private static func comment(_ binding: Binding) -> [String] {
+    private func comment(_ binding: Binding) -> [String] {
         let example = ["---```lua"] + binding.example.split(separator: "\n").map { "---\($0)" } + ["---```"]
         let errors = binding.errors.isEmpty ? [] : ["---", "---Errors: \(binding.errors.joined(separator: ", "))"]
         return ["---\(binding.summary)"] + errors + example
     }
 
-    private static func returns(_ binding: Binding) -> [String] {
+    private func returns(_ binding: Binding) -> [String] {
         guard let returns = binding.returns else { return [] }
         return returns.results.map { "---@return \($0)" }
     }

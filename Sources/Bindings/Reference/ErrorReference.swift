@@ -1,6 +1,10 @@
 /// Generates docs/reference/errors.md: every error and warning code.
-package enum ErrorReference {
-    package static var text: String {
+package struct ErrorReference {
+    private let registry: BindingRegistry
+
+    package init(_ registry: BindingRegistry) { self.registry = registry }
+
+    package var text: String {
         var lines = [
             "# Error codes", "",
             "Generated from the descriptions in the program by `make docs`. `pushhost explain CODE` shows the same in a terminal. "
@@ -15,14 +19,16 @@ package enum ErrorReference {
         return lines.dropLast().joined(separator: "\n") + "\n"
     }
 
-    private static func section(_ error: ErrorDescription) -> [String] {
+    private func section(_ error: ErrorDescription) -> [String] {
         var lines = [
-            "### <a id=\"\(anchor(error.code))\"></a>\(error.code)", "", error.summary.markdown, "", "**When.** \(error.occasion.markdown)",
+            "### <a id=\"\(Self.anchor(error.code))\"></a>\(error.code)", "", error.summary.markdown, "",
+            "**When.** \(error.occasion.markdown)",
             "",
             "**What to do.** \(error.cure.markdown)", "", "**The run.** \(error.consequences.joined(separator: " "))", "",
         ]
-        if !error.bindings.isEmpty {
-            let links = error.bindings.map { "[`\($0.name)`](lua.md#\(LuaReference.anchor($0)))" }
+        let bindings = registry.bindings(raising: error.code)
+        if !bindings.isEmpty {
+            let links = bindings.map { "[`\($0.name)`](lua.md#\(LuaReference.anchor($0)))" }
             lines += ["**Raised by** \(links.joined(separator: ", ")).", ""]
         }
         if let example = error.example {

@@ -1,6 +1,10 @@
 /// Generates docs/reference/lua.md: every function of the `push` module, and every type that they return.
-package enum LuaReference {
-    package static var text: String {
+package struct LuaReference {
+    private let registry: BindingRegistry
+
+    package init(_ registry: BindingRegistry) { self.registry = registry }
+
+    package var text: String {
         var lines = [
             "# The push module", "",
             "Generated from the descriptions in the program by `make docs`. `pushhost explain NAME` shows the same in a terminal. "
@@ -10,20 +14,20 @@ package enum LuaReference {
                 + "its value may be passed without a table: `push.device \"ana\"`.", "",
         ]
         for group in groups {
-            let links = group.bindings.map { "[`\($0.name)`](#\(anchor($0)))" }
+            let links = group.bindings.map { "[`\($0.name)`](#\(Self.anchor($0)))" }
             lines.append("- **\(group.title)**: \(links.joined(separator: ", "))")
         }
-        let types = BindingRegistry.types.map { "[`\($0.name)`](#\(anchor($0)))" }
+        let types = registry.types.map { "[`\($0.name)`](#\(Self.anchor($0)))" }
         lines += ["- **Types**: \(types.joined(separator: ", "))", ""]
         for group in groups { lines += ["## \(group.title)", ""] + group.bindings.flatMap(section) }
-        lines += ["## Types", ""] + BindingRegistry.types.flatMap(section)
+        lines += ["## Types", ""] + registry.types.flatMap(section)
         return lines.dropLast().joined(separator: "\n") + "\n"
     }
 
     /// Functions by namespace or handle, in the order of the registry.
-    private static let groups: [(title: String, bindings: [Binding])] = {
+    private var groups: [(title: String, bindings: [Binding])] {
         var groups: [(title: String, bindings: [Binding])] = []
-        for binding in BindingRegistry.all {
+        for binding in registry.bindings {
             let title = binding.receiver.map { "Methods of a \($0)" } ?? binding.space ?? "push"
             if let place = groups.firstIndex(where: { $0.title == title }) {
                 groups[place].bindings.append(binding)
@@ -32,10 +36,10 @@ package enum LuaReference {
             }
         }
         return groups
-    }()
+    }
 
-    private static func section(_ binding: Binding) -> [String] {
-        var lines = ["### <a id=\"\(anchor(binding))\"></a>\(binding.name)", "", binding.summary.markdown, ""]
+    private func section(_ binding: Binding) -> [String] {
+        var lines = ["### <a id=\"\(Self.anchor(binding))\"></a>\(binding.name)", "", binding.summary.markdown, ""]
         let returns = binding.returns.map { " → \(linked($0.type))" } ?? ""
         lines += ["`\(binding.signature)`\(returns)", ""]
         if !binding.parameters.isEmpty {
@@ -54,8 +58,8 @@ package enum LuaReference {
         return lines
     }
 
-    private static func section(_ type: TypeDescription) -> [String] {
-        var lines = ["### <a id=\"\(anchor(type))\"></a>\(type.name)", "", type.summary.markdown, ""]
+    private func section(_ type: TypeDescription) -> [String] {
+        var lines = ["### <a id=\"\(Self.anchor(type))\"></a>\(type.name)", "", type.summary.markdown, ""]
         if !type.fields.isEmpty {
             lines += ["| field | type | meaning |", "|---|---|---|"]
             for field in type.fields {
@@ -64,8 +68,8 @@ package enum LuaReference {
             lines.append("")
         }
         if !type.values.isEmpty { lines += [type.values.map { "`\"\($0)\"`" }.joined(separator: ", "), ""] }
-        if !type.methods.isEmpty {
-            let links = type.methods.map { "[`\($0.name)`](#\(anchor($0)))" }
+        if !registry.methods(of: type).isEmpty {
+            let links = registry.methods(of: type).map { "[`\($0.name)`](#\(Self.anchor($0)))" }
             lines += ["Methods: \(links.joined(separator: ", "))", ""]
         }
         return lines
@@ -77,11 +81,11 @@ package enum LuaReference {
     static func anchor(_ type: TypeDescription) -> String { "type-\(type.shortName.lowercased())" }
 
     /// A type in code style, with a link if it mentions exactly one type of the module.
-    private static func linked(_ text: String) -> String {
+    private func linked(_ text: String) -> String {
         let code = "`\(text.replacing("|", with: "\\|"))`"
-        let names = Binding.Returns(type: text, summary: "").names.compactMap(BindingRegistry.type(named:))
+        let names = Binding.Returns(type: text, summary: "").names.compactMap { registry.type(named: $0) }
         guard let name = names.first, names.count == 1 else { return code }
-        return "[\(code)](#\(anchor(name)))"
+        return "[\(code)](#\(Self.anchor(name)))"
     }
 }
 

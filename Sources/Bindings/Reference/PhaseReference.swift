@@ -1,7 +1,11 @@
 import PushModel
 
 /// Generates docs/reference/phases.md: when plugins are called, their arguments, allowed answers and allowed calls.
-package enum PhaseReference {
+package struct PhaseReference {
+    private let registry: BindingRegistry
+
+    package init(_ registry: BindingRegistry) { self.registry = registry }
+
     package struct Entry: Sendable {
         package var phase: ScriptPhase
         /// When the phase occurs.
@@ -43,25 +47,25 @@ package enum PhaseReference {
         }
     }
 
-    package static var text: String {
+    package var text: String {
         var lines = [
             "# Phases of plugins", "",
             "Generated from the descriptions in the program by `make docs`. See also the [guide](../how-to/plugins.md).",
             "", "| phase | when | gets | the hub waits |", "|---|---|---|---|",
         ]
-        for entry in entries {
+        for entry in Self.entries {
             let gets = entry.argument.map { "[`\($0.name)`](lua.md#\(LuaReference.anchor($0)))" } ?? ""
             lines.append(
-                "| [`\(entry.phase.name)`](#\(anchor(entry))) | \(entry.summary.markdown) | \(gets) | \(entry.waits ? "yes" : "no") |")
+                "| [`\(entry.phase.name)`](#\(Self.anchor(entry))) | \(entry.summary.markdown) | \(gets) | \(entry.waits ? "yes" : "no") |")
         }
         lines.append("")
-        for entry in entries { lines += section(entry) }
-        lines += capabilities
+        for entry in Self.entries { lines += section(entry) }
+        lines += Self.capabilities
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private static func section(_ entry: Entry) -> [String] {
-        var lines = ["## <a id=\"\(anchor(entry))\"></a>\(entry.phase.name)", "", entry.summary.markdown, ""]
+    private func section(_ entry: Entry) -> [String] {
+        var lines = ["## <a id=\"\(Self.anchor(entry))\"></a>\(entry.phase.name)", "", entry.summary.markdown, ""]
         if let answer = entry.answer {
             lines += [answer.summary.markdown, "", "| key | type | meaning |", "|---|---|---|"]
             for parameter in answer.parameters {
@@ -70,7 +74,7 @@ package enum PhaseReference {
             }
             lines += ["", "```lua", answer.example, "```", ""]
         }
-        let allowed = BindingRegistry.all.filter { $0.phases.contains(entry.phase) }
+        let allowed = registry.bindings.filter { $0.conditions.phases.contains(entry.phase) }
         let links = allowed.map { "[`\($0.name)`](lua.md#\(LuaReference.anchor($0)))" }
         return lines + ["May call: \(links.joined(separator: ", "))", ""]
     }

@@ -50,7 +50,7 @@ struct ArgumentCheck<Value: ArgumentValue> {
                 fail("args.missing", "\(binding.name) needs \"\(parameter.name)\"", hint: parameter.cure)
             }
         }
-        guard mistakes.isEmpty, self.isWhole, let constraint = binding.constraint else { return }
+        guard mistakes.isEmpty, self.isWhole, let constraint = binding.takes.constraint else { return }
         do throws(LuaError) {
             try constraint(Set(values.keys), binding.name)
         } catch {
@@ -60,7 +60,7 @@ struct ArgumentCheck<Value: ArgumentValue> {
     }
 
     /// Whether the constraint holds for some combination of the arguments that may be nil.
-    private func canHold(_ constraint: Binding.Constraint) -> Bool {
+    private func canHold(_ constraint: CallForm.Constraint) -> Bool {
         let doubtful = values.filter { $0.value.canBeNil }.keys.sorted()
         let certain = Set(values.keys).subtracting(doubtful)
         guard doubtful.count <= 8 else { return true }

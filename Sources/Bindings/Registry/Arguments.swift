@@ -53,7 +53,7 @@ package struct Arguments: Sendable {
                 try read(place, &reader, named: "argument \(single + 1).\(parameters[place].name)")
             }
         }
-        if let constraint = binding.constraint {
+        if let constraint = binding.takes.constraint {
             do throws(LuaError) {
                 try constraint(Set(parameters.indices.filter { values[$0] != nil }.map { parameters[$0].name }), binding.name)
             } catch {

@@ -6,35 +6,15 @@ package struct Binding: Sendable {
     package var name: String
     /// One sentence for help and reference.
     package var summary: String
-    package var parameters: [Parameter]
-    package var style: Style
+    /// How it is called.
+    package var takes: CallForm
     package var returns: Returns?
+    /// When it may be called.
+    package var conditions: CallConditions
     /// Codes of errors that it can raise, besides misuse.
     package var errors: [String]
-    /// A feature that the target must have. Without it the call raises `target.unsupported`.
-    package var needs: TargetFeature?
-    /// Phases in which it may be called. In other phases it raises `phase.not_allowed`.
-    package var phases: Set<ScriptPhase>
-    /// The capability that a plugin needs for it.
-    package var capability: Capability.Kind?
     package var example: String
-    /// Checks which keys may be combined.
-    package var constraint: Constraint?
     package var body: Body
-
-    /// Throws an error if a call with exactly these keys is invalid. `name` is the name of the called binding.
-    package typealias Constraint = @Sendable (_ keys: Set<String>, _ name: String) throws(LuaError) -> Void
-
-    package enum Style: Sendable {
-        /// One table with named keys.
-        case table
-        /// Values in parameter order.
-        case positional
-        /// The first parameter as a value, then one table with the others.
-        case leading
-        /// A value to read, not a function.
-        case value
-    }
 
     package struct Returns: Sendable {
         package var type: String
@@ -50,23 +30,22 @@ package struct Binding: Sendable {
     }
 
     package init(
-        _ name: String, _ summary: String, style: Style = .positional, parameters: [Parameter] = [],
-        returns: Returns? = nil, needs: TargetFeature? = nil, phases: Set<ScriptPhase> = [.flow], capability: Capability.Kind? = nil,
-        errors: [String] = [], example: String, constraint: Constraint? = nil, body: Body
+        _ name: String, _ summary: String, takes: CallForm = .positional([]), returns: Returns? = nil,
+        when conditions: CallConditions = .in(),
+        errors: [String] = [], example: String, body: Body
     ) {
         self.name = name
         self.summary = summary
-        self.style = style
-        self.parameters = parameters
+        self.takes = takes
         self.returns = returns
-        self.needs = needs
-        self.phases = phases
-        self.capability = capability
-        self.errors = errors + (needs == nil ? [] : ["target.unsupported"])
+        self.conditions = conditions
+        self.errors = errors + (conditions.needs == nil ? [] : ["target.unsupported"])
         self.example = example
-        self.constraint = constraint
         self.body = body
     }
+
+    package var parameters: [Parameter] { takes.parameters }
+    package var style: CallForm.Style { takes.style }
 
     /// The handle before the colon: `session` for `session:register`.
     package var receiver: String? {
@@ -94,38 +73,5 @@ package struct Binding: Sendable {
 extension Binding.Returns: ExpressibleByStringLiteral {
     package init(stringLiteral value: String) {
         self.init(type: value)
-    }
-}
-
-package struct Parameter: Sendable {
-    package var name: String
-    package var type: ParameterType
-    package var isRequired: Bool
-    /// The meaning of the parameter. Also the hint when it is missing.
-    package var summary: String
-    /// Names that people write by mistake instead of this one.
-    package var mistakenFor: [String]
-    /// A check of the value that `pushhost check` can make before any run.
-    package var rule: Rule?
-
-    /// Throws the error that the call itself would raise for a value of the right type.
-    package typealias Rule = @Sendable (_ value: LuaValue) throws -> Void
-
-    func ruled(by rule: @escaping Rule) -> Parameter {
-        var parameter = self
-        parameter.rule = rule
-        return parameter
-    }
-
-    package static func required(
-        _ name: String, _ type: ParameterType, _ summary: String, mistakenFor: [String] = []
-    ) -> Parameter {
-        Parameter(name: name, type: type, isRequired: true, summary: summary, mistakenFor: mistakenFor)
-    }
-
-    package static func optional(
-        _ name: String, _ type: ParameterType, _ summary: String, mistakenFor: [String] = []
-    ) -> Parameter {
-        Parameter(name: name, type: type, isRequired: false, summary: summary, mistakenFor: mistakenFor)
     }
 }

@@ -1,50 +1,53 @@
-/// All bindings in the order of the reference. Argument checks, help, stubs and reference are generated from this list.
-package enum BindingRegistry {
-    /// The built-in bindings and those that the program has added.
-    package static let all: [Binding] = builtIn + NativeExtensions.bindings
+import Lua
 
-    static let builtIn: [Binding] =
-        [
-            .args, .caller, .account, .login, .register, .subscribe, .unsubscribe, .send, .plan, .schedule, .cancel, .outcome, .trace,
-            .everyone,
-            .install, .installation, .installations, .patch, .uninstall,
-            .fetchSecurePayload, .sessionRegister, .registerCurrentUser, .sessionSend, .sendSecure, .sessionFetchSecurePayload,
-            .revokeSecurePayload, .secureReads, .logout,
-            .device, .devices, .findDevice, .inbox, .waitFor, .onPush, .nextPush, .show, .handle, .storage, .storageRead, .storageWrite,
-            .categories,
-        ] + Binding.deviceActions + [
-            .tagUser, .tagDevice, .tagAny, .tagAll, .tagNone, .tagMatch, .tagExplain,
-            .step, .rehearse, .expect, .check, .try, .fail, .run,
-            .describe, .it, .beforeEach, .afterEach, .allowNoTarget,
-            .spawn, .all, .taskAwait, .taskCancel, .sleep,
-            .clockNow, .clockISO, .clockAdvance, .wire, .simulator, .simulatorFail, .simulatorLatency, .simulatorDisconnect,
-            .simulatorRevokeTokens, .simulatorReset,
-            .simulatorReasons, .localeChoose, .localeProperty, .localeProperties, .secret, .sign, .target, .log, .jsonEncode, .jsonDecode,
-            .jsonArray, .jsonNull,
-            .clockLocal, .clockNext, .clockWindow, .clockZones, .testPlugin, .pluginRequest, .pluginLog, .pluginAsked,
-            .config, .http, .kvGet, .kvEntry, .kvPut, .kvDelete, .kvAdd, .kvTake, .kvKeys, .groupCountTags, .groupDevices,
-        ]
+/// The functions and types of the `push` module, in the order of the reference. Argument checks, help, stubs and reference are generated
+/// from them.
+///
+/// A program builds one and hands it to everything that runs, checks or describes scripts. It never changes.
+package final class BindingRegistry: Sendable {
+    package let bindings: [Binding]
+    package let types: [TypeDescription]
+    /// The handles that scripts hold.
+    let handles: [LuaObjectType]
+    private let byName: [String: Binding]
+    /// Call schemas by binding name, computed once for all runs.
+    private let schemas: [String: LuaSchema]
+    /// The names that scripts can use.
+    let names: NameIndex
 
-    private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+    init(_ bindings: [Binding], types: [TypeDescription], handles: [LuaObjectType]) {
+        self.bindings = bindings
+        self.types = types
+        self.handles = handles
+        byName = Dictionary(bindings.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        schemas = byName.mapValues(\.schema)
+        names = NameIndex(bindings, types: types, handles: handles)
+    }
 
-    package static func named(_ name: String) -> Binding? { byName[name] }
-}
+    /// The registry with the functions that a program adds.
+    func adding(_ added: [Binding]) -> BindingRegistry {
+        added.isEmpty ? self : BindingRegistry(bindings + added, types: types, handles: handles)
+    }
 
-extension Binding {
-    static let everyone = Binding(
-        "push.everyone", "The audience of all devices.", style: .value, returns: "push.Everyone",
-        phases: .everywhere, example: "push.send { to = push.everyone, alert = \"We are back\" }", body: .prelude)
+    package func binding(named name: String) -> Binding? { byName[name] }
 
-    static let target = Binding(
-        "push.target", "The target of the flow.", style: .value, returns: "push.Target", phases: .everywhere,
-        example: "print(push.target.name)",
-        body: .prelude)
+    func schema(of binding: Binding) -> LuaSchema? { schemas[binding.name] }
 
-    static let taskAwait = Binding(
-        "task:await", "Waits for a spawned function. Returns its results or raises its error.", returns: "any",
-        phases: .running, example: "local text = push.spawn(function() return \"done\" end):await()", body: .prelude)
+    /// Finds a type by its full or short name: `push.Outcome`, `Outcome`.
+    package func type(named name: String) -> TypeDescription? {
+        types.first { $0.name == name || $0.shortName == name }
+    }
 
-    static let taskCancel = Binding(
-        "task:cancel", "Cancels a spawned function: the call that it waits for raises \"cancelled\".",
-        phases: .running, example: "push.spawn(function() push.sleep \"1h\" end):cancel()", body: .prelude)
+    /// The methods of a type.
+    package func methods(of type: TypeDescription) -> [Binding] {
+        bindings.filter { $0.receiver.map { ParameterType.object($0).annotation } == type.name }
+    }
+
+    /// The bindings that return a type or a list of it.
+    package func sources(of type: TypeDescription) -> [Binding] {
+        bindings.filter { $0.returns?.names.contains(type.name) == true }
+    }
+
+    /// The bindings that can raise an error.
+    package func bindings(raising code: String) -> [Binding] { bindings.filter { $0.errors.contains(code) } }
 }

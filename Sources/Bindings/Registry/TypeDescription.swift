@@ -42,16 +42,6 @@ package struct TypeDescription: Sendable {
 
     /// The name without its prefix: `Outcome` for `push.Outcome`.
     package var shortName: String { String(name.dropFirst("push.".count)) }
-
-    /// The methods of this type.
-    package var methods: [Binding] {
-        BindingRegistry.all.filter { $0.receiver.map { ParameterType.object($0).annotation } == name }
-    }
-
-    /// The bindings that return this type or a list of it.
-    package var sources: [Binding] {
-        BindingRegistry.all.filter { $0.returns?.names.contains(name) == true }
-    }
 }
 
 extension Binding.Returns {

@@ -30,14 +30,13 @@ struct APNsAnswer: Sendable {
         if status == Rejection.labFullStatus, reasonText == Rejection.labFullReason { return .rejected(.labFull) }
         var rejection = Rejection(
             status: status, reason: reasonText, explanation: reason?.explanation ?? explanationOfStatus,
-            outcome: reason?.outcome ?? outcomeOfStatus, isHandleInvalid: isHandleInvalid,
-            invalidSince: isHandleInvalid ? invalidSince : nil, wrongEnvironment: settings.flatMap { reason?.wrongEnvironment(with: $0) },
+            outcome: reason?.outcome ?? outcomeOfStatus, handleFault: handleFault(with: settings),
             scope: reason?.scope ?? .hub, isCredentialBlocked: reason?.isCredentialBlocked ?? false)
         if let ownTopic, let settings, reason?.isAboutTopic == true {
             rejection.explanation =
                 "the apns-topic \"\(ownTopic.excerpt)\" of this send is not \(settings.topic), the app of the hub's credential; correct the topic "
                 + "or the push type, or send through a hub with that app's credential"
-            rejection.wrongEnvironment = nil
+            rejection.handleFault = nil
             // Another device token may belong to this topic.
             rejection.scope = reason == .deviceTokenNotForTopic ? .send : .headers
             // The topic of the request is refused, not the credential.
@@ -46,7 +45,10 @@ struct APNsAnswer: Sendable {
         return (reason?.retry ?? retryOfStatus).verdict(rejection, retryAfter: retryAfter)
     }
 
-    private var isHandleInvalid: Bool { reason.map(\.isHandleInvalid) ?? (status == 410) }
+    private func handleFault(with settings: APNsSettings?) -> HandleFault? {
+        if reason.map(\.isHandleInvalid) ?? (status == 410) { return .invalid(since: invalidSince) }
+        return settings.flatMap { reason?.wrongEnvironment(with: $0) }.map { .wrongEnvironment(advice: $0) }
+    }
 
     // MARK: - Fallbacks by status, for unknown reasons
 

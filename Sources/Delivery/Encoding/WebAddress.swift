@@ -33,6 +33,12 @@ package struct WebAddress: Sendable, Hashable {
     }
 
     package var authority: String { port.map { "\(host):\($0)" } ?? host }
+
+    /// Scheme and host, with the port unless it is the scheme's default (RFC 6454, section 6.1).
+    package var origin: String {
+        let isDefault = port == nil || port == (scheme == "https" ? 443 : 80)
+        return isDefault ? "\(scheme)://\(host)" : "\(scheme)://\(authority)"
+    }
 }
 
 extension UInt8 {

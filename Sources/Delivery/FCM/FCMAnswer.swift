@@ -46,7 +46,7 @@ struct FCMAnswer: Sendable {
         let rejection = Rejection(
             status: status, reason: fcmCode ?? code ?? "HTTP \(status)",
             explanation: explanation(reason),
-            outcome: isTokenFaulty ? .badChannel : reason?.outcome ?? outcomeOfStatus, isHandleInvalid: isDead,
+            outcome: isTokenFaulty ? .badChannel : reason?.outcome ?? outcomeOfStatus, handleFault: isDead ? .invalid() : nil,
             scope: status == 400 ? .send : .hub)
         return (reason?.retry ?? retryOfStatus).verdict(rejection, retryAfter: retryAfter)
     }

@@ -176,7 +176,7 @@ final class ConnectionPool {
 
     /// Rejects waiting pushes if open connections start none for too long: the peer allows no streams, or does not read.
     private func rejectOverdue(_ now: NIODeadline) {
-        let last = handlers.reduce(waitingSince) { max($0, $1.lastBegun) }
+        let last = handlers.reduce(waitingSince) { max($0, $1.times.lastBegun) }
         if !queue.isEmpty, !isDialing, pause == nil, now - last > TimeAmount(limits.answer) { queue.refuseAll(.overdue) }
     }
 

@@ -16,22 +16,27 @@ enum CodecFailure: Error {
     case library(Int)
 }
 
-/// The client side of an HTTP/2 connection, without I/O. Confined to one handler.
-protocol PushCodec: AnyObject {
+/// The streams on the client side of an HTTP/2 connection. Confined to one handler.
+protocol StreamCodec: AnyObject {
     /// The peer's limit of concurrent streams: 1 until it sends SETTINGS, then its latest value.
     var peerLimit: Int { get }
-    /// Whether nothing is left to read or write.
-    var isFinished: Bool { get }
 
     /// Swaps the recorded events with an empty list.
     func exchangeEvents(with other: inout [CodecEvent])
     /// Starts the request of the ticket in the slot.
     func submit(_ slot: Int32) throws(CodecFailure)
+    /// Cancels a stream whose request was released.
+    func cancel(stream: Int32)
+}
+
+/// The client side of an HTTP/2 connection, without I/O. Confined to one handler.
+protocol PushCodec: StreamCodec {
+    /// Whether nothing is left to read or write.
+    var isFinished: Bool { get }
+
     func receive(_ bytes: UnsafeRawBufferPointer) throws(CodecFailure)
     /// Writes frames until none is left, or until `out` has `limit` bytes or more.
     func write(to out: inout ByteBuffer, limit: Int) throws(CodecFailure)
-    /// Cancels a stream whose request was released.
-    func cancel(stream: Int32)
     func ping()
     /// Sends GOAWAY: no more streams follow.
     func goAway()

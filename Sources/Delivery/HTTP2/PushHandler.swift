@@ -30,7 +30,6 @@ final class PushHandler: ChannelInboundHandler {
     let slots: StreamSlots
     let codec: any PushCodec
     private let window: CongestionWindow
-    let limits: HTTP2Limits
     private let admit: (ChannelHandlerContext) -> String?
     weak var owner: (any PushHandlerOwner)?
 
@@ -43,16 +42,12 @@ final class PushHandler: ChannelInboundHandler {
     private let breaks: Int
     /// Whether this side ends the connection.
     var isOurEnd = false
-    var tick: UInt32 = 0
     var context: ChannelHandlerContext?
     private var out = ByteBuffer()
     private var spareEvents: [CodecEvent] = []
     private var isReading = false
     private var isPumping = false
-    var connectingSince = NIODeadline.uptimeNanoseconds(0)
-    var lastHeard = NIODeadline.uptimeNanoseconds(0)
-    var lastBegun = NIODeadline.uptimeNanoseconds(0)
-    var pingSent: NIODeadline?
+    private(set) var times: ConnectionTimes
 
     /// Number of bytes written at a time.
     private static let flushSize = 256 * 1024
@@ -67,7 +62,7 @@ final class PushHandler: ChannelInboundHandler {
         self.codec = codec
         self.window = window
         breaks = window.breaks
-        self.limits = limits
+        times = ConnectionTimes(limits: limits)
         self.admit = admit
     }
 
@@ -81,7 +76,7 @@ final class PushHandler: ChannelInboundHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        connectingSince = context.eventLoop.now
+        times.connectingSince = context.eventLoop.now
         out.reserveCapacity(64 * 1024)
     }
 
@@ -101,7 +96,7 @@ final class PushHandler: ChannelInboundHandler {
                 cut(objection)
             } else {
                 phase = .open
-                (lastHeard, lastBegun) = (context.eventLoop.now, context.eventLoop.now)
+                (times.lastHeard, times.lastBegun) = (context.eventLoop.now, context.eventLoop.now)
                 pump()
             }
         }
@@ -111,8 +106,8 @@ final class PushHandler: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard phase == .open || phase == .draining else { return }
         isReading = true
-        lastHeard = context.eventLoop.now
-        pingSent = nil
+        times.lastHeard = context.eventLoop.now
+        times.pingSent = nil
         do throws(CodecFailure) {
             try receive(unwrapInboundIn(data))
             settle()
@@ -179,9 +174,9 @@ final class PushHandler: ChannelInboundHandler {
 
     private func begin(_ now: NIODeadline) {
         var room = room
-        if room > 0, !queue.isEmpty { lastBegun = now }
+        if room > 0, !queue.isEmpty { times.lastBegun = now }
         while room > 0, let ticket = queue.next() {
-            let slot = slots.take(ticket, tick: tick)
+            let slot = slots.take(ticket, tick: times.tick)
             do throws(CodecFailure) {
                 try codec.submit(slot)
             } catch {
@@ -208,7 +203,7 @@ final class PushHandler: ChannelInboundHandler {
                 // An earlier event of this batch may have released the slot.
                 if slots.place(slot, of: stream) != nil { settle(slot, code: code) }
             case .goAway(let said): drain("the service closed the connection: \(said)")
-            case .alive: pingSent = nil
+            case .alive: times.pingSent = nil
             }
         }
         let hasSeen = !events.isEmpty
@@ -229,6 +224,47 @@ final class PushHandler: ChannelInboundHandler {
         } else {
             ticket.job.settle(ticket.index, isEnded ? .unknown(.reset(code)) : .notSent(.reset(code)))
         }
+    }
+
+    // MARK: - Timeouts
+
+    /// Called about once per `interval`. All times are those of the event loop.
+    func tick(_ now: NIODeadline, interval: TimeAmount) {
+        times.tick &+= 1
+        switch phase {
+        case .connecting:
+            if times.isHandshakeOverdue(now) { cut("the TLS handshake timed out") }
+        case .open, .draining:
+            endOverdue(after: times.ticksPerAnswer(interval))
+            switch times.checkLife(now) {
+            case .alive: break
+            case .silent: codec.ping()
+            case .dead: cut("the connection did not answer a PING")
+            }
+            if phase == .open, slots.live == 0, times.isIdle(now) { closeGracefully("the connection was idle for too long") }
+            pump()
+        case .ended: break
+        }
+    }
+
+    /// Scans all slots: once a second for a thousand slots costs less than to keep them sorted by time.
+    private func endOverdue(after ticks: UInt32) {
+        for slot in slots.liveSlots where times.tick &- slots[slot].pointee.begun > ticks {
+            let (stream, isEnded) = (slots[slot].pointee.stream, slots[slot].pointee.isEnded)
+            let ticket = slots.release(slot)
+            codec.cancel(stream: stream)
+            ticket.job.settle(ticket.index, isEnded ? .unknown(.overdue) : .notSent(.overdue))
+        }
+    }
+
+    // MARK: - End
+
+    /// Closes the connection gracefully: pushes in flight are answered first.
+    func closeGracefully(_ why: String) {
+        isOurEnd = true
+        guard phase != .connecting else { return cut(why) }
+        drain(why)
+        pump()
     }
 
     /// Marks the job as cancelled: pushes of it that come back are not sent again.

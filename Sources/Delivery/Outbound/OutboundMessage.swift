@@ -101,7 +101,8 @@ struct OutboundMessage: Sendable {
 
     /// Returns the request that a redirect asks for (RFC 9110, section 15.4). Throws `http.redirects`.
     func redirected(_ status: Int, to location: String) throws(PushError) -> OutboundMessage {
-        guard location.utf8.count <= Self.maximumURL, let target = address.resolving(location), target.hasHostName else {
+        guard location.utf8.count <= Self.maximumURL, let target = URIReference(location).resolved(against: address), target.hasHostName
+        else {
             throw .outboundRedirect(place, "it redirects to an invalid address", hint: "report this to the server's operator")
         }
         guard address.scheme == "http" || target.scheme == "https" else {

@@ -91,8 +91,10 @@ package final class RecordingTransport: PushTransport, WireTap {
         let responseBody = mask.applyToResponse(response?.body ?? [])
         let responseHeaders = mask.apply(to: response?.headers ?? HTTPFields())
         return WireExchange(
-            service: service(request), time: time, method: request.method.rawValue, authority: request.authority ?? "",
-            path: request.path ?? "", requestHeaders: requestHeaders, requestBody: requestBody,
-            status: response?.status.code ?? 0, responseHeaders: responseHeaders, responseBody: responseBody)
+            service: service(request), time: time,
+            request: WireRequest(
+                method: request.method.rawValue, authority: request.authority ?? "", path: request.path ?? "", headers: requestHeaders,
+                body: requestBody), response: WireResponse(status: response?.status.code ?? 0, headers: responseHeaders, body: responseBody)
+        )
     }
 }

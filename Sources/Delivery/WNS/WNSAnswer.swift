@@ -35,7 +35,7 @@ struct WNSAnswer: Sendable {
         let rejection = Rejection(
             status: status, reason: reason?.rawValue ?? "HTTP \(status)",
             explanation: description.map { "\(text) (\($0))" } ?? text, outcome: reason?.outcome ?? outcomeOfStatus,
-            isHandleInvalid: reason?.isHandleInvalid ?? false, scope: reason == .badRequest ? .send : .hub)
+            handleFault: reason?.isHandleInvalid == true ? .invalid() : nil, scope: reason == .badRequest ? .send : .hub)
         return (reason?.retry ?? retryOfStatus).verdict(rejection, retryAfter: retryAfter)
     }
 

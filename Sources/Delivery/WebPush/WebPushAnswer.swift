@@ -42,7 +42,7 @@ struct WebPushAnswer: Sendable {
         let rejection = Rejection(
             status: status, reason: word ?? reason?.rawValue ?? "HTTP \(status)",
             explanation: said.isEmpty ? text : "\(text) (\(said))", outcome: reason?.outcome ?? outcomeOfStatus,
-            isHandleInvalid: reason?.isHandleInvalid ?? false, wrongEnvironment: reason?.wrongEnvironment,
+            handleFault: reason?.handleFault,
             scope: scope(hasOwnHeaders: hasOwnHeaders))
         return (reason?.retry ?? (status >= 500 ? .later() : .never)).verdict(rejection, retryAfter: retryAfter)
     }

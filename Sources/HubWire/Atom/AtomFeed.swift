@@ -2,6 +2,9 @@ import PushModel
 
 /// An Atom feed: a list of registrations, hubs or jobs.
 package struct AtomFeed: Sendable {
+    /// Maximum size in bytes: a page of 100 registrations, each with a template of the largest size allowed.
+    package static let maximumSize = 32 << 20
+
     package static let contentType = "application/atom+xml;type=feed;charset=utf-8"
 
     package var title: String

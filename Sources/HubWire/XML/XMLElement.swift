@@ -1,3 +1,5 @@
+import PushModel
+
 /// An XML element with its content.
 ///
 /// Only local names are compared: clients choose prefixes freely, and no two elements of the protocol differ only in their namespace.
@@ -30,5 +32,21 @@ package struct XMLElement: Sendable, Equatable {
     package func text(of name: String) -> String? {
         guard let child = self[name], !child.isNil else { return nil }
         return child.text
+    }
+}
+
+extension XMLElement {
+    /// Maximum nesting depth of elements.
+    package static let maximumDepth = 32
+    /// Maximum number of elements in a document.
+    package static let maximumCount = 4096
+
+    /// Parses a whole document in UTF-8, UTF-16 or ISO-8859-1, as given by its byte order mark or its declaration. A document type
+    /// declaration is rejected, so that no entity can be defined.
+    ///
+    /// Throws `xml.too_large` (413) for more than `limit` bytes, `xml.invalid` (400) with the position in `details.line` and
+    /// `details.column`, counted from 1.
+    package init(parsing bytes: [UInt8], limit: Int) throws(PushError) {
+        self = try XMLTreeParser.element(bytes, limit: limit)
     }
 }

@@ -1,189 +1,239 @@
-/// Visits a script in the order of Lua's compiler and resolves each name.
+/// Visits a script in the order of Lua's compiler.
+///
+/// It counts the registers of expressions as Lua's code generator does (lcode.c), which rejects functions that need too many.
 struct ScopeWalk {
-    private(set) var scopes: Scopes
-    var functions: [FunctionState] = []
-    /// Variables in scope by name, innermost last.
-    private var visible: [String: [Int]] = [:]
+    private var names: NameResolver
 
     init(_ scopes: Scopes) {
-        self.scopes = scopes
+        names = NameResolver(scopes)
     }
+
+    var scopes: Scopes { names.scopes }
 
     mutating func script(_ block: Block) throws(SyntaxError) {
-        functions.append(FunctionState(isVariadic: true))
-        functions[0].upvalues = [Self.environment]
-        functions[0].enterBlock(isLoop: false)
+        names.enterScript()
         try statements(block)
-        try leaveBlock()
+        try names.leaveBlock()
     }
 
-    // MARK: - Variables
+    // MARK: - Statements
 
-    private static let environment = -1
-
-    var registers: Int { functions[functions.count - 1].registers }
-
-    mutating func change(_ body: (inout FunctionState) -> Void) { body(&functions[functions.count - 1]) }
-
-    mutating func declare(
-        _ name: Name, _ role: Scopes.Variable.Role, attribute: LocalName.Attribute? = nil, isCompileTimeConstant: Bool = false
-    ) {
-        let place = scopes.declare(
-            Scopes.Variable(
-                name: name.text, declaration: name.range, role: role, attribute: attribute,
-                isCompileTimeConstant: isCompileTimeConstant, level: functions.count - 1))
-        visible[name.text, default: []].append(place)
-        change { function in
-            function.locals.append(place)
-            if !isCompileTimeConstant { function.registers += 1 }
-        }
-    }
-
-    /// Declares the control variables of a loop, which the script cannot name.
-    mutating func declareHidden(_ count: Int) {
-        change { function in
-            function.locals += Array(repeating: nil, count: count)
-            function.registers += count
-        }
-    }
-
-    mutating func requireCapacity(forLocals count: Int, at range: Range<Int>) throws(SyntaxError) {
-        guard functions[functions.count - 1].locals.count + count > FunctionState.maximumLocals else { return }
-        throw SyntaxError(
-            "a function can have \(FunctionState.maximumLocals) locals at a time", hint: "put some of them into a table, or into do … end",
-            at: range)
-    }
-
-    mutating func resolve(_ name: Name) throws(SyntaxError) {
-        guard let place = visible[name.text]?.last else {
-            let environment = visible["_ENV"]?.last
-            scopes.note(environment == nil ? .global : .environment, at: name)
-            return try use(environment, at: name)
-        }
-        scopes.note(.variable(place), at: name)
-        try use(place, at: name)
-    }
-
-    /// Records the use of a variable; nil is the table of globals.
-    private mutating func use(_ place: Int?, at name: Name) throws(SyntaxError) {
-        let variable = place.map { scopes.variables[$0] }
-        if variable?.isCompileTimeConstant == true { return }
-        let key = place ?? Self.environment
-        for level in stride(from: functions.count - 1, to: variable?.level ?? -1, by: -1) {
-            guard functions[level].upvalues.insert(key).inserted else { return }
-            guard functions[level].upvalues.count <= FunctionState.maximumUpvalues else {
-                throw SyntaxError(
-                    "a function can use \(FunctionState.maximumUpvalues) locals of the functions around it",
-                    hint: "put some of them into a table",
-                    at: name.range)
+    mutating func statements(_ block: Block, isRepeated: Bool = false) throws(SyntaxError) {
+        for (place, statement) in block.statements.enumerated() {
+            switch statement.kind {
+            case .label(let name):
+                // The condition of a `repeat` still sees the locals of its block.
+                let isLast = !isRepeated && block.statements[(place + 1)...].allSatisfy(\.isIdle)
+                try names.label(name, isLast: isLast)
+            default: try visit(statement)
             }
         }
     }
 
-    /// Records an assignment. Throws if the variable is a constant.
-    mutating func assign(to name: Name) throws(SyntaxError) {
-        try resolve(name)
-        if case .variable(let place)? = scopes.reference(at: name.range.lowerBound),
-            let attribute = scopes.variables[place].attribute
-        {
-            throw SyntaxError(
-                "\"\(name.text)\" is <\(attribute.rawValue)>: nothing else can be assigned to it",
-                hint: "declare it without <\(attribute.rawValue)>, or use another name", at: name.range)
-        }
-        scopes.noteAssignment(to: name)
+    mutating func block(_ block: Block, isLoop: Bool = false) throws(SyntaxError) {
+        names.enterBlock(isLoop: isLoop)
+        try statements(block)
+        try names.leaveBlock()
     }
 
-    /// Whether the compiler knows the value (`luaK_exp2const`). Constant folding covers only the common cases.
-    func isConstant(_ value: Expression) -> Bool {
-        switch value.kind {
-        case .nil, .true, .false, .integer, .number, .string: return true
-        case .parenthesized(let inner): return isConstant(inner)
-        case .unary(.minus, let inner), .unary(.complement, let inner): return isNumeral(inner)
-        case .name:
-            guard case .variable(let place)? = scopes.reference(at: value.range.lowerBound) else { return false }
-            return scopes.variables[place].isCompileTimeConstant
-        default: return false
-        }
-    }
-
-    private func isNumeral(_ value: Expression) -> Bool {
-        switch value.kind {
-        case .integer, .number: true
-        case .parenthesized(let inner): isNumeral(inner)
-        default: false
-        }
-    }
-
-    func isLocal(_ value: Expression) -> Bool {
-        guard case .name = value.kind, case .variable(let place)? = scopes.reference(at: value.range.lowerBound) else { return false }
-        return scopes.variables[place].level == functions.count - 1
-    }
-
-    // MARK: - Blocks and labels
-
-    mutating func enterBlock(isLoop: Bool = false) { change { $0.enterBlock(isLoop: isLoop) } }
-
-    mutating func leaveBlock() throws(SyntaxError) {
-        let last = functions.count - 1
-        let first = functions[last].blocks.last?.locals ?? 0
-        for case let place? in functions[last].locals[first...] {
-            visible[scopes.variables[place].name]?.removeLast()
-        }
-        guard let jump = functions[last].leaveBlock() else { return }
-        guard let name = jump.name else {
-            throw SyntaxError("this \"break\" is not in a loop", hint: "to return from a function, write return", at: jump.range)
-        }
-        throw SyntaxError(
-            "there is no label \"\(name)\" for this \"goto\"",
-            hint: name == "continue"
-                ? "put ::continue:: as the last line of the loop"
-                : "put the label ::\(name):: into the same block or an enclosing one of the same function", at: jump.range)
-    }
-
-    mutating func jump(to name: String?, at range: Range<Int>) {
-        change { function in
-            if let name, function.label(named: name) != nil { return }
-            let jump = FunctionState.Jump(name: name, range: range, locals: function.locals.count)
-            function.blocks[function.blocks.count - 1].jumps.append(jump)
+    private mutating func visit(_ statement: Statement) throws(SyntaxError) {
+        switch statement.kind {
+        case .empty, .label: break
+        case .local(let names, let values): try local(names, values)
+        case .assignment(let targets, let values): try assignment(targets, values)
+        case .call(let call): try visit(call, at: names.registers)
+        case .do(let block): try self.block(block)
+        case .while(let condition, let block):
+            try visit(condition, at: names.registers)
+            try self.block(block, isLoop: true)
+        case .repeat(let block, let condition):
+            names.enterBlock(isLoop: true)
+            names.enterBlock()
+            try statements(block, isRepeated: true)
+            try visit(condition, at: names.registers)
+            try names.leaveBlock()
+            try names.leaveBlock()
+        case .if(let branches, let otherwise):
+            for branch in branches {
+                try visit(branch.condition, at: names.registers)
+                try block(branch.block)
+            }
+            if let otherwise { try block(otherwise) }
+        case .numericFor(let name, let values, let block): try loop([name], values, hidden: 3, block, at: statement.range)
+        case .genericFor(let names, let values, let block): try loop(names, values, hidden: 4, block, at: statement.range)
+        case .function(let name, let body):
+            if name.fields.isEmpty { try names.assign(to: name.first) } else { try names.resolve(name.first) }
+            try function(body)
+        case .localFunction(let name, let body):
+            try names.requireCapacity(forLocals: 1, at: name.range)
+            names.declare(name, .function)
+            try demand(names.registers, at: name.range)
+            try function(body)
+        case .goto(let name): names.jump(to: name.text, at: name.range)
+        case .break: names.jump(to: nil, at: statement.range)
+        case .return(let values): try visit(values, at: names.registers)
         }
     }
 
-    /// Declares a label. `isLast`: only labels and semicolons follow in the block, so its locals count as out of scope.
-    mutating func label(_ name: Name, isLast: Bool) throws(SyntaxError) {
-        let last = functions.count - 1
-        let place = functions[last].blocks.count - 1
-        if let other = functions[last].label(named: name.text) {
-            throw SyntaxError(
-                "the label \"\(name.text)\" already exists", hint: "give one of them another name", at: max(name.range, other.range))
+    private mutating func local(_ locals: [LocalName], _ values: [Expression]) throws(SyntaxError) {
+        guard let last = locals.last else { return }
+        try names.requireCapacity(forLocals: locals.count, at: last.name.range)
+        let base = names.registers
+        try visit(values, at: base)
+        let isConstant = locals.count == values.count && last.attribute == .const && values.last.map { names.isConstant($0) } == true
+        try demand(base + locals.count - (isConstant ? 1 : 0), at: last.name.range)
+        for (place, name) in locals.enumerated() {
+            names.declare(
+                name.name, .local, attribute: name.attribute,
+                isCompileTimeConstant: isConstant && place == locals.count - 1)
         }
-        let locals = isLast ? functions[last].blocks[place].locals : functions[last].locals.count
-        let jumps = functions[last].blocks[place].jumps.filter { $0.name == name.text }
-        functions[last].blocks[place].labels[name.text] = FunctionState.Label(range: name.range, locals: locals)
-        functions[last].blocks[place].jumps.removeAll { $0.name == name.text }
-        guard let jump = jumps.first(where: { $0.locals < locals }) else { return }
-        let entered = functions[last].locals[jump.locals].map { scopes.variables[$0].name } ?? "(loop)"
-        throw SyntaxError(
-            "this \"goto\" jumps into the scope of the local \"\(entered)\"",
-            hint: "declare the local before the goto, or put what is between into do … end", at: jump.range)
+    }
+
+    private mutating func assignment(_ targets: [Expression], _ values: [Expression]) throws(SyntaxError) {
+        var base = names.registers
+        for target in targets {
+            if case .name(let name) = target.kind {
+                try names.assign(to: name)
+            } else {
+                try visit(target, at: base)
+                base += heldRegisters(of: target)
+            }
+        }
+        try visit(values, at: base)
+    }
+
+    private mutating func loop(
+        _ variables: [Name], _ values: [Expression], hidden: Int, _ block: Block, at range: Range<Int>
+    ) throws(SyntaxError) {
+        try names.requireCapacity(forLocals: hidden + variables.count, at: variables.last?.range ?? range)
+        let base = names.registers
+        try visit(values, at: base)
+        names.enterBlock(isLoop: true)
+        names.declareHidden(hidden)
+        names.enterBlock()
+        for name in variables { names.declare(name, .loop) }
+        try demand(names.registers, at: range)
+        try self.block(block)
+        try names.leaveBlock()
+        try names.leaveBlock()
     }
 
     // MARK: - Functions
 
     mutating func function(_ body: FunctionBody) throws(SyntaxError) {
-        functions.append(FunctionState(isVariadic: body.isVariadic))
-        enterBlock()
+        names.enterFunction(isVariadic: body.isVariadic)
+        names.enterBlock()
         if body.isMethod {
-            declare(Name(text: "self", range: body.range.lowerBound..<body.range.lowerBound), .receiver)
+            names.declare(Name(text: "self", range: body.range.lowerBound..<body.range.lowerBound), .receiver)
         }
-        try requireCapacity(forLocals: body.parameters.count, at: body.parameters.last?.range ?? body.range)
-        for parameter in body.parameters { declare(parameter, .parameter) }
+        try names.requireCapacity(forLocals: body.parameters.count, at: body.parameters.last?.range ?? body.range)
+        for parameter in body.parameters { names.declare(parameter, .parameter) }
         try statements(body.block)
-        try leaveBlock()
-        functions.removeLast()
+        try names.leaveBlock()
+        names.leaveFunction()
+    }
+
+    // MARK: - Expressions
+
+    mutating func visit(_ values: [Expression], at base: Int) throws(SyntaxError) {
+        for (place, value) in values.enumerated() { try visit(value, at: base + place) }
+    }
+
+    /// Visits an expression whose value is stored in register `base`.
+    mutating func visit(_ value: Expression, at base: Int) throws(SyntaxError) {
+        switch value.kind {
+        case .nil, .true, .false, .integer, .number, .string: break
+        case .varargs:
+            guard names.isVariadic else {
+                throw SyntaxError(
+                    "this function has no ... parameter", hint: "add ... to its parameters", at: value.range)
+            }
+        case .name(let name): try names.resolve(name)
+        case .function(let body): try function(body)
+        case .parenthesized(let inner), .unary(_, let inner): try visit(inner, at: base)
+        case .table(let fields): try visit(fields, at: base)
+        case .operations(let first, let operations):
+            try visit(first, at: base)
+            var left: Expression? = first
+            for operation in operations {
+                try visit(operation.operand, at: base + (holds(left, operation.operator) ? 1 : 0))
+                left = nil
+            }
+        case .suffixed(let first, let suffixes):
+            try visit(first, at: base)
+            var held = names.isLocal(first) ? 0 : 1
+            for suffix in suffixes {
+                switch suffix.kind {
+                case .field: break
+                case .index(let key): try visit(key, at: base + held)
+                case .call(let arguments):
+                    try visit(arguments.values, at: base + 1)
+                    try demand(base + 1 + arguments.values.count, at: suffix.range)
+                case .method(_, let arguments):
+                    try visit(arguments.values, at: base + 2)
+                    try demand(base + 2 + arguments.values.count, at: suffix.range)
+                }
+                held = 1
+            }
+        }
+        try demand(base + 1, at: value.range)
+    }
+
+    private mutating func visit(_ fields: [TableField], at base: Int) throws(SyntaxError) {
+        // List values wait in registers until they are stored, at most fifty at a time.
+        var waiting = 0
+        for field in fields {
+            let next = base + 1 + waiting
+            switch field.key {
+            case .name: try visit(field.value, at: next)
+            case .computed(let key):
+                try visit(key, at: next)
+                try visit(field.value, at: next + (names.isLocal(key) || names.isConstant(key) ? 0 : 1))
+            case .position:
+                if waiting == 50 { waiting = 0 }
+                try visit(field.value, at: base + 1 + waiting)
+                waiting += 1
+            }
+        }
+    }
+
+    /// Whether the left operand occupies a register while the right one is computed. Nil is the result of an earlier operation.
+    private func holds(_ left: Expression?, _ operation: BinaryOperator) -> Bool {
+        switch operation {
+        case .and, .or: return false
+        case .concatenate: return true
+        default:
+            guard let left else { return true }
+            switch left.kind {
+            case .integer, .number: return false
+            case .nil, .true, .false, .string: return operation != .equal && operation != .notEqual
+            default: return !names.isLocal(left)
+            }
+        }
+    }
+
+    /// Number of registers that an indexed target occupies until it is assigned to.
+    func heldRegisters(of target: Expression) -> Int {
+        guard case .suffixed(let first, let suffixes) = target.kind else { return 0 }
+        let table = suffixes.count == 1 && names.isLocal(first) ? 0 : 1
+        guard case .index(let key)? = suffixes.last?.kind else { return table }
+        return table + (names.isLocal(key) || names.isConstant(key) ? 0 : 1)
+    }
+
+    func demand(_ registers: Int, at range: Range<Int>) throws(SyntaxError) {
+        guard registers > FunctionState.maximumRegisters else { return }
+        throw SyntaxError(
+            "this needs more than the \(FunctionState.maximumRegisters) registers of a function",
+            hint: "build long lists in a table, piece by piece", at: range)
     }
 }
 
-/// The range that begins later.
-private func max(_ left: Range<Int>, _ right: Range<Int>) -> Range<Int> {
-    left.lowerBound >= right.lowerBound ? left : right
+extension Statement {
+    /// Whether the statement generates no code.
+    fileprivate var isIdle: Bool {
+        switch kind {
+        case .empty, .label: true
+        default: false
+        }
+    }
 }

@@ -83,7 +83,7 @@ package struct Lexer {
             offset = spelling.endIndex
             return Token(kind: .symbol(symbol), range: start..<offset)
         }
-        throw strange(at: start)
+        throw StrangeCharacter(text: text, start: start).error
     }
 
     private mutating func numeral() throws(SyntaxError) -> Token {

@@ -56,6 +56,9 @@ package struct SourceText: Sendable {
         return String(decoding: bytes[lines[number - 1].range], as: UTF8.self)
     }
 
+    /// The line on which a range begins.
+    func line(of range: Range<Int>) -> Int { line(at: range.lowerBound) }
+
     /// The offset at which a line begins.
     package func start(ofLine number: Int) -> Int {
         lines[min(max(number, 1), lines.count) - 1].range.lowerBound

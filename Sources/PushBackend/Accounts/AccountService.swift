@@ -9,40 +9,34 @@ package actor AccountService {
     package typealias Hashing =
         @Sendable (@escaping @Sendable () throws(PushError) -> [UInt8]) async throws(PushError) -> [UInt8]
 
-    let environment: HubEnvironment
-    let cost: ScryptCost
+    private let environment: HubEnvironment
     /// Whether names without an account can log in with the name as password, as in the tutorials' samples. Off by default.
-    let isTutorialMode: Bool
-    let store: any AccountStore
+    private let isTutorialMode: Bool
+    private let store: any AccountStore & SessionStore
     private let sessionLifetime: Duration
-    private let hashing: Hashing
+    private let hasher: PasswordHasher
+    private let directory: AccountDirectory
     /// The machine's clock, for credentials sent with every request and for login attempts. It runs on where the hub's clock stands still.
-    let wallClock: any HubClock
-    /// The hash that passwords of unknown users are checked against, so that both cases take the same time. No password matches it.
-    private let decoy: PasswordHash
-    private var places = HashingLimiter()
+    private let wallClock: any HubClock
     private var attempts = LoginAttempts()
-    var passes = CredentialSessionCache()
+    private var passes = CredentialSessionCache()
     /// Credentials that are being verified.
-    var proving = KeyedLock<[UInt8]>()
-    /// Random at every start: marks of credentials are valid in this process only.
-    let markKey = SymmetricKey(size: .bits256)
+    private var proving = KeyedLock<[UInt8]>()
 
     /// - Parameter hashing: runs the hashing work; by default on the caller's thread.
     package init(
-        environment: HubEnvironment, store: any AccountStore, cost: ScryptCost, isTutorialMode: Bool = false,
+        environment: HubEnvironment, store: any AccountStore & SessionStore, cost: ScryptCost, isTutorialMode: Bool = false,
         sessionLifetime: Duration = .seconds(12 * 3600), wallClock: (any HubClock)? = nil,
         hashing: @escaping Hashing = { work throws(PushError) in try work() }
     ) throws(PushError) {
         self.environment = environment
         self.store = store
-        self.cost = cost
         self.isTutorialMode = isTutorialMode
         self.sessionLifetime = sessionLifetime
-        self.hashing = hashing
         self.wallClock = wallClock ?? environment.clock
-        let digest = environment.random.bytes(32)
-        decoy = PasswordHash(cost: cost.n, salt: environment.random.bytes(16), digest: digest)
+        let hasher = PasswordHasher(cost: cost, random: environment.random, hashing: hashing)
+        self.hasher = hasher
+        directory = AccountDirectory(store: store, hasher: hasher, environment: environment)
         if isTutorialMode {
             environment.note(
                 .backend,
@@ -53,17 +47,17 @@ package actor AccountService {
     /// Creates the account if it does not exist. An existing account must have the same password. Throws `auth.account_exists` for another
     /// password, `auth.username` and `auth.password` for invalid ones.
     package func ensureAccount(username: String, password: Secret) async throws(PushError) -> AccountState {
-        let user = try Self.tag(of: username)
-        try Self.check(password, of: username)
+        let user = try AccountRules.tag(of: username)
+        try AccountRules.check(password, of: username)
         if try await store.account(user) == nil {
-            let hash = try await hash(of: password)
+            let hash = try await hasher.hash(of: password)
             if try await store.insert(Account(user: user, username: username, hash: hash)) {
                 environment.note(.backend, "account \(username) created")
                 return .created
             }
         }
         if let existing = try await store.account(user) {
-            guard try await isRight(password, existing.hash) else {
+            guard try await hasher.isRight(password, existing.hash) else {
                 throw PushError(
                     "auth.account_exists", "the account \(existing.username) exists with another password",
                     hint: "log in with its password, or choose another name", status: 409)
@@ -125,10 +119,80 @@ package actor AccountService {
         while !Task.isCancelled, try await store.removeExpired(now: environment.clock.now, limit: 1000) == 1000 {}
     }
 
+    // MARK: - Credentials sent with every request
+
+    /// The session for a user name and its password.
+    ///
+    /// Credentials that were verified in the last five minutes are not hashed again from the same address, unless the account has changed.
+    /// Failures at other accounts do not matter. Too many failures at this account from this address reject even verified credentials;
+    /// otherwise another client at the address could go on guessing them.
+    ///
+    /// - Parameters:
+    ///   - header: the credentials as received, by which they are recognized.
+    ///   - address: the address of the client.
+    /// Throws what `login` throws.
+    package func session(
+        header: Secret, username: String, password: Secret, from address: String
+    ) async throws(PushError) -> Session {
+        let mark = passes.mark(of: header, from: address)
+        try refuse(username, from: address)
+        if let session = try await verifiedSession(mark) { return session }
+        // Of several concurrent requests of a client, one verifies the credentials for all.
+        if !proving.take(mark) { await withCheckedContinuation { proving.wait(mark, $0) } }
+        defer { proving.leave(mark) }
+        if let session = try await verifiedSession(mark) { return session }
+        let proof = try await prove(username, password, from: address, isAnsweredAtOnce: true)
+        try await ask(proof, from: address)
+        environment.note(.backend, "\(proof.username) \(proof.manner)")
+        return admit(
+            proof.user, proof.username, by: proof.hash.map { .account($0) } ?? .tutorial, mark,
+            until: wallClock.now + CredentialSessionCache.lifetime)
+    }
+
+    /// The session of a user that a token issuer has authenticated. The user needs no account.
+    ///
+    /// - Parameters:
+    ///   - header: the token as received.
+    ///   - end: when the token expires.
+    /// Throws `auth.username` for an invalid user name, and errors of hooks that reject the login.
+    package func session(header: Secret, issuedTo username: String, until end: Timestamp) async throws(PushError) -> Session {
+        let user = try AccountRules.tag(of: username)
+        let mark = passes.mark(of: header)
+        if let session = try await verifiedSession(mark) { return session }
+        if environment.hooks.isWanted(.onLogin) { try await environment.hooks.onLogin(LoginDraft(username: username)) }
+        return admit(user, username, by: .issuer, mark, until: min(end, wallClock.now + CredentialSessionCache.lifetime))
+    }
+
+    private func verifiedSession(_ mark: [UInt8]) async throws(PushError) -> Session? {
+        guard let pass = passes.pass(mark: mark), pass.staleAt > wallClock.now else { return nil }
+        guard try await holds(pass) else {
+            passes.remove(Self.digest(of: pass.session.token))
+            return nil
+        }
+        return pass.session
+    }
+
+    /// Whether the verification still holds. The account may have changed in any way, also by a restored backup.
+    private func holds(_ pass: CredentialSessionCache.Pass) async throws(PushError) -> Bool {
+        switch pass.basis {
+        case .account(let hash): try await store.account(pass.user)?.hash == hash
+        case .tutorial: try await store.account(pass.user) == nil
+        case .issuer: true
+        }
+    }
+
+    private func admit(
+        _ user: Tag, _ username: String, by basis: CredentialSessionCache.Basis, _ mark: [UInt8], until end: Timestamp
+    ) -> Session {
+        let session = Session(username: username, token: Secret(environment.random.hex(64)), expiration: end)
+        passes.insert(session, of: user, by: basis, digest: Self.digest(of: session.token), mark: mark, now: wallClock.now)
+        return session
+    }
+
     // MARK: - Authentication
 
     /// An authenticated user, and the hash that the password matched.
-    struct Proof: Sendable {
+    private struct Proof: Sendable {
         let user: Tag
         let username: String
         /// Nil for a login by tutorial mode.
@@ -140,7 +204,7 @@ package actor AccountService {
     }
 
     /// Calls the `onLogin` hooks and throws their rejection. A rejection does not count as a failed attempt.
-    func ask(_ proof: Proof, from address: String?) async throws(PushError) {
+    private func ask(_ proof: Proof, from address: String?) async throws(PushError) {
         guard environment.hooks.isWanted(.onLogin) else { return }
         try await environment.hooks.onLogin(
             LoginDraft(username: proof.username, address: address, isUnproved: proof.hash == nil))
@@ -148,7 +212,7 @@ package actor AccountService {
 
     /// - Parameter isAnsweredAtOnce: whether verified credentials never reach this call. An attempt that fails before its password is
     ///   checked then counts as a guess.
-    func prove(
+    private func prove(
         _ username: String, _ password: Secret, from address: String?, isAnsweredAtOnce: Bool = false
     ) async throws(PushError) -> Proof {
         let user = Tag(validating: "username:\(username)")
@@ -172,7 +236,7 @@ package actor AccountService {
     }
 
     /// Throws `auth.throttled` if too many attempts have failed at the account from the address. Verified credentials are rejected, too.
-    func refuse(_ username: String, from address: String) throws(PushError) {
+    private func refuse(_ username: String, from address: String) throws(PushError) {
         let attempt = LoginAttempts.Attempt(user: Tag(validating: "username:\(username)"), address: address)
         if let seconds = attempts.refusal(of: attempt, now: wallClock.now) { throw Self.throttled(seconds) }
     }
@@ -182,7 +246,7 @@ package actor AccountService {
         switch attempts.begin(attempt, now: wallClock.now) {
         case .begun: return
         case .refused(let seconds): throw Self.throttled(seconds)
-        case .queueIsFull: throw Self.busy
+        case .queueIsFull: throw PasswordHasher.busy
         case .undecided:
             if let seconds = await withCheckedContinuation({ attempts.wait(attempt, $0) }) { throw Self.throttled(seconds) }
         }
@@ -192,10 +256,10 @@ package actor AccountService {
     private func checked(_ username: String, _ user: Tag?, _ password: Secret) async throws(PushError) -> Proof? {
         var account: Account?
         if let user { account = try await store.account(user) }
-        let isRight = try await isRight(password, account?.hash ?? decoy)
+        let isRight = try await hasher.isRight(password, account?.hash)
         if let account { return isRight ? Proof(user: account.user, username: account.username, hash: account.hash) : nil }
         guard isTutorialMode, !username.isEmpty, username == password.reveal() else { return nil }
-        return Proof(user: try Self.tag(of: username), username: username, hash: nil)
+        return Proof(user: try AccountRules.tag(of: username), username: username, hash: nil)
     }
 
     private func refused(_ username: String) -> PushError {
@@ -211,68 +275,38 @@ package actor AccountService {
             details: ["retryAfter": .integer(Int64(seconds))])
     }
 
-    private static let busy = PushError(
-        "backend.busy", "too many logins in progress", hint: "try again in a few seconds", status: 503, isRetryable: true,
-        details: ["retryAfter": 5])
+    // MARK: - Management for operators
 
-    // MARK: - Hashing
+    /// Called once the password is hashed, because the permission for the change may have been revoked meanwhile.
+    package typealias Permission = @Sendable () throws(PushError) -> Void
 
-    func hash(of password: Secret) async throws(PushError) -> PasswordHash {
-        try await takePlace()
-        defer { places.leave() }
-        let salt = environment.random.bytes(16)
-        return PasswordHash(cost: cost.n, salt: salt, digest: try await derive(password, salt: salt, cost: cost.n))
+    /// Creates an account. Throws `auth.account_exists` (409), `auth.username` and `auth.password` (400).
+    package func add(username: String, password: Secret, while allowed: Permission = {}) async throws(PushError) {
+        try await directory.add(username: username, password: password, while: allowed)
     }
 
-    private func isRight(_ password: Secret, _ hash: PasswordHash) async throws(PushError) -> Bool {
-        try await takePlace()
-        defer { places.leave() }
-        // Without this, an account with a cheaper hash would be answered faster, which would reveal that it exists.
-        if hash.cost < cost.n { _ = try await derive(password, salt: decoy.salt, cost: decoy.cost) }
-        return hash.isDigest(try await derive(password, salt: hash.salt, cost: hash.cost))
+    /// Changes a password and ends the user's sessions. Throws `auth.unknown_user` (404) and `auth.password` (400).
+    package func changePassword(of username: String, to password: Secret, while allowed: Permission = {}) async throws(PushError) {
+        try await directory.changePassword(of: username, to: password, while: allowed)
     }
 
-    /// Waits for a free slot. Throws `backend.busy` if the queue is full.
-    private func takePlace() async throws(PushError) {
-        guard !places.take() else { return }
-        guard !places.isQueueFull else { throw Self.busy }
-        await withCheckedContinuation { places.wait($0) }
-    }
+    /// Deletes an account, its sessions, and secure payloads from and to the user. Registrations of devices stay. Throws
+    /// `auth.unknown_user` (404).
+    package func remove(username: String) async throws(PushError) { try await directory.remove(username: username) }
 
-    private func derive(_ password: Secret, salt: [UInt8], cost: Int) async throws(PushError) -> [UInt8] {
-        try await hashing { () throws(PushError) in try PasswordHash.derive(password, salt: salt, cost: cost) }
+    /// Number of accounts whose password hash has a lower cost than this service uses. Labs create such accounts.
+    package func countWeakHashes() async throws(PushError) -> Int { try await store.count(cheaperThan: hasher.cost) }
+
+    /// Account names in the order of their tags, after `name` or from the first.
+    package func usernames(after name: String?, limit: Int) async throws(PushError) -> [String] {
+        try await directory.usernames(after: name, limit: limit)
     }
 
     // MARK: - Names
 
     /// SHA-256, so that lookups do not compare secrets.
-    static func digest(of token: Secret) -> [UInt8] { Array(SHA256.hash(data: Array(token.reveal().utf8))) }
-
-    static func check(_ password: Secret, of username: String) throws(PushError) {
-        guard password.isEmpty else { return }
-        throw PushError("auth.password", "the password of \(username) is empty", hint: "choose one", status: 400)
-    }
+    private static func digest(of token: Secret) -> [UInt8] { Array(SHA256.hash(data: Array(token.reveal().utf8))) }
 
     /// Throws `auth.username` (400) for an invalid user name.
-    package static func check(username: String) throws(PushError) { _ = try tag(of: username) }
-
-    /// The tag `username:<name>` of a user. The name must consist of characters that tags allow.
-    static func tag(of username: String) throws(PushError) -> Tag {
-        guard !username.isEmpty else {
-            throw PushError("auth.username", "the user name is empty", hint: "choose one", status: 400)
-        }
-        // Basic authentication ends the name at the first colon (RFC 7617, section 2).
-        guard !username.utf8.contains(UInt8(ascii: ":")) else {
-            throw PushError(
-                "auth.username", "\"\(username)\" cannot be a user name: it has a colon", hint: "use letters, digits and - _ @ # .",
-                status: 400)
-        }
-        do {
-            return try Tag.username(username)
-        } catch {
-            throw PushError(
-                "auth.username", "\"\(username)\" cannot be a user name: \(error.message)",
-                hint: "use letters, digits and - _ @ # .", status: 400)
-        }
-    }
+    package static func check(username: String) throws(PushError) { _ = try AccountRules.tag(of: username) }
 }

@@ -1,3 +1,4 @@
+import Crypto
 import PushModel
 
 /// Cached sessions of clients that send their credentials with every request; in memory only. Not thread-safe: it is part of the state of
@@ -27,6 +28,8 @@ struct CredentialSessionCache: Sendable {
     static let lifetime: Duration = .seconds(600)
     static let maximumCount = 10_000
 
+    /// Random at every start: marks of credentials are valid in this process only.
+    private let markKey = SymmetricKey(size: .bits256)
     private var passes: [[UInt8]: Pass] = [:]
     /// Digests of session tokens, by the marks (keyed hashes) of the credentials.
     private var digests: [[UInt8]: [UInt8]] = [:]
@@ -37,14 +40,25 @@ struct CredentialSessionCache: Sendable {
 
     func pass(mark: [UInt8]) -> Pass? { digests[mark].flatMap { passes[$0] } }
 
-    /// Adds a pass. Evicts expired passes, and the oldest ones if the cache is full.
-    mutating func insert(_ pass: Pass, digest: [UInt8], mark: [UInt8], now: Timestamp) {
+    /// The keyed hash by which credentials are recognized.
+    ///
+    /// - Parameters:
+    ///   - header: the credentials as received.
+    ///   - address: nil if they are valid from every address.
+    func mark(of header: Secret, from address: String? = nil) -> [UInt8] {
+        let text = Array("\(header.reveal())\0\(address ?? "")".utf8)
+        return Array(HMAC<SHA256>.authenticationCode(for: text, using: markKey))
+    }
+
+    /// Adds a session. Evicts expired ones, and the oldest ones if the cache is full.
+    mutating func insert(_ session: Session, of user: Tag, by basis: Basis, digest: [UInt8], mark: [UInt8], now: Timestamp) {
         while let first = line.first, first.end <= now || line.count >= Self.maximumCount {
             line.removeFirst(1)
             remove(first.digest)
             if digests[first.mark] == first.digest { digests[first.mark] = nil }
         }
-        passes[digest] = pass
+        passes[digest] = Pass(
+            session: session, user: user, basis: basis, staleAt: min(session.expiration, now + Self.freshness))
         digests[mark] = digest
         line.append((digest: digest, mark: mark, end: now + Self.lifetime))
     }

@@ -5,11 +5,12 @@ import PushModel
 package actor AppBackend: BackendGateway {
     let environment: HubEnvironment
     let accounts: AccountService
-    let hub: any HubGateway
+    let hub: any RegistrationGateway & NotificationSender
     let securePayloads: SecurePayloadService
 
     package init(
-        environment: HubEnvironment, accounts: AccountService, hub: any HubGateway, securePayloads: SecurePayloadService
+        environment: HubEnvironment, accounts: AccountService, hub: any RegistrationGateway & NotificationSender,
+        securePayloads: SecurePayloadService
     ) {
         self.environment = environment
         self.accounts = accounts
@@ -66,7 +67,7 @@ package actor AppBackend: BackendGateway {
         for tag in description.tags { try refuseReserved(tag, username: session.username) }
         let own = try Tag.ofUser(session.username)
         description.tags.append(own)
-        var existing = try await existingRegistration(id)
+        var existing = try await hub.existingRegistration(id)
         var tries = 1
         while true {
             // Holding the handle proves holding the device, so another user may log in on it.
@@ -75,9 +76,9 @@ package actor AppBackend: BackendGateway {
             }
             do {
                 return try await hub.putRegistration(id, description, ifMatch: existing?.etag)
-            } catch  where error.code == "hub.precondition_failed" && tries < Self.maximumTries {
+            } catch  where error.code == "hub.precondition_failed" && tries < CurrentUserRegistrar.maximumTries {
                 tries += 1
-                existing = try await existingRegistration(id)
+                existing = try await hub.existingRegistration(id)
             }
         }
     }
@@ -102,16 +103,79 @@ package actor AppBackend: BackendGateway {
                 content: .native(payloads.filter { platform == nil || $0.key == platform })))
     }
 
-    /// Maximum number of attempts to update a registration that other calls update at the same time.
-    static let maximumTries = 50
+    /// Sends "Hello, USER" to the devices of the session's user, as native payloads ("notify users") or as the property `message` of a
+    /// template notification ("cross-platform notify users").
+    package func greet(_ session: Session, asTemplate: Bool) async throws(PushError) -> NotificationOutcome {
+        let session = try await accounts.session(for: session.token)
+        let text = "Hello, \(session.username)"
+        return try await hub.send(
+            NotificationRequest(
+                audience: .expression(.tag(try Tag.ofUser(session.username))),
+                content: asTemplate ? .template([AlertPayloads.greetingProperty: text]) : .native(AlertPayloads.greeting(text: text))))
+    }
 
-    func existingRegistration(_ id: RegistrationID) async throws(PushError) -> Registration? {
+    // MARK: - Registration by installation (2013)
+
+    /// Registers a device for the session's user and sends a test notification to that user.
+    ///
+    /// The device's registration is the first one with the installation id that has either the device's handle (holding the handle proves
+    /// holding the device) or the same tags, so the same user. Other registrations of that kind are deleted. Those of another user with
+    /// another handle are left unchanged: knowing an installation id must not suffice to unregister a device. So are templates and
+    /// registrations of installations, which this call never creates.
+    ///
+    /// Any device may set a user's bare name as a tag, and a topic may have the same name, so nothing private is sent to it.
+    ///
+    /// Throws `backend.installation_id` for an id that is not a UUID, as it could be another user's name, and `backend.reserved_tag` for a
+    /// user whose bare name, as a tag, would address other devices.
+    package func registerCurrentUser(
+        _ session: Session, installationID: String, handle: DeviceHandle
+    ) async throws(PushError) -> CurrentUserRegistration {
+        let session = try await accounts.session(for: session.token)
+        return try await CurrentUserRegistrar(hub: hub).register(session.username, installationID: installationID, handle: handle)
+    }
+
+    // MARK: - Secure push: the payload stays in the backend; only its id is sent through push services
+
+    package func sendSecure(_ session: Session, _ request: SecureRequest) async throws(PushError) -> SecureReceipt {
+        let session = try await accounts.session(for: session.token)
+        let kept = try await securePayloads.keep(request, from: session.username)
+        let payload = kept.payload
+        // A push for an expired payload is useless, so both expire together.
+        let push = NotificationRequest(
+            audience: .expression(.tag(payload.addressee)), content: .native(WakePayloads.secure(id: payload.id)),
+            options: PushOptions(expiration: payload.expiration))
         do {
-            return try await hub.registration(id)
-        } catch  where error.code == "hub.not_found" {
-            return nil
+            let outcome = try await hub.send(push)
+            return SecureReceipt(id: payload.id, expiration: payload.expiration, outcome: outcome)
+        } catch {
+            // If this fails too, an unread payload remains until it expires. The sender must get the first error.
+            try? await securePayloads.discard(kept)
+            throw error
         }
     }
+
+    package func securePayload(_ session: Session, id: String) async throws(PushError) -> JSON {
+        let session = try await accounts.session(for: session.token)
+        return try await securePayloads.read(id, by: session.username)
+    }
+
+    /// The sealed payloads that the user can still read, earliest expiration first. They show ids that a device has lost.
+    package func readableSecurePayloads(_ session: Session) async throws(PushError) -> [SealedPayload] {
+        let session = try await accounts.session(for: session.token)
+        return try await securePayloads.readable(by: session.username)
+    }
+
+    package func revokeSecurePayload(_ session: Session, id: String) async throws(PushError) {
+        let session = try await accounts.session(for: session.token)
+        try await securePayloads.revoke(id, by: session.username)
+    }
+
+    package func secureReads(_ session: Session, id: String) async throws(PushError) -> [SecureRead] {
+        let session = try await accounts.session(for: session.token)
+        return try await securePayloads.reads(of: id, for: session.username)
+    }
+
+    // MARK: - Errors
 
     private func refuseReserved(_ tag: Tag, username: String) throws(PushError) {
         if tag.isUserTag {

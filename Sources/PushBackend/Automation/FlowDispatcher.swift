@@ -3,145 +3,93 @@ import PushModel
 /// Starts a server's flows when their triggers fire, and records the results of their runs.
 ///
 /// A trigger is stored before its run starts, so the next process finds every requested run. Whether an interrupted run is repeated
-/// depends on the flow's `RunGuarantee`.
+/// depends on the flow's `RunGuarantee`. The parts of its state share its isolation.
 package actor FlowDispatcher {
-    private(set) var store: any RunStore
-    let executor: any FlowExecutor
-    let clock: any HubClock
-    let zones: any TimeZoneSource
-    let events: HubEvents
-    let meter = RunMeter()
-    let start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
-    let tell: @Sendable (FlowLogEntry) -> Void
+    package typealias TaskStarter = @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
 
-    /// Flows by name.
-    var flows: [String: ServedFlow] = [:]
-    /// Schedules by name.
-    var schedules: [String: StoredSchedule] = [:]
-    /// For each flow, the configured arguments that its script declares secret. They are never stored.
-    var secretNames: [String: Set<String>] = [:]
-    /// Queued runs of all flows, in order of arrival.
-    var queue: [RunRecord] = []
-    var active: [Int64: ActiveRun] = [:]
-    /// Ended runs whose end has not been stored.
-    var ending: [Int64: RunRecord] = [:]
-    /// Unstored arguments and callers of unfinished runs, by run number.
-    var confidential: [Int64: PrivateArguments] = [:]
-    var waiting: [Int64: [Int: CheckedContinuation<Void, Never>]] = [:]
-    var waiters = 0
-    /// Maximum number of concurrent runs of all flows.
-    var limit: Int
-    var isStopping = false
+    private let executor: any FlowExecutor
+    private let inspector: FlowInspector
+    private let clock: any HubClock
+    private let zones: any TimeZoneSource
+    private let events: HubEvents
+    private let start: TaskStarter
+    private let log: FlowLog
+
+    private let catalog: FlowCatalog
+    private let pool: RunPool
+    private let schedules: ScheduleTriggers
+    private let eventTriggers: EventTriggers
     /// The task that ends all runs; nil until `stop()`.
     private var stopping: Task<Void, Never>?
-    private var begun = 0
-    var hasBegun = false
-    var alarm: Task<Void, Never>?
-    var isStartingDueRuns = false
-    var isProcessingEvents = false
-    var hasMoreEvents = false
-    /// Whether the queue is paused because a run could not be started.
-    var isResting = false
 
-    /// Maximum number of queued runs per flow.
-    static let queueLimit = 1000
-    /// A run that was interrupted this many times is not repeated: it may be what crashes the server.
-    static let maximumAttempts = 5
-    static let pause: Duration = .seconds(5)
     /// Time limit for runs to end at shutdown. A script's cleanup takes at most 5 s; the rest is for calls that do not return.
     package static let stopTime: Duration = .seconds(10)
 
     /// - Parameter limit: maximum number of concurrent runs of all flows.
     package init(
-        store: any RunStore, executor: any FlowExecutor, clock: any HubClock, zones: any TimeZoneSource, events: HubEvents = HubEvents(),
-        limit: Int = 16,
-        start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>,
-        tell: @escaping @Sendable (FlowLogEntry) -> Void = { _ in }
+        store: any AutomationStore, executor: any FlowExecutor, clock: any HubClock, zones: any TimeZoneSource,
+        events: HubEvents = HubEvents(),
+        limit: Int = 16, start: @escaping TaskStarter, tell: @escaping @Sendable (FlowLogEntry) -> Void = { _ in }
     ) {
-        self.store = store
         self.executor = executor
         self.clock = clock
         self.zones = zones
         self.events = events
-        self.limit = limit
         self.start = start
-        self.tell = tell
+        let (inspector, log, catalog) = (FlowInspector(executor: executor), FlowLog(write: tell), FlowCatalog())
+        let pool = RunPool(catalog: catalog, store: store, executor: executor, clock: clock, limit: limit, start: start, log: log)
+        self.inspector = inspector
+        self.log = log
+        self.catalog = catalog
+        self.pool = pool
+        schedules = ScheduleTriggers(
+            catalog: catalog, pool: pool, inspector: inspector, clock: clock, zones: zones, start: start, log: log)
+        eventTriggers = EventTriggers(catalog: catalog, pool: pool, clock: clock, log: log)
     }
 
     // MARK: - Starting and stopping
 
     /// Recovers the runs of the previous process, then starts to accept triggers.
     package func begin(_ flows: [ServedFlow]) async throws(PushError) {
-        for kept in try await store.schedules(startingFrom: clock.now) { schedules[kept.rule.name] = kept }
-        for run in try await store.unfinishedRuns() { try await recoverRun(run) }
-        hasBegun = true
+        try await schedules.load()
+        for run in try await pool.store.unfinishedRuns() { try await pool.recover(run) }
+        pool.hasBegun = true
         try await configure(flows)
-    }
-
-    /// Recovers a run that had not ended when the previous process did.
-    private func recoverRun(_ run: RunRecord) async throws(PushError) {
-        var run = run
-        if !run.withheld.isEmpty {
-            let names = run.withheld.joined(separator: ", ")
-            return try await abandon(
-                run, .interrupted, "run.secrets_lost", "the server ended before the run, and its secret arguments are not stored: \(names)",
-                hint: "start the flow again with these arguments")
-        }
-        guard run.state == .running else { return queue.append(run) }
-        guard run.guarantee == .atLeastOnce else {
-            return try await abandon(
-                run, .interrupted, "run.interrupted", "the server ended during the run; its progress is unknown",
-                hint: "run it again with pushhost runs rerun \(run.id)")
-        }
-        guard run.attempts < Self.maximumAttempts else {
-            return try await abandon(
-                run, .failed, "run.attempts", "the server has ended \(run.attempts) times during the run",
-                hint: "look for the cause in the log, then run it again with pushhost runs rerun \(run.id)")
-        }
-        run.state = .queued
-        try await store.update(run)
-        queue.append(run)
-        note(.warning, run, "was interrupted when the server ended, and is repeated")
-    }
-
-    private func abandon(
-        _ run: RunRecord, _ state: RunRecord.State, _ code: String, _ message: String, hint: String
-    ) async throws(PushError) {
-        var run = run
-        run.state = state
-        run.endedAt = clock.now
-        run.report.failure = RunReport.Failure(code: code, message: message, hint: hint)
-        try await store.update(run)
-        meter.ended(run)
-        note(.warning, run, message)
     }
 
     /// Replaces the set of flows. Runs that have started continue.
     package func configure(_ flows: [ServedFlow]) async throws(PushError) {
         // Before the flows are replaced, so that a run that becomes due meanwhile stores no secrets.
         var secretNames: [String: Set<String>] = [:]
-        for flow in flows { secretNames[flow.name] = await secrets(of: flow, among: flow.arguments) }
-        self.flows = Dictionary(flows.map { ($0.name, $0) }) { first, _ in first }
-        self.secretNames = secretNames
-        try await applySchedules(flows.flatMap(\.schedules))
+        for flow in flows { secretNames[flow.name] = await inspector.secrets(of: flow, among: flow.arguments) }
+        catalog.replace(flows, secretNames: secretNames)
+        try await schedules.apply(flows.flatMap(\.triggers.schedules))
         listen()
-        await ring()
+        await startDueRuns()
         await takeEvents()
-        pump()
+        pool.startReady(on: self)
+    }
+
+    /// Subscribes to the event kinds that start some flow. Hubs record no other kinds.
+    private func listen() {
+        let start = start
+        events.want(catalog.eventKinds) { [weak self] in
+            guard let self else { return }
+            _ = start { await self.takeEvents() }
+        }
     }
 
     /// Changes the maximum number of concurrent runs. Runs that have started continue.
     package func change(limit: Int) {
-        self.limit = limit
-        pump()
+        pool.limit = limit
+        pool.startReady(on: self)
     }
 
     /// Stops accepting triggers and starting runs. Runs in progress continue.
     package func hush() {
-        isStopping = true
+        pool.isStopping = true
         events.want([]) {}
-        alarm?.cancel()
-        alarm = nil
+        schedules.cancelAlarm()
     }
 
     /// Stops accepting triggers and cancels runs in progress; the next process repeats those that may be repeated. Returns when all are
@@ -155,15 +103,14 @@ package actor FlowDispatcher {
     }
 
     private func endRuns() async {
-        let tasks = active.values.compactMap(\.task)
+        let tasks = pool.active.values.compactMap(\.task)
         for task in tasks { task.cancel() }
         await ended(tasks, within: Self.stopTime)
-        for one in active.values.sorted(by: { $0.run.number < $1.run.number }) {
-            note(.error, one.run, "did not end within \(Self.stopTime.short); no longer waiting for it")
-            await leave(one.current)
+        for one in pool.active.values.sorted(by: { $0.run.number < $1.run.number }) {
+            log.note(.error, one.run, "did not end within \(Self.stopTime.short); no longer waiting for it")
+            await pool.leave(one.current)
         }
-        for (_, continuations) in waiting { for continuation in continuations.values { continuation.resume() } }
-        waiting = [:]
+        pool.waiters.resumeAll()
     }
 
     private func ended(_ tasks: [Task<Void, Never>], within time: Duration) async {
@@ -183,14 +130,40 @@ package actor FlowDispatcher {
     }
 
     /// Restarts after `stop()` with the store of a restored backup.
-    package func goOn(with store: any RunStore) async throws(PushError) {
+    package func goOn(with store: any AutomationStore) async throws(PushError) {
         guard let stopping else { return }
         await stopping.value
-        self.store = store
-        (queue, ending, confidential, schedules) = ([], [:], [:], [:])
-        (isStopping, self.stopping) = (false, nil)
+        pool.restart(with: store)
+        schedules.removeAll()
+        self.stopping = nil
         try await begin(served)
     }
+
+    // MARK: - Flows
+
+    /// All flows, ordered by name.
+    package var served: [ServedFlow] { catalog.sorted }
+
+    /// Throws `flow.not_found` (404).
+    package func flow(_ name: String) throws(PushError) -> ServedFlow { try catalog.flow(name) }
+
+    /// Number of queued and running runs of a flow.
+    package func unfinished(of flow: String) -> Int { pool.count(of: flow) }
+
+    /// The flow that answers `POST /api/notifications`, if one is configured.
+    package var backendFlow: ServedFlow? { catalog.backendFlow }
+
+    /// Parameters and description that a flow's script declares. Throws `flow.not_found` (404) and `script.*`.
+    package func description(of name: String) async throws(PushError) -> FlowDescription {
+        try await executor.parameters(of: try flow(name))
+    }
+
+    /// Validates a flow's settings. Throws `script.*`, `flow.broken`, and `args.invalid` if the script does not accept the arguments of the
+    /// flow or of its schedules. Arguments that requests can supply may be missing.
+    package func check(_ flow: ServedFlow) async throws(PushError) { try await inspector.check(flow) }
+
+    /// The flow's configured arguments with secrets masked.
+    package func maskedArguments(of flow: ServedFlow) -> JSONObject { catalog.maskedArguments(of: flow) }
 
     // MARK: - Starting runs
 
@@ -201,15 +174,18 @@ package actor FlowDispatcher {
     package func start(_ request: RunRequest) async throws(PushError) -> AddedRun {
         try checkIsOpen()
         var checked = try await executor.check(
-            arguments(of: try flow(request.flow), request.arguments), for: try flow(request.flow),
+            try flow(request.flow).arguments(request.arguments), for: try flow(request.flow),
             ignoringInvalidValues: request.trigger.suppliesUndeclaredArguments || request.ignoresInvalidValues)
         for name in request.secrets where !checked.secrets.contains(name) { checked.secrets.append(name) }
         try checkIsOpen()
         let flow = try flow(request.flow)
-        var draft = draft(of: flow, request.trigger, checked.shown, key: request.key, origin: request.origin)
-        draft.withheld = checked.secrets.filter { checked.values[$0] != nil }
-        if draft.state == .queued { try checkRoom(flow) }
-        guard let added = try await add([draft], RunCause()).first else { throw Self.stopped }
+        let draft = pool.draft(
+            of: flow,
+            RunOrigin(
+                request.trigger, key: request.key, arguments: checked.shown,
+                withheld: checked.secrets.filter { checked.values[$0] != nil }, causes: request.origin))
+        if draft.state == .queued { try pool.checkRoom(flow) }
+        guard let added = try await pool.add([draft], RunCause()).first else { throw Self.stopped }
         if added.isRepeated {
             // A repeated key must repeat the request. Values of secrets are not stored, so they cannot be compared.
             guard added.run.arguments == draft.arguments, added.run.withheld == draft.withheld else {
@@ -218,139 +194,168 @@ package actor FlowDispatcher {
                     hint: "use a new key for each run, and repeat a key only with the same request", status: 422,
                     details: ["run": .string(added.run.id)])
             }
-            return AddedRun(run: live(added.run), isRepeated: true)
+            return AddedRun(run: pool.live(added.run), isRepeated: true)
         }
         if added.run.state == .skipped { throw Self.overlap(added.run) }
         if !draft.withheld.isEmpty || request.caller != nil {
-            confidential[added.run.number] = PrivateArguments(values: checked.values, caller: request.caller)
+            pool.keep(PrivateArguments(values: checked.values, caller: request.caller), of: added.run.number)
         }
-        enqueue([added.run])
-        return AddedRun(run: live(added.run), isRepeated: false)
+        pool.enqueue([added.run], on: self)
+        return AddedRun(run: pool.live(added.run), isRepeated: false)
     }
 
-    /// A run that is not stored yet: queued, or skipped if the overlap policy says so and the flow's concurrency is used up.
-    func draft(
-        of flow: ServedFlow, _ trigger: RunTrigger, _ arguments: JSONObject, key: String?, origin: [String] = [],
-        overlap: OverlapPolicy? = nil, ahead: Int = 0
-    ) -> RunRecord {
-        let now = clock.now
-        var run = RunRecord(
-            flow: flow.name, script: flow.script, trigger: trigger, key: key, arguments: arguments, guarantee: flow.guarantee,
-            queuedAt: now, origin: origin)
-        let policy = overlap ?? flow.overlap ?? trigger.overlap
-        let others = count(of: flow.name) + ahead
-        guard policy == .skip, others >= flow.concurrency else { return run }
-        run.state = .skipped
-        run.endedAt = now
-        run.report.failure = RunReport.Failure(
-            code: "run.overlap",
-            message: "\(others == 1 ? "another run" : "\(others) runs") of \(flow.name) had not ended",
-            hint: "overlap: queue lets runs wait, a higher concurrency lets more run at once")
-        return run
-    }
-
-    /// Stores runs together with what caused them.
-    func add(_ drafts: [RunRecord], _ cause: RunCause) async throws(PushError) -> [AddedRun] {
-        let added = try await store.add(drafts, cause)
-        for one in added where !one.isRepeated && one.run.state == .skipped {
-            meter.ended(one.run)
-            note(.warning, one.run, one.run.report.failure?.message ?? "")
+    /// Starts a new run with the arguments of an ended one. Throws `run.not_found` (404), `run.unfinished` and `run.secrets_lost` (409),
+    /// and what `start` throws.
+    package func rerun(_ id: String, by actor: String) async throws(PushError) -> RunRecord {
+        let run = try await run(id)
+        guard run.state.isFinal else {
+            throw PushError(
+                "run.unfinished", "\(id) has not ended: \(run.state.rawValue)",
+                hint: "wait until it ends, or run pushhost runs cancel \(id)",
+                status: 409)
         }
-        return added
-    }
-
-    /// Queues stored runs.
-    func enqueue(_ runs: [RunRecord]) {
-        for run in runs where run.state == .queued {
-            if let flow = flows[run.flow], (flow.overlap ?? run.trigger.overlap) == .replace { replaceOthers(of: flow, by: run) }
-            queue.append(run)
+        guard run.withheld.isEmpty else {
+            throw PushError(
+                "run.secrets_lost", "\(id) had secret arguments, which are not stored: \(run.withheld.joined(separator: ", "))",
+                hint: "start the flow again with these arguments", status: 409)
         }
-        pump()
+        var request = RunRequest(flow: run.flow, arguments: run.arguments, trigger: .rerun(of: id, by: actor), origin: run.origin.causes)
+        // Such a trigger supplies more arguments than the script declares, and the script may have changed since.
+        request.ignoresInvalidValues = run.trigger.suppliesUndeclaredArguments
+        return try await start(request).run
     }
 
-    private func replaceOthers(of flow: ServedFlow, by run: RunRecord) {
-        guard runningCount(of: flow.name) >= flow.concurrency else { return }
-        let actor = "\(run.id), which replaces it"
-        for other in queue where other.flow == flow.name {
-            queue.removeAll { $0.number == other.number }
-            _ = start { await self.finish(other, RunResult(state: .cancelled, failure: Self.cancelled(by: actor))) }
+    private func checkIsOpen() throws(PushError) {
+        if pool.isStopping { throw Self.stopped }
+    }
+
+    private static let stopped = PushError(
+        "hub.stopped", "the server is shutting down and starts no more runs", hint: "try again later", status: 503, isRetryable: true)
+
+    package static func overlap(_ run: RunRecord) -> PushError {
+        PushError(
+            "run.overlap", run.report.failure?.message ?? "another run of \(run.flow) had not ended",
+            hint: "wait until it ends, or set overlap: queue in the flow's settings", status: 409, isRetryable: true,
+            details: ["run": .string(run.id)])
+    }
+
+    // MARK: - Events
+
+    /// Starts the flows for recorded events. If a flow's queue is full, processing pauses until a run ends; no event is dropped.
+    package func takeEvents() async { await eventTriggers.process(on: self) }
+
+    /// Continues with events if their processing has paused.
+    func resumeEvents() {
+        if eventTriggers.isPaused { _ = start { await self.takeEvents() } }
+    }
+
+    // MARK: - Runs
+
+    /// The run with this id, with its progress so far. Throws `run.not_found` (404).
+    package func run(_ id: String) async throws(PushError) -> RunRecord {
+        if let number = RunRecord.number(of: id) {
+            if let run = pool.known(number) { return run }
+            if let run = try await pool.store.run(number) { return pool.live(run) }
         }
-        let going = active.values.filter { $0.run.flow == flow.name && $0.cancelledBy == nil }.sorted { $0.run.number < $1.run.number }
-        for other in going.prefix(max(0, going.count - flow.concurrency + 1)) { cancel(other.run.number, by: actor) }
+        // Suggest a recent run: a mistyped id usually belongs to one.
+        let recent = try await pool.store.runs(RunFilter(), before: nil, limit: 20).map(\.id)
+        let near = nearest(id, in: recent)
+        throw PushError(
+            "run.not_found", "there is no run \"\(id.prefix(40))\"\(near.map { "; did you mean \($0)?" } ?? "")",
+            hint: "list them with pushhost runs list", status: 404)
     }
 
-    /// Starts queued runs in order of arrival. A flow at its concurrency limit does not block others.
-    func pump() {
-        guard hasBegun, !isStopping, !isResting else { return }
-        var place = 0
-        while place < queue.count, active.count < limit {
-            let run = queue[place]
-            if let flow = flows[run.flow], runningCount(of: flow.name) >= flow.concurrency {
-                place += 1
-                continue
+    /// Runs below `number` (nil: from the newest), newest first. Only runs in progress include their reports.
+    package func runs(_ filter: RunFilter, before number: Int64?, limit: Int) async throws(PushError) -> [RunRecord] {
+        try await pool.store.runs(filter, before: number, limit: limit).map { pool.live($0) }
+    }
+
+    /// Deletes runs that ended before `time`.
+    package func forget(endedBefore time: Timestamp) async throws(PushError) {
+        while !Task.isCancelled, try await pool.store.removeRuns(endedBefore: time, limit: 200) == 200 {}
+    }
+
+    /// Cancels an unfinished run and returns once its end is recorded. Throws `run.not_found` (404) and `run.ended` (409).
+    package func cancel(_ id: String, by actor: String) async throws(PushError) -> RunRecord {
+        let run = try await run(id)
+        guard !run.state.isFinal else {
+            throw PushError(
+                "run.ended", "\(id) has already ended: \(run.state.rawValue)", hint: "see pushhost runs show \(id)", status: 409)
+        }
+        if let queued = pool.dequeue(run.number) {
+            await finish(queued, RunResult(state: .cancelled, failure: RunPool.cancelled(by: actor)))
+        } else {
+            pool.cancel(run.number, by: actor)
+            await finished(run.number)
+        }
+        return try await self.run(id)
+    }
+
+    /// Waits until the run has ended, the server stops or `time` has passed on the hub's steady clock.
+    package func finished(_ number: Int64, within time: Duration? = nil) async {
+        guard pool.isUnfinished(number), !pool.isStopping else { return }
+        let waiter = pool.waiters.next()
+        let timeout = time.map { time in
+            let deadline = clock.steady.now + time
+            return start {
+                guard (try? await self.clock.steady.sleep(until: deadline)) != nil else { return }
+                await self.give(up: waiter, of: number)
             }
-            queue.remove(at: place)
-            begun += 1
-            let serial = begun
-            active[run.number] = ActiveRun(serial: serial, run: run)
-            let task = start { await self.perform(run, serial) }
-            active[run.number]?.task = task
         }
-        if hasMoreEvents, !isProcessingEvents { _ = start { await self.takeEvents() } }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { pool.waiters.add(waiter, for: number, $0) }
+        } onCancel: {
+            Task { await self.give(up: waiter, of: number) }
+        }
+        timeout?.cancel()
     }
 
-    // MARK: - Counting
+    private func give(up waiter: Int, of number: Int64) { pool.waiters.resume(waiter, of: number) }
 
-    /// Number of queued and running runs of a flow.
-    func count(of flow: String) -> Int { runningCount(of: flow) + queue.count { $0.flow == flow } }
+    // The tasks of the pool.
 
-    func runningCount(of flow: String) -> Int { active.values.count { $0.run.flow == flow } }
+    func perform(_ run: RunRecord, _ serial: Int) async { await pool.perform(run, serial, on: self) }
 
-    func note(_ level: FlowLogEntry.Level, _ run: RunRecord, _ text: String, at location: String? = nil) {
-        tell(
-            FlowLogEntry(
-                level: level, flow: run.flow, run: run.number == 0 ? nil : run.id, version: run.version, location: location, text: text))
+    func checkpoint(_ number: Int64) async { await pool.checkpoint(number) }
+
+    func finish(_ run: RunRecord, _ end: RunResult) async { await pool.finish(run, end, on: self) }
+
+    func storeEnd(_ number: Int64) async { await pool.storeEnd(number) }
+
+    func resumeRuns() { pool.resume(on: self) }
+
+    // MARK: - Schedules
+
+    /// All schedules, ordered by name.
+    package var sortedSchedules: [StoredSchedule] { schedules.sorted }
+
+    /// Throws `schedule.not_found` (404).
+    package func schedule(_ name: String) throws(PushError) -> StoredSchedule { try schedules.schedule(name) }
+
+    /// The next `count` due times of a schedule, ignoring whether it is paused. Throws `time_zone.*`.
+    package func moments(of rule: ScheduleRule, count: Int) throws(PushError) -> [Timestamp] {
+        try DueTimes(rule, zones).next(count, after: clock.now)
     }
-}
 
-/// A request to run a flow.
-package struct RunRequest: Sendable {
-    package var flow: String
-    package var arguments: JSONObject
-    package var trigger: RunTrigger
-    /// Idempotency key: requests with the same key start one run.
-    package var key: String?
-    /// The app backend user whose request the run answers.
-    package var caller: Session?
-    /// Names of arguments to treat as secret in addition to those that the script declares.
-    package var secrets: [String]
-    /// Whether to drop undeclared and invalid arguments instead of rejecting the request.
-    package var ignoresInvalidValues = false
-    package var origin: [String]
-
-    package init(
-        flow: String, arguments: JSONObject = JSONObject(), trigger: RunTrigger, key: String? = nil, caller: Session? = nil,
-        secrets: [String] = [], origin: [String] = []
-    ) {
-        self.flow = flow
-        self.arguments = arguments
-        self.trigger = trigger
-        self.key = key
-        self.caller = caller
-        self.secrets = secrets
-        self.origin = origin
+    /// Adds a schedule; due times count from now on. Throws `schedule.exists` (409), `flow.not_found` (404), `time_zone.*`, and
+    /// `args.invalid` (400) if the flow does not accept the arguments.
+    package func add(_ rule: ScheduleRule) async throws(PushError) -> StoredSchedule {
+        try checkIsOpen()
+        return try await schedules.add(rule, on: self)
     }
-}
 
-/// An entry for the operator's log about flows.
-package struct FlowLogEntry: Sendable, Equatable {
-    package enum Level: Sendable { case info, warning, error }
+    /// Pauses or resumes a schedule. Due times during the pause are skipped. Throws `schedule.not_found` (404).
+    package func pause(_ name: String, _ isPaused: Bool) async throws(PushError) -> StoredSchedule {
+        try checkIsOpen()
+        return try await schedules.pause(name, isPaused, on: self)
+    }
 
-    package var level: Level
-    package var flow: String
-    package var run: String?
-    package var version: String?
-    /// Script position, such as `scripts/greet.lua:12`.
-    package var location: String?
-    package var text: String
+    /// Removes a schedule. Throws `schedule.not_found` (404), and `schedule.configured` (409) if the settings file defines it.
+    package func remove(schedule name: String) async throws(PushError) {
+        try checkIsOpen()
+        try await schedules.remove(name, on: self)
+    }
+
+    /// Starts the runs that are due.
+    func startDueRuns() async { await schedules.startDueRuns(on: self) }
 }

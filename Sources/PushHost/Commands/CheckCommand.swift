@@ -2,7 +2,7 @@ import ArgumentParser
 import Bindings
 import Glibc
 
-struct CheckCommand: AsyncParsableCommand {
+struct CheckCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Find mistakes in flows without running them.",
@@ -28,7 +28,7 @@ struct CheckCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON object (schema \(CheckReport.schema)) instead of text.")
     var json = false
 
-    func run() async {
-        Glibc.exit(await CheckSession(command: self).run())
+    func run(in program: HostProgram) async {
+        Glibc.exit(await CheckSession(command: self, registry: program.registry).run())
     }
 }

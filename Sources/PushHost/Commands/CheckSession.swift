@@ -8,11 +8,13 @@ import PushRuntime
 /// Runs `pushhost check` once: finds the scripts, checks each, prints the report and returns the exit code.
 struct CheckSession {
     let command: CheckCommand
+    private let registry: BindingRegistry
     private let output = Output(descriptor: STDOUT_FILENO)
     private let errors = Output(descriptor: STDERR_FILENO)
 
-    init(command: CheckCommand) {
+    init(command: CheckCommand, registry: BindingRegistry) {
         self.command = command
+        self.registry = registry
     }
 
     func run() async -> Int32 {
@@ -25,7 +27,7 @@ struct CheckSession {
         }
         var report = CheckReport(target: target)
         for path in paths {
-            guard let file = await CheckedFile(path, target: target) else { continue }
+            guard let file = await CheckedFile(path, registry, target: target) else { continue }
             report.files.append(file)
             guard !command.json else { continue }
             for line in file.lines(Palette(isOn: output.hasColour)) { output.line(line) }

@@ -4,7 +4,7 @@ import Glibc
 import Lua
 import PushModel
 
-struct ExplainCommand: ParsableCommand {
+struct ExplainCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
         abstract: "Explain a function of the push module, a type, or an error code.",
@@ -24,16 +24,18 @@ struct ExplainCommand: ParsableCommand {
     @Flag(help: "Print one JSON object (schema \(ExplainJSON.schema)) instead of text.")
     var json = false
 
-    func run() {
+    func run(in program: HostProgram) {
+        let topics = ReferenceIndex(program.registry)
         let output = Output(descriptor: STDOUT_FILENO)
         let errors = Output(descriptor: STDERR_FILENO)
-        let report = ExplainReport(palette: Palette(isOn: output.hasColour))
+        let report = ExplainReport(registry: program.registry, palette: Palette(isOn: output.hasColour))
+        let json = ExplainJSON(registry: program.registry)
         var status = ExitStatus.pass
         if !name.isEmpty {
             let name = name.joined(separator: " ")
-            let topics = ReferenceTopic.topics(for: name)
-            let suggestions = topics.isEmpty ? ReferenceTopic.suggestions(for: name) : []
-            if topics.isEmpty {
+            let found = topics.topics(for: name)
+            let suggestions = found.isEmpty ? topics.suggestions(for: name) : []
+            if found.isEmpty {
                 status = ExitStatus.usage
                 let names = suggestions.dropLast(2) + [suggestions.suffix(2).joined(separator: " or ")]
                 let near = suggestions.isEmpty ? "" : "; did you mean \(names.joined(separator: ", "))?"
@@ -41,15 +43,15 @@ struct ExplainCommand: ParsableCommand {
                 let palette = Palette(isOn: errors.hasColour)
                 for line in Diagnostic(LuaError(error), source: [], scriptName: "", palette: palette).lines { errors.line(line) }
             }
-            if json {
-                output.line(ExplainJSON.document(name, topics: topics, suggestions: suggestions).text(pretty: true))
-            } else if topics.count == 1 {
-                for line in report.page(topics[0]) { output.line(line) }
-            } else if !topics.isEmpty {
-                for line in report.list(topics) { output.line(line) }
+            if self.json {
+                output.line(json.document(name, topics: found, suggestions: suggestions).text(pretty: true))
+            } else if found.count == 1 {
+                for line in report.page(found[0]) { output.line(line) }
+            } else if !found.isEmpty {
+                for line in report.list(found) { output.line(line) }
             }
-        } else if json {
-            output.line(ExplainJSON.index().text(pretty: true))
+        } else if self.json {
+            output.line(json.index().text(pretty: true))
         } else {
             for line in report.index().dropFirst() { output.line(line) }
         }
@@ -58,5 +60,10 @@ struct ExplainCommand: ParsableCommand {
     }
 
     /// Names offered for completion. Those with a colon are left out, because most shells split words at colons.
-    private static var names: [String] { ReferenceTopic.all.map(\.name).filter { !$0.contains(":") } }
+    private static var names: [String] {
+        ReferenceIndex(HostProgram(extensions).registry).all.map(\.name).filter { !$0.contains(":") }
+    }
+
+    /// The program's additions, for completion. The argument parser asks a type for it, not a value.
+    @TaskLocal static var extensions = NativeExtensions.none
 }

@@ -12,25 +12,38 @@ struct FlowEnvironment: Sendable {
     let planning: PlanningHub?
     private let remote: RemoteWorld?
 
+    /// What a run brings to its environment.
+    struct Run: Sendable {
+        let id: String
+        /// The `push` module of the flow.
+        let module: any FlowModule
+        let script: FlowScript
+        let command: RunCommand
+        let thread: LuaThread
+        /// Records every file before it is read, for `--watch`.
+        let sources: SourceFiles?
+        /// Receives the events of the run; nil if it is not traced.
+        let trace: (@Sendable (FlowEvent) -> Void)?
+    }
+
     /// - Parameters:
     ///   - errors: the stream on which questions are asked.
     ///   - printing: the printer that shares the screen with questions.
-    ///   - trace: receives the events of the run; nil if it is not traced.
     ///   - told: number of devices that each plan lists, if the flow is planned; nil to run it. Planning sends nothing and changes
     ///     nothing on a target.
     /// - Throws: the errors of invalid secrets files and of a target that cannot be reached.
     init(
-        _ plan: RequestedTarget, for script: FlowScript, run id: String, _ command: RunCommand, _ thread: LuaThread,
-        _ sources: SourceFiles?,
-        _ errors: Output, _ printing: RunPrinter,
-        trace: (@Sendable (FlowEvent) -> Void)?, planningFor told: Int? = nil
+        _ plan: RequestedTarget, for run: Run, _ errors: Output, _ printing: RunPrinter, planningFor told: Int? = nil
     ) async throws(PushError) {
+        let (script, command, module) = (run.script, run.command, run.module)
+        let (thread, sources, trace) = (run.thread, run.sources, run.trace)
         switch plan {
         case .here:
             let secrets = try ProjectSecrets(demoFolder: script.folder, sources: sources)
             var made: PlanningHub?
             var world = try EmbeddedWorld(
-                seed: command.seed, thread: thread, secrets: secrets, isTutorialMode: command.tutorialMode, wire: try command.wire.opened(),
+                seed: command.seed, thread: thread, module: module, secrets: secrets, isTutorialMode: command.tutorialMode,
+                wire: try command.wire.opened(),
                 trace: trace
             ) { hub, clock in
                 guard let told else { return hub }
@@ -56,8 +69,8 @@ struct FlowEnvironment: Sendable {
                     hint: "leave out --wire or --target: \(settings.name) is on the network anyway", status: 400)
             }
             let (isPreconfirmed, questions) = (command.target.yes, ConfirmationQueue())
-            let run = RemoteWorld.Run(
-                id: id, thread: thread, isConfirmed: isPreconfirmed,
+            let remoteRun = RemoteWorld.Run(
+                id: run.id, thread: thread, module: module, isConfirmed: isPreconfirmed,
                 secrets: { withDemo throws(PushError) in
                     try ProjectSecrets(demoFolder: withDemo ? script.folder : nil, sources: sources)
                 },
@@ -68,7 +81,7 @@ struct FlowEnvironment: Sendable {
                 }, trace: trace, config: command.target.config)
             let remote = try await RealDeadline.keeping(command.timeout, or: "\(settings.name) could not be reached") {
                 () async throws(PushError) in
-                try await RemoteWorld.opening(settings, for: run)
+                try await RemoteWorld.opening(settings, for: remoteRun)
             }
             var world = remote.world
             var made: PlanningHub?

@@ -10,6 +10,7 @@ import PushServer
 /// Runs `pushhost run` once: reads the script, sets up the target, runs the flow, prints the report and returns the exit code.
 struct FlowSession {
     let command: RunCommand
+    private let program: HostProgram
     /// Whether each send becomes a plan instead of being delivered.
     let isPlanned: Bool
     /// Maximum number of devices that each plan lists.
@@ -21,8 +22,9 @@ struct FlowSession {
     /// The run's id. Fixed for the embedded target, where the same script and seed must print the same output; random elsewhere.
     private let run: String
 
-    init(command: RunCommand, sources: SourceFiles? = nil, isPlanned: Bool = false, told: Int = 0) {
+    init(command: RunCommand, program: HostProgram, sources: SourceFiles? = nil, isPlanned: Bool = false, told: Int = 0) {
         self.command = command
+        self.program = program
         (self.isPlanned, self.told) = (isPlanned, told)
         self.sources = sources
         run = RequestedTarget.isEmbedded(command.target) ? "r-0001" : "r-\(SystemRandom().hex(6))"
@@ -35,9 +37,10 @@ struct FlowSession {
         let plan: RequestedTarget
         do {
             options = try CommandLineSplit.options(command.flowOptions)
-            script = try await interruption.cancelling { [command, sources] () async throws(PushError) -> FlowScript in
+            script = try await interruption.cancelling { [command, program, sources] () async throws(PushError) -> FlowScript in
                 let plugins = try? SettingsSource(path: nil, flags: [:]).read().settings.plugins
-                let file = try await PluginFlows.path(command.file, plugins: plugins ?? ServerSettings().plugins)
+                let file = try await PluginFlows.path(
+                    command.file, plugins: plugins ?? ServerSettings().plugins, of: program)
                 return try await ProjectScripts(sources: sources).script(at: file, within: command.timeout)
             }
             // A flow's help does not depend on the target.
@@ -63,9 +66,11 @@ struct FlowSession {
         do throws(PushError) {
             place = try await interruption.cancelling { [self] () async throws(PushError) in
                 try await FlowEnvironment(
-                    plan, for: script, run: run, command, thread, sources, errors, printing,
-                    trace: command.trace ? Self.tracing(printing, account) : nil,
-                    planningFor: isPlanned ? told : nil)
+                    plan,
+                    for: FlowEnvironment.Run(
+                        id: run, module: program.registry, script: script, command: command, thread: thread, sources: sources,
+                        trace: command.trace ? Self.tracing(printing, account) : nil),
+                    errors, printing, planningFor: isPlanned ? told : nil)
             }
         } catch {
             return refuse(error, isOfTarget: true)

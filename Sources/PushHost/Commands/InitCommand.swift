@@ -5,7 +5,7 @@ import Lua
 import PushModel
 import PushRuntime
 
-struct InitCommand: ParsableCommand {
+struct InitCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
         abstract: "Create a project with a flow, its spec and settings for editors and linters.",
@@ -22,13 +22,14 @@ struct InitCommand: ParsableCommand {
         guard !folder.isEmpty else { throw ValidationError("FOLDER is empty: name a folder, or leave it out for the working directory") }
     }
 
-    func run() {
+    func run(in program: HostProgram) {
         let output = Output(descriptor: STDOUT_FILENO)
         let errors = Output(descriptor: STDERR_FILENO)
         do throws(PushError) {
-            try NewProject(folder: folder).write()
+            let project = NewProject(folder: folder, registry: program.registry)
+            try project.write()
             output.line(folder == "." ? "Wrote" : "Wrote to \(folder.printable)")
-            for file in NewProject.files { output.line("  \(file.path.padded(to: 30))\(file.purpose)") }
+            for file in project.files { output.line("  \(file.path.padded(to: 30))\(file.purpose)") }
             output.line()
             output.line("Next")
             if folder != "." { output.line("  cd \(folder.quotedForShell.printable)") }

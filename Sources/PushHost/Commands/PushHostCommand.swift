@@ -1,4 +1,5 @@
 import ArgumentParser
+import Bindings
 import Glibc
 import PushModel
 import PushRuntime
@@ -6,7 +7,7 @@ import PushRuntime
 /// Entry point for programs built on PushHost.
 package enum PushHostEntry {
     /// Runs the command that the process's arguments name. Ends the process if the exit code is not 0.
-    package static func run() async { await PushHostCommand.main() }
+    package static func run(_ extensions: NativeExtensions) async { await PushHostCommand.main(extensions) }
 
     /// Reports an error in how the program was put together and ends the process.
     package static func refuse(_ error: PushError) -> Never {
@@ -50,14 +51,20 @@ struct PushHostCommand: AsyncParsableCommand {
         ])
 
     /// Parses the arguments and runs the command. Exits with 2 if the command line is invalid.
-    static func main() async {
+    static func main(_ extensions: NativeExtensions) async {
+        await ExplainCommand.$extensions.withValue(extensions) { await runCommand(extensions) }
+    }
+
+    private static func runCommand(_ extensions: NativeExtensions) async {
         Output.reserveStandardDescriptors()
         Signals.restoreDefaultQuit()
         let arguments = ProgramArguments.current
         do {
             try UsageError.checkCommand(arguments)
             var command = try parseAsRoot(CommandLineSplit.rearranged(arguments))
-            if var command = command as? any AsyncParsableCommand {
+            if let command = command as? any ProgramCommand {
+                try await command.run(in: HostProgram(extensions))
+            } else if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
                 try command.run()

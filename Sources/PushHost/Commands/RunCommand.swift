@@ -5,7 +5,7 @@ import Lua
 import PushLab
 import PushModel
 
-struct RunCommand: AsyncParsableCommand {
+struct RunCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
         abstract: "Run a flow, on simulated push services and phones or against a hub on another machine.",
@@ -67,13 +67,13 @@ struct RunCommand: AsyncParsableCommand {
         guard !(watch && json) else { throw ValidationError("--watch and --json exclude each other: remove one of them") }
     }
 
-    func run() async throws {
+    func run(in program: HostProgram) async throws {
         let interruption = Interruption()
-        guard watch, !flowHelp else { Glibc.exit(await FlowSession(command: self).run(interruption).status) }
+        guard watch, !flowHelp else { Glibc.exit(await FlowSession(command: self, program: program).run(interruption).status) }
         let command = self
         Glibc.exit(
             await WatchLoop(interruption: interruption).run { sources in
-                await FlowSession(command: command, sources: sources).run(interruption)
+                await FlowSession(command: command, program: program, sources: sources).run(interruption)
             })
     }
 }

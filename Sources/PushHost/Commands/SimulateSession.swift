@@ -58,10 +58,10 @@ struct SimulateSession {
         let ledger = try path.map { path throws(PushError) in try LedgerFile(path: path) }
         let chance = SimulatorRandom(bytes: SeededRandom(seed: plan.seed).bytes)
         let server = SimulatorServer(
-            port: Int(plan.controlPort), credentials: credentials, clock: time, random: randomness, adoptsHandles: options.adopt,
-            fullPhoneLimit: plan.inboxes, adoptionLimit: options.phones, chance: chance, certificate: identity?.certificate,
-            ledger: ledger?.append,
-            onResourceShortage: { [errors] error in
+            port: Int(plan.controlPort), credentials: credentials, clock: time, random: randomness,
+            adoption: HandleAdoption(isEnabled: options.adopt, fullPhoneLimit: plan.inboxes, limit: options.phones), chance: chance,
+            certificate: identity?.certificate,
+            observer: SimulatorObserver(ledger: ledger?.append) { [errors] error in
                 errors.note(
                     "warning: new connections wait: \(String(cString: strerror(error.errnoCode))); \(DescriptorLimit.hint(for: error.errnoCode))"
                 )

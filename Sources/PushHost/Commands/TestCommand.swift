@@ -5,7 +5,7 @@ import Lua
 import PushLab
 import PushModel
 
-struct TestCommand: AsyncParsableCommand {
+struct TestCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "test",
         abstract: "Run the specs of a project, each test in isolation.",
@@ -59,13 +59,13 @@ struct TestCommand: AsyncParsableCommand {
         guard jobs.map((1...1000).contains) ?? true else { throw ValidationError("--jobs \(jobs ?? 0): expected a number from 1 to 1000") }
     }
 
-    func run() async throws {
+    func run(in program: HostProgram) async throws {
         let interruption = Interruption()
-        guard watch else { Glibc.exit(await TestSession(command: self).run(interruption).status) }
+        guard watch else { Glibc.exit(await TestSession(command: self, module: program.registry).run(interruption).status) }
         let command = self
         Glibc.exit(
             await WatchLoop(interruption: interruption, below: path.isEmpty ? ["."] : path).run { sources in
-                await TestSession(command: command, sources: sources).run(interruption)
+                await TestSession(command: command, module: program.registry, sources: sources).run(interruption)
             })
     }
 }

@@ -8,6 +8,7 @@ import PushRuntime
 /// Runs `pushhost test` once: finds the specs, runs their tests, reports them in order and returns the exit code.
 struct TestSession {
     let command: TestCommand
+    private let module: any FlowModule
     /// Records which files are read, for `--watch`; nil without it.
     private let sources: SourceFiles?
     /// Measures how long tests take.
@@ -15,8 +16,9 @@ struct TestSession {
     private let output = Output(descriptor: STDOUT_FILENO)
     private let errors = Output(descriptor: STDERR_FILENO)
 
-    init(command: TestCommand, sources: SourceFiles? = nil, clock: any HubClock = SteadyClock.shared) {
+    init(command: TestCommand, module: any FlowModule, sources: SourceFiles? = nil, clock: any HubClock = SteadyClock.shared) {
         self.command = command
+        self.module = module
         self.sources = sources
         self.clock = clock
     }
@@ -111,9 +113,9 @@ struct TestSession {
         let runner = SpecRunner(
             limits: command.budgets.limits(wall: command.timeout),
             seed: command.seed, scripts: ProjectScripts(sources: sources),
-            world: { [seed = command.seed, sources, wire] (thread, script) throws(PushError) in
+            world: { [seed = command.seed, module, sources, wire] (thread, script) throws(PushError) in
                 let secrets = try ProjectSecrets(demoFolder: script.folder, sources: sources)
-                return try EmbeddedWorld(seed: seed, thread: thread, secrets: secrets, wire: wire).world
+                return try EmbeddedWorld(seed: seed, thread: thread, module: module, secrets: secrets, wire: wire).world
             })
         let isText = !command.tap && !command.json
         let found = await collect(specs, runner)

@@ -10,7 +10,7 @@ struct UsageError {
     let error: PushError
 
     private static let management: Set<String> = [
-        "hub", "key", "user", "plan", "send", "notification", "trace", "devices", "pruned", "plugin", "tags", "audit", "approvals",
+        "hub", "key", "user", "plan", "send", "notification", "trace", "devices", "pruned", "apns", "plugin", "tags", "audit", "approvals",
         "doctor",
         "flows", "runs", "schedule",
     ]

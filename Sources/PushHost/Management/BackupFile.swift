@@ -85,7 +85,7 @@ struct BackupFile {
             if !isKeyLost { try await PayloadKeyFile(settings).checkRecord(opening: path) }
             return try await replace(in: lock, from: path, renewsSecrets)
         }
-        var renewed = RenewedSecrets().json
+        var renewed = RenewedSecretsDocument(RenewedSecrets()).json
         try await withName { name throws(PushError) in
             // Copied with SQLite, which includes what is still in the write-ahead log.
             try await SQLiteStorage.copy(path, to: "\(folder)/\(name)")
@@ -126,11 +126,11 @@ struct BackupFile {
             error.message = "the backup \(path) is sealed, and the key file \(file.path) is missing; nothing was restored"
             throw error
         }
-        let audit = AuditLog(trail: replaced.storage.auditTrail, clock: clock)
+        let audit = OwnerAudit(AuditLog(trail: replaced.storage.auditTrail, clock: clock))
         await audit.noteRestoration(end)
         await audit.note(replaced.renewed)
         try await replaced.storage.close()
-        return (replaced.flaw, replaced.renewed.json)
+        return (replaced.flaw, RenewedSecretsDocument(replaced.renewed).json)
     }
 
     /// The last audit entry; nil if it cannot be read. Does not open a damaged database, because opening could change it.

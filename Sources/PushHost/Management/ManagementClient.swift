@@ -57,6 +57,17 @@ final class ManagementClient: Sendable {
         }
     }
 
+    /// The server's hubs.
+    var hubs: ServerHubs { ServerHubs(client: self) }
+
+    /// The server's URL for connection strings; nil if it is not known.
+    func clientURL() async -> String? {
+        switch target {
+        case .network(let connection, _): connection.address
+        case .folder: try? await get(Self.path("server"))["clientURL"]?.string
+        }
+    }
+
     // MARK: - The JSON API
 
     /// The path `/api/v1/…` of these parts, encoded.

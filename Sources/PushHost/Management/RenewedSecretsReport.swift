@@ -8,7 +8,7 @@ struct RenewedSecretsReport {
     /// `{"keys": ["…"], "hubs": [{"name", "keys", "credentials"}], "tokens": 1, "values": {"plugin": 2}, "jobs": 0}`
     let json: JSON
 
-    var isEmpty: Bool { json == RenewedSecrets().json }
+    var isEmpty: Bool { json == RenewedSecretsDocument(RenewedSecrets()).json }
 
     func lines() -> [String] {
         var lines: [String] = []

@@ -28,7 +28,7 @@ struct SecretRecovery {
         let (seal, clock) = (PayloadKeyFile.seal(of: key), SystemClock())
         let renewed = try await SQLiteStorage.renewSecrets(of: lock.database, seal: seal, now: clock.now)
         let storage = try await database.open(file, seal: seal) { _ in }
-        await AuditLog(trail: storage.auditTrail, clock: clock).note(renewed)
+        await OwnerAudit(AuditLog(trail: storage.auditTrail, clock: clock)).note(renewed)
         try await storage.close()
         return renewed
     }

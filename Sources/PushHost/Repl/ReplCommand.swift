@@ -1,8 +1,9 @@
 import ArgumentParser
+import Bindings
 import Glibc
 import PushLab
 
-struct ReplCommand: AsyncParsableCommand {
+struct ReplCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "repl",
         abstract: "Run Lua interactively on simulated push services and phones.",
@@ -35,7 +36,7 @@ struct ReplCommand: AsyncParsableCommand {
     @Flag(help: "Accept the user name as the password, as the samples of the tutorials do.")
     var tutorialMode = false
 
-    func run() async throws {
-        Glibc.exit(await ReplSession.run(self))
+    func run(in program: HostProgram) async throws {
+        Glibc.exit(await ReplSession.run(self, program.registry))
     }
 }

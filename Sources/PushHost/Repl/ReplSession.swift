@@ -9,21 +9,23 @@ import Synchronization
 
 /// One run of `pushhost repl`: creates the embedded world, reads and runs lines, and shows the results.
 final class ReplSession: Sendable {
-    let world: FlowWorld
-    let output = Output(descriptor: STDOUT_FILENO)
-    let text: TextReport
+    private let world: FlowWorld
+    private let output = Output(descriptor: STDOUT_FILENO)
+    private let text: TextReport
     private let errors = Output(descriptor: STDERR_FILENO)
     private let lines = Mutex(ReplLines())
     private let hasFailed = Mutex(false)
     private let seed: UInt64
+    let registry: BindingRegistry
     private let isTutorialMode: Bool
     private let runner: FlowRunner
     /// Whether the input is a terminal.
     private let isInteractive = isatty(STDIN_FILENO) == 1
 
     /// Throws if the world cannot be created, for example because a secrets file cannot be read.
-    private init(_ command: ReplCommand) throws(PushError) {
+    private init(_ command: ReplCommand, _ registry: BindingRegistry) throws(PushError) {
         seed = command.seed
+        self.registry = registry
         isTutorialMode = command.tutorialMode
         let thread = LuaThread(name: "lua")
         let text = TextReport(output: output, header: nil)
@@ -33,7 +35,7 @@ final class ReplSession: Sendable {
             output.flush()
         }
         world = try EmbeddedWorld(
-            seed: command.seed, thread: thread, secrets: ProjectSecrets(demoFolder: "scripts"),
+            seed: command.seed, thread: thread, module: registry, secrets: ProjectSecrets(demoFolder: "scripts"),
             isTutorialMode: command.tutorialMode, wire: command.wire.opened(), trace: command.trace ? trace : nil
         ).world
         runner = FlowRunner(
@@ -49,9 +51,9 @@ final class ReplSession: Sendable {
     }
 
     /// Runs a session to its end and returns the exit code.
-    static func run(_ command: ReplCommand) async -> Int32 {
+    static func run(_ command: ReplCommand, _ registry: BindingRegistry) async -> Int32 {
         do {
-            return try await ReplSession(command).run()
+            return try await ReplSession(command, registry).run()
         } catch {
             let errors = Output(descriptor: STDERR_FILENO)
             let error = (error as? LuaError) ?? (error as? PushError).map(LuaError.init)
@@ -107,8 +109,9 @@ final class ReplSession: Sendable {
         guard isInteractive, output.isTerminal, !isDumb else {
             return PlainLineReader(screen: isInteractive && output.isTerminal ? output : nil)
         }
+        let completer = LineCompleter(flow: flow, registry: registry)
         return EditingLineReader(screen: output) { [self] before in
-            await flow.completion(of: lines.withLock { $0.chunk } + [before])
+            await completer.completion(of: lines.withLock { $0.chunk } + [before])
         }
     }
 
@@ -119,7 +122,7 @@ final class ReplSession: Sendable {
         let isCommand = line.first == "." && line.dropFirst().first?.isLetter == true
         if !isContinued, isBlank || isCommand {
             lines.withLock { $0.skip(line) }
-            let goesOn = isBlank ? true : await perform(line)
+            let goesOn = isBlank ? true : await commands.perform(line)
             output.flush()
             return goesOn
         }
@@ -127,6 +130,10 @@ final class ReplSession: Sendable {
         let answer = await evaluate(talk, isWhole: false)
         if answer != .unfinished { lines.withLock { $0.close() } }
         return true
+    }
+
+    private var commands: SessionCommands {
+        SessionCommands(world: world, registry: registry, output: output, text: text) { [self] in tell($0) }
     }
 
     /// Removes a byte order mark and a `#!` line, which may start a file but are not Lua.
@@ -165,7 +172,7 @@ final class ReplSession: Sendable {
     // MARK: - Errors
 
     /// Shows an error with the session line that raised it.
-    func tell(_ error: LuaError) {
+    private func tell(_ error: LuaError) {
         output.flush()
         let source = lines.withLock { $0.source }
         let diagnostic = Diagnostic(error, source: source, scriptName: "repl", palette: Palette(isOn: errors.hasColour))

@@ -14,13 +14,13 @@ struct CheckedFile {
     private let source: SourceText
 
     /// Nil if the file is an editor stub.
-    init?(_ path: String, target: CheckedTarget) async {
+    init?(_ path: String, _ registry: BindingRegistry, target: CheckedTarget) async {
         self.path = path
         do throws(PushError) {
             let script = try await ScriptFile.read(path, within: nil)
             source = SourceText(script.source)
             guard !source.line(1).hasPrefix("---@meta") else { return nil }
-            let checker = FlowChecker(modules: ProjectScripts().modules(of: script), target: target)
+            let checker = FlowChecker(registry, modules: ProjectScripts().modules(of: script), target: target)
             findings = checker.findings(in: script.source, name: path)
             failure = nil
         } catch {

@@ -2,23 +2,25 @@ import Bindings
 import PushModel
 
 /// The output of `pushhost explain --json`, `pushhost.explain/1`.
-enum ExplainJSON {
+struct ExplainJSON {
+    let registry: BindingRegistry
+
     static let schema = "pushhost.explain/1"
 
     /// The complete topics that match a name; `suggestions` if none matches.
-    static func document(_ name: String, topics: [ReferenceTopic], suggestions: [String] = []) -> JSON {
+    func document(_ name: String, topics: [ReferenceTopic], suggestions: [String] = []) -> JSON {
         [
-            "schema": .string(schema), "name": .string(name), "topics": .array(topics.map(JSON.init)),
+            "schema": .string(Self.schema), "name": .string(name), "topics": .array(topics.map { JSON($0, registry) }),
             "suggestions": .array(suggestions.map(JSON.string)),
         ]
     }
 
     /// All topics, by name and summary.
-    static func index() -> JSON {
+    func index() -> JSON {
         [
-            "schema": .string(schema),
+            "schema": .string(Self.schema),
             "topics": .array(
-                ReferenceTopic.all.map { ["name": .string($0.name), "kind": .string($0.kind), "summary": .string($0.summary)] }),
+                ReferenceIndex(registry).all.map { ["name": .string($0.name), "kind": .string($0.kind), "summary": .string($0.summary)] }),
         ]
     }
 }
@@ -34,7 +36,7 @@ extension ReferenceTopic {
 }
 
 extension JSON {
-    fileprivate init(_ topic: ReferenceTopic) {
+    fileprivate init(_ topic: ReferenceTopic, _ registry: BindingRegistry) {
         var object: JSONObject = [
             "name": .string(topic.name), "kind": .string(topic.kind), "summary": .string(topic.summary),
         ]
@@ -60,13 +62,13 @@ extension JSON {
                     ]
                 })
             object["values"] = .array(type.values.map(JSON.string))
-            object["methods"] = .array(type.methods.map { .string($0.name) })
+            object["methods"] = .array(registry.methods(of: type).map { .string($0.name) })
         case .error(let error):
             object["when"] = .string(error.occasion)
             object["cure"] = .string(error.cure)
             object["kinds"] = .array(error.kinds.map { .string($0.rawValue) })
             object["exit_codes"] = .array(error.exitCodes.map { .integer(Int64($0)) })
-            object["raised_by"] = .array(error.bindings.map { .string($0.name) })
+            object["raised_by"] = .array(registry.bindings(raising: error.code).map { .string($0.name) })
             object["example"] =
                 error.example.map { example in
                     [

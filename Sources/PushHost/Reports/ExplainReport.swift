@@ -3,6 +3,7 @@ import PushRuntime
 
 /// Prints the pages of `pushhost explain`.
 struct ExplainReport {
+    let registry: BindingRegistry
     let palette: Palette
 
     private static let width = 100
@@ -22,8 +23,8 @@ struct ExplainReport {
 
     /// One line per topic; error codes by area.
     func index() -> [String] {
-        heading("FUNCTIONS") + overview(BindingRegistry.all.map { ($0.name, $0.summary) })
-            + heading("TYPES") + overview(BindingRegistry.types.map { ($0.name, $0.summary) })
+        heading("FUNCTIONS") + overview(registry.bindings.map { ($0.name, $0.summary) })
+            + heading("TYPES") + overview(registry.types.map { ($0.name, $0.summary) })
             + heading("ERROR CODES") + overview(ErrorCatalogue.areas.map { ("\($0.name).*", $0.summary) })
             + ["", "For details run pushhost explain with a NAME, an AREA such as tag, or a CODE."]
     }
@@ -36,7 +37,7 @@ struct ExplainReport {
         }
         if let returns = binding.returns {
             lines += heading("RETURNS") + ["  \(returns.type)"]
-            lines += returns.names.compactMap(BindingRegistry.type(named:)).map { "  pushhost explain \($0.name)" }
+            lines += returns.names.compactMap { registry.type(named: $0) }.map { "  pushhost explain \($0.name)" }
         }
         if !binding.errors.isEmpty {
             let errors = binding.errors.map { ($0, ErrorCatalogue.entry($0)?.summary ?? "") }
@@ -51,11 +52,13 @@ struct ExplainReport {
             lines += heading("FIELDS") + members(type.fields.map { ($0.name, $0.type, $0.isOptional, $0.summary) })
         }
         if !type.values.isEmpty { lines += heading("ONE OF") + type.values.map { "  \"\($0)\"" } }
-        if !type.methods.isEmpty {
-            lines += heading("METHODS") + overview(type.methods.map { ($0.name, $0.summary) })
+        let methods = registry.methods(of: type)
+        if !methods.isEmpty {
+            lines += heading("METHODS") + overview(methods.map { ($0.name, $0.summary) })
         }
-        if !type.sources.isEmpty {
-            lines += heading("COMES FROM") + indented(type.sources.map(\.name).joined(separator: ", "))
+        let sources = registry.sources(of: type)
+        if !sources.isEmpty {
+            lines += heading("COMES FROM") + indented(sources.map(\.name).joined(separator: ", "))
         }
         return lines
     }
@@ -64,8 +67,9 @@ struct ExplainReport {
         var lines = title(error.code) + error.summary.wrapped(to: Self.width)
         lines += heading("WHEN") + indented(error.occasion) + heading("WHAT TO DO") + indented(error.cure)
         lines += heading("THE RUN") + error.consequences.flatMap(indented)
-        if !error.bindings.isEmpty {
-            lines += heading("RAISED BY") + indented(error.bindings.map(\.name).joined(separator: ", "))
+        let bindings = registry.bindings(raising: error.code)
+        if !bindings.isEmpty {
+            lines += heading("RAISED BY") + indented(bindings.map(\.name).joined(separator: ", "))
         }
         if let example = error.example {
             lines += heading("INSTEAD OF") + code(example.mistake) + heading("WRITE") + code(example.cure)

@@ -137,10 +137,10 @@ extension JSON {
         }
         self = [
             "time": .string(exchange.time.description), "wire": .string(exchange.service.shortName),
-            "method": .string(exchange.method), "host": .string(exchange.authority), "path": .string(exchange.path),
-            "headers": headers(exchange.requestHeaders), "body": body(exchange.requestBody),
-            "status": .integer(Int64(exchange.status)), "response_headers": headers(exchange.responseHeaders),
-            "response_body": body(exchange.responseBody),
+            "method": .string(exchange.request.method), "host": .string(exchange.request.authority), "path": .string(exchange.request.path),
+            "headers": headers(exchange.request.headers), "body": body(exchange.request.body),
+            "status": .integer(Int64(exchange.response.status)), "response_headers": headers(exchange.response.headers),
+            "response_body": body(exchange.response.body),
         ]
     }
 }

@@ -208,13 +208,15 @@ final class TextReport: Sendable {
     private func print(_ exchange: WireExchange) {
         let margin = "    "
         output.line(
-            palette.dim("\(margin)\(exchange.time.timeOfDay)  > \(exchange.method) https://\(exchange.authority)\(exchange.path)".printable)
+            palette.dim(
+                "\(margin)\(exchange.time.timeOfDay)  > \(exchange.request.method) https://\(exchange.request.authority)\(exchange.request.path)"
+                    .printable)
         )
-        for header in exchange.requestHeaders { output.line(palette.dim("\(margin)  > \(header.name): \(header.value)".printable)) }
-        printBody(exchange.requestBody, mark: ">")
-        output.line(palette.dim("\(margin)  < \(exchange.status == 0 ? "no answer" : String(exchange.status))"))
-        for header in exchange.responseHeaders { output.line(palette.dim("\(margin)  < \(header.name): \(header.value)".printable)) }
-        printBody(exchange.responseBody, mark: "<")
+        for header in exchange.request.headers { output.line(palette.dim("\(margin)  > \(header.name): \(header.value)".printable)) }
+        printBody(exchange.request.body, mark: ">")
+        output.line(palette.dim("\(margin)  < \(exchange.response.status == 0 ? "no answer" : String(exchange.response.status))"))
+        for header in exchange.response.headers { output.line(palette.dim("\(margin)  < \(header.name): \(header.value)".printable)) }
+        printBody(exchange.response.body, mark: "<")
     }
 
     private func printBody(_ body: [UInt8], mark: String) {

@@ -1,7 +1,8 @@
 import ArgumentParser
+import Bindings
 import Glibc
 
-struct ServeCommand: AsyncParsableCommand {
+struct ServeCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract: "Serve a hub compatible with Azure Notification Hubs.",
@@ -44,7 +45,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Flag(help: "Show access keys at startup.")
     var reveal = false
 
-    func run() async {
-        Glibc.exit(await ServeSession(command: self).run())
+    func run(in program: HostProgram) async {
+        Glibc.exit(await ServeSession(command: self, program: program).run())
     }
 }

@@ -17,14 +17,16 @@ import WebAPI
 /// One run of `pushhost serve`.
 struct ServeSession {
     let command: ServeCommand
+    private let program: HostProgram
     private let output = Output(descriptor: STDOUT_FILENO)
     private let errors = Output(descriptor: STDERR_FILENO)
 
     /// Interval of maintenance: deleting expired data and checking the certificate.
     private static let upkeep: Duration = .seconds(60)
 
-    init(command: ServeCommand) {
+    init(command: ServeCommand, program: HostProgram) {
         self.command = command
+        self.program = program
     }
 
     /// Runs the server until it ends. Returns the exit code.
@@ -92,13 +94,13 @@ struct ServeSession {
         MetricsSystem.bootstrap(metrics)
         let failure: PushError?
         do throws(PushError) {
-            let server = try await RunningServer.opening(settings, folder: folder, lab: lab, log: log, metrics: metrics)
+            let server = try await RunningServer.opening(settings, program, folder: folder, lab: lab, log: log, metrics: metrics)
             for text in given.misspelt { log.warning("\(text)") }
             if settings.backend.isTutorialMode {
                 log.warning("tutorial mode is on: a user name is also the password; never for real users")
             }
             await server.checkBackend()
-            await server.checkFlows()
+            await server.flows.check()
             let reload = SettingsReload(source, given, server, style, log)
             do throws(PushError) {
                 try await run(server, reload, lab, log)
@@ -127,33 +129,33 @@ struct ServeSession {
         let screen = StartupBanner(
             settings: settings, server: server, authority: certificates.authority, lab: lab, reveal: command.reveal,
             output: output, whenShown: { manager.tell("READY=1") })
-        var services = [try server.controlApplication { screen.listeningForCommands() }]
+        var services = [try server.listeners.controlApplication { screen.listeningForCommands() }]
         func add(_ service: any Service, _ setting: String, _ port: Int) {
             services.append(PortService(base: service, setting: setting, host: settings.host, port: port))
         }
         if let port = settings.port {
-            add(try server.application(port: port, tls: nil) { screen.listening(port: $0) }, "listen.port", port)
+            add(try server.listeners.application(port: port, tls: nil) { screen.listening(port: $0) }, "listen.port", port)
         }
         if let port = settings.tlsPort, let identity {
-            add(try server.application(port: port, tls: identity) { screen.listening(tlsPort: $0) }, "listen.tls_port", port)
+            add(try server.listeners.application(port: port, tls: identity) { screen.listening(tlsPort: $0) }, "listen.tls_port", port)
         }
         Signals.watch(SIGHUP) {
             Task {
                 manager.tell("RELOADING=1")
-                await server.reloadCredentials()
+                await server.credentials.reload()
                 await reload.run()
                 manager.tell("READY=1")
             }
         }
         try await run(services, log, manager) {
-            await server.flows.hush()
+            await server.beginStop()
             // Stop the flows before the grace period ends, so that requests waiting for a run still get their response.
             guard (try? await clock.sleep(until: clock.now + ConnectionLimits.grace * 3 / 4)) != nil else { return }
-            await server.flows.stop()
+            await server.flows.dispatcher.stop()
         } beside: {
             async let lab: Void = server.endIdleLabSessions()
-            async let telling: Void = server.reportPrunedDevices()
-            async let plugins: Void = server.plugins.keepUp(log)
+            async let telling: Void = server.webhook.run()
+            async let plugins: Void = server.plugins.keepUp()
             async let pages: Void = server.database.checkPages()
             await Self.keepUp(server, certificates, identity, clock, log)
             await lab
@@ -242,10 +244,10 @@ struct ServeSession {
         var warned: String?
         var warnedOf: Set<String> = []
         while !Task.isCancelled {
-            await server.removeOld()
+            await server.upkeep.run()
             await server.database.check()
-            await server.reloadCredentials()
-            warnedOf = server.warnAboutCredentials(known: warnedOf)
+            await server.credentials.reload()
+            warnedOf = server.credentials.warn(known: warnedOf)
             let check = try? await blocking { () throws(PushError) in
                 reload()
                 return identity.map { _ in CertificateCheck(settings: server.settings).check(now: clock.now) }

@@ -17,6 +17,8 @@ struct RemoteWorld {
         /// The run id, for example `r-0193`.
         let id: String
         let thread: LuaThread
+        /// The `push` module of the flow.
+        let module: any FlowModule
         /// Whether sends to production are confirmed with `--yes`.
         let isConfirmed: Bool
         /// Opens the secrets, with or without the demo secrets beside the script.
@@ -126,10 +128,11 @@ struct RemoteWorld {
             base.map { RemoteBackend(base: $0, client: client, hub: hub) } ?? UnavailableBackend(target: settings.name)
         let check = production(hub, settings.name, run)
         return FlowWorld(
-            target: FlowWorld.Target(name: settings.name, isSimulated: false, outlivesRuns: true),
+            target: FlowWorld.Target(name: settings.name, isSimulated: false, outlivesRuns: true), module: run.module,
             hub: settings.isProduction ? GuardedHub(hub, check: check) : hub,
             backend: settings.isProduction ? GuardedBackend(backend, check: check) : backend,
-            lab: RealDevices(target: settings.name, handles: settings.devices), wire: nil, clock: clock, secrets: try run.secrets(false),
+            simulation: FlowWorld.Simulation(lab: RealDevices(target: settings.name, handles: settings.devices)), clock: clock,
+            secrets: try run.secrets(false),
             zones: SystemTimeZones.shared)
     }
 
@@ -201,10 +204,11 @@ struct RemoteWorld {
             try await clock.during { () async throws(PushError) in try await production(request, registered) }
         }
         return FlowWorld(
-            target: FlowWorld.Target(name: settings.name, isSimulated: true, outlivesRuns: true),
+            target: FlowWorld.Target(name: settings.name, isSimulated: true, outlivesRuns: true), module: run.module,
             hub: settings.isProduction ? GuardedHub(hub, check: check) : hub,
-            backend: settings.isProduction ? GuardedBackend(backend, check: check) : backend, lab: session.lab,
-            wire: session.wire, clock: session.clock, secrets: secrets, zones: SystemTimeZones.shared, faults: session.faults)
+            backend: settings.isProduction ? GuardedBackend(backend, check: check) : backend,
+            simulation: FlowWorld.Simulation(lab: session.lab, wire: session.wire, faults: session.faults), clock: session.clock,
+            secrets: secrets, zones: SystemTimeZones.shared)
     }
 
     /// Converts trace entries of a lab to events of the run.

@@ -98,11 +98,12 @@ public struct Outcome: Sendable {
     ///   - counts: Number of devices per outcome, by platform. Unknown names are ignored.
     public init(id: String, hub: String = "hub", state: String = "Completed", tags: String? = nil, counts: [String: [String: Int]] = [:]) {
         var outcome = NotificationOutcome(
-            id: id, state: NotificationOutcome.State(rawValue: state) ?? .completed, tags: tags, enqueuedAt: Timestamp(milliseconds: 0))
+            id: id, state: NotificationOutcome.State(rawValue: state) ?? .completed, tags: tags,
+            times: NotificationTimes(enqueuedAt: Timestamp(milliseconds: 0)))
         for (platform, numbers) in counts {
             guard let platform = Platform.delivered.first(where: { $0.shortName == platform }) else { continue }
             for (name, number) in numbers {
-                if let name = OutcomeName(rawValue: name) { outcome.counts[platform, default: [:]][name] = number }
+                if let name = OutcomeName(rawValue: name) { outcome.tally.counts[platform, default: [:]][name] = number }
             }
         }
         base = EndedNotification(hub: hub, outcome: outcome)

@@ -11,16 +11,17 @@ public struct RegistrationCandidate: Sendable {
     /// - Throws: An error if a tag is invalid.
     public init(id: String, hub: String = "hub", user: String? = nil, tags: [String] = [], isNew: Bool = true) throws {
         base = RegistrationDraft(
-            hub: hub, kind: .installation, id: id, platform: .apns, userID: user, tags: try tags.map { try Tag($0) }, isNew: isNew)
+            hub: hub, subject: RegistrationDraft.Subject(.installation, id: id, platform: .apns, userID: user),
+            tags: try tags.map { try Tag($0) }, isNew: isNew)
     }
 
     public var hub: String { base.hub }
-    public var isInstallation: Bool { base.kind == .installation }
-    public var id: String { base.id }
+    public var isInstallation: Bool { base.subject.kind == .installation }
+    public var id: String { base.subject.id }
     /// `apns`, `fcm`, `gcm`, `wns`, `browser`.
-    public var platform: String { base.platform.shortName }
+    public var platform: String { base.subject.platform.shortName }
     /// The installation's user.
-    public var user: String? { base.userID }
+    public var user: String? { base.subject.userID }
     public var tags: [String] { base.tags.map(\.text) }
     /// Whether the id did not exist before.
     public var isNew: Bool { base.isNew }

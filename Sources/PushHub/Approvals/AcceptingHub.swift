@@ -19,4 +19,10 @@ package struct AcceptingHub: ForwardingHub {
     package func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome {
         try await send(try await hub.request(planned))
     }
+
+    package func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
+        try await hub.accept(request, at: moment, admission: admission).outcome
+    }
+
+    package func cancel(notification id: String) async throws(PushError) { try await base.cancel(notification: id) }
 }

@@ -20,15 +20,15 @@ final class ApprovalRecheck: Sendable {
     var measure: Measure? { last.withLock { $0 } }
 
     /// The send, if it exceeds what was approved.
-    var excess: Measure? { measure.flatMap { approval.allows($0.reach) ? nil : $0 } }
+    var excess: Measure? { measure.flatMap { approval.scope.allows($0.reach) ? nil : $0 } }
 
     /// The check for the hub. Throws `approval.grown` (409).
     var admission: SendAdmission {
-        SendAdmission { draft, asked, hub throws(PushError) in
-            let reach = await hub.reach(of: draft.request)
+        SendAdmission { draft, asked, meter throws(PushError) in
+            let reach = await meter.reach(of: draft.request)
             let measure = Measure(request: draft.request, reach: reach, isChanged: draft.request != asked.request)
             self.last.withLock { $0 = measure }
-            guard self.approval.allows(reach) else {
+            guard self.approval.scope.allows(reach) else {
                 throw PushError.grown(self.approval, to: reach, self.approval.growth(to: measure))
             }
             return .admitted(self.approval.approvedReach)

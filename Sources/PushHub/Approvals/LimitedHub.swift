@@ -22,4 +22,6 @@ package struct LimitedHub: ForwardingHub {
     package func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
         try await hub.accept(request, at: moment, admission: admission).outcome
     }
+
+    package func cancel(notification id: String) async throws(PushError) { try await base.cancel(notification: id) }
 }

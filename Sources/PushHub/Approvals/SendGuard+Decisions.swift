@@ -18,7 +18,7 @@ extension SendGuard {
         var (found, last) = ([Approval](), number)
         while found.count < limit {
             let page = try await store.approvals(before: last, limit: Self.maximumPending, state: state)
-            found += page.filter { $0.isAsked(by: asker) }
+            found += page.filter { $0.origin.isAsked(by: asker) }
             guard page.count == Self.maximumPending else { break }
             last = page.last?.number
         }
@@ -29,7 +29,7 @@ extension SendGuard {
     /// - Parameter asker: finds only requests of this principal; nil for all.
     package func approval(_ id: String, of asker: Principal? = nil) async throws(PushError) -> Approval {
         if let number = Approval.number(id), let found = try await store.approval(number),
-            asker.map({ found.isAsked(by: $0) }) ?? true
+            asker.map({ found.origin.isAsked(by: $0) }) ?? true
         {
             return try await current(found)
         }
@@ -55,13 +55,13 @@ extension SendGuard {
         _ id: String, by principal: Principal, reason: String? = nil, _ hubs: Hubs
     ) async throws(PushError) -> Approval {
         let waiting = try await waiting(id)
-        guard waiting.requester != principal, waiting.behalf != principal else { throw await own(waiting) }
+        guard waiting.requester != principal, waiting.origin.behalf != principal else { throw await own(waiting) }
         guard let request = waiting.request, let hub = hubs(waiting.hub.number) else {
             throw PushError(
                 "hub.not_found", "the hub \(waiting.hub.name) of \(waiting.id) was deleted", hint: "deny it, or let it expire", status: 404)
         }
         let reach = await hub.reach(of: request)
-        guard waiting.allows(reach) else { throw try await grown(waiting, reach, principal) }
+        guard waiting.scope.allows(reach) else { throw try await grown(waiting, reach, principal) }
         // Meanwhile, `resume` leaves this request to this call.
         deciding.withLock { $0[waiting.number, default: 0] += 1 }
         defer { deciding.withLock { $0[waiting.number] = $0[waiting.number].flatMap { $0 > 1 ? $0 - 1 : nil } } }
@@ -155,7 +155,7 @@ extension SendGuard {
         _ waiting: Approval, _ reach: AudienceReach, _ principal: Principal
     ) async throws(PushError) -> PushError {
         var grown = waiting
-        grown.reach = reach
+        grown.scope.reach = reach
         guard try await store.replace(grown, from: .pending) else { return try await decided(waiting.id) }
         let (before, now) = (waiting.reach.devices.grouped, reach.words)
         await audit.noteOften(
@@ -176,7 +176,7 @@ extension SendGuard {
         let leave = ApprovalRecheck(approved)
         do throws(PushError) {
             let accepted = try await hub.accept(
-                request, at: approved.moment, idempotencyKey: approved.sendKey, admission: leave.admission)
+                request, at: approved.scope.dueAt, idempotencyKey: approved.keys.sendKey, admission: leave.admission)
             done.state = .sent
             done.notificationID = accepted.outcome.id
         } catch {
@@ -196,7 +196,7 @@ extension SendGuard {
         var words = "\(done.id) was sent as \(done.notificationID ?? "")"
         if let left = leave.measure {
             done.take(left)
-            if left.isChanged { words += "; changed by a plugin: \(done.reach.words), \(done.audience), \(done.content)" }
+            if left.isChanged { words += "; changed by a plugin: \(done.reach.words), \(done.scope.audience), \(done.scope.content)" }
         }
         guard try await store.replace(done, from: .approved) else { return try await approval(done.id) }
         await audit.note(.server, .approvalSend, done.id, ["words": words, "hub": done.hub.name])
@@ -262,7 +262,8 @@ extension SendGuard {
 extension Approval {
     /// Replaces the described reach, audience and content by the measured ones.
     fileprivate mutating func take(_ measure: ApprovalRecheck.Measure) {
-        (reach, audience, content) = (measure.reach, measure.request.audienceWords, measure.request.content.shortWords)
+        scope.reach = measure.reach
+        (scope.audience, scope.content) = (measure.request.audienceWords, measure.request.content.shortWords)
     }
 }
 

@@ -59,8 +59,8 @@ package final class SendGuard: Sendable {
     /// The check that a hub makes before it accepts a send; nil if the sender may reach any number of devices.
     package func admission(_ sender: Sender) -> SendAdmission? {
         guard let ceiling = ceiling(sender) else { return nil }
-        return SendAdmission { draft, asked, hub throws(PushError) in
-            try await self.admit(draft, asked, hub, sender, ceiling)
+        return SendAdmission { draft, asked, meter throws(PushError) in
+            try await self.admit(draft, asked, meter, sender, ceiling)
         }
     }
 
@@ -74,7 +74,7 @@ package final class SendGuard: Sendable {
     }
 
     private func admit(
-        _ draft: SendDraft, _ given: SendDraft, _ hub: NotificationHub, _ sender: Sender, _ ceiling: Approval.Ceiling
+        _ draft: SendDraft, _ given: SendDraft, _ meter: any ReachMeter, _ sender: Sender, _ ceiling: Approval.Ceiling
     ) async throws(PushError) -> SendAdmission.Answer {
         let request = draft.request
         // The fingerprint of the original request, before hooks changed it: a repeated send finds the same approval.
@@ -84,20 +84,23 @@ package final class SendGuard: Sendable {
         {
             if let answer = try await answer(known, fingerprint) { return answer }
         }
-        guard let reach = await hub.reach(of: request, beyond: ceiling.devices) else { return .admitted(ceiling.approvedReach) }
+        guard let reach = await meter.reach(of: request, beyond: ceiling.devices) else { return .admitted(ceiling.approvedReach) }
         let (now, lifetime) = (clock.now, limits.withLock { $0.lifetime })
-        var asked = Approval(
-            hub: sender.hub, requester: sender.principal, note: sender.note.map { String($0.prefix(Self.maximumNoteLength)) },
-            moment: draft.moment,
-            createdAt: now, expiresAt: min(now + lifetime, .distantFuture), fingerprint: fingerprint,
-            idempotencyKey: sender.idempotencyKey, sendKey: "approval-\(random.uuid())", audience: request.audienceWords,
-            content: request.content.shortWords, ceiling: ceiling, reach: reach, request: request)
-        asked.behalf = sender.behalf
+        let asked = Approval(
+            origin: Approval.Origin(
+                hub: sender.hub, requester: sender.principal, behalf: sender.behalf,
+                note: sender.note.map { String($0.prefix(Self.maximumNoteLength)) }, createdAt: now),
+            expiresAt: min(now + lifetime, .distantFuture),
+            keys: Approval.Keys(
+                fingerprint: fingerprint, idempotencyKey: sender.idempotencyKey, sendKey: "approval-\(random.uuid())"),
+            scope: Approval.Scope(
+                dueAt: draft.moment, audience: request.audienceWords, content: request.content.shortWords, ceiling: ceiling, reach: reach),
+            request: request)
         let kept = try await keep(asked)
-        if kept.sendKey == asked.sendKey {
+        if kept.keys.sendKey == asked.keys.sendKey {
             await audit.noteOften(
                 sender.principal, .approvalRequest, kept.id,
-                ["words": "\(kept.id): \(kept.words); \(kept.why)", "hub": sender.hub.name])
+                ["words": "\(kept.id): \(kept.words); \(kept.scope.why)", "hub": sender.hub.name])
         }
         throw Self.required(kept)
     }
@@ -105,7 +108,7 @@ package final class SendGuard: Sendable {
     /// The answer to a repeated idempotency key; nil if the send is to be treated as new.
     private func answer(_ known: Approval, _ fingerprint: [UInt8]) async throws(PushError) -> SendAdmission.Answer? {
         let known = try await current(known)
-        guard known.fingerprint == fingerprint else {
+        guard known.keys.fingerprint == fingerprint else {
             throw PushError(
                 "hub.idempotency_key", "the idempotency key was used for another request, \(known.id); not sent",
                 hint: "use a new key for each notification; repeat a key only with the same request", status: 422,

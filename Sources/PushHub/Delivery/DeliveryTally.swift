@@ -68,12 +68,12 @@ struct DeliveryTally: Sendable {
         for result in results {
             if keepsDevices { settled.append((result.order, result.device)) }
             unkept.append(result.device)
-            if result.device.isRegistrationRemoved { outcome.countPruned(result.device) }
+            if result.device.isRegistrationRemoved { outcome.tally.countPruned(result.device) }
             if let place = result.changedRow, let id = result.device.registrationID {
                 lastOutcomes.append((place, id, result.device.outcome))
             }
         }
-        for (end, devices) in results.ends { outcome.count(devices, end.platform, end.outcome) }
+        for (end, devices) in results.ends { outcome.tally.count(devices, end.platform, end.outcome) }
         isKept = false
     }
 

@@ -1,78 +1,40 @@
 import PushModel
-import Synchronization
 
 /// The notification hub: registrations, installations, sends and schedules. Reads always see the latest write.
 ///
-/// A change becomes visible, to readers and to sends, only after the store has committed it. Changes of the same registration or
-/// installation run one at a time; changes of different ones run concurrently.
-package actor NotificationHub: HubGateway {
+/// The actor isolates the parts that own the state, and answers through them. A change becomes visible, to readers and to sends, only
+/// after the store has committed it. Changes of the same registration or installation run one at a time; changes of different ones run
+/// concurrently.
+package actor NotificationHub: HubGateway, ReachMeter {
     let environment: HubEnvironment
-    private(set) var pipeline: SendPipeline
     let store: any HubStore
-    let meter: HubMetrics
-    private(set) var settings: HubSettings
-    var table: RegistrationTable
-    var turns = KeyedLock<RegistrationTable.Expiring>()
-    /// The sequence number of the newest notification.
-    nonisolated let sequences: Atomic<Int64>
     nonisolated let name: String
-    nonisolated let naming: HubSettings.Naming
-    nonisolated let refusesLargePayloads: Bool
-    var outbox = Outbox()
-    var schedule = Schedule()
-    /// Current outcomes of the notifications in progress, by id.
-    var live: [String: NotificationOutcome] = [:]
-    /// Results that are not stored yet, by sequence number; only for notifications that have few of them.
-    var recent: [Int64: OutcomeBatch] = [:]
-    var completionWaiters = CompletionWaiters()
-    /// Running deliveries of outbox notifications, by sequence number.
-    var deliveries: [Int64: Task<Void, Never>] = [:]
-    /// Outbox notifications that wait for a push service.
-    var deferredSends = DeferredSends()
-    var largeSends = LargeSendQueue(least: 10_000)
-    /// Notifications with a pace (a rate limit). They wait in memory and are never deferred.
-    var paced = LargeSendQueue(least: 0)
-    /// Sequence numbers of outbox notifications that were cancelled before every device had a result.
-    var stops: Set<Int64> = []
-    /// Back-off sleeps of cancelled work that still has to store its end.
-    var backOffTasks: [Int: Task<Void, Never>] = [:]
-    var rests = 0
-    var concurrencyLimiter = ConcurrencyLimiter()
-    var expiry = Expiry()
-    /// Rows of the registrations whose removal is held for the operator.
-    var heldRows = RowSet()
-    var isStopping = false
-    /// `isStopping`, readable from outside the actor.
-    nonisolated let isClosed = Atomic(false)
-    /// Reserved tags that stored rows contain and the index does not.
-    let foreignTags: ForeignTags
+    private nonisolated let lifecycle: HubLifecycle
+    nonisolated let intake: SendIntake
+    nonisolated let storedRows: StoredRows
+    let context: HubContext
+    let directory: RegistrationDirectory
+    let services: DeliveryServices
+    let scheduler: SendScheduler
 
     /// - Parameter loaded: the loaded content of the store.
     package init(
         environment: HubEnvironment, connectors: [any Connector], store: any HubStore, loaded: HubLoader,
         settings: HubSettings = HubSettings()
     ) {
-        self.environment = environment
-        self.pipeline = SendPipeline(environment: environment, connectors: connectors, hub: settings.name, retries: settings.retries)
-        self.store = store
-        self.settings = settings
-        meter = HubMetrics(hub: settings.name)
-        table = loaded.table
-        foreignTags = loaded.foreignTags
-        for row in loaded.unreadable {
-            environment.warn(.hub, "skipped an unreadable row: \(row.reason)")
-            meter.leftOut()
-        }
-        if loaded.rowsWithForeignTags > 0 {
-            environment.warn(
-                .hub,
-                "the hub \(settings.name): \(loaded.rowsWithForeignTags) stored registrations or installations have tags that start with $, "
-                    + "accepted from clients by an older version; these tags are ignored, and removed when the device registers again")
-        }
-        sequences = Atomic(loaded.lastSequence)
-        name = settings.name
-        naming = settings.naming
-        refusesLargePayloads = settings.refusesLargePayloads
+        let (meter, lifecycle) = (HubMetrics(hub: settings.name), HubLifecycle())
+        let context = HubContext(environment: environment, store: store, meter: meter, lifecycle: lifecycle, settings: settings)
+        let directory = RegistrationDirectory(context, loaded)
+        let services = DeliveryServices(context, directory, pipeline: Self.pipeline(environment, connectors, settings))
+        let scheduler = SendScheduler(services)
+        (self.environment, self.store, self.lifecycle, name) = (environment, store, lifecycle, settings.name)
+        intake = SendIntake(
+            environment: environment, store: store, lifecycle: lifecycle, meter: meter, settings: settings,
+            lastSequence: loaded.lastSequence)
+        storedRows = directory.stored
+        (self.context, self.directory, self.services, self.scheduler) = (context, directory, services, scheduler)
+        directory.owner = self
+        scheduler.worker = self
     }
 
     /// Creates a hub from whole rows in memory, by default an empty hub.
@@ -85,245 +47,317 @@ package actor NotificationHub: HubGateway {
         self.init(environment: environment, connectors: connectors, store: store, loaded: loader, settings: settings)
     }
 
+    private static func pipeline(_ environment: HubEnvironment, _ connectors: [any Connector], _ settings: HubSettings) -> SendPipeline {
+        SendPipeline(
+            environment: environment, connectors: connectors, hub: settings.name,
+            retries: RetryPolicy(window: settings.dispatch.retryWindow, jitter: settings.dispatch.retryJitter))
+    }
+
+    // MARK: - Changes of the settings
+
     /// Replaces the connectors and the time to live. Both apply to sends and registrations that start from now on.
     package func change(connectors: [any Connector], registrationTTL: Duration?) {
-        pipeline = SendPipeline(environment: environment, connectors: connectors, hub: settings.name, retries: settings.retries)
-        settings.registrationTTL = registrationTTL
+        services.pipeline = Self.pipeline(environment, connectors, context.settings)
+        context.settings.registrationTTL = registrationTTL
     }
 
     /// Sets the maximum share of a notification's audience that may be removed. Notifications in progress keep the share they started
     /// with.
-    package func change(maxRemovedShare share: Double) { settings.maxRemovedShare = share }
+    package func change(maxRemovedShare share: Double) { context.settings.feedback.maxRemovedShare = share }
 
     /// Sets how many notifications are delivered at a time. Deliveries that have started continue.
     package func change(concurrentNotifications count: Int) {
-        settings.concurrentNotifications = count
-        startNext(times: count)
-        pump()
+        context.settings.limits.concurrentNotifications = count
+        scheduler.startNext(times: count)
+        scheduler.pump()
     }
 
-    // MARK: - Registrations
+    // MARK: - Start and stop
 
-    package func createRegistrationID() -> RegistrationID {
-        let id = newRegistrationID()
-        environment.note(.hub, "registration id \(id) issued")
-        return id
+    /// Continues with what earlier processes accepted, as ``SendScheduler/load()`` says. Call it once, before anything is sent.
+    package func resume() async throws(PushError) {
+        try await heldRemovalList.load()
+        try await scheduler.load()
+        directory.sweep()
+        directory.forget(directory.table.leftovers)
+        scheduler.start()
     }
 
-    package func createRegistration(_ description: RegistrationDescription) async throws(PushError) -> Registration {
-        try await putRegistration(newRegistrationID(), description, ifMatch: nil)
+    /// Stops the hub: starts nothing more, waits for deliveries in progress, and tries once more to store ends that could not be stored.
+    /// Undelivered notifications stay in the outbox.
+    package func stop() async {
+        lifecycle.stop()
+        scheduler.cancelAlarms()
+        directory.cancelDeletion()
+        scheduler.cancelDeliveries()
+        context.cancelBackOffs()
+        await scheduler.awaitDeliveries()
+        await directory.awaitDeletion()
     }
 
-    package func putRegistration(
-        _ id: RegistrationID, _ description: RegistrationDescription, ifMatch: Int?
-    ) async throws(PushError) -> Registration {
-        try await putRegistration(id, description, ifMatch: ifMatch, mustExist: ifMatch != nil)
+    package func removeOld(notificationsBefore ended: Timestamp, departuresBefore left: Timestamp) async throws(PushError) {
+        try await DataRetention(services: services).removeOld(notificationsBefore: ended, departuresBefore: left)
     }
 
-    /// - Parameter mustExist: whether to throw `hub.not_found` instead of creating a registration.
-    package func putRegistration(
-        _ id: RegistrationID, _ description: RegistrationDescription, ifMatch: Int?, mustExist: Bool
-    ) async throws(PushError) -> Registration {
-        try await put(id, description, ifMatch: ifMatch, mustExist: mustExist, isImported: false)
+    /// The number of accepted notifications that wait to start or for a push service.
+    package var backlog: Int { scheduler.backlog }
+    /// The number of tasks that deliver notifications.
+    var deliveryCount: Int { scheduler.deliveryCount }
+
+    /// Current issues by platform; empty if there are none.
+    package func troubles() -> [DeliveryIssue] { services.pipeline.troubles() }
+
+    // MARK: - Sending
+
+    /// Sends now, and returns when every device has a final result.
+    package func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome {
+        try await send(request, admission: nil)
     }
 
-    /// Stores a registration from an import file, under a new id if `id` is nil. Does not call hooks: a file can have many lines.
-    func importRegistration(
-        _ id: RegistrationID?, _ description: RegistrationDescription
-    ) async throws(PushError) -> Registration {
-        try await put(id ?? newRegistrationID(), description, ifMatch: nil, mustExist: false, isImported: true)
-    }
-
-    private func put(
-        _ id: RegistrationID, _ description: RegistrationDescription, ifMatch: Int?, mustExist: Bool, isImported: Bool
-    ) async throws(PushError) -> Registration {
-        await takeTurn(.registration(id))
-        defer { turns.leave(.registration(id)) }
-        try checkIsOpen()
-        sweep(holding: .registration(id))
-        let row = try await row(id)
-        if let departure = table.departure(of: id) { throw gone(id, departure.reason) }
-        let existing = row?.registration
-        if mustExist {
-            guard let existing else { throw notFound(id) }
-            try check(existing, ifMatch: ifMatch)
+    /// - Parameter admission: checks the send first; nil if the sender may reach any number of devices.
+    package func send(
+        _ request: NotificationRequest, admission: SendAdmission?
+    ) async throws(PushError) -> NotificationOutcome {
+        let checked: SendIntake.Checked
+        switch try await intake.check(SendIntake.Order(request: request, admission: admission, isAwaited: true), for: self) {
+        case .new(let new): checked = new
+        case .sent(let id): return try await outcome(of: id)
+        case .repeated(let first): return first.outcome
         }
-        if let existing { try checkIsNoInstallation(existing) }
-        let handle = try description.handle.checked()
-        if let template = description.template, template.platform != handle.platform {
-            throw PushError(
-                "template.platform",
-                "the template is for \(template.platform.displayName), the handle for \(handle.platform.displayName)",
-                hint: "use a template for the platform of the handle", status: 400)
-        }
-        var tags = try description.tags.checked()
-        var draft: RegistrationDraft?
-        if !isImported, environment.hooks.isWanted(.onRegister) {
-            let answer = try await asked(
-                RegistrationDraft(
-                    hub: name, kind: .registration, id: id.text, platform: handle.platform, tags: tags, isNew: existing == nil,
-                    origin: HookOrigin.plugins))
-            (tags, draft) = (try answer.tags.checked(), answer)
-        }
-        let registration = Registration(
-            id: id, etag: (existing?.etag ?? 0) + 1, expiration: expiration(), updatedAt: environment.clock.now,
-            handle: handle, tags: tags, template: description.template,
-            pushVariables: description.pushVariables, secondaryTile: description.secondaryTile)
-        var change = RegistrationChange(puts: [table.placed(registration)])
-        if !isImported { change.events = events(of: registration, isNew: existing == nil) }
-        try await keep(change, replacing: ReplacedRows(row.map { [$0] } ?? []))
-        registered(draft)
-        environment.note(
-            .hub,
-            "registration \(id) stored: \(registration.platform.displayName) \(handle.abbreviated), "
-                + "tags \(registration.tags.map(\.text).joined(separator: ", "))")
-        return registration
-    }
-
-    package func registration(_ id: RegistrationID) async throws(PushError) -> Registration {
-        sweep()
-        guard let row = try await row(id) else { throw notFound(id) }
-        return row.registration
-    }
-
-    func hasRegistration(_ id: RegistrationID) -> Bool {
-        sweep()
-        return table.place(of: id) != nil
-    }
-
-    package func deleteRegistration(_ id: RegistrationID, ifMatch: Int?) async throws(PushError) {
-        await takeTurn(.registration(id))
-        defer { turns.leave(.registration(id)) }
-        try checkIsOpen()
-        sweep(holding: .registration(id))
-        guard let row = try await row(id), let removal = table.removal(of: id, because: departure(.deleted)) else { throw notFound(id) }
-        try check(row.registration, ifMatch: ifMatch)
-        try checkIsNoInstallation(row.registration)
-        var change = RegistrationChange(removals: [removal])
-        change.events = deletion("registration", id.text, row.registration.platform)
-        try await keep(change, replacing: ReplacedRows([row]))
-        environment.note(.hub, "registration \(id) deleted")
-    }
-
-    /// Lists registrations in the order of their rows: creation order, except that a new registration may reuse the row of a deleted one.
-    /// Paging returns every registration that stays exactly once, whatever else is added or deleted meanwhile.
-    package func registrations(_ filter: RegistrationFilter, page: Page) async throws(PushError) -> RegistrationPage {
-        sweep()
-        var filter = filter
-        if case .handle(let handle) = filter { filter = .handle(try handle.checked()) }
-        let (found, last) = table.page(filter, behind: try place(page), top: Self.top(page))
-        let rows = try await rows(stillAt: found).lazy.map(\.registration).filter { $0.isMeant(by: filter) }
-        return RegistrationPage(registrations: Array(rows), continuation: last.map { String($0) })
-    }
-
-    /// The numbers of registrations and installations.
-    package func size() -> (registrations: Int, installations: Int) {
-        sweep()
-        return (table.count, table.installationCount)
-    }
-
-    // MARK: - Changes
-
-    /// Throws `hub.stopped` (503) once the hub is shutting down.
-    nonisolated func checkIsOpen() throws(PushError) {
-        guard isClosed.load(ordering: .acquiring) else { return }
-        throw PushError(
-            "hub.stopped", "the hub is shutting down or being deleted",
-            hint: "try again later", status: 503, isRetryable: true)
-    }
-
-    /// Commits a change to the store, then applies it to the table. If the commit fails, nothing changes.
-    ///
-    /// - Parameter rows: the current rows that the change replaces.
-    func keep(_ change: RegistrationChange, replacing rows: ReplacedRows) async throws(PushError) {
-        var change = change
-        let settled = settleHeldRemovals(in: &change)
+        let (kept, dueTime) = (intake.notification(checked), checked.draft.moment)
+        if dueTime == nil { services.active[kept.outcome.id] = kept.outcome }
         do throws(PushError) {
-            try await store.commit(change)
+            _ = try await intake.accept(kept, for: self)
         } catch {
-            heldRows.insert(contentsOf: settled)
-            table.abandon(change)
+            services.active[kept.outcome.id] = nil
             throw error
         }
-        warnOfTexts(in: change)
-        table.apply(change, replacing: rows)
-        if !change.events.isEmpty { environment.events.tell() }
+        // Scheduled before hooks are notified, because a hook may cancel it.
+        if let dueTime { scheduler.wait(for: dueTime, kept) }
+        if context.settings.dispatch.isConcurrent {
+            intake.notifySentInBackground(kept, checked.draft)
+        } else {
+            // In a rehearsal, events must happen in a fixed order.
+            await intake.notifySent(kept, checked.draft)
+        }
+        guard dueTime == nil else { return kept.outcome }
+        return await deliverNow(kept, checked.targets)
     }
 
-    /// Warns of new templates that contain an expression that is sent as literal text.
-    private func warnOfTexts(in change: RegistrationChange) {
-        let new = change.puts.compactMap(\.registration.template).filter { !table.templates.hasContent(of: $0) }
-        for warning in new.flatMap(\.compiled.embeddedExpressions).map(\.warning).uniqued() {
-            environment.warn(.hub, "the hub \(name): \(warning)")
+    /// Stores a notification and returns. It is delivered in the background, after a crash by the next process.
+    ///
+    /// - Parameters:
+    ///   - dueTime: when to send it, at most seven days ahead; nil or a time in the past means now.
+    ///   - idempotencyKey: 1 to 255 visible ASCII characters. Repeating a request with its key returns the first notification and sends
+    ///     nothing. Another request with a used key throws `hub.idempotency_key` (422).
+    ///   - admission: checks the send first; nil if the sender may reach any number of devices.
+    package nonisolated func accept(
+        _ request: NotificationRequest, at dueTime: Timestamp? = nil, idempotencyKey: String? = nil, admission: SendAdmission? = nil
+    ) async throws(PushError) -> AcceptedNotification {
+        // Everything but the last step runs outside the actor, so that senders do not wait for each other.
+        let order = SendIntake.Order(request: request, dueTime: dueTime, idempotencyKey: idempotencyKey, admission: admission)
+        let checked: SendIntake.Checked
+        switch try await intake.check(order, for: self) {
+        case .new(let new): checked = new
+        case .sent(let id): return AcceptedNotification(outcome: try await notification(id).outcome, isRepeated: true)
+        case .repeated(let first): return first
+        }
+        let kept = intake.notification(checked)
+        if let first = try await intake.accept(kept, for: self) { return first }
+        await enqueue(kept)
+        intake.notifySentInBackground(kept, checked.draft)
+        return AcceptedNotification(outcome: kept.outcome, isRepeated: false)
+    }
+
+    private func enqueue(_ kept: StoredNotification) { scheduler.enqueue(kept) }
+
+    /// Schedules a send. A time in the past means now.
+    package func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
+        try await accept(request, at: moment).outcome
+    }
+
+    /// Sends now to the devices of a plan, and returns when each has a final result. Throws `plan.*`, and what `send` throws.
+    package func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome {
+        try await send(try await request(planned))
+    }
+
+    /// Like ``accept(_:at:idempotencyKey:)``, for the devices of a plan. Also throws `plan.*`.
+    package nonisolated func accept(
+        _ planned: PlannedSend, at moment: Timestamp? = nil, idempotencyKey: String? = nil
+    ) async throws(PushError) -> AcceptedNotification {
+        try await accept(try await request(planned), at: moment, idempotencyKey: idempotencyKey)
+    }
+
+    /// Cancels a notification, and returns once that is stored. A scheduled one reaches no device; one in progress reaches no further
+    /// device. Throws `notification.not_found` (404).
+    package func cancel(notification id: String) async throws(PushError) {
+        try lifecycle.checkIsOpen()
+        try await scheduler.cancel(id, reader)
+    }
+
+    // MARK: - Plans
+
+    nonisolated var planner: Planner { Planner(environment: environment, store: store, host: self) }
+
+    /// Reports exactly which devices a send would reach, and with what. Sends nothing, calls no hooks, and stores only the plan.
+    ///
+    /// Throws what `send` would: `payload.*`, `handle.invalid`.
+    /// - Parameter maker: the name of the key that requests the plan.
+    package nonisolated func plan(_ request: PlanRequest, by maker: String?) async throws(PushError) -> PlanReport {
+        try await planner.plan(request, by: maker, lifecycle, storedRows)
+    }
+
+    // MARK: - Delivery
+
+    /// Delivers a notification whose sender waits, and returns its outcome. If the end cannot be stored now, it is stored in the
+    /// background.
+    ///
+    /// - Parameter targets: the targets that were found when it was accepted.
+    private func deliverNow(_ kept: StoredNotification, _ targets: ResolvedTargets?) async -> NotificationOutcome {
+        let recorder = DeliveryRecorder(services: services)
+        var (tally, delay) = await deliver(kept, nil, isInTurn: false, targets)
+        var outcome = tally.outcome
+        outcome.devices = tally.devices
+        if case .held(let id, let moment) = delay {
+            if await recorder.storeProgress(&tally) {
+                services.active[id] = nil
+                scheduler.hold(id, kept.sequence, until: moment)
+            } else {
+                scheduler.run(kept.sequence, .storeDeferred(tally, until: moment))
+            }
+            return outcome
+        }
+        guard outcome.state.isFinal else { return tally.outcome }
+        if !(await recorder.storeEndNow(&tally)) { scheduler.run(kept.sequence, .storeEnd(tally)) }
+        return outcome
+    }
+
+    /// Delivers a notification to the devices that are registered now.
+    ///
+    /// Without a delay, the returned delivery is final and its end still has to be stored, unless the hub stopped first. With a delay, the
+    /// notification has to wait. If hooks deferred devices, the results of the others still have to be stored.
+    private func deliver(
+        _ kept: StoredNotification, _ patience: RetryState?, isInTurn: Bool, _ resolved: ResolvedTargets? = nil
+    ) async -> (tally: DeliveryTally, delay: Delay?) {
+        let plan = await services.plannedAudience(of: kept.request, kept.outcome.id)
+        var session = DeliverySession(kept, patience, plan, keepsDevices: !isInTurn, services)
+        guard await session.begin() else { return (session.tally, nil) }
+        // From here on, rows of deleted registrations are not reused until the run ends.
+        let run = directory.table.beginRun()
+        defer { directory.table.endRun(run) }
+        guard await session.prepare(reusing: resolved, asking: self) else { return (session.tally, nil) }
+        let dispatch = context.settings.dispatch
+        // The pipeline calls the closures outside the actor, so they only call its methods.
+        let end = await services.pipeline.deliver(
+            session.targets, of: kept.request, id: kept.outcome.id, batch: min(dispatch.devicesPerBatch, dispatch.devicesPerStep),
+            manner: session.policy(isInTurn: isInTurn, self), lookingUp: { await self.recipients(at: $0, of: $1) }
+        ) { settled in
+            await self.record(settled, in: &session)
+        }
+        let delay = await session.finish(end)
+        return (session.tally, delay)
+    }
+
+    private func record(_ settled: [SettledTarget], in session: inout DeliverySession) async { await session.record(settled) }
+
+    private func recipients(at places: [UInt32], of group: RecipientGroup) -> [Recipient] {
+        directory.table.recipients(at: places, of: group)
+    }
+}
+
+// What the parts reach from tasks.
+extension NotificationHub: DirectoryOwner, SendWorker, SlotProvider, HookedRegistrations, IntakeHost {
+    func deleteExpired() async { await directory.deleteExpired() }
+
+    func perform(_ work: SendWork) async -> Delay? {
+        switch work {
+        case .deliver(let kept): return await deliverFromOutbox(kept, nil)
+        case .resume(let sequence, let patience): return await resume(sequence, patience)
+        case .storeDeferred(let tally, let moment):
+            await DeliveryRecorder(services: services).storeDeferred(tally)
+            return .held(id: tally.outcome.id, until: moment)
+        case .storeEnd(let tally):
+            await DeliveryRecorder(services: services).storeEnd(tally)
+            return nil
         }
     }
 
-    func departure(_ reason: RegistrationDeparture.Reason) -> RegistrationDeparture {
-        RegistrationDeparture(reason, at: environment.clock.now)
+    private func deliverFromOutbox(_ kept: StoredNotification, _ patience: RetryState?) async -> Delay? {
+        let (tally, delay) = await deliver(kept, patience, isInTurn: true)
+        let recorder = DeliveryRecorder(services: services)
+        // The end is stored before the slot is freed, which limits the number of unstored ends.
+        if tally.outcome.state.isFinal { await recorder.storeEnd(tally) }
+        if case .held = delay { await recorder.storeDeferred(tally) }
+        return delay
     }
 
-    /// Acquires the lock of a registration or installation. Every acquire must be paired with a release.
-    func takeTurn(_ key: RegistrationTable.Expiring) async {
-        guard !turns.take(key) else { return }
-        await withCheckedContinuation { turns.wait(key, $0) }
-    }
-
-    // MARK: - Checks
-
-    /// The row after which the page starts; nil for the first page.
-    func place(_ page: Page) throws(PushError) -> UInt32? {
-        guard let token = page.continuation else { return nil }
-        guard let place = UInt32(token) else { throw Self.badContinuation(token) }
-        return place
-    }
-
-    package static func badContinuation(_ token: String) -> PushError {
-        PushError(
-            "hub.continuation", "invalid continuation token \"\(token)\"",
-            hint: "pass the token of the previous page, or none", status: 400)
-    }
-
-    static func top(_ page: Page) -> Int { (1...100).contains(page.top) ? page.top : 100 }
-
-    /// Capped at `.distantFuture`: later years have five digits.
-    func expiration() -> Timestamp {
-        settings.registrationTTL.map { min(environment.clock.now + $0, .distantFuture) } ?? .distantFuture
-    }
-
-    func newRegistrationID() -> RegistrationID {
-        var id = RegistrationID(random: environment.random)
-        while table.place(of: id) != nil || table.departure(of: id) != nil { id = RegistrationID(random: environment.random) }
-        return id
-    }
-
-    private func gone(_ id: RegistrationID, _ reason: RegistrationDeparture.Reason) -> PushError {
-        let why =
-            switch reason {
-            case .deleted: "has been deleted"
-            case .expired: "has expired"
-            case .handleDied(let reason): "was removed: \(reason)"
-            case .installationChanged: "was removed by a change of its installation"
+    /// Reloads a notification that was deferred or queued, and delivers it to the devices that have no result yet.
+    private func resume(_ sequence: Int64, _ patience: RetryState?) async -> Delay? {
+        var pause = HubContext.firstPause
+        while !context.isStopping {
+            do throws(PushError) {
+                guard let kept = try await store.unfinished([sequence]).first else { return nil }
+                services.active[kept.outcome.id] = kept.outcome
+                return await deliverFromOutbox(kept, patience)
+            } catch {
+                guard error.isRetryable else {
+                    OutboxReader(context: context).reportUnreadable(error)
+                    return nil
+                }
+                environment.warn(.delivery, "notification \(sequence) cannot be read: \(error.message)")
+                await context.backOff(&pause)
             }
-        return PushError(
-            "hub.gone", "registration id \(id) \(why)", hint: "request a new id and register again", status: 410)
+        }
+        return nil
     }
 
-    private func checkIsNoInstallation(_ registration: Registration) throws(PushError) {
-        guard let installation = registration.installationID else { return }
-        throw PushError(
-            "hub.installation", "registration \(registration.id) belongs to the installation \(installation); not changed",
-            hint: "change the installation", status: 409)
+    func performed(_ sequence: Int64, _ delay: Delay?) { scheduler.performed(sequence, delay) }
+
+    func scheduleAlarmRang(_ generation: Int) { scheduler.ring(generation) }
+
+    func scheduleAlarmStopped(_ generation: Int) async { await scheduler.alarmStopped(generation) }
+
+    func deferralAlarmRang(_ time: Timestamp) { scheduler.wakeDeferredSends(time) }
+
+    func refillOutbox() async { await scheduler.refill() }
+
+    func acquireSlot(_ service: PushService) -> Bool { scheduler.acquireSlot(service) }
+
+    func releaseSlot(_ service: PushService) { scheduler.releaseSlot(service) }
+
+    func waitForSlot(_ service: PushService) async -> Bool { await scheduler.waitForSlot(service) }
+
+    func counts(of tags: [Tag], among places: RowSet) -> [Int] {
+        tags.map { directory.table.index.places(of: $0).countCommon(places) }
     }
 
-    private func notFound(_ id: RegistrationID) -> PushError {
-        PushError("hub.not_found", "there is no registration \(id)", hint: "create it first", status: 404)
+    func places(of tags: [Tag]) -> [Tag: RowSet] {
+        tags.reduce(into: [:]) { found, tag in if found[tag] == nil { found[tag] = directory.table.index.places(of: tag) } }
     }
 
-    private func check(_ registration: Registration, ifMatch: Int?) throws(PushError) {
-        guard let ifMatch, ifMatch != registration.etag else { return }
-        throw PushError(
-            "hub.precondition_failed",
-            "registration \(registration.id) has ETag \(registration.etag), not \(ifMatch): it was changed meanwhile",
-            hint: "read it again and repeat the change", status: 412)
+    func hookedDevices(at places: [UInt32]) async -> [HookedDevice] { await services.hookedDevices(at: places) }
+
+    func checked(_ request: NotificationRequest) throws(PushError) -> (request: NotificationRequest, targets: ResolvedTargets) {
+        try services.checked(request)
     }
+
+    func reach(of request: NotificationRequest, beyond number: Int, _ targets: ResolvedTargets?) async -> AudienceReach? {
+        await ReachCounter(services: services, resolved: targets).reach(of: request, beyond: number)
+    }
+
+    func reach(of request: NotificationRequest, _ targets: ResolvedTargets?) async -> AudienceReach {
+        await ReachCounter(services: services, resolved: targets).reach(of: request)
+    }
+
+    func current(_ outcome: NotificationOutcome) -> NotificationOutcome { services.active.current(outcome) }
+
+    func survey(_ request: PlanRequest) async throws(PushError) -> PlanSnapshot {
+        try await PlanSurveyor(services: services).snapshot(request)
+    }
+
+    func rows(of audience: PlannedAudience) async throws(PushError) -> [RegistrationRow] {
+        try await PlanSurveyor(services: services).rows(of: audience)
+    }
+
+    var planRetention: HubSettings.Retention { context.settings.retention }
 }

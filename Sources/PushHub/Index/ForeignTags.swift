@@ -30,3 +30,39 @@ struct ForeignTags: Sendable {
         return clean
     }
 }
+
+extension RegistrationRow {
+    /// Without reserved tags, unless it belongs to an installation: the hub gives reserved tags only to those, so clients set the others.
+    /// `ForeignTags` covers reserved tags that clients set on registrations of installations.
+    var withoutForeignTags: RegistrationRow {
+        guard registration.installationID == nil, registration.tags.contains(where: \.isReserved) else { return self }
+        var clean = self
+        clean.registration.tags = registration.tags.withoutReserved
+        return clean
+    }
+}
+
+extension InstallationRow {
+    /// Without reserved tags. The hub does not store its own tags with an installation, so reserved ones come from a client.
+    var withoutForeignTags: InstallationRow {
+        guard installation.ownTags.contains(where: \.isReserved) else { return self }
+        var clean = self
+        clean.installation.tags = installation.tags.withoutReserved
+        clean.installation.templates = installation.templates.mapValues(\.withoutForeignTags)
+        clean.installation.secondaryTiles = installation.secondaryTiles.mapValues { tile in
+            var tile = tile
+            tile.tags = tile.tags.withoutReserved
+            tile.templates = tile.templates.mapValues(\.withoutForeignTags)
+            return tile
+        }
+        return clean
+    }
+}
+
+extension InstallationTemplate {
+    fileprivate var withoutForeignTags: InstallationTemplate {
+        var clean = self
+        clean.tags = tags?.withoutReserved
+        return clean
+    }
+}

@@ -94,14 +94,14 @@ package struct HubLoader: StoredHubReader {
             rowsWithForeignTags += 1
         }
         let number = try number(&self)
-        if row.platform == .apns, row.handle.count == 2 * DeviceHandle.tokenSize {
+        if row.handle.platform == .apns, row.handle.text.count == 2 * DeviceHandle.tokenSize {
             withUnsafeTemporaryAllocation(byteCount: DeviceHandle.tokenSize, alignment: 8) { bytes in
-                let isToken = DeviceHandle.pack(row.handle, into: bytes)
-                let handle = isToken ? UnsafeRawBufferPointer(bytes) : row.handle
+                let isToken = DeviceHandle.pack(row.handle.text, into: bytes)
+                let handle = isToken ? UnsafeRawBufferPointer(bytes) : row.handle.text
                 table.load(row, packed, unusual, handle: handle, isToken: isToken, template: number)
             }
         } else {
-            table.load(row, packed, unusual, handle: row.handle, isToken: false, template: number)
+            table.load(row, packed, unusual, handle: row.handle.text, isToken: false, template: number)
         }
         index.insert(row.place, tags)
         if row.installationID == nil { table.expire(row.place, at: row.expiration) }
@@ -117,9 +117,10 @@ package struct HubLoader: StoredHubReader {
                     Result { () throws(PushError) in
                         try add(
                             StoredRegistration(
-                                place: placed.place, id: UnsafeRawBufferPointer(id), platform: registration.platform, handle: handle,
-                                tags: tags, templateKey: nil, pushVariables: registration.pushVariables,
-                                installationID: registration.installationID, expiration: registration.expiration),
+                                place: placed.place, id: UnsafeRawBufferPointer(id),
+                                handle: StoredHandle(platform: registration.platform, text: handle), tags: tags, templateKey: nil,
+                                pushVariables: registration.pushVariables, installationID: registration.installationID,
+                                expiration: registration.expiration),
                             whole: { registration }
                         ) { $0.table.loadTemplate(registration.template) }
                     }

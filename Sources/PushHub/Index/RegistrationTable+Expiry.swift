@@ -1,6 +1,12 @@
 import PushModel
 
 extension RegistrationTable {
+    /// What expires, and what a change locks.
+    enum Expiring: Sendable, Hashable {
+        case registration(RegistrationID)
+        case installation(String)
+    }
+
     mutating func expire(_ place: UInt32, at moment: Timestamp) {
         expiries.set(moment, at: place)
         if expiries.isStale { expiries.renew(end: max(end, place + 1)) }
@@ -42,5 +48,16 @@ extension RegistrationTable {
     /// The key that serializes changes of a registration: its installation if it has one.
     func turn(at place: UInt32) -> Expiring {
         installationID(at: place).map { .installation($0) } ?? .registration(id(at: place))
+    }
+}
+
+extension RegistrationTable.Expiring: Comparable {
+    static func < (left: Self, right: Self) -> Bool {
+        switch (left, right) {
+        case (.registration(let left), .registration(let right)): left.text < right.text
+        case (.installation(let left), .installation(let right)): left < right
+        case (.registration, .installation): true
+        case (.installation, .registration): false
+        }
     }
 }

@@ -7,11 +7,6 @@ import PushModel
 /// stores it; then it is applied, or abandoned if it could not be stored. Applying it requires the rows that it replaces, because
 /// their tags are not held here.
 struct RegistrationTable: Sendable {
-    enum Expiring: Sendable, Hashable {
-        case registration(RegistrationID)
-        case installation(String)
-    }
-
     private(set) var columns = RegistrationColumns()
     private(set) var templates = TemplateRegister()
     /// Loaded rows that are not in the hash tables yet.
@@ -37,6 +32,8 @@ struct RegistrationTable: Sendable {
     var leftovers = RegistrationChange()
     var expiries = ExpiryQueue()
     private(set) var count = 0
+    /// Changes with every change of the registrations, so that what was found in the table can be told from what is outdated.
+    private(set) var revision: UInt64 = 0
 
     var installationCount: Int { installations.count }
     /// End of the row range.
@@ -176,6 +173,7 @@ struct RegistrationTable: Sendable {
         _ packed: PackedRegistrationID?, _ unusual: RegistrationID?, _ platform: Platform, _ handle: UnsafeRawBufferPointer, isToken: Bool,
         at place: UInt32
     ) {
+        revision &+= 1
         columns.traits[place] = RegistrationTraits(platform: platform, shard: packed?.shard ?? RegistrationTraits.unusualShard)
         columns.set(unusual, packed, at: place)
         columns.set(handle, isToken: isToken, at: place)
@@ -199,7 +197,7 @@ struct RegistrationTable: Sendable {
         _ row: StoredRegistration, _ packed: PackedRegistrationID?, _ unusual: RegistrationID?, handle: UnsafeRawBufferPointer,
         isToken: Bool, template: UInt32
     ) {
-        write(packed, unusual, row.platform, handle, isToken: isToken, at: row.place)
+        write(packed, unusual, row.handle.platform, handle, isToken: isToken, at: row.place)
         loadedRows.append(row.place)
         if loadedRows.count == Self.loadStep { enterLoaded() }
         columns.templates[row.place] = template
@@ -297,6 +295,7 @@ struct RegistrationTable: Sendable {
 
     /// Removes the registration in `place` from all structures except the tag index.
     private mutating func detach(_ place: UInt32) {
+        revision &+= 1
         let traits = columns.traits[place]
         ids.remove(place, columns.idHash(at: place)) { [columns] in columns.idHash(at: $0) }
         if traits.platform == .browser, case .browser(let endpoint, _, _) = columns.handle(at: place) {

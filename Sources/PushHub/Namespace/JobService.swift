@@ -83,8 +83,7 @@ package actor JobService {
                 queue.append(job)
                 continue
             }
-            job.end(.failed, at: environment.clock.now)
-            job.failure = "the server stopped while the job was running"
+            job.progress.fail("the server stopped while the job was running", at: environment.clock.now)
             do throws(PushError) {
                 try await store.putJob(job)
             } catch {
@@ -118,20 +117,18 @@ package actor JobService {
 
     private func run(_ job: NotificationHubJob, _ tools: Tools) async {
         var job = job
-        job.status = .running
+        job.progress.status = .running
         await keep(job)
         let folder = "\(name)/\(job.id)"
         var end = job
         do throws(PushError) {
             try await work(job, tools, folder: folder)
             end = running ?? job
-            end.progress = 100
-            end.outputProperties = ["OutputFilePath": "/\(folder)/Output.txt", "FailedFilePath": "/\(folder)/Failed.txt"]
-            end.end(.completed, at: environment.clock.now)
+            end.progress.complete(
+                with: ["OutputFilePath": "/\(folder)/Output.txt", "FailedFilePath": "/\(folder)/Failed.txt"], at: environment.clock.now)
         } catch {
             end = running ?? job
-            end.failure = error.message
-            end.end(.failed, at: environment.clock.now)
+            end.progress.fail(error.message, at: environment.clock.now)
         }
         environment.note(.hub, "job \(end.id) \(end.status.rawValue.lowercased())\(end.failure.map { ": \($0)" } ?? "")")
         await keep(end)
@@ -221,11 +218,10 @@ package actor JobService {
     /// Updates the progress, and stores it at every full percent.
     private func advance(to part: Double) async {
         guard var job = running else { return }
-        let before = job.progress
-        job.progress = min(99.99, max(before, part * 100))
-        job.updatedAt = environment.clock.now
+        let before = job.progress.percent
+        job.progress.advance(to: part, at: environment.clock.now)
         running = job
-        if Int(job.progress) > Int(before) { await keep(job) }
+        if Int(job.progress.percent) > Int(before) { await keep(job) }
     }
 
     /// Stores a job's state. Failing to do so does not stop the job.
@@ -236,12 +232,5 @@ package actor JobService {
         } catch {
             environment.warn(.hub, "job \(job.id): its state could not be stored: \(error.message)")
         }
-    }
-}
-
-extension NotificationHubJob {
-    fileprivate mutating func end(_ status: Status, at moment: Timestamp) {
-        self.status = status
-        updatedAt = moment
     }
 }

@@ -230,13 +230,13 @@ package actor Namespace {
 
     /// Sets the maximum share of a notification's audience that may be removed, for all hubs.
     package func change(maxRemovedShare share: Double) async {
-        settings.maxRemovedShare = share
+        settings.feedback.maxRemovedShare = share
         for hub in hubs { await hub.service.change(maxRemovedShare: share) }
     }
 
     /// Sets how many notifications each hub delivers at a time.
     package func change(concurrentNotifications count: Int) async {
-        settings.concurrentNotifications = count
+        settings.limits.concurrentNotifications = count
         for hub in hubs { await hub.service.change(concurrentNotifications: count) }
     }
 

@@ -2,11 +2,11 @@ import PushModel
 
 /// A remote app backend while a flow is planned. Logins are real; everything else is simulated or planned.
 package struct PlanningBackend: BackendGateway {
-    private let base: any BackendGateway
+    private let base: any AccountGateway
     private let hub: PlanningHub
     private let clock: any HubClock
 
-    package init(_ base: any BackendGateway, hub: PlanningHub, clock: any HubClock) {
+    package init(_ base: any AccountGateway, hub: PlanningHub, clock: any HubClock) {
         (self.base, self.hub, self.clock) = (base, hub, clock)
     }
 

@@ -91,7 +91,7 @@ package final class PlanningHub: HubGateway {
             let isFuture = moment.map { $0 > clock.now } ?? false
             var outcome = NotificationOutcome(
                 id: id, state: report.total == 0 && !isFuture ? .noTargetFound : isFuture ? .scheduled : .enqueued,
-                tags: report.audience.expression?.description, enqueuedAt: clock.now, scheduledFor: moment,
+                tags: report.audience.expression?.description, times: NotificationTimes(enqueuedAt: clock.now, scheduledFor: moment),
                 nearMisses: report.total == 0 ? report.nearMisses : [])
             outcome.note([.planned(devices: report.total)])
             state.outcomes[id] = outcome
@@ -185,9 +185,10 @@ package final class PlanningHub: HubGateway {
         let now = clock.now
         return state.withLock { state in
             let registration = Registration(
-                id: id, etag: (state.registrations[id]?.etag ?? 0) + 1, expiration: .distantFuture, updatedAt: now, handle: handle,
-                tags: tags,
-                template: description.template, pushVariables: description.pushVariables, secondaryTile: description.secondaryTile)
+                id: id, etag: (state.registrations[id]?.etag ?? 0) + 1, expiration: .distantFuture, updatedAt: now,
+                description: RegistrationDescription(
+                    handle: handle, tags: tags, template: description.template, pushVariables: description.pushVariables,
+                    secondaryTile: description.secondaryTile))
             if state.registrations.updateValue(registration, forKey: id) == nil { state.simulatedCount += 1 }
             return registration
         }

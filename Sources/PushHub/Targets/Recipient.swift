@@ -11,8 +11,9 @@ struct Recipient: Sendable {
 
     func outcome(_ outcome: OutcomeName, reason: String, _ explanation: String, size: Int) -> DeviceOutcome {
         DeviceOutcome(
-            registrationID: registrationID, installationID: installationID, platform: handle.platform, handle: handle,
-            templateName: templateName, outcome: outcome, reason: reason, explanation: explanation, pushID: nil, size: size,
+            device: OutcomeDevice(
+                registrationID: registrationID, installationID: installationID, platform: handle.platform, handle: handle,
+                templateName: templateName), outcome: outcome, reason: reason, explanation: explanation, pushID: nil, size: size,
             isRegistrationRemoved: false)
     }
 

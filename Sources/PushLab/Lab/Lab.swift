@@ -1,19 +1,12 @@
-import Glibc
-import Hummingbird
-import Logging
-import NIOCore
+import Bindings
 import PushModel
 import PushRuntime
-import ServiceLifecycle
 import Simulators
 
 /// A server's simulated push services, with their phones and their clock. Like `pushhost simulate --adopt`, but inside the server's
 /// process.
 package final class Lab: Sendable {
-    /// The port on 127.0.0.1.
-    let port: Int
-    /// The TLS listener for third-party clients; nil if there is none.
-    package let listener: TLSListener?
+    private let service: LabService
     /// The key that authorizes requests to `/lab/`.
     package let key: Secret
     package let clock: LabClock
@@ -24,10 +17,11 @@ package final class Lab: Sendable {
     package let trace = LabTrace()
     package let owners: PhoneOwners
     package let ledger: LabLedger
-    private let group: ServiceGroup
-    private let running: Task<Void, Never>
 
-    package var address: String { "http://127.0.0.1:\(port)" }
+    package var address: String { "http://127.0.0.1:\(service.port)" }
+
+    /// The TLS listener for third-party clients; nil if there is none.
+    package var listener: TLSListener? { service.listener }
 
     /// The lab's key and state, for commands on the server's own machine.
     package var description: [(String, JSON)] {
@@ -58,7 +52,7 @@ package final class Lab: Sendable {
     ///   - tokenRules: rules for APNs provider tokens.
     /// Throws `lab.port`, and `simulate.data` for the folder.
     package static func starting(
-        port: Int, tlsPort: Int? = nil, folder: String, key: Secret? = nil, phones: Int? = PhoneLab.defaultAdoptionLimit,
+        port: Int, tlsPort: Int? = nil, folder: String, key: Secret? = nil, phones: Int? = HandleAdoption.defaultLimit,
         tokenRules: APNsTokenRules = APNsTokenRules()
     ) async throws(PushError) -> Lab {
         let random = SystemRandom()
@@ -72,65 +66,29 @@ package final class Lab: Sendable {
         let owners = PhoneOwners()
         let server = SimulatorServer(
             port: port, credentials: credentials, clock: SimulatorClock(now: { clock.now.milliseconds }), random: randomness,
-            adoptsHandles: true, adoptionLimit: phones ?? .max, watcher: PhoneObserver(event: owners.note, wake: owners.note))
+            adoption: HandleAdoption(limit: phones ?? .max),
+            observer: SimulatorObserver(phones: PhoneObserver(event: owners.note, wake: owners.note)))
         server.change(tokenRules)
-        let listener = try await listener(of: server, port: tlsPort, in: files)
-        let (ports, port) = AsyncStream.makeStream(of: Result<Int, PushError>.self)
-        let application = server.application { port.yield(.success($0)) }
-        let group = ServiceGroup(
-            configuration: ServiceGroupConfiguration(
-                services: [.init(service: application)], logger: Logger(label: "lab") { _ in SwiftLogNoOpLogHandler() }))
-        let running = Task {
-            do {
-                try await group.run()
-            } catch {
-                port.yield(.failure(refusal(error)))
-            }
-            port.finish()
-        }
-        for await result in ports {
-            if case .failure = result { await listener?.end(grace: .zero) }
-            return Lab(
-                port: try result.get(), listener: listener, key: key ?? SharedAccessKey.make(random), clock: clock, simulators: server,
-                owners: owners, ledger: ledger, group: group, running: running)
-        }
-        await listener?.end(grace: .zero)
-        throw PushError("lab.port", "the lab stopped before it had started", hint: "start the server again")
-    }
-
-    /// Listens with TLS. The certificate uses the system's time, because clients do; everything else uses the lab's time.
-    private static func listener(
-        of server: SimulatorServer, port: Int?, in files: SimulatorFolder
-    ) async throws(PushError) -> TLSListener? {
-        guard let port else { return nil }
-        let clock = SystemClock()
-        let identity = try SimulatorFolder.identity(in: files, now: SimulatorClock(now: { clock.now.milliseconds }))
-        do {
-            return try await server.listen(port: port, threads: 1, identity: identity, serving: ServiceSelection())
-        } catch {
-            throw refusal(error, setting: "lab.tls_port")
-        }
+        return Lab(
+            service: try await LabService.starting(server, tlsPort: tlsPort, in: files), key: key ?? SharedAccessKey.make(random),
+            clock: clock, simulators: server, owners: owners, ledger: ledger)
     }
 
     private init(
-        port: Int, listener: TLSListener?, key: Secret, clock: LabClock, simulators: SimulatorServer, owners: PhoneOwners,
-        ledger: LabLedger,
-        group: ServiceGroup, running: Task<Void, Never>
+        service: LabService, key: Secret, clock: LabClock, simulators: SimulatorServer, owners: PhoneOwners, ledger: LabLedger
     ) {
-        (self.port, self.listener, self.key, self.clock, self.simulators) = (port, listener, key, clock, simulators)
-        (self.owners, self.ledger, self.group, self.running) = (owners, ledger, group, running)
+        (self.service, self.key, self.clock, self.simulators) = (service, key, clock, simulators)
+        (self.owners, self.ledger) = (owners, ledger)
     }
 
-    package func stop() async {
-        await group.triggerGracefulShutdown()
-        await running.value
-        await listener?.end(grace: .seconds(1))
+    /// Stops the lab's clock from advancing during calls of plugins: see ``LabThread``.
+    package var callTracker: PluginCallTracker {
+        PluginCallTracker(
+            began: { [thread] in thread.beginOutsideWait() }, ended: { [thread] in thread.endOutsideWait() },
+            clock: PluginCallClock(base: clock, thread: thread))
     }
 
-    private static func refusal(_ error: any Error, setting: String = "lab.port") -> PushError {
-        let why = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
-        return PushError("lab.port", "the lab cannot listen: \(why)", hint: "choose another \(setting); 0 picks a free one")
-    }
+    package func stop() async { await service.stop() }
 }
 
 extension Lab {

@@ -162,7 +162,9 @@ extension LabEvent {
     fileprivate var storedBytes: Int {
         switch self {
         case .phone(let event): 200 + event.text.utf8.count
-        case .wake(_, let item, _): 400 + item.payload.count + item.title.utf8.count + item.body.utf8.count + item.text.utf8.count
+        case .wake(_, let item, _):
+            400 + item.payload.count + item.alert.title.utf8.count + item.alert.body.utf8.count
+                + item.display.text.utf8.count
         }
     }
 }
@@ -183,7 +185,7 @@ package final class PhoneOwners: Sendable {
 
     @Sendable func note(_ wake: AppDelivery) {
         guard let session = owner(of: wake.phone) else { return }
-        let isKept = session.phones.phones.description(of: wake.phone)?.handlesPushes ?? false
+        let isKept = session.phones.phones.description(of: wake.phone)?.app.handlesPushes ?? false
         session.note(.wake(DeviceID(rawValue: wake.phone.number), session.phones.item(of: wake), isKept: isKept))
     }
 

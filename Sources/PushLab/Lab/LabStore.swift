@@ -21,7 +21,7 @@ struct LabHubStore: Sendable {
     let thread: LabThread
 }
 
-extension LabHubStore: RegistrationStore {
+extension LabHubStore: RegistrationStore, DepartureStore {
     func load<Reader: StoredHubReader>(into reader: Reader) async throws(PushError) -> Reader {
         try await thread.outside(try await base.load(into: reader))
     }

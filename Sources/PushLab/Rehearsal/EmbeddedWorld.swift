@@ -17,6 +17,8 @@ import Synchronization
 package struct EmbeddedWorld {
     let clock: VirtualClock
     package let world: FlowWorld
+    /// The plugins that the world loads.
+    package let plugins: PluginHost
 
     /// The start time of every rehearsal: Monday, 5 January 2026, 09:00 UTC.
     static let dawn = Timestamp(seconds: 1_767_603_600)
@@ -27,7 +29,8 @@ package struct EmbeddedWorld {
     ///   - wire: how the hub reaches the services. With `.network`, await ``FlowWorld/end()`` at the end.
     ///   - around: may wrap the hub for everything that uses it, scripts and the backend alike.
     package init(
-        seed: UInt64, thread: LuaThread, secrets: any SecretSource, isTutorialMode: Bool = false, wire kind: RehearsalWire = .process,
+        seed: UInt64, thread: LuaThread, module: any FlowModule, secrets: any SecretSource, isTutorialMode: Bool = false,
+        wire kind: RehearsalWire = .process,
         trace: (@Sendable (FlowEvent) -> Void)? = nil, around: (any HubGateway, VirtualClock) -> any HubGateway = { hub, _ in hub }
     ) throws(PushError) {
         let clock = VirtualClock(now: Self.dawn)
@@ -72,17 +75,20 @@ package struct EmbeddedWorld {
             environment: environment, store: MemorySecurePayloadStore(), key: SymmetricKey(size: .bits256))
         self.clock = clock
         var world = FlowWorld(
-            target: FlowWorld.Target(name: "embedded", isSimulated: true), hub: hub,
+            target: FlowWorld.Target(name: "embedded", isSimulated: true), module: module, hub: hub,
             backend: AppBackend(environment: environment, accounts: accounts, hub: hub, securePayloads: securePayloads),
-            lab: lab, wire: wire, clock: clock, secrets: secrets, zones: SystemTimeZones.shared,
-            faults: SimulatedFaults(wires: wireFaults) { services[$0] }, connections: connections)
+            simulation: FlowWorld.Simulation(
+                lab: lab, wire: wire, faults: SimulatedFaults(wires: wireFaults) { services[$0] }),
+            clock: clock, secrets: secrets, zones: SystemTimeZones.shared)
+        world.connections = connections
         world.memory = memory
         let plugins = PluginHost(
             services: PluginServices(
-                world: world, keyValues: MemoryKeyValueSpaces(), http: NoOutboundHTTP(), log: { _ in }, start: start), thread: thread)
+                world: world, keyValues: MemoryKeyValueSpaces(), http: NoOutboundHTTP(), start: start), thread: thread)
         socket.connect(plugins)
         plugins.startTimers()
         world.plugins = plugins
+        self.plugins = plugins
         self.world = world
     }
 }
@@ -90,7 +96,7 @@ package struct EmbeddedWorld {
 extension WireExchange {
     /// Estimated size of a recorded exchange in bytes.
     fileprivate var storedBytes: Int {
-        (requestHeaders + responseHeaders).reduce(500 + requestBody.count + responseBody.count) {
+        (request.headers + response.headers).reduce(500 + request.body.count + response.body.count) {
             $0 + 60 + $1.name.utf8.count + $1.value.utf8.count
         }
     }

@@ -34,7 +34,7 @@ package final class SimulatedLab: DeviceLab {
         let events = EventLog()
         let phones = PhoneLab(
             clock: SimulatorClock(now: { clock.now.milliseconds }), random: SimulatorRandom(bytes: random.bytes),
-            observer: { event in
+            observer: PhoneObserver { event in
                 memory.note(event.storedBytes)
                 events.list.withLock { $0.append(event) }
                 guard let observer else { return }
@@ -81,8 +81,8 @@ package final class SimulatedLab: DeviceLab {
         let phone = phones.addPhone(
             PhoneDescription(
                 name: description.name, platform: platform, user: description.user ?? "",
-                locale: description.locale, timeZone: description.timeZone, app: app,
-                applicationServerKey: platform == .browser ? applicationServerKey() : nil))
+                locale: description.locale, timeZone: description.timeZone,
+                app: PhoneApp(app, applicationServerKey: platform == .browser ? applicationServerKey() : nil)))
         let id = DeviceID(rawValue: phone.number)
         state.withLock { state in
             state.descriptions[id] = description
@@ -171,8 +171,8 @@ package final class SimulatedLab: DeviceLab {
         let items = phones.inbox(of: push.phone)
         guard let item = items.last(where: { $0.id == push.id }) else {
             return PushModel.InboxItem(
-                id: push.id, receivedAt: Timestamp(milliseconds: push.receivedAt), title: "", body: "", text: "",
-                payload: push.data, isShown: false, isBackground: true)
+                id: push.id, receivedAt: Timestamp(milliseconds: push.receivedAt), alert: PushModel.InboxItem.Alert(),
+                display: PushModel.InboxItem.Display(isShown: false), payload: push.data, isBackground: true)
         }
         return PushModel.InboxItem(item)
     }
@@ -203,9 +203,10 @@ extension DeviceID {
 extension PushModel.InboxItem {
     fileprivate init(_ item: Simulators.InboxItem) {
         self.init(
-            id: item.id, receivedAt: Timestamp(milliseconds: item.receivedAt), title: item.title, body: item.body,
-            text: item.text, badge: item.badge, payload: item.data, source: item.source == .local ? .local : .push,
-            isShown: item.isShown, isBackground: item.isBackground, reasonNotShown: item.reasonNotShown)
+            id: item.id, receivedAt: Timestamp(milliseconds: item.receivedAt), source: item.source == .local ? .local : .push,
+            alert: Alert(title: item.title, body: item.body, badge: item.badge),
+            display: Display(isShown: item.isShown, text: item.text, reasonNotShown: item.reasonNotShown), payload: item.data,
+            isBackground: item.isBackground)
     }
 }
 

@@ -15,29 +15,12 @@ package struct Approval: Sendable, Equatable {
     /// Starts at 1 and counts up per server.
     package var number: Int64
     package var state: State
-    package let hub: Hub
-    package let requester: Principal
-    /// The principal that started the requesting flow, if any. It may not approve the request either.
-    package var behalf: Principal?
-    /// The requester's note to the approver.
-    package let note: String?
-    /// When the notification is due; nil: as soon as it is approved.
-    package let moment: Timestamp?
-    package let createdAt: Timestamp
+    package var origin: Origin
+    /// When the request expires without a decision.
     package let expiresAt: Timestamp
-    /// Hash of the request as made, before hooks changed it. A repeated request with the same fingerprint gets the same approval.
-    package let fingerprint: [UInt8]
-    /// The idempotency key that the requester passed.
-    package let idempotencyKey: String?
-    /// A secret idempotency key for the send to the hub: the hub accepts it once, however often the send is retried.
-    package let sendKey: String
-    /// Readable summary without any content of the message. Once sent, describes what was sent.
-    package var audience: String
-    package var content: String
-    /// The limit above which approval is needed, and its owner.
-    package let ceiling: Ceiling
-    /// How many devices the send reaches: counted at the request, updated at each review and when it is sent.
-    package var reach: AudienceReach
+    package let keys: Keys
+    /// What the send covers. Once sent, describes what was sent.
+    package var scope: Scope
     /// The send itself; nil once it has been sent or can no longer be sent.
     package var request: NotificationRequest?
     package var decision: Decision?
@@ -45,6 +28,73 @@ package struct Approval: Sendable, Equatable {
     package var notificationID: String?
     /// Why the hub rejected the send.
     package var failure: String?
+
+    /// The request for a send: who made it, when, and at which hub.
+    package struct Origin: Sendable, Equatable {
+        package let hub: Hub
+        package let requester: Principal
+        /// The principal that started the requesting flow, if any. It may not approve the request either.
+        package var behalf: Principal?
+        /// The requester's note to the approver.
+        package let note: String?
+        package let createdAt: Timestamp
+
+        package init(hub: Hub, requester: Principal, behalf: Principal? = nil, note: String?, createdAt: Timestamp) {
+            (self.hub, self.requester, self.behalf, self.note, self.createdAt) = (hub, requester, behalf, note, createdAt)
+        }
+
+        /// The requester and the principal it acted for: `flow:news, which key:ops started`.
+        package var requesterDescription: String { "\(requester)\(behalf.map { ", which \($0) started" } ?? "")" }
+
+        /// Whether the principal made this request or the request was made on its behalf.
+        package func isAsked(by principal: Principal) -> Bool { requester == principal || behalf == principal }
+    }
+
+    /// What identifies a send, so that it is requested and sent once.
+    package struct Keys: Sendable, Equatable {
+        /// Hash of the request as made, before hooks changed it. A repeated request with the same fingerprint gets the same approval.
+        package let fingerprint: [UInt8]
+        /// The idempotency key that the requester passed.
+        package let idempotencyKey: String?
+        /// A secret idempotency key for the send to the hub: the hub accepts it once, however often the send is retried.
+        package let sendKey: String
+
+        package init(fingerprint: [UInt8], idempotencyKey: String?, sendKey: String) {
+            (self.fingerprint, self.idempotencyKey, self.sendKey) = (fingerprint, idempotencyKey, sendKey)
+        }
+
+        /// Whether both belong to the same send: one request repeats the other.
+        package func isRepeated(by other: Keys) -> Bool {
+            fingerprint == other.fingerprint || idempotencyKey != nil && idempotencyKey == other.idempotencyKey
+        }
+    }
+
+    /// What a send covers: its time, audience and content in words, and its size.
+    package struct Scope: Sendable, Equatable {
+        /// When the notification is due; nil: as soon as it is approved.
+        package let dueAt: Timestamp?
+        /// Readable summary without any content of the message.
+        package var audience: String
+        package var content: String
+        /// The limit above which approval is needed, and its owner.
+        package let ceiling: Ceiling
+        /// How many devices the send reaches: counted at the request, updated at each review and when it is sent.
+        package var reach: AudienceReach
+
+        package init(dueAt: Timestamp?, audience: String, content: String, ceiling: Ceiling, reach: AudienceReach) {
+            (self.dueAt, self.audience, self.content, self.ceiling, self.reach) = (dueAt, audience, content, ceiling, reach)
+        }
+
+        /// The number of devices that an approval covers; nil for any number. The audience may grow by a tenth, or by 5 devices if that is
+        /// more.
+        package var maximumDevices: Int? { reach.isUnknown ? nil : reach.devices + max(5, reach.devices / 10) }
+
+        /// Whether an approval covers the reach counted now.
+        package func allows(_ now: AudienceReach) -> Bool { maximumDevices.map { !now.isUnknown && now.devices <= $0 } ?? true }
+
+        /// Why approval is needed: `more than the limit of 1,000 for key:ops`.
+        package var why: String { "\(reach.isUnknown ? "maybe " : "")more than \(ceiling.sentence)" }
+    }
 
     package struct Hub: Sendable, Equatable {
         package let number: Int64
@@ -72,16 +122,18 @@ package struct Approval: Sendable, Equatable {
     }
 
     package init(
-        number: Int64 = 0, state: State = .pending, hub: Hub, requester: Principal, note: String?, moment: Timestamp?, createdAt: Timestamp,
-        expiresAt: Timestamp, fingerprint: [UInt8], idempotencyKey: String?, sendKey: String, audience: String, content: String,
-        ceiling: Ceiling, reach: AudienceReach, request: NotificationRequest?, decision: Decision? = nil, notificationID: String? = nil
+        number: Int64 = 0, state: State = .pending, origin: Origin, expiresAt: Timestamp, keys: Keys, scope: Scope,
+        request: NotificationRequest?, decision: Decision? = nil
     ) {
-        (self.number, self.state, self.hub, self.requester, self.note, self.moment) = (number, state, hub, requester, note, moment)
-        (self.createdAt, self.expiresAt, self.fingerprint) = (createdAt, expiresAt, fingerprint)
-        (self.idempotencyKey, self.sendKey, self.audience, self.content) = (idempotencyKey, sendKey, audience, content)
-        (self.ceiling, self.reach, self.request, self.decision) = (ceiling, reach, request, decision)
-        self.notificationID = notificationID
+        (self.number, self.state, self.origin, self.expiresAt) = (number, state, origin, expiresAt)
+        (self.keys, self.scope, self.request, self.decision) = (keys, scope, request, decision)
     }
+
+    package var hub: Hub { origin.hub }
+    package var requester: Principal { origin.requester }
+    package var note: String? { origin.note }
+    package var ceiling: Ceiling { scope.ceiling }
+    package var reach: AudienceReach { scope.reach }
 
     /// `a-3`
     package var id: String { Self.id(number) }
@@ -94,27 +146,14 @@ package struct Approval: Sendable, Equatable {
         return Int64(id.dropFirst(2)).flatMap { $0 > 0 ? $0 : nil }
     }
 
-    /// The requester and the principal it acted for: `flow:news, which key:ops started`.
-    package var requesterDescription: String { "\(requester)\(behalf.map { ", which \($0) started" } ?? "")" }
-
-    /// Whether the principal made this request or the request was made on its behalf.
-    package func isAsked(by principal: Principal) -> Bool { requester == principal || behalf == principal }
-
-    /// Whether an approval of this request covers the reach counted now.
-    package func allows(_ now: AudienceReach) -> Bool { reach.isUnknown || !now.isUnknown && now.devices <= mostDevices }
-
-    /// The audience may grow by a tenth, or by 5 devices if that is more.
-    private var mostDevices: Int { reach.devices + max(5, reach.devices / 10) }
-
     /// How many devices the send may reach at its due time; nil for any number.
-    package var approvedReach: ApprovedReach? { reach.isUnknown ? nil : ApprovedReach(devices: mostDevices, basis: .approval(id)) }
-
-    /// Why approval is needed: `more than the limit of 1,000 for key:ops`.
-    package var why: String { "\(reach.isUnknown ? "maybe " : "")more than \(ceiling.sentence)" }
+    package var approvedReach: ApprovedReach? {
+        scope.maximumDevices.map { ApprovedReach(devices: $0, basis: .approval(id)) }
+    }
 
     /// A one-line summary: `12,430 devices, everyone, asked for by key:ops: "outage notice"`.
     package var words: String {
-        "\(reach.words), \(audience), asked for by \(requesterDescription)\(note.map { ": \"\($0)\"" } ?? "")"
+        "\(reach.words), \(scope.audience), asked for by \(origin.requesterDescription)\(note.map { ": \"\($0)\"" } ?? "")"
     }
 }
 

@@ -29,12 +29,8 @@ package struct Rejection: Sendable, Equatable {
     package var explanation: String
     /// Azure's outcome name, as counted in telemetry.
     package var outcome: OutcomeName
-    /// The handle is invalid: its registration is removed. `invalidSince` is when the service last found it invalid, if it says so.
-    package var isHandleInvalid: Bool
-    package var invalidSince: Timestamp?
-    /// Set if the handle may be valid elsewhere: in the service's other environment or for another app. The text applies to all devices of
-    /// the credential.
-    package var wrongEnvironment: String?
+    /// Set if the rejection is due to the device's handle.
+    package var handleFault: HandleFault?
     package var scope: Scope
     /// The service currently rejects everything sent with this credential: requests for other devices would get the same response.
     package var isCredentialBlocked: Bool
@@ -43,17 +39,32 @@ package struct Rejection: Sendable, Equatable {
     package static let labFullReason = "LabFull"
 
     package init(
-        status: Int, reason: String, explanation: String, outcome: OutcomeName, isHandleInvalid: Bool = false,
-        invalidSince: Timestamp? = nil, wrongEnvironment: String? = nil, scope: Scope = .hub, isCredentialBlocked: Bool = false
+        status: Int, reason: String, explanation: String, outcome: OutcomeName, handleFault: HandleFault? = nil, scope: Scope = .hub,
+        isCredentialBlocked: Bool = false
     ) {
         self.status = status
         self.reason = reason
         self.explanation = explanation
         self.outcome = outcome
-        self.isHandleInvalid = isHandleInvalid
-        self.invalidSince = invalidSince
-        self.wrongEnvironment = wrongEnvironment
+        self.handleFault = handleFault
         self.scope = scope
         self.isCredentialBlocked = isCredentialBlocked
     }
+
+    /// Whether the handle is invalid: its registration is removed.
+    package var isHandleInvalid: Bool { if case .invalid = handleFault { true } else { false } }
+
+    /// When the service last found the handle invalid, if it is invalid and the service says so.
+    package var invalidSince: Timestamp? { if case .invalid(let since) = handleFault { since } else { nil } }
+
+    /// The advice for a handle that may be valid elsewhere.
+    package var wrongEnvironment: String? { if case .wrongEnvironment(let advice) = handleFault { advice } else { nil } }
+}
+
+/// What a push service found wrong with a device's handle.
+package enum HandleFault: Sendable, Equatable {
+    /// The handle is invalid. `since` is when the service last found it invalid, if it says so.
+    case invalid(since: Timestamp? = nil)
+    /// The handle may be valid in the service's other environment or for another app. The advice applies to all devices of the credential.
+    case wrongEnvironment(advice: String)
 }

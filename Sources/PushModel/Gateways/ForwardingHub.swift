@@ -1,4 +1,5 @@
-/// A hub that wraps another one and forwards every method that it does not implement itself.
+/// A hub that wraps another one. It forwards what it does not implement itself, except for the methods of `NotificationSender`: each
+/// wrapper decides what it does with a send.
 package protocol ForwardingHub: HubGateway {
     var base: any HubGateway { get }
 }
@@ -38,14 +39,6 @@ extension ForwardingHub {
         try await base.installations(filter, page: page)
     }
 
-    package func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome { try await base.send(request) }
-
-    package func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
-        try await base.schedule(request, at: moment)
-    }
-
-    package func cancel(notification id: String) async throws(PushError) { try await base.cancel(notification: id) }
-
     package func outcome(of id: String) async throws(PushError) -> NotificationOutcome { try await base.outcome(of: id) }
 
     package func trace(_ question: TraceQuestion) async throws(PushError) -> TraceAnswer { try await base.trace(question) }
@@ -55,6 +48,4 @@ extension ForwardingHub {
     package func plan(_ request: PlanRequest) async throws(PushError) -> PlanReport { try await base.plan(request) }
 
     package func plan(_ id: String) async throws(PushError) -> PlanReport { try await base.plan(id) }
-
-    package func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome { try await base.send(planned) }
 }

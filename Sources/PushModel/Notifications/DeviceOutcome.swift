@@ -3,14 +3,30 @@ extension DeviceOutcome {
     package var removalReason: String { reason.isEmpty ? "SameHandle" : reason }
 }
 
-/// The result for one device.
-package struct DeviceOutcome: Sendable, Equatable {
+/// The device that an outcome is about, as it was when the notification was sent.
+package struct OutcomeDevice: Sendable, Equatable {
+    /// Nil for a direct send.
     package var registrationID: RegistrationID?
     /// The installation that the registration represents.
     package var installationID: String?
     package var platform: Platform
     package var handle: DeviceHandle
     package var templateName: String?
+
+    package init(
+        registrationID: RegistrationID?, installationID: String? = nil, platform: Platform, handle: DeviceHandle, templateName: String?
+    ) {
+        self.registrationID = registrationID
+        self.installationID = installationID
+        self.platform = platform
+        self.handle = handle
+        self.templateName = templateName
+    }
+}
+
+/// The result for one device.
+package struct DeviceOutcome: Sendable, Equatable {
+    package var device: OutcomeDevice
     package var outcome: OutcomeName
     /// The push service's own reason; empty on success.
     package var reason: String
@@ -24,14 +40,10 @@ package struct DeviceOutcome: Sendable, Equatable {
     package var isRegistrationRemoved: Bool
 
     package init(
-        registrationID: RegistrationID?, installationID: String? = nil, platform: Platform, handle: DeviceHandle, templateName: String?,
-        outcome: OutcomeName, reason: String, explanation: String, pushID: String?, size: Int, isRegistrationRemoved: Bool
+        device: OutcomeDevice, outcome: OutcomeName, reason: String, explanation: String, pushID: String?, size: Int,
+        isRegistrationRemoved: Bool
     ) {
-        self.registrationID = registrationID
-        self.installationID = installationID
-        self.platform = platform
-        self.handle = handle
-        self.templateName = templateName
+        self.device = device
         self.outcome = outcome
         self.reason = reason
         self.explanation = explanation
@@ -39,4 +51,10 @@ package struct DeviceOutcome: Sendable, Equatable {
         self.size = size
         self.isRegistrationRemoved = isRegistrationRemoved
     }
+
+    package var registrationID: RegistrationID? { device.registrationID }
+    package var installationID: String? { device.installationID }
+    package var platform: Platform { device.platform }
+    package var handle: DeviceHandle { device.handle }
+    package var templateName: String? { device.templateName }
 }

@@ -148,8 +148,9 @@ enum OutcomeRow {
         let installationID = text(shape >> 2 & 3, &row)
         let handle = handle(shape >> 4 & 3, of: kind.handlePlatform, &row)
         return DeviceOutcome(
-            registrationID: registrationID, installationID: installationID, platform: kind.platform, handle: handle,
-            templateName: kind.templateName, outcome: kind.outcome, reason: kind.reason, explanation: kind.explanation,
+            device: OutcomeDevice(
+                registrationID: registrationID, installationID: installationID, platform: kind.platform, handle: handle,
+                templateName: kind.templateName), outcome: kind.outcome, reason: kind.reason, explanation: kind.explanation,
             pushID: text(shape >> 6, &row), size: kind.size, isRegistrationRemoved: kind.isRegistrationRemoved)
     }
 

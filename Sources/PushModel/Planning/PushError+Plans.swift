@@ -25,4 +25,9 @@ extension PushError {
             "plan.content", "plan \(id) has no content, and the send has none either",
             hint: "give the send content, such as a text", status: 409)
     }
+
+    /// The error of a hub that does not support plans.
+    package static let plansUnsupported = PushError(
+        "target.unsupported", "this hub does not support plans: it can find registrations by one tag only",
+        hint: "plan on the embedded target or on a PushHost; pushhost check --target azure lists what Azure would reject")
 }

@@ -3,8 +3,8 @@ package struct Installation: Sendable, Equatable {
     package var id: String
     package var userID: String?
     package var handle: DeviceHandle
-    /// The push service has reported the handle as invalid. Cleared when the channel changes.
-    package var isPushChannelExpired: Bool
+    /// The push service has reported the handle as invalid; set by the hub. Cleared when the channel changes.
+    package var isPushChannelExpired = false
     package var expiration: Timestamp?
     package var tags: [Tag]
     package var pushVariables: [String: String]
@@ -16,21 +16,18 @@ package struct Installation: Sendable, Equatable {
     package var updatedAt: Timestamp?
 
     package init(
-        id: String, userID: String? = nil, handle: DeviceHandle, isPushChannelExpired: Bool = false,
-        expiration: Timestamp? = nil, tags: [Tag] = [], pushVariables: [String: String] = [:],
-        templates: [String: InstallationTemplate] = [:], secondaryTiles: [String: SecondaryTile] = [:],
-        updatedAt: Timestamp? = nil
+        id: String, userID: String? = nil, handle: DeviceHandle, expiration: Timestamp? = nil, tags: [Tag] = [],
+        pushVariables: [String: String] = [:], templates: [String: InstallationTemplate] = [:],
+        secondaryTiles: [String: SecondaryTile] = [:]
     ) {
         self.id = id
         self.userID = userID
         self.handle = handle
-        self.isPushChannelExpired = isPushChannelExpired
         self.expiration = expiration
         self.tags = tags
         self.pushVariables = pushVariables
         self.templates = templates
         self.secondaryTiles = secondaryTiles
-        self.updatedAt = updatedAt
     }
 }
 
@@ -141,8 +138,9 @@ extension Installation {
             let old = known[Role(tile: tile, template: template?.name)]
             return Registration(
                 id: old?.id ?? nextID(), etag: (old?.etag ?? 0) + 1, expiration: expiration, updatedAt: now,
-                handle: handle, tags: tags, template: template,
-                pushVariables: pushVariables, installationID: id, secondaryTile: tile)
+                description: RegistrationDescription(
+                    handle: handle, tags: tags, template: template, pushVariables: pushVariables, secondaryTile: tile),
+                installationID: id)
         }
         func registrations(
             _ handle: DeviceHandle, tile: String?, tags: [Tag], templates: [String: InstallationTemplate]

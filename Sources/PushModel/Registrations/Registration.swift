@@ -24,7 +24,7 @@ package struct RegistrationID: Hashable, Sendable, CustomStringConvertible {
     package var description: String { text }
 }
 
-/// One device handle with its tags and at most one template.
+/// A description of a device, as the hub stores it.
 package struct Registration: Sendable, Equatable {
     package var id: RegistrationID
     /// Counts up with each update; `W/"n"` on the wire.
@@ -32,42 +32,44 @@ package struct Registration: Sendable, Equatable {
     package var expiration: Timestamp
     /// Time of the last create or update. Feedback from before this time is ignored.
     package var updatedAt: Timestamp
-    package var handle: DeviceHandle
-    package var tags: [Tag]
-    package var template: RegistrationTemplate?
-    /// Further properties for templates. A property of the message with the same name wins.
-    package var pushVariables: [String: String]
+    package var description: RegistrationDescription
     /// The installation that the registration represents, if any.
     package var installationID: String?
-    /// The id of the pinned tile that the handle belongs to (WNS, MPNS).
-    package var secondaryTile: String?
 
     package init(
-        id: RegistrationID, etag: Int, expiration: Timestamp, updatedAt: Timestamp, handle: DeviceHandle, tags: [Tag],
-        template: RegistrationTemplate? = nil, pushVariables: [String: String] = [:], installationID: String? = nil,
-        secondaryTile: String? = nil
+        id: RegistrationID, etag: Int, expiration: Timestamp, updatedAt: Timestamp, description: RegistrationDescription,
+        installationID: String? = nil
     ) {
         self.id = id
         self.etag = etag
         self.expiration = expiration
         self.updatedAt = updatedAt
-        self.handle = handle
-        self.tags = tags
-        self.template = template
-        self.pushVariables = pushVariables
+        self.description = description
         self.installationID = installationID
-        self.secondaryTile = secondaryTile
     }
 
+    package var handle: DeviceHandle {
+        get { description.handle }
+        set { description.handle = newValue }
+    }
+    package var tags: [Tag] {
+        get { description.tags }
+        set { description.tags = newValue }
+    }
+    package var template: RegistrationTemplate? { description.template }
+    package var pushVariables: [String: String] { description.pushVariables }
+    package var secondaryTile: String? { description.secondaryTile }
     package var platform: Platform { handle.platform }
 }
 
-/// The data with which a client creates or updates a registration.
+/// One device handle with its tags and at most one template: the data with which a client creates or updates a registration.
 package struct RegistrationDescription: Sendable, Equatable {
     package var handle: DeviceHandle
     package var tags: [Tag]
     package var template: RegistrationTemplate?
+    /// Further properties for templates. A property of the message with the same name wins.
     package var pushVariables: [String: String]
+    /// The id of the pinned tile that the handle belongs to (WNS, MPNS).
     package var secondaryTile: String?
 
     package init(

@@ -1,13 +1,3 @@
-/// The result of adding a request for approval.
-package enum ApprovalAddition: Sendable, Equatable {
-    /// Pending: the new request, or the existing one for the same send.
-    case kept(Approval)
-    /// Too many requests are pending.
-    case full
-    /// The requester has too many pending requests.
-    case fullForRequester
-}
-
 /// Stores requests for approval and their results.
 ///
 /// Errors: `storage.unavailable` (503), `storage.corrupt` (500).

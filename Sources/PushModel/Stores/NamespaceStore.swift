@@ -12,17 +12,3 @@ package protocol NamespaceStore: Sendable {
     /// The store for the data of one hub.
     func store(ofHub number: Int64) -> any HubStore
 }
-
-package struct StoredNamespace: Sendable, Equatable {
-    package var rules: [AuthorizationRule]
-    /// In the order of their numbers.
-    package var hubs: [HubRecord]
-    /// The largest number that a hub ever had; 0 if there never was one.
-    package var lastNumber: Int64
-
-    package init(rules: [AuthorizationRule] = [], hubs: [HubRecord] = [], lastNumber: Int64 = 0) {
-        self.rules = rules
-        self.hubs = hubs
-        self.lastNumber = lastNumber
-    }
-}

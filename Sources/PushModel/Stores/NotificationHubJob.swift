@@ -17,36 +17,67 @@ package struct NotificationHubJob: Sendable, Equatable {
         package var isFinal: Bool { self == .completed || self == .failed }
     }
 
+    /// How far a job is, and what it has produced.
+    package struct Progress: Sendable, Equatable {
+        package var status: Status
+        /// From 0 to 100.
+        package var percent: Double
+        package var failure: String?
+        /// `OutputFilePath` and `FailedFilePath` of a job that has completed.
+        package var outputProperties: [String: String]
+        package var updatedAt: Timestamp
+
+        package init(
+            status: Status = .started, percent: Double = 0, failure: String? = nil, outputProperties: [String: String] = [:],
+            updatedAt: Timestamp
+        ) {
+            self.status = status
+            self.percent = percent
+            self.failure = failure
+            self.outputProperties = outputProperties
+            self.updatedAt = updatedAt
+        }
+
+        /// Advances to a part from 0 to 1, never back. Only a completed job has 100 percent.
+        package mutating func advance(to part: Double, at time: Timestamp) {
+            percent = min(99.99, max(percent, part * 100))
+            updatedAt = time
+        }
+
+        package mutating func complete(with outputProperties: [String: String], at time: Timestamp) {
+            percent = 100
+            self.outputProperties = outputProperties
+            (status, updatedAt) = (.completed, time)
+        }
+
+        package mutating func fail(_ failure: String, at time: Timestamp) {
+            self.failure = failure
+            (status, updatedAt) = (.failed, time)
+        }
+    }
+
     package var id: String
-    /// From 0 to 100.
-    package var progress: Double
     package var kind: Kind
-    package var status: Status
     package var outputContainerURI: String
     /// The file that an import reads; nil for an export.
     package var importFileURI: String?
     package var inputProperties: [String: String]
-    package var failure: String?
-    /// `OutputFilePath` and `FailedFilePath` of a job that has completed.
-    package var outputProperties: [String: String]
     package var createdAt: Timestamp
-    package var updatedAt: Timestamp
+    package var progress: Progress
 
     package init(
         id: String, kind: Kind, outputContainerURI: String, importFileURI: String? = nil, inputProperties: [String: String] = [:],
-        progress: Double = 0, status: Status = .started, failure: String? = nil, outputProperties: [String: String] = [:],
-        createdAt: Timestamp, updatedAt: Timestamp
+        createdAt: Timestamp, progress: Progress
     ) {
         self.id = id
-        self.progress = progress
         self.kind = kind
-        self.status = status
         self.outputContainerURI = outputContainerURI
         self.importFileURI = importFileURI
         self.inputProperties = inputProperties
-        self.failure = failure
-        self.outputProperties = outputProperties
         self.createdAt = createdAt
-        self.updatedAt = updatedAt
+        self.progress = progress
     }
+
+    package var status: Status { progress.status }
+    package var failure: String? { progress.failure }
 }

@@ -7,14 +7,3 @@ package protocol ProviderTokenStore: Sendable {
     /// Replaces the stored token.
     func put(_ token: ProviderToken, for key: String) async throws(PushError)
 }
-
-/// A signed token that authenticates the sender to a push service.
-package struct ProviderToken: Sendable, Equatable {
-    package var token: Secret
-    package var issuedAt: Timestamp
-
-    package init(token: Secret, issuedAt: Timestamp) {
-        self.token = token
-        self.issuedAt = issuedAt
-    }
-}

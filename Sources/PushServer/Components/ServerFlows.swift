@@ -8,25 +8,60 @@ import PushRuntime
 import Storage
 import WebAPI
 
-/// Creates the dispatcher of a server's flows.
-enum ServerFlows {
-    /// - Parameters:
-    ///   - hubs: the hubs that scripts can use.
-    ///   - clock: the clock of the hubs.
-    static func dispatcher(
-        _ settings: ServerSettings, _ storage: any StorageEngine, _ hubs: ServerHubs, _ backend: BackendServices, events: HubEvents,
-        clock: any HubClock, random: any RandomSource, lab: Lab?, log: Logger
-    ) throws(PushError) -> FlowDispatcher {
+/// The flows of a server.
+package struct ServerFlows: Sendable {
+    package let dispatcher: FlowDispatcher
+    private let context: ServerContext
+
+    /// - Parameter plugins: have the hubs that scripts can use.
+    init(
+        _ storage: ServerStorage, _ plugins: ServerPlugins, _ backend: BackendServices, events: HubEvents, _ context: ServerContext
+    ) throws(PushError) {
+        let (settings, log) = (context.settings.current, context.log)
         let executor = ScriptExecutor(
-            hubs: hubs,
+            hubs: plugins.hubs, program: context.program,
             backend: { hub in
                 AppBackend(
                     environment: backend.environment, accounts: backend.accounts, hub: hub, securePayloads: backend.securePayloads)
-            }, clock: clock, secrets: try ProjectSecrets(demoFolder: nil), random: random, plugins: settings.plugins, ownHub: settings.hub)
-        return FlowDispatcher(
-            store: storage.runs, executor: executor, clock: clock, zones: SystemTimeZones.shared, events: events,
-            limit: settings.concurrentFlows, start: { work in lab?.thread.start(work) ?? Task { await work() } },
-            tell: { news in log.tell(news) })
+            }, clock: context.hubClock, secrets: try ProjectSecrets(demoFolder: nil), random: context.random, plugins: settings.plugins,
+            ownHub: settings.hub)
+        dispatcher = FlowDispatcher(
+            store: storage.engine.runs, executor: executor, clock: context.hubClock, zones: SystemTimeZones.shared, events: events,
+            limit: settings.concurrentFlows, start: context.start, tell: { news in log.tell(news) })
+        self.context = context
+    }
+
+    /// Logs an error for each flow whose script cannot be read or does not accept its arguments.
+    package func check() async {
+        for flow in await dispatcher.served {
+            do throws(PushError) {
+                try await dispatcher.check(flow)
+            } catch {
+                context.log.error("the flow \(flow.name): \(error.message)\(error.hint.map { "; \($0)" } ?? "") (\(error.code))")
+            }
+        }
+    }
+
+    /// Applies changed settings, and checks the flows. If they are invalid, the previous flows stay in effect.
+    func change(_ settings: ServerSettings) async {
+        await dispatcher.change(limit: settings.concurrentFlows)
+        do throws(PushError) {
+            if await dispatcher.served != settings.flows.sorted(by: { $0.name < $1.name }) {
+                try await dispatcher.configure(settings.flows)
+            }
+        } catch {
+            context.log.error("the previous flows stay in effect: \(error.message)")
+        }
+        await check()
+    }
+
+    /// Sets `pushhost_flow_runs_unfinished`: the runs of each flow that are queued or running.
+    func measure() async {
+        var unfinished: [([(String, String)], Double)] = []
+        for flow in await dispatcher.served {
+            unfinished.append(([("flow", flow.name)], Double(await dispatcher.unfinished(of: flow.name))))
+        }
+        context.metrics.replace("pushhost_flow_runs_unfinished", with: unfinished)
     }
 }
 
@@ -43,29 +78,5 @@ extension Logger {
             case .error: .error
             }
         log(level: level, "\(news.flow.isEmpty ? "flows" : "flow \(news.flow)"): \(news.text)", metadata: metadata)
-    }
-}
-
-extension RunningServer {
-    /// Updates `pushhost_flow_runs_unfinished` (runs of each flow that are queued or running) and `pushhost_approvals_waiting` (sends
-    /// awaiting approval).
-    func updateAutomationMetrics() async {
-        let flows = flows
-        var unfinished: [([(String, String)], Double)] = []
-        for flow in await flows.served { unfinished.append(([("flow", flow.name)], Double(await flows.unfinished(of: flow.name)))) }
-        metrics.replace("pushhost_flow_runs_unfinished", with: unfinished)
-        guard let waiting = try? await sendGuard.countPending() else { return }
-        metrics.replace("pushhost_approvals_waiting", with: [([], Double(waiting))])
-    }
-
-    /// Logs an error for each flow whose script cannot be read or does not accept its arguments.
-    package func checkFlows() async {
-        for flow in await flows.served {
-            do throws(PushError) {
-                try await flows.check(flow)
-            } catch {
-                log.error("the flow \(flow.name): \(error.message)\(error.hint.map { "; \($0)" } ?? "") (\(error.code))")
-            }
-        }
     }
 }

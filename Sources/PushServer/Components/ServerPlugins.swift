@@ -14,21 +14,21 @@ package final class ServerPlugins: Sendable {
     let supervisor: PluginSupervisor
     let hubs: ServerHubs
     private let folder: PluginFolder
+    private let context: ServerContext
 
-    /// - Parameters:
-    ///   - clock: the clock of the hubs; the duration of calls is measured by the system clock.
-    ///   - lab: the lab of a development server, whose thread plugins run on.
-    init(
-        _ settings: ServerSettings, data: DataFolder, storage: any StorageEngine, audit: AuditLog, _ sendGuard: SendGuard,
-        clock: any HubClock,
-        lab: Lab? = nil, log: Logger
-    ) throws(PushError) {
+    /// Plugins have the clock of the hubs; the duration of calls is measured by the system clock. In a development server they run on the
+    /// lab's thread.
+    init(_ storage: ServerStorage, _ sendGuard: SendGuard, _ context: ServerContext) throws(PushError) {
+        let (settings, program) = (context.settings.current, context.program)
+        let (clock, lab, log) = (context.hubClock, context.lab, context.log)
+        let audit = storage.audit
+        self.context = context
         folder = PluginFolder(path: settings.plugins)
         let hubs = ServerHubs(name: settings.hub, sendGuard)
         let world = FlowWorld(
-            target: FlowWorld.Target(name: "server", isSimulated: false, outlivesRuns: true), hub: hubs,
-            backend: UnavailableBackend(target: "server"),
-            lab: nil, wire: nil, clock: clock, secrets: try ProjectSecrets(demoFolder: nil), zones: SystemTimeZones.shared)
+            target: FlowWorld.Target(name: "server", isSimulated: false, outlivesRuns: true), module: program.registry,
+            hub: hubs, backend: UnavailableBackend(target: "server"), clock: clock, secrets: try ProjectSecrets(demoFolder: nil),
+            zones: SystemTimeZones.shared)
         let tell: @Sendable (PluginMessage) -> Void = { message in
             var metadata: Logger.Metadata = message.concernsList ? [:] : ["plugin": "\(message.plugin)", "version": "\(message.version)"]
             if let run = message.run { metadata["run"] = "\(run)" }
@@ -50,14 +50,15 @@ package final class ServerPlugins: Sendable {
                     // A hub resumes accepted sends at start and asks hooks at once: wait until the hubs have opened.
                     await hubs.opened()
                     return hubs.hub(named: name)
-                }, keyValues: storage.keyValues, http: PublicHTTPClient(clock: SystemClock()),
+                }, keyValues: storage.engine.keyValues, http: PublicHTTPClient(clock: SystemClock()),
                 deadlines: SystemClock(),
-                onDenial: { denial in Task { await audit.note(denial) } }, log: tell,
-                start: { work in lab?.thread.start(work) ?? Task { await work() } }, callTracker: lab?.callTracker,
-                onMemoryFreed: { relief.plan() }))
+                events: PluginEvents(
+                    log: tell, onDenial: { denial in Task { await audit.note(denial) } }, onMemoryFreed: { relief.plan() }),
+                start: context.start, callTracker: lab?.callTracker))
         self.hubs = hubs
         supervisor = PluginSupervisor(
-            folder: folder, versions: PluginVersions(path: data.file("plugins")), host: host, clock: clock, log: tell)
+            folder: folder, versions: PluginVersions(path: context.folder.file("plugins")), host: host, natives: program.plugins,
+            clock: clock, log: tell, runSpecs: { try await PluginSpecCheck(source: $0, module: program.registry).run() })
     }
 
     /// Lets plugins reach the hubs and starts their timers.
@@ -66,6 +67,9 @@ package final class ServerPlugins: Sendable {
         host.startTimers()
     }
 
+    /// Lets calls fail that wait for hubs, because no hubs will open.
+    func endWithoutHubs() { hubs.open(nil) }
+
     /// Stops the plugins' timers. Call before the hubs stop, even if `open(_:)` was never called.
     func stop() async {
         hubs.open(nil)
@@ -73,7 +77,8 @@ package final class ServerPlugins: Sendable {
     }
 
     /// Applies changes in the folder until the task is cancelled.
-    package func keepUp(_ log: Logger) async {
+    package func keepUp() async {
+        let log = context.log
         do throws(PushError) {
             let watch = try FolderWatch(endsWithOutput: false)
             let supervisor = supervisor
@@ -91,17 +96,16 @@ package final class ServerPlugins: Sendable {
             log.error("the plugin folder cannot be watched: \(error.message)")
         }
     }
-}
 
-extension RunningServer {
     /// Sets the metrics of each live plugin: calls, failures, dropped calls, and hooks with an open circuit.
-    func measure(_ plugins: [PluginStatus]) {
+    func measure() {
+        let plugins = host.statuses
         let figures: [(String, (PluginStatus) -> Int)] = [
             ("pushhost_plugin_calls_total", \.calls), ("pushhost_plugin_failures_total", \.failures),
             ("pushhost_plugin_dropped_total", \.dropped), ("pushhost_plugin_hooks_open", \.open.count),
         ]
         for (label, figure) in figures {
-            metrics.replace(
+            context.metrics.replace(
                 label, isCounter: label.hasSuffix("_total"), with: plugins.map { ([("plugin", $0.plugin.name)], Double(figure($0))) })
         }
     }

@@ -117,8 +117,8 @@ extension HubConnectors {
     var services: CredentialServices {
         CredentialServices(
             credentials: { credentials(of: $0) },
-            read: { platform, body throws(PushError) in try PlatformCredential(platform, request: body) },
-            check: { await checks(of: $0) })
+            read: { platform, body throws(PushError) in try CredentialRequest(platform, body).credential() },
+            check: { await CredentialChecker(self).checks(of: $0) })
     }
 
     /// The broadcast channels of the hub's app. Throws `credential.invalid`, and `channel.refused` (409) if the hub has no APNs credential.
@@ -148,7 +148,7 @@ private final class ParsedCredentialCache: Sendable {
     ) throws(PushError) -> SenderSettings {
         let place = Place(hub: hub, kind: kind)
         if let known = all.withLock({ $0[place] }), known.credential == credential { return try known.result.get() }
-        let result = Result { () throws(PushError) in try credential.settings(kind) }
+        let result = Result { () throws(PushError) in try StoredCredential(credential).settings(kind) }
         all.withLock { $0[place] = (credential, result) }
         return try result.get()
     }

@@ -58,7 +58,7 @@ extension HubDescription {
     func checkCredentials(before: HubDescription?, now: Timestamp) throws(PushError) {
         for (kind, _) in PlatformCredential.Kind.senders {
             guard let credential = credentials[kind], !credential.isEmpty, credential != before?.credentials[kind] else { continue }
-            try credential.settings(kind).check(now: now)
+            try StoredCredential(credential).settings(kind).check(now: now)
         }
     }
 }

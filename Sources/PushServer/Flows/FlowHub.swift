@@ -32,6 +32,8 @@ final class FlowHub: ForwardingHub {
         try await service.accept(request, at: moment, idempotencyKey: key(request, at: moment), admission: admission).outcome
     }
 
+    func cancel(notification id: String) async throws(PushError) { try await base.cancel(notification: id) }
+
     /// An idempotency key from the run, the position of the send in the run, and a hash of the request.
     private func key(_ request: NotificationRequest, at moment: Timestamp?) -> String {
         let place = count.wrappingAdd(1, ordering: .relaxed).newValue
@@ -41,4 +43,5 @@ final class FlowHub: ForwardingHub {
         }
         return "\(run)/\(place)/\(digits.joined())"
     }
+
 }

@@ -10,6 +10,7 @@ import PushRuntime
 /// applies from the next run on.
 struct ScriptExecutor: FlowExecutor {
     let hubs: ServerHubs
+    let program: HostProgram
     /// Creates the app backend over a hub.
     let backend: @Sendable (any HubGateway) -> any BackendGateway
     let clock: any HubClock
@@ -67,7 +68,7 @@ struct ScriptExecutor: FlowExecutor {
 
     private func script(of flow: ServedFlow) async throws(PushError) -> FlowScript {
         do throws(PushError) {
-            return try ScriptFile.read(try await PluginFlows.path(flow.script, plugins: plugins))
+            return try ScriptFile.read(try await PluginFlows.path(flow.script, plugins: plugins, of: program))
         } catch {
             var error = error
             // A client that starts the flow should see why it fails, so the error needs a status.
@@ -91,13 +92,13 @@ struct ScriptExecutor: FlowExecutor {
         let thread = LuaThread(name: "flow")
         defer { thread.stop() }
         var limits = budgets
-        limits.wall = order.flow.timeout
+        limits.wall = order.flow.policy.timeout
         let runner = runner(
             hub: FlowHub(
                 hub.service, run: order.run.id,
-                hubs.admission(to: hub, .flow(order.flow.name), ceiling: order.flow.ceiling, for: order.run.trigger.principal)),
+                hubs.admission(to: hub, .flow(order.flow.name), ceiling: order.flow.policy.ceiling, for: order.run.trigger.principal)),
             thread: thread, limits: limits, seed: random.next(),
-            origin: [order.flow.origin] + order.run.origin)
+            origin: [order.flow.origin] + order.run.origin.causes)
         let clock = clock
         let report = await runner.run(
             script, run: order.run.id,
@@ -125,8 +126,8 @@ struct ScriptExecutor: FlowExecutor {
         hub: any HubGateway, thread: LuaThread, limits: LuaLimits, seed: UInt64, origin: [String]
     ) -> FlowRunner {
         var world = FlowWorld(
-            target: FlowWorld.Target(name: "server", isSimulated: false, outlivesRuns: true), hub: hub, backend: backend(hub), lab: nil,
-            wire: nil, clock: clock, secrets: secrets, zones: SystemTimeZones.shared)
+            target: FlowWorld.Target(name: "server", isSimulated: false, outlivesRuns: true), module: program.registry, hub: hub,
+            backend: backend(hub), clock: clock, secrets: secrets, zones: SystemTimeZones.shared)
         world.usesOwnThreads = true
         var runner = FlowRunner(world: world, thread: thread, limits: limits, seed: seed, scripts: ProjectScripts(), origin: origin)
         // A run's record has the ids of its notifications, and the beginning and end of its log.

@@ -68,6 +68,20 @@ final class ServerHubs: ForwardingHub {
         sender.behalf = behalf
         return sendGuard.admission(sender)
     }
+
+    // MARK: - Sends
+
+    // `base` applies the ceiling.
+
+    func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome { try await base.send(request) }
+
+    func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
+        try await base.schedule(request, at: moment)
+    }
+
+    func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome { try await base.send(planned) }
+
+    func cancel(notification id: String) async throws(PushError) { try await base.cancel(notification: id) }
 }
 
 extension Principal {
@@ -82,4 +96,14 @@ private struct NamedHub: ForwardingHub {
     let hubs: ServerHubs
 
     var base: any HubGateway { hubs.served(name).map(hubs.guarded) ?? UnavailableHub() }
+
+    func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome { try await base.send(request) }
+
+    func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
+        try await base.schedule(request, at: moment)
+    }
+
+    func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome { try await base.send(planned) }
+
+    func cancel(notification id: String) async throws(PushError) { try await base.cancel(notification: id) }
 }

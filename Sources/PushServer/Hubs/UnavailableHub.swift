@@ -26,4 +26,7 @@ struct UnavailableHub: HubGateway {
     func outcome(of id: String) async throws(PushError) -> NotificationOutcome { throw refusal }
     func finish(_ id: String) async throws(PushError) -> NotificationOutcome { throw refusal }
     func trace(_ question: TraceQuestion) async throws(PushError) -> TraceAnswer { throw refusal }
+    func plan(_ request: PlanRequest) async throws(PushError) -> PlanReport { throw refusal }
+    func plan(_ id: String) async throws(PushError) -> PlanReport { throw refusal }
+    func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome { throw refusal }
 }

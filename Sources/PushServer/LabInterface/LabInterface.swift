@@ -15,6 +15,7 @@ struct LabInterface: Sendable {
     let sessions: LabSessions
     /// Nil if the server has no accounts.
     var ensureAccount: EnsureAccount?
+    let polls = LabPolls()
 
     var lab: Lab { sessions.lab }
 
@@ -44,11 +45,11 @@ struct LabInterface: Sendable {
         case (nil, _):
             try call.check("GET", "DELETE")
             return LabRoutes.Answer(200, session.json(now: lab.clock.now))
-        case ("phones", _): return try await phones(call, Array(path.dropFirst()), session)
+        case ("phones", _): return try await LabPhoneRoutes(lab: lab, session: session).answer(call, Array(path.dropFirst()))
         case ("events", 1): return try await events(call, session)
         case ("wire", 1): return try wire(call, session)
         case ("trace", 1): return try trace(call, session)
-        case ("faults", 2): return try faults(call, path[1], session)
+        case ("faults", 2): return try LabFaultRoutes(lab: lab, session: session).answer(call, path[1])
         case ("accounts", 1): return try await account(call)
         case ("clock", 1): return try await clock(call, session)
         default:
@@ -91,20 +92,10 @@ struct LabInterface: Sendable {
 
     // MARK: - Events, exchanges and trace
 
-    /// How long a request waits for an event.
-    private static let patience: Duration = .seconds(20)
-
     private func events(_ call: LabRoutes.Call, _ session: LabSession) async throws(PushError) -> LabRoutes.Answer {
         try call.check("GET")
         let since = try call.number("since") ?? 0
-        if call.query.has("wait") {
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask { await session.more(than: since) }
-                group.addTask { [system = sessions.system] in try? await system.sleep(until: system.now + Self.patience) }
-                await group.next()
-                group.cancelAll()
-            }
-        }
+        if call.query.has("wait") { await polls.wait(for: session, after: since, clock: sessions.system) }
         let (events, count) = session.events(after: since)
         return LabRoutes.Answer(200, ["events": .array(events.map(\.json)), "count": .count(count)])
     }
@@ -204,4 +195,8 @@ extension LabRoutes.Call {
         }
         return number
     }
+}
+
+extension JSON {
+    static func words(_ words: [String]) -> JSON { .array(words.map { .string($0) }) }
 }

@@ -7,9 +7,11 @@ import Storage
 /// Loads plugins outside a server, to inspect and check them.
 package struct PluginProbe: Sendable {
     let folder: PluginFolder
+    private let program: HostProgram
 
-    package init(folder: PluginFolder) {
+    package init(folder: PluginFolder, program: HostProgram) {
         self.folder = folder
+        self.program = program
     }
 
     /// Loads a plugin from its files. Throws the load error as a ``PushError``, its message prefixed with the location.
@@ -28,7 +30,7 @@ package struct PluginProbe: Sendable {
     package func tried(_ native: NativePluginType, _ entry: PluginList.Entry) async throws(LuaError) -> LoadedPlugin {
         let thread = LuaThread(name: "probe")
         defer { thread.stop() }
-        do throws(PushError) { try folder.checkNative(entry) } catch { throw LuaError(error) }
+        do throws(PushError) { try NativePluginCheck.run(entry, in: folder) } catch { throw LuaError(error) }
         return try host(thread).load(native, configuration(of: entry))
     }
 
@@ -36,14 +38,14 @@ package struct PluginProbe: Sendable {
     ///
     /// - Parameter versions: the store of pinned versions.
     package func tried(_ entry: PluginList.Entry, versions: PluginVersions) async throws -> LoadedPlugin {
-        if let native = NativeExtensions.plugin(named: entry.name) { return try await tried(native, entry) }
+        if let native = program.plugin(named: entry.name) { return try await tried(native, entry) }
         return try await tried(versions.source(of: entry, in: folder), entry)
     }
 
     /// Runs a plugin's specs, as a server does before it activates a version. Throws `plugin.spec` and errors that specs raise.
     package func trial(of source: PluginSource) async throws(PushError) {
         do {
-            try await PluginSpecCheck(source: source).run()
+            try await PluginSpecCheck(source: source, module: program.registry).run()
         } catch {
             let error =
                 error as? LuaError ?? (error as? PushError).map(LuaError.init)
@@ -66,10 +68,12 @@ package struct PluginProbe: Sendable {
 
     private func host(_ thread: LuaThread) throws(LuaError) -> PluginHost {
         do throws(PushError) {
-            let world = try EmbeddedWorld(seed: 1, thread: thread, secrets: ProjectSecrets(demoFolder: folder.path)).world
+            let world = try EmbeddedWorld(
+                seed: 1, thread: thread, module: program.registry, secrets: ProjectSecrets(demoFolder: folder.path)
+            ).world
             return PluginHost(
                 services: PluginServices(
-                    world: world, keyValues: MemoryKeyValueSpaces(), http: NoOutboundHTTP(), log: { _ in },
+                    world: world, keyValues: MemoryKeyValueSpaces(), http: NoOutboundHTTP(),
                     start: { work in Task { await work() } }))
         } catch {
             throw LuaError(error)

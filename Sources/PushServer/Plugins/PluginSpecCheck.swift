@@ -7,6 +7,7 @@ import PushRuntime
 /// Runs the specs of a plugin version before it goes live, each test in isolation.
 struct PluginSpecCheck: Sendable {
     let source: PluginSource
+    let module: any FlowModule
     var seed: UInt64 = 1
     /// Limits of each test.
     var limits = LuaLimits(cpu: .seconds(10), wall: .seconds(30))
@@ -39,8 +40,8 @@ struct PluginSpecCheck: Sendable {
     }
 
     var runner: SpecRunner {
-        SpecRunner(limits: limits, seed: seed, scripts: PluginScripts(source: source)) { [seed] thread, _ throws(PushError) in
-            try EmbeddedWorld(seed: seed, thread: thread, secrets: NoSecrets()).world
+        SpecRunner(limits: limits, seed: seed, scripts: PluginScripts(source: source)) { [seed, module] thread, _ throws(PushError) in
+            try EmbeddedWorld(seed: seed, thread: thread, module: module, secrets: NoSecrets()).world
         }
     }
 }

@@ -50,9 +50,9 @@ actor PluginSupervisor {
     }
 
     init(
-        folder: PluginFolder, versions: PluginVersions, host: PluginHost, natives: [NativePluginType] = NativeExtensions.plugins,
+        folder: PluginFolder, versions: PluginVersions, host: PluginHost, natives: [NativePluginType],
         clock: any HubClock, log: @escaping @Sendable (PluginMessage) -> Void,
-        runSpecs: @escaping @Sendable (PluginSource) async throws -> Void = { try await PluginSpecCheck(source: $0).run() }
+        runSpecs: @escaping @Sendable (PluginSource) async throws -> Void
     ) {
         self.folder = folder
         self.versions = versions
@@ -354,7 +354,7 @@ actor PluginSupervisor {
 
     /// Makes a plugin that is compiled into the program live.
     private func take(_ native: NativePluginType, _ entry: PluginList.Entry) throws {
-        try folder.checkNative(entry)
+        try NativePluginCheck.run(entry, in: folder)
         let configuration = configuration(of: entry)
         let before = live[entry.name]
         if before?.configuration != configuration {

@@ -41,11 +41,11 @@ struct FlowSettingsReader {
             }
             read(mapping, item)
         }
-        let backends = flows.filter(\.answersBackend)
+        let backends = flows.filter(\.triggers.answersBackend)
         if backends.count > 1 {
             refuse(node, "\(backends.map(\.name).joined(separator: " and ")) both have backend: notifications; only one flow can")
         }
-        let names = flows.flatMap { $0.schedules.map(\.name) }
+        let names = flows.flatMap { $0.triggers.schedules.map(\.name) }
         for name in Set(names).sorted() where names.count(where: { $0 == name }) > 1 {
             refuse(node, "duplicate schedule name \(name): rename one of them")
         }
@@ -64,20 +64,20 @@ struct FlowSettingsReader {
         }
         if flow.script.isEmpty { refuse(item, "the flow \(flow.name) needs a \"script\"") }
         flow.hub = text(mapping, "hub")
-        flow.access = word(mapping, "http", FlowAccess.words) { FlowAccess(word: $0) }
-        flow.events = events(mapping)
-        flow.answersBackend = word(mapping, "backend", ["notifications"]) { _ in true } ?? false
+        flow.triggers.access = word(mapping, "http", FlowAccess.words) { FlowAccess(word: $0) }
+        flow.triggers.events = events(mapping)
+        flow.triggers.answersBackend = word(mapping, "backend", ["notifications"]) { _ in true } ?? false
         flow.arguments = arguments(mapping)
-        flow.concurrency = count(mapping, "concurrency", 1...100) ?? 1
-        flow.overlap = word(mapping, "overlap", OverlapPolicy.allCases.map(\.rawValue)) { OverlapPolicy(rawValue: $0) }
-        flow.guarantee =
+        flow.policy.concurrency = count(mapping, "concurrency", 1...100) ?? 1
+        flow.policy.overlap = word(mapping, "overlap", OverlapPolicy.allCases.map(\.rawValue)) { OverlapPolicy(rawValue: $0) }
+        flow.policy.guarantee =
             word(mapping, "guarantee", RunGuarantee.allCases.map(\.rawValue)) { RunGuarantee(rawValue: $0) } ?? .atMostOnce
         if let node = mapping["timeout"] {
-            flow.timeout = Duration(positive: node.scalar?.string ?? "")
-            if flow.timeout == nil { refuse(node, "\"timeout\" must be a duration such as 30s or 5m") }
+            flow.policy.timeout = Duration(positive: node.scalar?.string ?? "")
+            if flow.policy.timeout == nil { refuse(node, "\"timeout\" must be a duration such as 30s or 5m") }
         }
-        flow.ceiling = count(mapping, "ceiling", 0...1_000_000_000)
-        flow.schedules = schedules(mapping, of: flow.name)
+        flow.policy.ceiling = count(mapping, "ceiling", 0...1_000_000_000)
+        flow.triggers.schedules = schedules(mapping, of: flow.name)
         var isEnabled = true
         if let node = mapping["enabled"] {
             if let flag = node.bool { isEnabled = flag } else { refuse(node, "\"enabled\" must be true or false") }

@@ -65,7 +65,7 @@ package struct ServerSettings: Sendable, Equatable {
     /// Port of the lab; 0 for any free port.
     package var labPort: Int?
     /// Maximum number of handles that become simulated phones; nil for no limit.
-    package var labPhones: Int? = PhoneLab.defaultAdoptionLimit
+    package var labPhones: Int? = HandleAdoption.defaultLimit
     /// Port of the simulated services' own protocols.
     package var labTLSPort: Int?
     /// Key of the lab; nil to generate one at each start.

@@ -8,7 +8,7 @@ extension Platform {
 
 extension DeviceHandle {
     /// The handle as one string; for a browser, the JSON of its subscription.
-    var backendText: String { if case .browser = self { subscription.text() } else { text } }
+    var backendText: String { if case .browser = self { HubDocument.handle(self).text() } else { text } }
 }
 
 extension RegistrationTemplate {
@@ -38,7 +38,9 @@ extension Registration {
         let expiration = member("ExpirationTime")?.string.flatMap { Timestamp(date: $0) } ?? .distantFuture
         let texts = member("Tags")?.array?.compactMap(\.string) ?? sent.tags.map(\.text)
         self.init(
-            id: id, etag: etag, expiration: expiration, updatedAt: Timestamp(milliseconds: 0), handle: sent.handle,
-            tags: texts.compactMap { Tag(validating: $0) }, template: sent.template, pushVariables: sent.pushVariables)
+            id: id, etag: etag, expiration: expiration, updatedAt: Timestamp(milliseconds: 0),
+            description: RegistrationDescription(
+                handle: sent.handle, tags: texts.compactMap { Tag(validating: $0) }, template: sent.template,
+                pushVariables: sent.pushVariables))
     }
 }

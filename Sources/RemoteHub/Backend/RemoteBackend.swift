@@ -99,8 +99,9 @@ package struct RemoteBackend: BackendGateway {
         } catch  where [401, 403, 404].contains(error.status) {
             let own = Tag(validating: "username:\(session.username)")
             return Registration(
-                id: id, etag: 1, expiration: .distantFuture, updatedAt: client.clock.now, handle: description.handle,
-                tags: description.tags + (own.map { [$0] } ?? []), template: description.template)
+                id: id, etag: 1, expiration: .distantFuture, updatedAt: client.clock.now,
+                description: RegistrationDescription(
+                    handle: description.handle, tags: description.tags + (own.map { [$0] } ?? []), template: description.template))
         }
     }
 
@@ -184,9 +185,9 @@ package struct RemoteBackend: BackendGateway {
     private func outcome(_ answer: RemoteAnswer) async throws(PushError) -> NotificationOutcome {
         let ids = answer.headers["Notification-Id"].flatMap { $0.split(separator: ",") }.map(\.trimmed)
         guard !ids.isEmpty else {
-            return NotificationOutcome(id: "", state: .enqueued, tags: nil, enqueuedAt: hub.clock.now)
+            return NotificationOutcome(id: "", state: .enqueued, tags: nil, times: NotificationTimes(enqueuedAt: hub.clock.now))
         }
-        return try await hub.outcomeOfAccepted(ids.joined(separator: ","))
+        return try await hub.finishAccepted(NotificationParts.id(joining: ids))
     }
 
     // MARK: - Requests

@@ -26,6 +26,12 @@ package struct RemoteRequest: Sendable {
 
     /// The request for messages, without the query, which may contain a device.
     var place: String { "\(method.rawValue) \(url.prefix { $0 != "?" })" }
+
+    /// The host with its port.
+    var host: String {
+        let rest = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
+        return String(rest.prefix { $0 != "/" && $0 != "?" })
+    }
 }
 
 /// The response of another machine.

@@ -1,19 +1,15 @@
-import HubWire
-import NIOHTTP1
 import PushModel
-import Synchronization
 
 /// A hub on another machine, through the interface of Azure Notification Hubs: Azure itself or a PushHost.
 ///
 /// Errors of a PushHost keep their codes; for other hubs the code follows from the status. In addition to those of ``HubGateway``:
 /// `target.unreachable`, `target.timeout`, `target.throttled`, `target.failed`, `target.refused`, `target.key`, `target.clock`.
 package struct RemoteNotificationHub: HubGateway {
-    package let address: HubAddress
-    let client: RemoteClient
+    private let hub: HubClient
+    private let seen = KnownHandles()
     /// The run's clock, on which outcomes are awaited.
     let clock: any HubClock
-    let options: Options
-    let seen = KnownHandles()
+    private let options: Options
 
     package struct Options: Sendable {
         /// Whether the hub honours `Idempotency-Key` and has the JSON interface in addition to Azure's.
@@ -36,78 +32,116 @@ package struct RemoteNotificationHub: HubGateway {
         }
     }
 
+    package struct AudienceSize: Sendable, Equatable {
+        package var devices: Int
+        /// Whether `devices` is only a lower bound.
+        package var isAtLeast = false
+    }
+
     package init(address: HubAddress, client: RemoteClient, clock: any HubClock, options: Options) {
-        self.address = address
-        self.client = client
+        hub = HubClient(address: address, client: client)
         self.clock = clock
         self.options = options
     }
 
-    /// Handles of registrations seen so far, by id: a hub reports results by registration id.
-    final class KnownHandles: Sendable {
-        private let handles = Mutex<[RegistrationID: DeviceHandle]>([:])
+    package var address: HubAddress { hub.address }
 
-        func note(_ registration: Registration) { handles.withLock { $0[registration.id] = registration.handle } }
-        subscript(id: RegistrationID) -> DeviceHandle? { handles.withLock { $0[id] } }
+    /// The error for a hub that does not exist.
+    ///
+    /// - Parameter others: The existing hubs, if known.
+    package static func missing(_ hub: String, at host: String, others: [String] = []) -> PushError {
+        HubClient.missing(hub, at: host, others: others)
     }
 
     /// Records a registration made in another way, through the app backend.
     package func note(_ registration: Registration) { seen.note(registration) }
 
-    // MARK: - Requests
-
-    /// - Parameters:
-    ///   - place: The encoded path below the hub.
-    ///   - query: Must begin with `&`.
-    func ask(
-        _ method: HTTPMethod, _ place: String, _ query: String = "", _ headers: HTTPHeaders = [:], _ body: [UInt8] = [],
-        isRepeatable: Bool = true, isSingular: Bool = false
-    ) async throws(PushError) -> RemoteAnswer {
-        var request = RemoteRequest(
-            method, address.url(place, query), headers: headers, body: body, isRepeatable: isRepeatable, isSingular: isSingular)
-        request.headers.add(name: "Accept", value: "application/problem+json, application/atom+xml, application/json, */*;q=0.1")
-        do throws(PushError) {
-            return try await client.answer(request) { request in
-                request.headers.replaceOrAdd(name: "Authorization", value: address.token(now: client.clock.now))
-            }
-        } catch {
-            throw explained(error, method, place, isOfOne: headers.contains(name: "If-Match"))
-        }
+    /// The audience size; nil if the target cannot report it. Azure lists registrations by a single tag and does not evaluate expressions.
+    package func audience(of request: NotificationRequest) async throws(PushError) -> AudienceSize? {
+        try await AudienceCounter(hub: hub, registrations: registrations, isPushHost: options.isPushHost).size(for: request)
     }
 
-    /// Adds hints about the hub's name and key to an error.
-    /// - Parameter isOfOne: Whether the request refers to an object that must exist.
-    func explained(_ error: PushError, _ method: HTTPMethod, _ place: String, isOfOne: Bool = false) -> PushError {
-        switch error.code {
-        case "sas.signature", "target.key":
-            var error = error
-            error.hint = "\(error.hint.map { "\($0); " } ?? "")is \"\(address.hub)\" the right hub?"
-            return error
-        // The request does not refer to an object that could be missing, so the hub itself is missing.
-        case "hub.not_found" where !isOfOne && (method == .POST || method == .PUT || place.hasSuffix("registrations")):
-            return Self.missing(address.hub, at: address.host, error)
-        default: return error
-        }
+    private var registrations: RemoteRegistrations { RemoteRegistrations(hub: hub, seen: seen) }
+    private var installations: RemoteInstallations { RemoteInstallations(hub: hub, registrations: registrations) }
+    private var sender: RemoteSender { RemoteSender(hub: hub, outcomes: outcomes) }
+    private var planner: RemotePlanner { RemotePlanner(hub: hub, sender: sender, isPushHost: options.isPushHost) }
+
+    private var outcomes: RemoteOutcomes {
+        RemoteOutcomes(hub: hub, clock: clock, options: options, details: RemoteDeviceResults(hub: hub, seen: seen))
     }
 
-    /// - Parameter others: The existing hubs, if known.
-    package static func missing(_ hub: String, at host: String, others: [String] = [], _ error: PushError? = nil) -> PushError {
-        let near = nearest(hub, in: others).map { "; did you mean \"\($0)\"?" } ?? ""
-        return PushError(
-            "target.hub", "\(host) has no hub \"\(hub)\"\(near)",
-            hint: others.isEmpty
-                ? "check its name: --hub, or EntityPath in the connection string" : "existing hubs: \(others.joined(separator: ", "))",
-            status: 404, trackingID: error?.trackingID)
+    // MARK: - Registrations
+
+    package func createRegistrationID() async throws(PushError) -> RegistrationID { try await registrations.createRegistrationID() }
+
+    package func createRegistration(_ description: RegistrationDescription) async throws(PushError) -> Registration {
+        try await registrations.createRegistration(description)
     }
 
-    static let entry: HTTPHeaders = ["Content-Type": "application/atom+xml;type=entry;charset=utf-8"]
+    package func putRegistration(
+        _ id: RegistrationID, _ description: RegistrationDescription, ifMatch: Int?
+    ) async throws(PushError) -> Registration {
+        try await registrations.putRegistration(id, description, ifMatch: ifMatch)
+    }
 
-    /// - Parameter isSent: Whether the request has been executed nonetheless.
-    func unreadable(_ what: String, isSent: Bool = false) -> PushError {
-        PushError(
-            "target.answer", "the response of \(address.host) \(what)",
-            hint: isSent
-                ? "it was accepted: check before sending it again" : "is it a notification hub? Check the connection string",
-            details: isSent ? ["may_be_done": true] : [:])
+    package func registration(_ id: RegistrationID) async throws(PushError) -> Registration { try await registrations.registration(id) }
+
+    package func deleteRegistration(_ id: RegistrationID, ifMatch: Int?) async throws(PushError) {
+        try await registrations.deleteRegistration(id, ifMatch: ifMatch)
+    }
+
+    package func registrations(_ filter: RegistrationFilter, page: Page) async throws(PushError) -> RegistrationPage {
+        try await registrations.registrations(filter, page: page)
+    }
+
+    // MARK: - Installations
+
+    package func putInstallation(_ installation: Installation) async throws(PushError) {
+        try await installations.putInstallation(installation)
+    }
+
+    package func installation(_ id: String) async throws(PushError) -> Installation { try await installations.installation(id) }
+
+    package func patchInstallation(_ id: String, _ operations: [PatchOperation]) async throws(PushError) {
+        try await installations.patchInstallation(id, operations)
+    }
+
+    package func deleteInstallation(_ id: String) async throws(PushError) { try await installations.deleteInstallation(id) }
+
+    /// Finds installations through their registrations, because the interface cannot list installations.
+    ///
+    /// An installation whose channel has expired has no registration and is not found.
+    package func installations(_ filter: InstallationFilter, page: Page) async throws(PushError) -> InstallationPage {
+        try await installations.installations(filter, page: page)
+    }
+
+    // MARK: - Notifications
+
+    package func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome { try await sender.send(request) }
+
+    package func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
+        try await sender.schedule(request, at: moment)
+    }
+
+    package func cancel(notification id: String) async throws(PushError) { try await sender.cancel(notification: id) }
+
+    package func outcome(of id: String) async throws(PushError) -> NotificationOutcome { try await outcomes.outcome(of: id) }
+
+    package func finish(_ id: String) async throws(PushError) -> NotificationOutcome { try await outcomes.finish(id) }
+
+    /// Waits for the outcome of a send that was accepted in another way, through the app backend.
+    func finishAccepted(_ id: String) async throws(PushError) -> NotificationOutcome { try await outcomes.finishAccepted(id) }
+
+    // MARK: - Plans and traces
+
+    package func plan(_ request: PlanRequest) async throws(PushError) -> PlanReport { try await planner.plan(request) }
+
+    package func plan(_ id: String) async throws(PushError) -> PlanReport { try await planner.plan(id) }
+
+    package func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome { try await planner.send(planned) }
+
+    /// Throws `target.unsupported` if the hub is not a PushHost.
+    package func trace(_ question: TraceQuestion) async throws(PushError) -> TraceAnswer {
+        try await RemoteTracer(hub: hub, options: options).trace(question)
     }
 }

@@ -53,10 +53,10 @@ extension DeviceHandle {
 extension InboxItem {
     package var json: JSON {
         .lab([
-            "id": .string(id), "receivedAt": .moment(receivedAt), "title": .string(title), "body": .string(body),
-            "text": .string(text), "badge": badge.map { .count($0) }, "payload": .string(Data(payload).base64EncodedString()),
+            "id": .string(id), "receivedAt": .moment(receivedAt), "title": .string(alert.title), "body": .string(alert.body),
+            "text": .string(display.text), "badge": alert.badge.map { .count($0) }, "payload": .string(Data(payload).base64EncodedString()),
             "source": .string(source.rawValue), "isShown": .bool(isShown), "isBackground": .bool(isBackground),
-            "reasonNotShown": reasonNotShown.map { .string($0) },
+            "reasonNotShown": display.reasonNotShown.map { .string($0) },
         ])
     }
 
@@ -64,10 +64,12 @@ extension InboxItem {
         let fields = try LabFields(answer: json)
         self.init(
             id: try fields.text("id"), receivedAt: Timestamp(milliseconds: Int64(try fields.integer("receivedAt"))),
-            title: try fields.text("title"), body: try fields.text("body"), text: try fields.text("text"),
-            badge: try fields.optionalInteger("badge"), payload: try fields.bytes("payload"),
-            source: Source(rawValue: try fields.text("source")) ?? .push, isShown: try fields.flag("isShown"),
-            isBackground: try fields.flag("isBackground"), reasonNotShown: try fields.optionalText("reasonNotShown"))
+            source: Source(rawValue: try fields.text("source")) ?? .push,
+            alert: Alert(title: try fields.text("title"), body: try fields.text("body"), badge: try fields.optionalInteger("badge")),
+            display: Display(
+                isShown: try fields.flag("isShown"), text: try fields.text("text"),
+                reasonNotShown: try fields.optionalText("reasonNotShown")), payload: try fields.bytes("payload"),
+            isBackground: try fields.flag("isBackground"))
     }
 }
 
@@ -173,10 +175,11 @@ package enum LabEvent: Sendable, Equatable {
 extension WireExchange {
     package var json: JSON {
         [
-            "service": .string(service.shortName), "time": .moment(time), "method": .string(method), "authority": .string(authority),
-            "path": .string(path), "requestHeaders": Self.json(requestHeaders),
-            "requestBody": .string(Data(requestBody).base64EncodedString()), "status": .count(status),
-            "responseHeaders": Self.json(responseHeaders), "responseBody": .string(Data(responseBody).base64EncodedString()),
+            "service": .string(service.shortName), "time": .moment(time), "method": .string(request.method),
+            "authority": .string(request.authority),
+            "path": .string(request.path), "requestHeaders": Self.json(request.headers),
+            "requestBody": .string(Data(request.body).base64EncodedString()), "status": .count(response.status),
+            "responseHeaders": Self.json(response.headers), "responseBody": .string(Data(response.body).base64EncodedString()),
         ]
     }
 
@@ -184,11 +187,13 @@ extension WireExchange {
         let fields = try LabFields(answer: json)
         guard let service = Platform(name: try fields.text("service")) else { throw fields.wrong("service", "a push service") }
         self.init(
-            service: service, time: Timestamp(milliseconds: Int64(try fields.integer("time"))), method: try fields.text("method"),
-            authority: try fields.text("authority"), path: try fields.text("path"),
-            requestHeaders: try Self.headers(fields.list("requestHeaders")), requestBody: try fields.bytes("requestBody"),
-            status: try fields.integer("status"), responseHeaders: try Self.headers(fields.list("responseHeaders")),
-            responseBody: try fields.bytes("responseBody"))
+            service: service, time: Timestamp(milliseconds: Int64(try fields.integer("time"))),
+            request: WireRequest(
+                method: try fields.text("method"), authority: try fields.text("authority"), path: try fields.text("path"),
+                headers: try Self.headers(fields.list("requestHeaders")), body: try fields.bytes("requestBody")),
+            response: WireResponse(
+                status: try fields.integer("status"), headers: try Self.headers(fields.list("responseHeaders")),
+                body: try fields.bytes("responseBody")))
     }
 
     private static func json(_ headers: [PushHeader]) -> JSON {

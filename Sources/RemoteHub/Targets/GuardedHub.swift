@@ -32,4 +32,6 @@ package struct GuardedHub: ForwardingHub {
                 audience: plan.audience, content: content, options: planned.options, pace: planned.pace, plan: planned.binding), nil)
         return try await base.send(planned)
     }
+
+    package func cancel(notification id: String) async throws(PushError) { try await base.cancel(notification: id) }
 }

@@ -92,7 +92,7 @@ package final class APNsSimulator: RefusingService {
     ) -> (response: HTTPResponse, body: [UInt8]) {
         sender.isAuthenticated = false
         if request.path?.hasPrefix("/3/") == false {
-            if let broadcast = respond(toBroadcast: request, body: body, sender: &sender) { return broadcast }
+            if let answer = APNsBroadcastEndpoint(simulator: self).respond(to: request, body: body, sender: &sender) { return answer }
         }
         let settings = state.withLock { $0.settings }
         let sentID = request.headerFields.first("apns-id")
@@ -170,11 +170,11 @@ package final class APNsSimulator: RefusingService {
         }
         try request.checkDeviceToken()
         let (token, now) = (request.deviceToken, clock.now())
-        switch lab.addressee(ofToken: token, app: request.bundleID, environment: settings.environment) {
+        switch lab.deviceTokens.owner(of: token, app: request.bundleID, environment: settings.environment) {
         case .member(let member):
-            guard lab.admit(member, limit: settings.pushesPerMinutePerDevice) else { throw APNsRefusal(.tooManyRequests) }
+            guard lab.deviceTokens.admit(member, limit: settings.pushesPerMinutePerDevice) else { throw APNsRefusal(.tooManyRequests) }
             try checkFaults(for: token, now: now)
-            lab.count(member)
+            lab.deviceTokens.count(member)
         case .phone(let record):
             guard record.platform == .apns, record.environment == settings.environment else { throw APNsRefusal(.badDeviceToken) }
             if let retiredAt = record.retiredAt { throw APNsRefusal(.unregistered, timestamp: retiredAt) }
@@ -184,9 +184,9 @@ package final class APNsSimulator: RefusingService {
             }
             guard isAdmitted else { throw APNsRefusal(.tooManyRequests) }
             try checkFaults(for: token, now: now)
-            let strings = lab.description(of: record.phone)?.strings ?? [:]
-            lab.accept(
-                request.parcel(id: id, payload: payload, body: body, strings: strings, now: now), for: record.phone)
+            let strings = lab.description(of: record.phone)?.app.strings ?? [:]
+            let push = APNsDeliveryRules(request: request).push(id: id, payload: payload, body: body, strings: strings, now: now)
+            lab.accept(push, for: record.phone)
         case .stranger: throw APNsRefusal(.badDeviceToken)
         case .noRoom: throw .labFull
         case .otherApp: throw APNsRefusal(.deviceTokenNotForTopic)

@@ -20,7 +20,7 @@ enum HandleGenerator {
         case .browser:
             let subscription = WebPushSubscription(
                 endpoint: "https://\(authority ?? endpointHost)/wpush/v2/gAAAAA\(random.base64URL(96))",
-                applicationServerKey: phone.applicationServerKey, random: random)
+                applicationServerKey: phone.app.applicationServerKey, random: random)
             return (PushHandle(text: subscription.text, address: subscription.endpoint), subscription)
         }
     }

@@ -36,8 +36,8 @@ struct LabState: Sendable {
     mutating func adopt(_ handle: String, as description: PhoneDescription, now: Int64) -> HandleRecord {
         let id = addWithoutApp(description)
         let record = HandleRecord(
-            phone: id, platform: description.platform, app: description.app, environment: description.environment,
-            project: description.project, subscription: nil, issuedAt: now)
+            phone: id, platform: description.platform, app: description.app.id, environment: description.app.environment,
+            project: description.app.project, subscription: nil, issuedAt: now)
         enter(record, at: handle)
         phones[id]?.handle = PushHandle(text: handle, address: handle)
         phones[id]?.isAdopted = true
@@ -60,8 +60,8 @@ struct LabState: Sendable {
         let (handle, subscription) = HandleGenerator.handle(
             for: description, at: address.authority(of: description.platform), random: random)
         let record = HandleRecord(
-            phone: id, platform: description.platform, app: description.app, environment: description.environment,
-            project: description.project, subscription: subscription, issuedAt: now)
+            phone: id, platform: description.platform, app: description.app.id, environment: description.app.environment,
+            project: description.app.project, subscription: subscription, issuedAt: now)
         enter(record, at: handle.address)
         phones[id]?.handle = handle
     }
@@ -130,7 +130,7 @@ struct LabState: Sendable {
         for delivery in effects.wakes {
             if let waiter = deliveryWaiters.removeFirst(of: delivery.phone) {
                 actions.append { waiter.continuation.resume(returning: delivery) }
-            } else if phones[delivery.phone]?.description.handlesPushes == true {
+            } else if phones[delivery.phone]?.description.app.handlesPushes == true {
                 keep(delivery, limit: mailboxLimit)
             }
         }

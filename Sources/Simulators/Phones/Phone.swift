@@ -199,7 +199,7 @@ struct Phone: Sendable {
         if let count = parcel.badgeCount { badge = count == 0 ? nil : String(count) }
         if let surface = parcel.surface { return change(surface) }
         let wakes = parcel.wakesApp && (!isForceQuit || parcel.outlivesApp)
-        let byApp = description.handlesPushes || !wakes ? nil : parcel.appBanner
+        let byApp = description.app.handlesPushes || !wakes ? nil : parcel.appBanner
         file(parcel, parcel.banner ?? byApp, source: .push, now: now, effects: &effects)
         if wakes { effects.wake(AppDelivery(phone: id, id: parcel.id, receivedAt: now, data: parcel.data)) }
     }
@@ -241,7 +241,7 @@ struct Phone: Sendable {
         } else {
             item.reasonNotShown =
                 parcel.isBackground || parcel.appBanner != nil
-                ? (description.handlesPushes ? Self.leftToApp : Self.backgroundPush)
+                ? (description.app.handlesPushes ? Self.leftToApp : Self.backgroundPush)
                 : "the push has no text"
         }
         add(item)

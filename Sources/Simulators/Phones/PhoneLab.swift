@@ -7,41 +7,30 @@ import Synchronization
 package final class PhoneLab: Sendable {
     let clock: SimulatorClock
     private let random: SimulatorRandom
-    let adoptsHandles: Bool
-    let fullPhoneLimit: Int?
-    /// Maximum number of adopted handles, so that made-up handles cannot exhaust the memory.
-    package let adoptionLimit: Int
+    let adoption: HandleAdoption
     private let inboxLimit: Int?
     private let storageLimit: Int
-    private let observer: (@Sendable (PhoneEvent) -> Void)?
-    private let wakeObserver: (@Sendable (AppDelivery) -> Void)?
+    private let observer: PhoneObserver?
     let state = Mutex(LabState())
 
     /// - Parameters:
-    ///   - adoptsHandles: Whether an unknown handle becomes a new phone at the first push to it, named after the handle. The services still
-    ///     check its format.
-    ///   - closeCircle: Maximum number of full phones; iPhones adopted beyond it are only counted. `nil` for no limit.
-    ///   - adoptionLimit: Maximum number of adopted handles, including counted ones.
     ///   - inboxLimit: Maximum number of inbox items per phone, and of pushes waiting for its app's code; the oldest are dropped. `nil` for
     ///     no limit.
     ///   - storageLimit: Maximum size of all phones, in bytes; beyond it the services reject pushes.
-    ///   - observer: Called for every event of a push, in order, outside of any lock.
-    ///   - wakeObserver: Called in the same way for every push that wakes an app's own code.
     package init(
-        clock: SimulatorClock, random: SimulatorRandom, adoptsHandles: Bool = false, fullPhoneLimit: Int? = nil,
-        adoptionLimit: Int = PhoneLab.defaultAdoptionLimit, inboxLimit: Int? = nil,
-        storageLimit: Int = .max, observer: (@Sendable (PhoneEvent) -> Void)? = nil, wakeObserver: (@Sendable (AppDelivery) -> Void)? = nil
+        clock: SimulatorClock, random: SimulatorRandom, adoption: HandleAdoption = .disabled, inboxLimit: Int? = nil,
+        storageLimit: Int = .max, observer: PhoneObserver? = nil
     ) {
         self.clock = clock
         self.random = random
-        self.adoptsHandles = adoptsHandles
-        self.fullPhoneLimit = fullPhoneLimit
-        self.adoptionLimit = adoptionLimit
+        self.adoption = adoption
         self.inboxLimit = inboxLimit
         self.storageLimit = storageLimit
         self.observer = observer
-        self.wakeObserver = wakeObserver
     }
+
+    /// Maximum number of adopted handles, including counted ones.
+    package var adoptionLimit: Int { adoption.limit }
 
     /// Sets the address of the services, which new handles name.
     package func publish(_ address: ServiceAddress) { state.withLock { $0.address = address } }
@@ -144,7 +133,7 @@ package final class PhoneLab: Sendable {
 
     /// Sets whether the app's own code handles background, data and raw pushes, so that nothing is shown automatically.
     package func setHandlesPushes(_ handles: Bool, of phone: PhoneID) {
-        change(phone) { phone, _, _ in phone.description.handlesPushes = handles }
+        change(phone) { phone, _, _ in phone.description.app.handlesPushes = handles }
     }
 
     /// The app shows an item itself.
@@ -207,7 +196,7 @@ package final class PhoneLab: Sendable {
         let now = clock.now()
         return state.withLock { state in
             if let record = state.handles[handle] { return record }
-            guard adoptsHandles, hasRoom(state), !isOutOfMemory(state) else { return nil }
+            guard adoption.isEnabled, hasRoom(state), !isOutOfMemory(state) else { return nil }
             return state.adopt(handle, as: description(), now: now)
         }
     }
@@ -228,18 +217,103 @@ package final class PhoneLab: Sendable {
         state.withLock { $0.phones.count + $0.crowd.count < adoptionLimit && !isOutOfMemory($0) }
     }
 
-    /// The default limit of adopted handles, in a lab whose phones all have an inbox.
-    package static let defaultAdoptionLimit = 1_000_000
-
     /// Number of adopted handles, including counted ones.
     package var adoptedHandles: Int { state.withLock { $0.adopted + $0.crowd.count } }
 
     /// Whether a push is rejected only because the lab has reached its limits.
     ///
     /// - Parameter isKnown: Whether a phone has the handle.
-    func isFull(isKnown: Bool) -> Bool { isOutOfMemory || !isKnown && adoptsHandles && !state.withLock { hasRoom($0) } }
+    func isFull(isKnown: Bool) -> Bool { isOutOfMemory || !isKnown && adoption.isEnabled && !state.withLock { hasRoom($0) } }
 
     func hasRoom(_ state: LabState) -> Bool { state.adopted + state.crowd.count < adoptionLimit }
+
+    /// The device tokens of the lab's iPhones.
+    var deviceTokens: DeviceTokens { DeviceTokens(lab: self) }
+
+    // MARK: - Services
+
+    func record(of handle: String) -> HandleRecord? { state.withLock { $0.handles[handle] } }
+
+    /// The registration token of an FCM app by its installation id, which is the first part of the token.
+    func token(ofInstallation id: String) -> String? { state.withLock { $0.installations[id] } }
+
+    /// The subscription of a browser's app; `nil` if its keys are unknown, or for another platform.
+    func subscription(of phone: PhoneID) -> WebPushSubscription? {
+        state.withLock { state in state.phones[phone]?.handle.flatMap { state.handles[$0.address]?.subscription } }
+    }
+
+    /// FCM apps of a project with their topics, in the order in which the phones were added.
+    func subscribers(project: String) -> [(phone: PhoneID, topics: Set<String>)] {
+        state.withLock { state in
+            state.phones.values
+                .filter {
+                    $0.description.platform == .fcm && $0.handle != nil
+                        && ($0.description.app.project ?? project) == project
+                }
+                .sorted { $0.id < $1.id }.map { ($0.id, $0.topics) }
+        }
+    }
+
+    /// iPhones whose app has subscribed to a broadcast channel, in the order in which they were added.
+    func subscribers(channel: String, app: String, environment: APNsEnvironment) -> [PhoneID] {
+        state.withLock { state in
+            state.phones.values
+                .filter {
+                    $0.description.platform == .apns && $0.handle != nil && $0.description.app.id == app
+                        && $0.description.app.environment == environment && $0.topics.contains(channel)
+                }
+                .map(\.id).sorted()
+        }
+    }
+
+    func accept(_ parcel: AcceptedPush, for phone: PhoneID) {
+        change(phone) { phone, now, effects in phone.accept(parcel, now: now, effects: &effects) }
+    }
+
+    // MARK: - Waiting
+
+    /// Returns the next push that wakes the app's code; `nil` if the waiting task is cancelled.
+    ///
+    /// On a phone with `handlesPushes`, pushes that arrive while no task waits are stored and returned first, in order.
+    package func nextDelivery(for phone: PhoneID) async -> AppDelivery? {
+        let ticket = state.withLock { $0.ticket() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let ready = state.withLock { state -> AppDelivery?? in
+                    if let kept = state.nextStored(of: phone) { return kept }
+                    if Task.isCancelled { return .some(nil) }
+                    state.deliveryWaiters.join(.init(ticket: ticket, phone: phone, continuation: continuation))
+                    return .none
+                }
+                if let ready { continuation.resume(returning: ready) }
+            }
+        } onCancel: {
+            state.withLock { $0.deliveryWaiters.remove(ticket: ticket) }?.continuation.resume(returning: nil)
+        }
+    }
+
+    /// Waits until the phone's revision exceeds `revision`, and returns it; `nil` if cancelled.
+    ///
+    /// To miss no change: read `revision(of:)`, look at the phone, then wait for later changes.
+    package func nextChange(of phone: PhoneID, after revision: Int) async -> Int? {
+        let ticket = state.withLock { $0.ticket() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let ready = state.withLock { state -> Int?? in
+                    if let current = state.phones[phone]?.revision, current > revision { return .some(current) }
+                    if Task.isCancelled { return .some(nil) }
+                    state.changeWaiters.join(
+                        .init(ticket: ticket, phone: phone, continuation: continuation, threshold: revision))
+                    return .none
+                }
+                if let ready { continuation.resume(returning: ready) }
+            }
+        } onCancel: {
+            state.withLock { $0.changeWaiters.remove(ticket: ticket) }?.continuation.resume(returning: nil)
+        }
+    }
+
+    // MARK: - Changes
 
     private func read(_ phone: PhoneID) -> Phone? { state.withLock { $0.phones[phone] } }
 
@@ -264,8 +338,8 @@ package final class PhoneLab: Sendable {
             if !effects.events.isEmpty { state.phones[phone]?.note(effects.events) }
             return (result, effects, state.settle(effects, mailboxLimit: inboxLimit))
         }
-        for event in effects.events { observer?(event) }
-        for delivery in effects.wakes { wakeObserver?(delivery) }
+        for event in effects.events { observer?.event(event) }
+        for delivery in effects.wakes { observer?.wake(delivery) }
         for action in actions { action() }
         return result
     }

@@ -37,19 +37,21 @@ struct ControlPlane: Sendable {
         switch (request.method, path.first ?? "", path.count) {
         case (.get, "health", 2) where path[1] == "live": return answer(200, json: JSONValue(members: ["status": .string("live")]))
         case (.get, "credentials", 1): return answer(200, json: site.credentials.json(at: site.phones.address))
-        case (.get, "certificate", 1) where certificate != nil: return serverCertificate
-        case (.get, "push-certificate", 1): return try pushCertificate
-        case (.post, "certificates", 1): return try issueCertificate(JSONObject(body))
-        case (.post, "keys", 1): return try makeKey(JSONObject(body))
-        case (.delete, "keys", 2): return try revokeKey(path[1])
-        case (_, "phones", _): if let answer = try phones(request.method, path, body: body) { return answer }
-        case (.get, "crowd", 1): return answer(200, json: census)
+        case (.get, "certificate", 1) where certificate != nil: return APNsCredentialControl.file(certificate ?? "")
+        case (.get, "push-certificate", 1): return try apnsCredentials.pushCertificate
+        case (.post, "certificates", 1): return try apnsCredentials.issueCertificate(JSONObject(body))
+        case (.post, "keys", 1): return try apnsCredentials.makeKey(JSONObject(body))
+        case (.delete, "keys", 2): return try apnsCredentials.revokeKey(path[1])
+        case (_, "phones", _):
+            if let answer = try PhoneControl(site: site).respond(request.method, path, body: body) { return answer }
+        case (.get, "crowd", 1): return answer(200, json: PhoneControl(site: site).census)
         case (.get, "ledger", 1): return try lines(query)
-        case (.get, "faults", 2): return try activeFaults(service(path[1]))
-        case (.post, "faults", 2): return try fail(service(path[1]), JSONObject(body))
-        case (.delete, "faults", 2): return try clearFaults(service(path[1]))
-        case (.delete, "tokens", 2): return try revokeTokens(service(path[1]))
-        case (_, "connections", 1): if let answer = try connections(request.method, body: body) { return answer }
+        case (.get, "faults", 2): return try faults(of: path[1]).active
+        case (.post, "faults", 2): return try faults(of: path[1]).add(JSONObject(body))
+        case (.delete, "faults", 2): return try faults(of: path[1]).clear()
+        case (.delete, "tokens", 2): return try faults(of: path[1]).revokeTokens()
+        case (_, "connections", 1):
+            if let answer = try ConnectionControl(faults: connections).respond(request.method, body: body) { return answer }
         default: break
         }
         throw ControlRefusal(
@@ -60,7 +62,11 @@ struct ControlPlane: Sendable {
                 + "/connections")
     }
 
-    static func number(_ number: Int?) -> JSONValue { number.map { .number(String($0)) } ?? .null }
+    private var apnsCredentials: APNsCredentialControl { APNsCredentialControl(site: site) }
+
+    private func faults(of word: String) throws(ControlRefusal) -> FaultControl {
+        FaultControl(platform: try PhonePlatform(named: word), site: site)
+    }
 
     // MARK: - Ledger
 
@@ -85,17 +91,21 @@ struct ControlPlane: Sendable {
         return number
     }
 
-    func service(_ word: String) throws(ControlRefusal) -> PhonePlatform {
-        guard let platform = PhonePlatform(service: word) else {
-            throw ControlRefusal(404, "simulator.path", "unknown service \"\(word)\"", hint: "use one of \(Self.platforms)")
-        }
-        return platform
-    }
-
-    static let platforms = PhonePlatform.allCases.map(\.rawValue).joined(separator: ", ")
-
     /// Removes percent-encoding from a path segment, in which a plus sign is literal.
     private static func decoded(_ part: Substring) -> String {
         FormBody(Array("=\(part.replacing("+", with: "%2B").replacing("&", with: "%26"))".utf8))[""] ?? ""
+    }
+}
+
+extension PhonePlatform {
+    /// The names of all platforms, for hints.
+    static let names = PhonePlatform.allCases.map(\.rawValue).joined(separator: ", ")
+
+    /// The platform of a service; throws 404 for an unknown one.
+    init(named word: String) throws(ControlRefusal) {
+        guard let platform = PhonePlatform(service: word) else {
+            throw ControlRefusal(404, "simulator.path", "unknown service \"\(word)\"", hint: "use one of \(Self.names)")
+        }
+        self = platform
     }
 }

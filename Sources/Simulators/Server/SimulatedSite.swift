@@ -18,20 +18,18 @@ struct SimulatedSite: Sendable {
     /// Maximum number of inbox items per phone when there are many phones.
     private static let manyPhonesInboxLimit = 100
 
+    /// - Parameter chance: Random source for faults with a share; `nil` for `random`.
     init(
-        credentials: SimulatorCredentials, clock: SimulatorClock, random: SimulatorRandom, adoptsHandles: Bool,
-        fullPhoneLimit: Int? = nil, adoptionLimit: Int? = nil, storageLimit: Int = PhoneLab.defaultStorageLimit,
-        chance: SimulatorRandom? = nil, watcher: PhoneObserver? = nil
+        credentials: SimulatorCredentials, clock: SimulatorClock, random: SimulatorRandom, adoption: HandleAdoption,
+        storageLimit: Int = PhoneLab.defaultStorageLimit, chance: SimulatorRandom? = nil, observer: PhoneObserver? = nil
     ) {
         self.credentials = credentials
         self.clock = clock
         self.random = random
         phones = PhoneLab(
-            clock: clock, random: random, adoptsHandles: adoptsHandles, fullPhoneLimit: fullPhoneLimit,
-            adoptionLimit: adoptionLimit ?? (fullPhoneLimit == nil ? PhoneLab.defaultAdoptionLimit : CountedPhones.capacity),
-            inboxLimit: fullPhoneLimit == nil ? Self.inboxLimit : Self.manyPhonesInboxLimit,
-            storageLimit: storageLimit,
-            observer: watcher?.event, wakeObserver: watcher?.wake)
+            clock: clock, random: random, adoption: adoption,
+            inboxLimit: adoption.fullPhoneLimit == nil ? Self.inboxLimit : Self.manyPhonesInboxLimit,
+            storageLimit: storageLimit, observer: observer)
         var team = APNsSimulatorSettings(
             teamID: SimulatorCredentials.teamID,
             keys: [SimulatorCredentials.keyID: .init(publicKey: credentials.apnsKey.publicKey)],
@@ -125,17 +123,5 @@ struct SimulatedSite: Sendable {
     /// The hosts of a platform; `*.` matches any labels.
     func hosts(of platform: PhonePlatform) -> [String] {
         (platform == .apns ? apns.hosts.union(apnsDevelopment.hosts) : self[platform].hosts).sorted()
-    }
-}
-
-/// Callbacks for events on the phones of a site, called outside of any lock.
-package struct PhoneObserver: Sendable {
-    package var event: @Sendable (PhoneEvent) -> Void
-    /// Called for a push that wakes the app's own code.
-    package var wake: @Sendable (AppDelivery) -> Void
-
-    package init(event: @escaping @Sendable (PhoneEvent) -> Void, wake: @escaping @Sendable (AppDelivery) -> Void) {
-        self.event = event
-        self.wake = wake
     }
 }

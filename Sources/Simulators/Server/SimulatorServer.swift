@@ -12,30 +12,21 @@ package struct SimulatorServer: Sendable {
 
     /// - Parameters:
     ///   - port: Port on the loopback interface; 0 picks a free one.
-    ///   - adoptsHandles: Whether an unknown handle becomes a phone at the first push to it.
-    ///   - closeCircle: Maximum number of full phones; iPhones adopted beyond it are only counted. `nil` for no limit.
-    ///   - adoptionLimit: Maximum number of adopted handles; `nil` for a default that depends on `fullPhoneLimit`.
     ///   - chance: Random source for faults with a share; `nil` for `random`.
     ///   - certificate: The server certificate as PEM, which the control plane returns.
-    ///   - ledger: Receives a line for every notification request, before the response is sent.
-    ///   - watcher: Called for events on the phones.
-    ///   - onShortage: Called, for each port, when connections must wait because file handles or memory are exhausted.
     package init(
-        port: Int, credentials: SimulatorCredentials, clock: SimulatorClock, random: SimulatorRandom, adoptsHandles: Bool = false,
-        fullPhoneLimit: Int? = nil, adoptionLimit: Int? = nil, chance: SimulatorRandom? = nil, certificate: String? = nil,
-        ledger: LedgerSink? = nil,
-        watcher: PhoneObserver? = nil, onResourceShortage: @escaping @Sendable (IOError) -> Void = { _ in }
+        port: Int, credentials: SimulatorCredentials, clock: SimulatorClock, random: SimulatorRandom,
+        adoption: HandleAdoption = .disabled, chance: SimulatorRandom? = nil, certificate: String? = nil,
+        observer: SimulatorObserver = SimulatorObserver()
     ) {
         let site = SimulatedSite(
-            credentials: credentials, clock: clock, random: random, adoptsHandles: adoptsHandles, fullPhoneLimit: fullPhoneLimit,
-            adoptionLimit: adoptionLimit, chance: chance, watcher: watcher)
-        let ledger = NotificationLedger(sink: ledger)
-        let faults = ConnectionFaults()
+            credentials: credentials, clock: clock, random: random, adoption: adoption, chance: chance, observer: observer.phones)
+        let ledger = NotificationLedger(sink: observer.ledger)
         responder = SimulatorResponder(
             site: site, ledger: ledger,
-            controlPlane: ControlPlane(site: site, ledger: ledger, connections: faults, certificate: certificate))
+            controlPlane: ControlPlane(site: site, ledger: ledger, connections: ConnectionFaults(), certificate: certificate))
         self.port = port
-        self.onResourceShortage = onResourceShortage
+        onResourceShortage = observer.resourceShortage
     }
 
     package var phones: PhoneLab { responder.site.phones }

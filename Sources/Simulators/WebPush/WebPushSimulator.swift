@@ -65,7 +65,8 @@ package final class WebPushSimulator: RefusingService {
         guard isAdmitted else { throw WebPushRefusal(.tooManyRequests) }
         if let fault = faults.next(for: endpoint) { throw WebPushRefusal(fault.reason, retryAfter: fault.retryAfter) }
         let id = random.base64URL(24)
-        lab.accept(message.parcel(id: id, body: body, for: record.subscription, now: now), for: record.phone)
+        let push = WebPushDeliveryRules(request: message).push(id: id, body: body, for: record.subscription, now: now)
+        lab.accept(push, for: record.phone)
         return (id, message.timeToLive)
     }
 
@@ -84,7 +85,7 @@ package final class WebPushSimulator: RefusingService {
         let record =
             isEndpoint
             ? lab.record(
-                of: endpoint, adoptingAs: PhoneDescription(name: endpoint, platform: .browser, app: Self.adoptedApp))
+                of: endpoint, adoptingAs: PhoneDescription(name: endpoint, platform: .browser, app: PhoneApp(Self.adoptedApp)))
             : lab.record(of: endpoint)
         if isEndpoint, lab.isFull(isKnown: record != nil) { throw .labFull }
         return record?.platform == .browser ? record : nil

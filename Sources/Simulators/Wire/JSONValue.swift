@@ -23,6 +23,9 @@ enum JSONValue: Equatable, Sendable {
         self = .object(members.map { Member(name: $0.key, value: $0.value) })
     }
 
+    /// The number; `null` for `nil`.
+    init(number: Int?) { self = number.map { .number(String($0)) } ?? .null }
+
     /// The member of an object; if a name is repeated, the last one, as in most parsers.
     subscript(name: String) -> JSONValue? {
         members?.last { $0.name == name }?.value

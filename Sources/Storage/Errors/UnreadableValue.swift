@@ -43,6 +43,13 @@ extension RegistrationID {
     }
 }
 
+extension Principal {
+    init(stored text: String) throws {
+        guard let principal = Principal(text) else { throw UnreadableValue(reason: "unknown principal \"\(text)\"") }
+        self = principal
+    }
+}
+
 extension JSON {
     /// The member with this key. Throws if it is missing.
     func required(_ key: String) throws -> JSON {

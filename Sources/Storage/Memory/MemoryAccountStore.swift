@@ -1,7 +1,7 @@
 import PushModel
 
 /// Accounts and sessions in memory.
-package actor MemoryAccountStore: AccountStore {
+package actor MemoryAccountStore: AccountStore, SessionStore {
     private var accounts: [Tag: Account] = [:]
     private var sessions: [[UInt8]: (session: StoredSession, user: Tag)] = [:]
     /// Digests of each user's sessions.

@@ -9,10 +9,10 @@ package actor MemoryApprovalStore: ApprovalStore {
     package func add(_ approval: Approval, most: Int, each: Int) -> ApprovalAddition {
         let known = approvals.last { known in
             known.state == .pending && known.hub.number == approval.hub.number && known.requester == approval.requester
-                && known.expiresAt > approval.createdAt && known.isSame(as: approval)
+                && known.expiresAt > approval.origin.createdAt && approval.keys.isRepeated(by: known.keys)
         }
         if let known { return .kept(known) }
-        let waiting = approvals.filter { $0.state == .pending && $0.expiresAt > approval.createdAt }
+        let waiting = approvals.filter { $0.state == .pending && $0.expiresAt > approval.origin.createdAt }
         guard waiting.count < most else { return .full }
         guard waiting.count(where: { $0.requester == approval.requester }) < each else { return .fullForRequester }
         var kept = approval
@@ -24,7 +24,7 @@ package actor MemoryApprovalStore: ApprovalStore {
     package func approval(_ number: Int64) -> Approval? { approvals.first { $0.number == number } }
 
     package func approval(under key: String, by requester: Principal, atHub hub: Int64) -> Approval? {
-        approvals.last { $0.idempotencyKey == key && $0.requester == requester && $0.hub.number == hub }
+        approvals.last { $0.keys.idempotencyKey == key && $0.requester == requester && $0.hub.number == hub }
     }
 
     package func approvals(before number: Int64?, limit: Int, state: Approval.State?) -> [Approval] {
@@ -35,11 +35,5 @@ package actor MemoryApprovalStore: ApprovalStore {
         guard let place = approvals.firstIndex(where: { $0.number == approval.number && $0.state == state }) else { return false }
         approvals[place] = approval
         return true
-    }
-}
-
-extension Approval {
-    fileprivate func isSame(as other: Approval) -> Bool {
-        fingerprint == other.fingerprint || idempotencyKey != nil && idempotencyKey == other.idempotencyKey
     }
 }

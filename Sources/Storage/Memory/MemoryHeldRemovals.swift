@@ -5,8 +5,11 @@ struct MemoryHeldRemovals {
     private var removals: [DeviceHandle: HeldRemoval] = [:]
     private var last: Int64 = 0
 
-    /// All removals, newest first.
-    var newestFirst: [HeldRemoval] { removals.values.sorted { $0.number > $1.number } }
+    /// Removals with numbers below `number`, or from the newest if nil; newest first.
+    func removals(_ filter: HeldRemovalFilter, below number: Int64?, limit: Int) -> [HeldRemoval] {
+        let newestFirst = removals.values.sorted { $0.number > $1.number }
+        return Array(newestFirst.lazy.filter { $0.number < number ?? .max && filter.matches($0) }.prefix(limit))
+    }
 
     mutating func hold(_ removal: HeldRemoval) {
         if let known = removals[removal.handle] {
@@ -32,14 +35,4 @@ struct MemoryHeldRemovals {
     mutating func commit(_ change: RegistrationChange) {
         for handle in change.settledRemovals { removals[handle] = nil }
     }
-}
-
-extension MemoryHubStore: HeldRemovalStore {
-    package func hold(_ removals: [HeldRemoval]) { for removal in removals { heldRemovals.hold(removal) } }
-
-    package func heldRemovals(_ filter: HeldRemovalFilter, below number: Int64?, limit: Int) -> [HeldRemoval] {
-        Array(heldRemovals.newestFirst.lazy.filter { $0.number < number ?? .max && filter.matches($0) }.prefix(limit))
-    }
-
-    package func dropHeldRemovals(_ removals: [HeldRemoval]) -> Set<Int64> { heldRemovals.drop(removals) }
 }

@@ -1,122 +1,167 @@
 import PushModel
 
 /// The data of one hub in memory.
-package actor MemoryHubStore: RegistrationStore {
-    private var registrations: [UInt32: Registration] = [:]
-    private var places: [RegistrationID: UInt32] = [:]
-    private var installations: [UInt32: InstallationRow] = [:]
-    private var departures: [RegistrationID: RegistrationDeparture] = [:]
-    /// Details of removed registrations, where known.
-    private var departed: [RegistrationID: DepartedRegistration] = [:]
-    private var lastOutcomes: [UInt32: OutcomeName] = [:]
-    var notifications = MemoryNotifications()
-    var prunings = MemoryPrunedDevices()
-    var heldRemovals = MemoryHeldRemovals()
-    var plans = MemoryPlans()
-    /// Jobs by id.
-    var jobs: [String: NotificationHubJob] = [:]
+package actor MemoryHubStore: HubStore {
+    private var registrations = MemoryRegistrations()
+    private var notifications = MemoryNotifications()
+    private var prunedDevices = MemoryPrunedDevices()
+    private var heldRemovals = MemoryHeldRemovals()
+    private var plans = MemoryPlans()
+    private var jobs = MemoryJobs()
 
     /// Stores the events of the hub.
-    let runs: MemoryRunStore
+    private let runs: MemoryRunStore
 
     package init(runs: MemoryRunStore = MemoryRunStore()) { self.runs = runs }
 
+    func removeAll() {
+        registrations = MemoryRegistrations()
+        notifications = MemoryNotifications()
+        prunedDevices = MemoryPrunedDevices()
+        heldRemovals = MemoryHeldRemovals()
+        plans = MemoryPlans()
+        jobs = MemoryJobs()
+    }
+
+    // MARK: - Registrations
+
     package func load<Reader: StoredHubReader>(into reader: Reader) -> Reader {
-        let stored = StoredHub(
-            registrations: registrations.map { RegistrationRow(place: $0.key, registration: $0.value) }
-                .sorted { $0.place < $1.place },
-            installations: installations.values.sorted { $0.place < $1.place }, departures: departures,
-            lastOutcomes: lastOutcomes, lastSequence: notifications.lastSequence)
         var reader = reader
-        stored.read(into: &reader)
+        registrations.stored(lastSequence: notifications.lastSequence).read(into: &reader)
         return reader
     }
 
-    package func registrations(at places: [UInt32]) -> [RegistrationRow] {
-        places.compactMap { place in registrations[place].map { RegistrationRow(place: place, registration: $0) } }
-    }
+    package func registrations(at places: [UInt32]) -> [RegistrationRow] { registrations.registrations(at: places) }
 
-    package func installations(at places: [UInt32]) -> [InstallationRow] { places.compactMap { installations[$0] } }
+    package func installations(at places: [UInt32]) -> [InstallationRow] { registrations.installations(at: places) }
 
-    package func tags(behind place: UInt32?, limit: Int) -> [TagsRow] {
-        registrations.keys.filter { key in place.map { key > $0 } ?? true }.sorted().prefix(limit)
-            .map { TagsRow(place: $0, tags: registrations[$0]?.tags ?? []) }
-    }
+    package func tags(behind place: UInt32?, limit: Int) -> [TagsRow] { registrations.tags(after: place, limit: limit) }
 
     package func commit(_ change: RegistrationChange) async {
-        for removal in change.removals {
-            departed[removal.id] = registrations[removal.place].map { DepartedRegistration($0, removal.departure) }
-            clear(removal.place)
-            departures[removal.id] = removal.departure
-        }
-        for place in change.installationRemovals { installations[place] = nil }
-        prunings.commit(change)
+        registrations.remove(change)
+        prunedDevices.commit(change)
         heldRemovals.commit(change)
-        for put in change.puts {
-            let id = put.registration.id
-            if registrations[put.place]?.id != id { clear(put.place) }
-            if let other = places[id], other != put.place { clear(other) }
-            registrations[put.place] = put.registration
-            places[id] = put.place
-            departures[id] = nil
-            departed[id] = nil
-        }
-        for put in change.installationPuts { installations[put.place] = put }
+        registrations.put(change)
         if !change.events.isEmpty { await runs.keep(change.events) }
     }
 
-    /// Removes the registration in a row.
-    private func clear(_ place: UInt32) {
-        if let old = registrations.removeValue(forKey: place) { places[old.id] = nil }
-        lastOutcomes[place] = nil
-    }
-
-    package func forgetDepartures(before moment: Timestamp, limit: Int) -> Int {
-        let forgotten = departures.filter { $0.value.time < moment }.sorted { $0.value.time < $1.value.time }.prefix(limit)
-        for (id, _) in forgotten { (departures[id], departed[id]) = (nil, nil) }
-        return forgotten.count
-    }
-
     package func departed(_ subject: DepartedSubject, limit: Int) -> [DepartedRegistration] {
-        Array(departed.values.filter { $0.isMeant(by: subject) }.sorted { $0.isListedBefore($1) }.prefix(limit))
+        registrations.departed(subject, limit: limit)
     }
 
-    func setLastOutcomes(_ outcomes: [UInt32: OutcomeName]) {
-        for (place, outcome) in outcomes where registrations[place] != nil { lastOutcomes[place] = outcome }
+    package func forgetDepartures(before time: Timestamp, limit: Int) -> Int {
+        registrations.forgetDepartures(before: time, limit: limit)
     }
 
-    func removeAll() {
-        registrations = [:]
-        places = [:]
-        installations = [:]
-        departures = [:]
-        departed = [:]
-        lastOutcomes = [:]
-        notifications = MemoryNotifications()
-        prunings = MemoryPrunedDevices()
-        heldRemovals = MemoryHeldRemovals()
-        plans = MemoryPlans()
-        jobs = [:]
-    }
-}
+    // MARK: - Pruned devices
 
-extension DepartedRegistration {
-    fileprivate init(_ registration: Registration, _ departure: RegistrationDeparture) {
-        self.init(
-            id: registration.id, departure: departure, handle: registration.handle, expiration: registration.expiration,
-            installationID: registration.installationID)
+    package func pruned(_ filter: PrunedFilter, below number: Int64?, limit: Int) -> [PrunedDevice] {
+        prunedDevices.devices(filter, below: number, limit: limit)
     }
 
-    fileprivate func isMeant(by subject: DepartedSubject) -> Bool {
-        switch subject {
-        case .installation(let id): installationID == id
-        case .handle(let handle): self.handle == handle
-        case .registration(let id): self.id == id
+    package func forgetPruned(before time: Timestamp, limit: Int, keepsUnreported: Bool) -> Int {
+        prunedDevices.forget(before: time, limit: limit, keepsUnreported: keepsUnreported)
+    }
+
+    package func unreportedPruned(limit: Int) -> [PrunedDevice] { prunedDevices.offer(limit) }
+
+    package func countUnreportedPruned() -> Int { prunedDevices.unreported.count }
+
+    package func acknowledgePruned(upTo number: Int64) { prunedDevices.acknowledge(upTo: number) }
+
+    package func dropUnreportedPruned(beyond most: Int) -> Int { prunedDevices.dropUnreported(beyond: most) }
+
+    // MARK: - Held removals
+
+    package func hold(_ removals: [HeldRemoval]) { for removal in removals { heldRemovals.hold(removal) } }
+
+    package func heldRemovals(_ filter: HeldRemovalFilter, below number: Int64?, limit: Int) -> [HeldRemoval] {
+        heldRemovals.removals(filter, below: number, limit: limit)
+    }
+
+    package func dropHeldRemovals(_ removals: [HeldRemoval]) -> Set<Int64> { heldRemovals.drop(removals) }
+
+    // MARK: - Notifications
+
+    package func accept(_ notification: StoredNotification) throws(PushError) -> AcceptanceResult {
+        if let plan = notification.request.plan {
+            if let known = notification.idempotency.flatMap({ notifications.acceptance(under: $0) }) { return known }
+            guard notification.request.planNumber.map({ plans[$0] != nil }) ?? false else { throw PushError.planExpired(plan.id) }
         }
+        return try notifications.accept(notification)
     }
 
-    /// Latest first; at the same time, by id.
-    fileprivate func isListedBefore(_ other: DepartedRegistration) -> Bool {
-        departure.time == other.departure.time ? id.text < other.id.text : departure.time > other.departure.time
+    package func acceptance(under key: IdempotencyKey) -> AcceptanceResult? { notifications.acceptance(under: key) }
+
+    package func unfinished(after sequence: Int64, limit: Int) -> [StoredNotification] {
+        notifications.unfinished(after: sequence, limit: limit)
     }
+
+    package func unfinished(_ sequences: [Int64]) -> [StoredNotification] { notifications.unfinished(sequences) }
+
+    package func record(_ progress: NotificationProgress) async {
+        notifications.record(progress)
+        registrations.setLastOutcomes(progress.lastOutcomes)
+        if !progress.events.isEmpty { await runs.keep(progress.events) }
+    }
+
+    package func notification(_ sequence: Int64) -> StoredNotification? { notifications[sequence] }
+
+    package func notifications(before sequence: Int64?, limit: Int) -> [StoredNotification] {
+        notifications.notifications(before: sequence, limit: limit)
+    }
+
+    package func removeEnded(before time: Timestamp, limit: Int) -> Int { notifications.removeEnded(before: time, limit: limit) }
+
+    // MARK: - Outcomes per device
+
+    package func devices(ofNotification sequence: Int64, from start: Int, limit: Int) -> [DeviceOutcome] {
+        notifications.devices(of: sequence, from: start, limit: limit)
+    }
+
+    package func outcomes(ofNotification sequence: Int64, matching probe: OutcomeProbe?, limit: Int) -> [RecordedOutcome] {
+        notifications.outcomes(of: sequence, matching: probe, limit: limit)
+    }
+
+    package func tally(ofNotification sequence: Int64) -> OutcomeTally { notifications.tally(of: sequence) }
+
+    package func removedDevices(after position: RemovedDevice.Position?, limit: Int) -> [RemovedDevice] {
+        notifications.removedDevices(after: position, limit: limit)
+    }
+
+    // MARK: - Plans
+
+    package func addPlan(_ plan: StoredPlan, parts: [[UInt8]]) -> Int64 { plans.add(plan, parts: parts) }
+
+    package func lastPlan() -> Int64 { plans.last }
+
+    package func plan(_ number: Int64) -> StoredPlan? { plans[number] }
+
+    package func plans(before number: Int64?, limit: Int) -> [StoredPlan] {
+        Array(plans.newestFirst.filter { $0.number < number ?? .max }.prefix(limit))
+    }
+
+    package func latestPlan(of subject: String) -> StoredPlan? { plans.newestFirst.first { $0.subject == subject } }
+
+    package func planPart(_ number: Int64, part: Int) -> [UInt8]? { plans.part(part, of: number) }
+
+    package func notifications(ofPlan number: Int64, limit: Int) -> [String] {
+        Array(notifications.ids(ofPlan: number).prefix(limit))
+    }
+
+    package func removePlans(madeBefore time: Timestamp, beyond newest: Int, limit: Int) -> Int {
+        plans.remove(madeBefore: time, beyond: newest, limit: limit, except: notifications.boundPlans)
+    }
+
+    // MARK: - Jobs
+
+    package func putJob(_ job: NotificationHubJob) { jobs.put(job) }
+
+    package func job(_ id: String) -> NotificationHubJob? { jobs[id] }
+
+    package func jobs(limit: Int) -> [NotificationHubJob] { Array(jobs.oldestFirst.reversed().prefix(limit)) }
+
+    package func unfinishedJobs() -> [NotificationHubJob] { jobs.oldestFirst.filter { !$0.status.isFinal } }
+
+    package func removeJobs(endedBefore time: Timestamp, limit: Int) -> Int { jobs.remove(endedBefore: time, limit: limit) }
 }

@@ -1,7 +1,7 @@
 import PushModel
 
 /// Runs, schedules and events in memory.
-package actor MemoryRunStore: RunStore {
+package actor MemoryRunStore: AutomationStore {
     private var runs: [Int64: RunRecord] = [:]
     private var lastRun: Int64 = 0
     private var kept: [String: StoredSchedule] = [:]
@@ -12,7 +12,7 @@ package actor MemoryRunStore: RunStore {
 
     package func add(_ runs: [RunRecord], _ cause: RunCause) -> [AddedRun] {
         let added = runs.map { run -> AddedRun in
-            if let key = run.key, let known = self.runs.values.first(where: { $0.flow == run.flow && $0.key == key }) {
+            if let key = run.origin.key, let known = self.runs.values.first(where: { $0.flow == run.flow && $0.origin.key == key }) {
                 return AddedRun(run: known, isRepeated: true)
             }
             lastRun += 1
@@ -48,8 +48,8 @@ package actor MemoryRunStore: RunStore {
     }
 
     package func removeRuns(endedBefore moment: Timestamp, limit: Int) -> Int {
-        let ended = runs.values.filter { $0.endedAt.map { $0 < moment } ?? false && $0.state.isFinal }
-            .sorted { ($0.endedAt ?? moment, $0.number) < ($1.endedAt ?? moment, $1.number) }.prefix(limit)
+        let ended = runs.values.filter { $0.lifecycle.endedAt.map { $0 < moment } ?? false && $0.state.isFinal }
+            .sorted { ($0.lifecycle.endedAt ?? moment, $0.number) < ($1.lifecycle.endedAt ?? moment, $1.number) }.prefix(limit)
         for run in ended { runs[run.number] = nil }
         return ended.count
     }

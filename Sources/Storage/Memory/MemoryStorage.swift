@@ -3,12 +3,12 @@ import PushModel
 /// Stores everything in memory, for the lifetime of the process.
 package struct MemoryStorage: StorageEngine {
     package let namespace: any NamespaceStore
-    package let accounts: any AccountStore
+    package let accounts: any AccountStore & SessionStore
     package let securePayloads: any SecurePayloadStore
     package let providerTokens: any ProviderTokenStore = MemoryProviderTokenStore()
     package let keyValues: any KeyValueSpaces = MemoryKeyValueSpaces()
     package let auditTrail: any AuditTrail = MemoryAuditTrail()
-    package let runs: any RunStore
+    package let runs: any AutomationStore
     package let approvals: any ApprovalStore = MemoryApprovalStore()
 
     package init() {

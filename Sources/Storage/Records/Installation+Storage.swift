@@ -22,11 +22,12 @@ extension Installation {
         for (id, tile) in try json["tiles"]?.storedObject().members ?? [] { tiles[id] = try SecondaryTile(stored: tile) }
         self.init(
             id: try json.required("id").storedText(), userID: try json["user"]?.storedText(),
-            handle: try DeviceHandle(stored: json.required("handle")), isPushChannelExpired: json["expired"] == true,
+            handle: try DeviceHandle(stored: json.required("handle")),
             expiration: try json["expiration"].map { Timestamp(milliseconds: try $0.storedInteger()) },
             tags: try json["tags"]?.storedTags() ?? [], pushVariables: try json["variables"]?.storedTexts() ?? [:],
-            templates: try json["templates"]?.storedTemplates() ?? [:], secondaryTiles: tiles,
-            updatedAt: try json["updated"].map { Timestamp(milliseconds: try $0.storedInteger()) })
+            templates: try json["templates"]?.storedTemplates() ?? [:], secondaryTiles: tiles)
+        isPushChannelExpired = json["expired"] == true
+        updatedAt = try json["updated"].map { Timestamp(milliseconds: try $0.storedInteger()) }
     }
 }
 

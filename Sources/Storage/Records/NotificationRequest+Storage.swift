@@ -137,25 +137,3 @@ extension NativePayload {
         }
     }
 }
-
-extension NotificationOutcome {
-    /// Nil if nothing has been counted.
-    var storedCounts: JSON? {
-        guard !counts.isEmpty else { return nil }
-        return .object(
-            JSONObject(
-                counts.map { platform, names in
-                    (platform.rawValue, .object(JSONObject(names.map { ($0.key.rawValue, .integer(Int64($0.value))) })))
-                }))
-    }
-
-    mutating func setCounts(stored json: JSON) throws {
-        for (platform, names) in try json.storedObject().members {
-            var counted: [OutcomeName: Int] = [:]
-            for (name, count) in try names.storedObject().members {
-                counted[try OutcomeName(stored: name)] = Int(try count.storedInteger())
-            }
-            counts[try Platform(stored: platform)] = counted
-        }
-    }
-}

@@ -2,7 +2,7 @@ import GRDB
 import PushModel
 
 /// Accounts and sessions in a database.
-struct SQLiteAccountStore: AccountStore {
+struct SQLiteAccountStore: AccountStore, SessionStore {
     let database: SQLiteDatabase
 
     func account(_ user: Tag) async throws(PushError) -> Account? {

@@ -9,15 +9,16 @@ struct SQLiteApprovalStore: ApprovalStore {
         try await database.write { database in
             let known = try database.first(
                 """
-                SELECT \(Self.columns) FROM approval WHERE hub = ?1 AND requester = ?2 AND state = 'pending' AND expires_at > ?3
+                SELECT \(ApprovalRow.columns) FROM approval WHERE hub = ?1 AND requester = ?2 AND state = 'pending' AND expires_at > ?3
                     AND (fingerprint = ?4 OR idempotency_key = ?5)
                 ORDER BY number DESC LIMIT 1
-                """, approval.hub.number, approval.requester.description, approval.createdAt.milliseconds, approval.fingerprint,
-                approval.idempotencyKey, read: Self.approval)
+                """, approval.hub.number, approval.requester.description, approval.origin.createdAt.milliseconds,
+                approval.keys.fingerprint, approval.keys.idempotencyKey
+            ) { try ApprovalRow($0).approval }
             if let known { return .kept(known) }
             let waiting = try database.first(
                 "SELECT count(*), count(iif(requester = ?1, 1, NULL)) FROM approval WHERE state = 'pending' AND expires_at > ?2",
-                approval.requester.description, approval.createdAt.milliseconds
+                approval.requester.description, approval.origin.createdAt.milliseconds
             ) { (all: $0.integer(0), own: $0.integer(1)) }
             if let waiting {
                 guard waiting.all < Int64(most) else { return .full }
@@ -28,8 +29,8 @@ struct SQLiteApprovalStore: ApprovalStore {
                 """
                 INSERT INTO approval (hub, state, requester, fingerprint, idempotency_key, expires_at, content, request)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                """, kept.hub.number, kept.state.rawValue, kept.requester.description, kept.fingerprint, kept.idempotencyKey,
-                kept.expiresAt.milliseconds, kept.storedJSON.text(), kept.request?.storedJSON.text())
+                """, kept.hub.number, kept.state.rawValue, kept.requester.description, kept.keys.fingerprint, kept.keys.idempotencyKey,
+                kept.expiresAt.milliseconds, ApprovalRow(kept).content.text(), ApprovalRow(kept).request?.text())
             kept.number = database.lastInsertedRowID
             return .kept(kept)
         }
@@ -37,7 +38,7 @@ struct SQLiteApprovalStore: ApprovalStore {
 
     func approval(_ number: Int64) async throws(PushError) -> Approval? {
         try await database.read { database in
-            try database.first("SELECT \(Self.columns) FROM approval WHERE number = ?", number, read: Self.approval)
+            try database.first("SELECT \(ApprovalRow.columns) FROM approval WHERE number = ?", number) { try ApprovalRow($0).approval }
         }
     }
 
@@ -45,8 +46,10 @@ struct SQLiteApprovalStore: ApprovalStore {
         try await database.read { database in
             try database.first(
                 """
-                SELECT \(Self.columns) FROM approval WHERE hub = ? AND requester = ? AND idempotency_key = ? ORDER BY number DESC LIMIT 1
-                """, hub, requester.description, key, read: Self.approval)
+                SELECT \(ApprovalRow.columns) FROM approval WHERE hub = ? AND requester = ? AND idempotency_key = ?
+                ORDER BY number DESC LIMIT 1
+                """, hub, requester.description, key
+            ) { try ApprovalRow($0).approval }
         }
     }
 
@@ -55,8 +58,9 @@ struct SQLiteApprovalStore: ApprovalStore {
         let condition = state == nil ? "?1 IS NULL" : "state = ?1"
         return try await database.read { database in
             try database.all(
-                "SELECT \(Self.columns) FROM approval WHERE \(condition) AND number < ?2 ORDER BY number DESC LIMIT ?3", state?.rawValue,
-                number ?? .max, limit, read: Self.approval)
+                "SELECT \(ApprovalRow.columns) FROM approval WHERE \(condition) AND number < ?2 ORDER BY number DESC LIMIT ?3",
+                state?.rawValue, number ?? .max, limit
+            ) { try ApprovalRow($0).approval }
         }
     }
 
@@ -65,19 +69,8 @@ struct SQLiteApprovalStore: ApprovalStore {
             let before = database.totalChangesCount
             try database.run(
                 "UPDATE approval SET state = ?, content = ?, request = ? WHERE number = ? AND state = ?", approval.state.rawValue,
-                approval.storedJSON.text(), approval.request?.storedJSON.text(), approval.number, state.rawValue)
+                ApprovalRow(approval).content.text(), ApprovalRow(approval).request?.text(), approval.number, state.rawValue)
             return database.totalChangesCount > before
-        }
-    }
-
-    private static let columns = "number, hub, state, requester, fingerprint, idempotency_key, expires_at, content, request"
-
-    private static func approval(_ row: SQLRow) throws -> Approval {
-        try reading("the approval \(Approval.id(row.integer(0)))") {
-            try Approval(
-                number: row.integer(0), hub: row.integer(1), state: row.text(2), requester: row.text(3), fingerprint: row.bytes(4),
-                idempotencyKey: row.optional(5) { row.text($0) }, expiresAt: row.time(6), stored: row.json(7),
-                request: try row.optional(8) { try NotificationRequest(stored: row.json($0)) })
         }
     }
 }

@@ -13,37 +13,29 @@ struct SQLiteNamespaceStore: NamespaceStore {
             let rules = try database.first("SELECT rules, last_hub, secrets FROM namespace") { row in
                 try reading("the row of the namespace") {
                     let secrets = try seal.json(row.optional(2, row.bytes), of: .namespace)
-                    return (try row.json(0).storedRules(keys: secrets["rules"]), row.integer(1))
+                    return (try AccessRuleRows(row.json(0), keys: secrets["rules"]).rules, row.integer(1))
                 }
             }
-            let hubs = try database.all("SELECT number, name, description, created_at, updated_at, secrets FROM hub ORDER BY number") {
-                row in
-                try reading("hub \(row.integer(0))") {
-                    let secrets = try seal.json(row.optional(5, row.bytes), of: .hub(row.integer(0)))
-                    return HubRecord(
-                        number: row.integer(0), name: row.text(1),
-                        description: try HubDescription(stored: row.json(2), secrets: secrets), createdAt: row.time(3),
-                        updatedAt: row.time(4))
-                }
-            }
+            let hubs = try database.all("SELECT \(HubRow.columns) FROM hub ORDER BY number") { try HubRow($0, seal).hub }
             return StoredNamespace(rules: rules?.0 ?? [], hubs: hubs, lastNumber: rules?.1 ?? 0)
         }
     }
 
     func putRules(_ rules: [AuthorizationRule]) async throws(PushError) {
-        let secrets = try database.seal.seal(["rules": JSON(keysOf: rules)], for: .namespace)
-        try await database.write { try $0.run("UPDATE namespace SET rules = ?, secrets = ?", JSON(rules).text(), secrets) }
+        let rows = AccessRuleRows(rules)
+        let secrets = try database.seal.seal(["rules": rows.keys], for: .namespace)
+        try await database.write { try $0.run("UPDATE namespace SET rules = ?, secrets = ?", rows.json.text(), secrets) }
     }
 
     func putHub(_ hub: HubRecord) async throws(PushError) {
-        let secrets = try database.seal.seal(hub.description.storedSecrets, for: .hub(hub.number))
+        let secrets = try database.seal.seal(HubRow(hub).secrets, for: .hub(hub.number))
         try await database.write { database in
             try database.run(
                 """
                 INSERT INTO hub (number, name, description, created_at, updated_at, secrets) VALUES (?, ?, ?, ?, ?, ?)
                 ON CONFLICT (number) DO UPDATE SET name = excluded.name, description = excluded.description,
                     created_at = excluded.created_at, updated_at = excluded.updated_at, secrets = excluded.secrets
-                """, hub.number, hub.name, hub.description.storedJSON.text(), hub.createdAt.milliseconds, hub.updatedAt.milliseconds,
+                """, hub.number, hub.name, HubRow(hub).description.text(), hub.createdAt.milliseconds, hub.updatedAt.milliseconds,
                 secrets)
             try database.run("UPDATE namespace SET last_hub = max(last_hub, ?)", hub.number)
         }

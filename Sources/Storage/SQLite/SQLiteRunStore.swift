@@ -2,18 +2,18 @@ import GRDB
 import PushModel
 
 /// Runs, schedules and events in a database.
-struct SQLiteRunStore: RunStore {
+struct SQLiteRunStore: AutomationStore {
     let database: SQLiteAccess
 
     // MARK: - Runs
 
     func add(_ runs: [RunRecord], _ cause: RunCause) async throws(PushError) -> [AddedRun] {
         // Encode before the write transaction begins.
-        let rows = runs.map { run in (run: run, content: run.storedContent.text(), report: run.report.storedJSON?.text()) }
+        let rows = runs.map { run in (run: run, content: RunRow(run).content.text(), report: RunRow(run).report?.text()) }
         return try await database.write(size: rows.reduce(0) { $0 + $1.content.utf8.count }) { database in
             var added: [AddedRun] = []
             for (run, content, report) in rows {
-                if let known = try run.key.flatMap({ try Self.run(of: run.flow, key: $0, in: database) }) {
+                if let known = try run.origin.key.flatMap({ try Self.run(of: run.flow, key: $0, in: database) }) {
                     added.append(AddedRun(run: known, isRepeated: true))
                     continue
                 }
@@ -21,8 +21,8 @@ struct SQLiteRunStore: RunStore {
                     """
                     INSERT INTO run (flow, key, state, is_final, trigger, queued_at, ended_at, content, report)
                     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                    """, run.flow, run.key, run.state.rawValue, run.state.isFinal, run.trigger.kind.rawValue, run.queuedAt.milliseconds,
-                    run.endedAt?.milliseconds, content, report)
+                    """, run.flow, run.origin.key, run.state.rawValue, run.state.isFinal, run.trigger.kind.rawValue,
+                    run.lifecycle.queuedAt.milliseconds, run.lifecycle.endedAt?.milliseconds, content, report)
                 var kept = run
                 kept.number = database.lastInsertedRowID
                 added.append(AddedRun(run: kept, isRepeated: false))
@@ -36,21 +36,21 @@ struct SQLiteRunStore: RunStore {
     }
 
     private static func run(of flow: String, key: String, in database: Database) throws -> RunRecord? {
-        try database.first("SELECT \(columns) FROM run WHERE flow = ? AND key = ?", flow, key) { try run($0) }
+        try database.first("SELECT \(RunRow.columns) FROM run WHERE flow = ? AND key = ?", flow, key) { try RunRow($0).run }
     }
 
     func update(_ run: RunRecord) async throws(PushError) {
-        let (content, report) = (run.storedContent.text(), run.report.storedJSON?.text())
+        let (content, report) = (RunRow(run).content.text(), RunRow(run).report?.text())
         try await database.write(size: content.utf8.count + (report?.utf8.count ?? 0)) { database in
             try database.run(
                 "UPDATE run SET state = ?, is_final = ?, ended_at = ?, content = ?, report = ? WHERE number = ?", run.state.rawValue,
-                run.state.isFinal, run.endedAt?.milliseconds, content, report, run.number)
+                run.state.isFinal, run.lifecycle.endedAt?.milliseconds, content, report, run.number)
         }
     }
 
     func run(_ number: Int64) async throws(PushError) -> RunRecord? {
         try await database.read { database in
-            try database.first("SELECT \(Self.columns) FROM run WHERE number = ?", number) { try Self.run($0) }
+            try database.first("SELECT \(RunRow.columns) FROM run WHERE number = ?", number) { try RunRow($0).run }
         }
     }
 
@@ -63,13 +63,13 @@ struct SQLiteRunStore: RunStore {
                     AND (?4 IS NULL OR trigger = ?4)
                 ORDER BY number DESC LIMIT ?5
                 """, number ?? .max, filter.flow, filter.state?.rawValue, filter.trigger?.rawValue, limit
-            ) { try Self.run($0) }
+            ) { try RunRow($0).run }
         }
     }
 
     func unfinishedRuns() async throws(PushError) -> [RunRecord] {
         try await database.read { database in
-            try database.all("SELECT \(Self.columns) FROM run WHERE is_final = 0 ORDER BY number") { try Self.run($0) }
+            try database.all("SELECT \(RunRow.columns) FROM run WHERE is_final = 0 ORDER BY number") { try RunRow($0).run }
         }
     }
 
@@ -85,29 +85,12 @@ struct SQLiteRunStore: RunStore {
         }
     }
 
-    private static let columns = "number, flow, key, state, queued_at, ended_at, content, report"
-
-    private static func run(_ row: SQLRow) throws -> RunRecord {
-        let number = row.integer(0)
-        return try reading("the run \(RunRecord.id(number))") {
-            try RunRecord(
-                stored: row.json(6), number: number, flow: row.text(1), key: row.optional(2, row.text),
-                state: RunRecord.State(stored: row.text(3)), queuedAt: row.time(4), endedAt: row.optional(5, row.time),
-                report: row.isNull(7) ? RunReport() : RunReport(stored: row.json(7)))
-        }
-    }
-
     // MARK: - Schedules
 
     func schedules(startingFrom now: Timestamp) async throws(PushError) -> [StoredSchedule] {
         try await database.read { database in
-            try database.all("SELECT name, is_configured, is_paused, heard, content FROM schedule ORDER BY name") { row in
-                let name = row.text(0)
-                return try reading("the schedule \(name)") {
-                    StoredSchedule(
-                        rule: try ScheduleRule(stored: row.json(4), name: name), isConfigured: row.bool(1), isPaused: row.bool(2),
-                        heard: row.isNull(3) ? now : row.time(3))
-                }
+            try database.all("SELECT \(ScheduleRow.columns) FROM schedule ORDER BY name") { row in
+                try ScheduleRow(row, startingFrom: now).schedule
             }
         }
     }
@@ -117,7 +100,7 @@ struct SQLiteRunStore: RunStore {
             try database.run(
                 "INSERT OR REPLACE INTO schedule (name, is_configured, is_paused, heard, content) VALUES (?, ?, ?, ?, ?)",
                 schedule.rule.name, schedule.isConfigured, schedule.isPaused, schedule.heard.milliseconds,
-                schedule.rule.storedContent.text())
+                ScheduleRow(schedule).content.text())
         }
     }
 
@@ -129,13 +112,7 @@ struct SQLiteRunStore: RunStore {
 
     func events(limit: Int) async throws(PushError) -> [HubEvent] {
         try await database.read { database in
-            try database.all("SELECT number, hub, kind, time, content FROM hub_event ORDER BY number LIMIT ?", limit) { row in
-                try reading("the event \(row.integer(0))") {
-                    try HubEvent(
-                        stored: row.json(4), number: row.integer(0), hub: row.text(1), kind: HubEvent.Kind(stored: row.text(2)),
-                        time: row.time(3))
-                }
-            }
+            try database.all("SELECT \(EventRow.columns) FROM hub_event ORDER BY number LIMIT ?", limit) { try EventRow($0).event }
         }
     }
 
@@ -144,7 +121,7 @@ struct SQLiteRunStore: RunStore {
         for event in events {
             try database.run(
                 "INSERT INTO hub_event (hub, kind, time, content) VALUES (?, ?, ?, ?)", event.hub, event.kind.rawValue,
-                event.time.milliseconds, event.storedContent.text())
+                event.time.milliseconds, EventRow(event).content.text())
         }
     }
 

@@ -67,7 +67,7 @@ enum SQLiteSchema {
         migrator.registerMigration("sends to plans") { database in
             try database.execute(sql: "CREATE INDEX notification_by_plan ON notification (plan) WHERE plan IS NOT NULL")
         }
-        migrator.registerMigration("held removals") { database in try database.execute(sql: HeldRemovalTable.schema) }
+        migrator.registerMigration("held removals") { database in try database.execute(sql: SQLiteHeldRemovalTable.schema) }
         migrator.registerMigration("sealed secrets") { database in
             guard let seal else { throw StorageError.unsealed }
             try SecretMigration.seal(with: seal, in: database)

@@ -123,10 +123,10 @@ struct SQLiteSecurePayloadStore: SecurePayloadStore {
             try reading("the secure payload \(id)") {
                 SealedPayload(
                     id: id, sender: try Tag(stored: row.text(1)), addressee: try Tag(stored: row.text(2)), expiration: row.time(3),
-                    maximumReads: row.optional(4) { Int(row.integer($0)) }, sealed: row.optional(5, row.bytes),
-                    keyMark: row.bytes(9), grantedReads: Int(row.integer(6)),
-                    ending: try row.optional(7) { try SealedPayload.Ending(stored: row.text($0)) },
-                    reads: try row.json(8).storedArray().map(SecureRead.init(stored:)))
+                    maximumReads: row.optional(4) { Int(row.integer($0)) }, sealed: row.optional(5, row.bytes), keyMark: row.bytes(9),
+                    history: SealedPayload.History(
+                        grantedReads: Int(row.integer(6)), ending: try row.optional(7) { try SealedPayload.Ending(stored: row.text($0)) },
+                        reads: try row.json(8).storedArray().map(SecureRead.init(stored:))))
             }
         }
     }

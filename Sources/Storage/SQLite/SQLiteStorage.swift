@@ -4,7 +4,7 @@ import PushModel
 
 /// Stores everything in one SQLite file. A change that was confirmed is on disk and survives a crash.
 package struct SQLiteStorage: StorageEngine {
-    package let accounts: any AccountStore
+    package let accounts: any AccountStore & SessionStore
     package let securePayloads: any SecurePayloadStore
     package let providerTokens: any ProviderTokenStore
     package let keyValues: any KeyValueSpaces
@@ -13,7 +13,7 @@ package struct SQLiteStorage: StorageEngine {
     let database: SQLiteDatabase
 
     package var namespace: any NamespaceStore { SQLiteNamespaceStore(database: SQLiteAccess(database)) }
-    package var runs: any RunStore { SQLiteRunStore(database: SQLiteAccess(database)) }
+    package var runs: any AutomationStore { SQLiteRunStore(database: SQLiteAccess(database)) }
 
     /// Why the file may still contain secrets that an older version stored in clear; nil if it does not.
     package var residue: PushError? { database.residue }

@@ -93,7 +93,11 @@ struct BackendCall: Sendable {
 
     private func send(_ hub: ServedHub) async throws(PushError) -> WebAnswer {
         let (body, backend) = try await body(hub)
-        if let answer = try await flowResponse(body) { return answer }
+        if let flows = interface.flows,
+            let answer = try await BackendFlow(flows: flows, request: request, session: session, variant: variant).response(to: body)
+        {
+            return answer
+        }
         switch body.json {
         case .string(let text): return try await notify(text, backend)
         case .object: return try await sendSecure(try body.object("to and payload"), backend)

@@ -12,7 +12,7 @@ struct BackendInterface: Sendable {
     private static let loginLimit = 16 << 10
 
     let namespace: Namespace
-    let throttle: Throttle?
+    let authenticator: BackendAuthenticator
     let services: BackendServices
     /// Nil if the server runs no flows.
     var flows: FlowDispatcher?
@@ -25,12 +25,12 @@ struct BackendInterface: Sendable {
             if path.place == .login { return try await login(request, credentials) }
             // The tutorials' sample rejects such requests with an empty response.
             guard let credentials else { return WebAnswer(.forbidden) }
-            let session = try await session(credentials, request)
-            try checkThrottle(session, request)
+            let session = try await authenticator.session(credentials, request)
+            try authenticator.checkThrottle(session, request)
             if path.place == .logout { return try await logout(session) }
             return try await BackendCall(request: request, path: path, session: session, interface: self).answer()
         } catch {
-            guard Self.isRefusal(error) else { throw error }
+            guard BackendAuthenticator.isRefusal(error) else { throw error }
             if case .basic = credentials { return WebAnswer(.forbidden) }
             var error = error
             error.details["challenge"] = path.place == .login ? #"Bearer realm="PushHost""# : #"Bearer error="invalid_token""#
@@ -45,37 +45,6 @@ struct BackendInterface: Sendable {
             error.details["allow"] = .string(methods)
             throw error
         }
-    }
-
-    /// Whether the error means that authentication failed.
-    static func isRefusal(_ error: PushError) -> Bool {
-        ["auth.failed", "auth.session_expired", "auth.token", "auth.username"].contains(error.code)
-    }
-
-    // MARK: - Sessions
-
-    func session(_ credentials: BackendCredentials, _ request: WebRequest) async throws(PushError) -> Session {
-        let header = Secret(request.fields[.authorization] ?? "")
-        switch credentials {
-        case .basic(let username, let password):
-            return try await services.accounts.session(
-                header: header, username: username, password: password, from: request.address)
-        case .bearer(let token):
-            guard let issuer = services.issuer, token.utf8.count(where: { $0 == UInt8(ascii: ".") }) == 2 else {
-                return try await services.accounts.session(for: Secret(token))
-            }
-            let claims = try await issuer.verified(token, now: request.now)
-            do throws(PushError) {
-                return try await services.accounts.session(header: header, issuedTo: claims.username, until: claims.end)
-            } catch {
-                throw error.code == "auth.username" ? TokenIssuer.refusal(error.message) : error
-            }
-        }
-    }
-
-    func checkThrottle(_ session: Session, _ request: WebRequest) throws(PushError) {
-        guard let seconds = throttle?.wait("user \(session.username.lowercased())", now: request.now) else { return }
-        throw HubAccess.throttled("too many requests from this user", seconds)
     }
 
     private func login(_ request: WebRequest, _ credentials: BackendCredentials?) async throws(PushError) -> WebAnswer {

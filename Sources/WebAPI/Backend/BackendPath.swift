@@ -20,7 +20,7 @@ struct BackendPath: Equatable, Sendable {
     /// - Parameter path: The encoded path, without the query. The result is nil for any other path.
     init?(_ path: String) {
         // Most requests are for hubs. A quick check avoids parsing their paths twice.
-        guard Self.mentionsAPI(path), let texts = HubPath.parts(path), let (place, count) = Self.place(texts) else {
+        guard Self.mentionsAPI(path), let texts = PathSegments.decoded(path), let (place, count) = Self.place(texts) else {
             return nil
         }
         self.place = place

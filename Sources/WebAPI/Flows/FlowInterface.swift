@@ -8,8 +8,8 @@ import PushModel
 struct FlowInterface: Sendable {
     let flows: FlowDispatcher
     let access: HubAccess
-    /// The app backend whose users may start flows.
-    let backend: BackendInterface
+    /// The users of the app backend, who may start flows.
+    let accounts: BackendAuthenticator
 
     static let bodyLimit = 256 << 10
     /// Maximum wait for the end of the run, unless the request specifies one.
@@ -32,7 +32,7 @@ struct FlowInterface: Sendable {
         guard request.method == .post else { throw PushError.notAllowed(request, "POST") }
         guard !access.namespace.isClosed else { throw Namespace.restoring }
         let flow = try await flows.flow(name)
-        guard let way = flow.access else {
+        guard let way = flow.triggers.access else {
             throw PushError(
                 "flow.not_found", "the flow \(name) cannot be started by requests", hint: "allow requests with http: in its settings",
                 status: 404)
@@ -57,14 +57,15 @@ struct FlowInterface: Sendable {
         switch way {
         case .open: return ("anybody", nil, try await request.body.read(limit: Self.bodyLimit))
         case .account:
-            let (session, body) = try await backend.account(request, limit: Self.bodyLimit)
+            let (session, body) = try await accounts.account(request, limit: Self.bodyLimit)
             return ("user:\(session.username)", session, body)
         case .key(let right):
-            let hub = access.namespace.hub(backend.services.hub)
-            let rule = try access.authorize(request, right.ruleRight, hub)
+            let hub = access.namespace.hub(accounts.services.hub)
+            let ruleRight = AuthorizationRule.Right(right)
+            let rule = try access.authorize(request, ruleRight, hub)
             return (
                 access.principal(rule, hub).description, nil,
-                try await access.body(request, limit: Self.bodyLimit, right.ruleRight, of: hub)
+                try await access.body(request, limit: Self.bodyLimit, ruleRight, of: hub)
             )
         }
     }
@@ -107,9 +108,9 @@ struct FlowInterface: Sendable {
         var answer: WebAnswer
         switch run.state {
         case .completed:
-            answer = WebAnswer(.ok, "application/json", run.summary.serialized())
+            answer = WebAnswer(.ok, "application/json", RunRecordJSON(run).summary.serialized())
         case .queued, .running:
-            answer = WebAnswer(.accepted, "application/json", run.summary.serialized())
+            answer = WebAnswer(.accepted, "application/json", RunRecordJSON(run).summary.serialized())
             answer.fields[.location] = "\(request.base)/api/v1/runs/\(run.id)"
         case .skipped: throw FlowDispatcher.overlap(run)
         case .cancelled, .interrupted:

@@ -2,15 +2,16 @@ import HTTPTypes
 import PushHub
 import PushModel
 
-// Routes for sends awaiting approval.
-extension ManagementRoute {
-    static let approvals: [ManagementRoute] = [
+/// Routes for sends awaiting approval.
+enum ApprovalManagement {
+    static let routes: [ManagementRoute] = [
         ManagementRoute(
-            .get, "/api/v1/approvals", "listApprovals",
-            "Sends that await or awaited approval, latest first; a key without Manage sees only its own requests",
-            .server, .send,
+            .get(
+                "/api/v1/approvals", "listApprovals",
+                "Sends that await or awaited approval, latest first; a key without Manage sees only its own requests"),
+            .server(.send),
             [
-                Parameter(name: "state", schema: .choice("Only requests in this state", Approval.State.allCases.map(\.rawValue))), .top,
+                .query("state", .choice("Only requests in this state", Approval.State.allCases.map(\.rawValue))), .top,
                 .continuation("[0-9]{1,18}"),
             ], answer: .ok("A page of approvals", .page(of: approval))
         ) { call async throws(PushError) in
@@ -22,23 +23,23 @@ extension ManagementRoute {
                 shown.map { $0.json() }, continuation: found.count > shown.count ? shown.last.map { String($0.number) } : nil)
         },
         ManagementRoute(
-            .get, "/api/v1/approvals/{id}", "getApproval", "One approval request, with the content to send", .server, .send,
-            answer: .ok("The approval", approval)
+            .get("/api/v1/approvals/{id}", "getApproval", "One approval request, with the content to send"),
+            .server(.send), answer: .ok("The approval", approval)
         ) { call async throws(PushError) in
             call.answer(try await call.sendGuard.approval(call.name("id"), of: call.asker).json(withContent: true))
         },
         ManagementRoute(
-            .post, "/api/v1/approvals/{id}/approve", "approve", "Approve a send, which goes out once; requesters cannot approve their own",
-            .server, .manage, body: decision, answer: .ok("The approval, with the notification", approval), refusals: [403, 409]
+            .post("/api/v1/approvals/{id}/approve", "approve", "Approve a send, which goes out once; requesters cannot approve their own"),
+            .server(.manage), body: decision, answer: .ok("The approval, with the notification", approval), refusals: [403, 409]
         ) { call async throws(PushError) in
             let approval = try await call.sendGuard.approve(
                 call.name("id"), by: call.principal, reason: call.body["reason"]?.string, call.namespace.service(ofHub:))
             return call.answer(approval.json())
         },
         ManagementRoute(
-            .post, "/api/v1/approvals/{id}/deny", "deny",
-            "Deny a send, or withdraw an own request; the record stays, the content is deleted", .server, .send,
-            body: decision, answer: .ok("The approval", approval), refusals: [403, 409]
+            .post(
+                "/api/v1/approvals/{id}/deny", "deny", "Deny a send, or withdraw an own request; the record stays, the content is deleted"),
+            .server(.send), body: decision, answer: .ok("The approval", approval), refusals: [403, 409]
         ) { call async throws(PushError) in
             let approval = try await call.sendGuard.deny(
                 call.name("id"), of: call.asker, by: call.principal, reason: call.body["reason"]?.string)
@@ -87,12 +88,13 @@ extension Approval {
     fileprivate func json(withContent: Bool = false) -> JSON {
         let platforms = reach.platforms.sorted { $0.key < $1.key }.map { ($0.key.shortName, JSON.count($0.value)) }
         return .members([
-            "id": .string(id), "state": .string(state.rawValue), "hub": .string(hub.name), "requestedBy": .string(requesterDescription),
+            "id": .string(id), "state": .string(state.rawValue), "hub": .string(hub.name),
+            "requestedBy": .string(origin.requesterDescription),
             "devices": .count(reach.devices), "platforms": .object(JSONObject(platforms)), "ceiling": .count(ceiling.devices),
-            "isReachUnknown": reach.isUnknown ? .bool(true) : nil, "why": .string(why), "audience": .string(audience),
-            "content": .string(content),
-            "note": note.map { .string($0) }, "createdAt": .moment(createdAt), "expiresAt": .moment(expiresAt),
-            "at": moment.map { .moment($0) }, "decidedBy": decision.map { .string($0.principal.description) },
+            "isReachUnknown": reach.isUnknown ? .bool(true) : nil, "why": .string(scope.why), "audience": .string(scope.audience),
+            "content": .string(scope.content), "note": note.map { .string($0) }, "createdAt": .moment(origin.createdAt),
+            "expiresAt": .moment(expiresAt),
+            "at": scope.dueAt.map { .moment($0) }, "decidedBy": decision.map { .string($0.principal.description) },
             "decidedAt": decision.map { .moment($0.time) }, "reason": decision?.reason.map { .string($0) },
             "notificationId": notificationID.map { .string($0) }, "failure": failure.map { .string($0) },
             "message": withContent ? request?.messageJSON : nil,

@@ -1,16 +1,17 @@
 import HTTPTypes
 import PushModel
 
-// Routes for the audit log and its verification.
-extension ManagementRoute {
-    static let audit: [ManagementRoute] = [
+/// Routes for the audit log and its verification.
+enum AuditManagement {
+    static let routes: [ManagementRoute] = [
         ManagementRoute(
-            .get, "/api/v1/audit", "listAudit", "Audit entries, latest first", .server, .manage,
+            .get("/api/v1/audit", "listAudit", "Audit entries, latest first"),
+            .server(.manage),
             [
-                Parameter(name: "actor", schema: .text("The principal, such as owner, key:ops or key:hub/ops", length: 1...600)),
-                Parameter(name: "action", schema: .text("The action, such as key.create", length: 1...200)),
-                Parameter(name: "since", schema: .moment("Entries from this time on")),
-                Parameter(name: "oldestFirst", schema: .boolean("Whether to list the oldest entries first")), .top,
+                .query("actor", .text("The principal, such as owner, key:ops or key:hub/ops", length: 1...600)),
+                .query("action", .text("The action, such as key.create", length: 1...200)),
+                .query("since", .moment("Entries from this time on")),
+                .query("oldestFirst", .boolean("Whether to list the oldest entries first")), .top,
                 .continuation("[0-9]{1,18}"),
             ], answer: .ok("A page of entries", .page(of: entry))
         ) { call async throws(PushError) in
@@ -28,12 +29,12 @@ extension ManagementRoute {
                 shown.map(\.json), continuation: found.count > shown.count ? shown.last.map { String($0.sequence) } : nil)
         },
         ManagementRoute(
-            .get, "/api/v1/audit/verification", "verifyAudit",
-            "Verify the hash chain of the audit log and, optionally, that it contains an earlier chain head",
-            .server, .manage,
+            .get(
+                "/api/v1/audit/verification", "verifyAudit",
+                "Verify the hash chain of the audit log and, optionally, that it contains an earlier chain head"),
+            .server(.manage),
             [
-                Parameter(
-                    name: "expect", schema: .text("SEQUENCE:HASH of an earlier chain head", pattern: "[0-9]{1,18}:[0-9A-Fa-f]{64}"))
+                .query("expect", .text("SEQUENCE:HASH of an earlier chain head", pattern: "[0-9]{1,18}:[0-9A-Fa-f]{64}"))
             ], answer: .ok("The result of the verification", verification)
         ) { call async throws(PushError) in
             let noted = try call.text("expect").map { text throws(PushError) in try AuditHead(noted: text) }

@@ -3,23 +3,23 @@ import HubWire
 import PushHub
 import PushModel
 
-// Routes for credentials, with which a hub sends to push services.
-extension ManagementRoute {
-    static let credentials: [ManagementRoute] =
+/// Routes for credentials, with which a hub sends to push services.
+enum CredentialManagement {
+    static let routes: [ManagementRoute] =
         [
             ManagementRoute(
-                .get, "\(path)", "listHubCredentials",
-                "A hub's credentials, its own or from the server's settings, without secrets",
-                .hub, .manage, answer: .ok("The credentials", .object("HubCredentials", ["items": .list(of: HubCredential.schema)]))
+                .get("\(path)", "listHubCredentials", "A hub's credentials, its own or from the server's settings, without secrets"),
+                .hub(.manage), answer: .ok("The credentials", .object("HubCredentials", ["items": .list(of: HubCredential.schema)]))
             ) { call async throws(PushError) in
                 call.list(call.credentials(of: try call.hub).map(\.json), continuation: nil)
             },
             ManagementRoute(
-                .post, "\(path)/check", "checkHubCredentials",
-                "Check with the push services whether they accept the hub's credentials; nothing is sent to devices", .hub, .manage,
-                answer: .ok("The results", .object("CredentialChecks", ["items": .list(of: CredentialCheck.schema)]))
+                .post(
+                    "\(path)/check", "checkHubCredentials",
+                    "Check with the push services whether they accept the hub's credentials; nothing is sent to devices"),
+                .hub(.manage), answer: .ok("The results", .object("CredentialChecks", ["items": .list(of: CredentialCheck.schema)]))
             ) { call async throws(PushError) in
-                call.list(await call.access.credentials.check(try call.hub.record).map(\.json), continuation: nil)
+                call.list(await call.credentials.check(try call.hub.record).map(\.json), continuation: nil)
             },
         ] + bodies.flatMap { [setting($0.platform, $0.noun, $0.body), removing($0.platform, $0.noun)] }
 
@@ -67,23 +67,25 @@ extension ManagementRoute {
 
     private static func setting(_ platform: Platform, _ noun: String, _ body: JSONSchema) -> ManagementRoute {
         ManagementRoute(
-            .put, "\(path)/\(platform.shortName)", "setHub\(noun)Credential",
-            "Set a hub's own \(platform.displayName) credential; an unusable one is not stored", .hub, .manage,
-            body: body, answer: .ok("The credential, without secrets", HubCredential.schema), refusals: [409],
+            .put(
+                "\(path)/\(platform.shortName)", "setHub\(noun)Credential",
+                "Set a hub's own \(platform.displayName) credential; an unusable one is not stored"),
+            .hub(.manage), body: body, answer: .ok("The credential, without secrets", HubCredential.schema), refusals: [409],
             noted: noted(.credentialSet, platform)
         ) { call async throws(PushError) in
-            let credential = try call.access.credentials.read(platform, call.body)
+            let credential = try call.credentials.read(platform, call.body)
             let record = try await change(call, platform) { _ in credential }
-            let kept = call.access.credentials.credentials(record).first { $0.platform == platform }
+            let kept = call.credentials.credentials(record).first { $0.platform == platform }
             return call.answer((kept ?? HubCredential(platform: platform)).json)
         }
     }
 
     private static func removing(_ platform: Platform, _ noun: String) -> ManagementRoute {
         ManagementRoute(
-            .delete, "\(path)/\(platform.shortName)", "deleteHub\(noun)Credential",
-            "Delete a hub's own \(platform.displayName) credential; the one from the server's settings applies again, if any",
-            .hub, .manage, answer: .deleted, noted: noted(.credentialDelete, platform)
+            .delete(
+                "\(path)/\(platform.shortName)", "deleteHub\(noun)Credential",
+                "Delete a hub's own \(platform.displayName) credential; the one from the server's settings applies again, if any"),
+            .hub(.manage), answer: .deleted, noted: noted(.credentialDelete, platform)
         ) { call async throws(PushError) in
             _ = try await change(call, platform) { credential throws(PushError) in
                 guard credential?.isEmpty == false else {

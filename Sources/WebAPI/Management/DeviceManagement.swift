@@ -2,37 +2,36 @@ import HTTPTypes
 import PushHub
 import PushModel
 
-// Routes for devices: installations and standalone registrations.
-extension ManagementRoute {
-    static let devices: [ManagementRoute] = [
+/// Routes for devices: installations and standalone registrations.
+enum DeviceManagement {
+    static let routes: [ManagementRoute] = [
         ManagementRoute(
-            .get, "/api/v1/hubs/{hub}/installations", "listInstallations", "Installations that match all parameters", .hub,
-            .manage,
-            search, answer: .ok("A page of installations", .page(of: installation))
+            .get("/api/v1/hubs/{hub}/installations", "listInstallations", "Installations that match all parameters"),
+            .hub(.manage), search, answer: .ok("A page of installations", .page(of: installation))
         ) { call async throws(PushError) in
             let page = try await call.hub.service.search(try call.search, page: call.page)
             return call.list(page.installations.map { $0.json(lastOutcome: $1) }, continuation: page.continuation)
         },
         ManagementRoute(
-            .get, "/api/v1/hubs/{hub}/installations/{id}", "getInstallation", "One installation", .hub, .manage,
-            answer: .ok("The installation", installation)
+            .get("/api/v1/hubs/{hub}/installations/{id}", "getInstallation", "One installation"),
+            .hub(.manage), answer: .ok("The installation", installation)
         ) { call async throws(PushError) in
             let service = try call.hub.service
             let found = try await service.installation(call.name("id"))
             return call.answer(found.json(lastOutcome: await service.lastOutcome(ofInstallation: found.id)))
         },
         ManagementRoute(
-            .get, "/api/v1/hubs/{hub}/registrations", "listRegistrations",
-            "Standalone registrations that match all parameters; those of installations are listed as installations", .hub,
-            .manage,
-            search, answer: .ok("A page of registrations", .page(of: registration))
+            .get(
+                "/api/v1/hubs/{hub}/registrations", "listRegistrations",
+                "Standalone registrations that match all parameters; those of installations are listed as installations"),
+            .hub(.manage), search, answer: .ok("A page of registrations", .page(of: registration))
         ) { call async throws(PushError) in
             let page = try await call.hub.service.searchRegistrations(try call.search, page: call.page)
             return call.list(page.registrations.map { $0.json(lastOutcome: $1) }, continuation: page.continuation)
         },
     ]
 
-    private static let search: [Parameter] = [
+    private static let search: [ManagementRoute.Parameter] = [
         .user, .tag, .platform, .outcome("lastOutcome"), .top, .continuation(#"[0-9]{1,9}"#),
     ]
 

@@ -3,12 +3,12 @@ import HubWire
 import PushBackend
 import PushModel
 
-// Routes for the server's flows: listing them and starting them manually.
-extension ManagementRoute {
-    static let flows: [ManagementRoute] = [
+/// Routes for the server's flows: listing them and starting them manually.
+enum FlowManagement {
+    static let routes: [ManagementRoute] = [
         ManagementRoute(
-            .get, "/api/v1/flows", "listFlows", "The server's flows by name, with their triggers", .server, .manage,
-            answer: .ok("All flows", .page(of: flow))
+            .get("/api/v1/flows", "listFlows", "The server's flows by name, with their triggers"),
+            .server(.manage), answer: .ok("All flows", .page(of: flow))
         ) { call async throws(PushError) in
             var items: [JSON] = []
             let dispatcher = try call.flows
@@ -16,8 +16,8 @@ extension ManagementRoute {
             return call.list(items, continuation: nil)
         },
         ManagementRoute(
-            .get, "/api/v1/flows/{flow}", "getFlow", "One flow, with the schema of the arguments that its script declares now", .server,
-            .manage, answer: .ok("The flow", flowDetails)
+            .get("/api/v1/flows/{flow}", "getFlow", "One flow, with the schema of the arguments that its script declares now"),
+            .server(.manage), answer: .ok("The flow", flowDetails)
         ) { call async throws(PushError) in
             let dispatcher = try call.flows
             let flow = try await dispatcher.flow(call.name("flow"))
@@ -29,10 +29,11 @@ extension ManagementRoute {
             return call.answer(.object(object))
         },
         ManagementRoute(
-            .post, "/api/v1/flows/{flow}/runs", "startRun",
-            "Start a flow; responds when the run is stored. The same Idempotency-Key starts it once", .server, .manage,
-            body: .object("NewRun", ["arguments?": .map("The flow's arguments by name", of: .any("Any JSON"))]),
-            answer: .created("The run as stored", RunRecord.schema), refusals: [409, 422],
+            .post(
+                "/api/v1/flows/{flow}/runs", "startRun",
+                "Start a flow; responds when the run is stored. The same Idempotency-Key starts it once"),
+            .server(.manage), body: .object("NewRun", ["arguments?": .map("The flow's arguments by name", of: .any("Any JSON"))]),
+            answer: .created("The run as stored", RunRecordJSON.schema), refusals: [409, 422],
             noted: AuditRule(.runStart, isFrequent: true) { call, answer in (call.name("flow"), ["run": answer.runID]) }
         ) { call async throws(PushError) in
             let key = call.request.fields[.idempotencyKey].map { "request \($0)" }
@@ -40,7 +41,7 @@ extension ManagementRoute {
                 RunRequest(
                     flow: call.name("flow"), arguments: call.body["arguments"]?.object ?? JSONObject(), trigger: .command(by: call.actor),
                     key: key))
-            var answer = call.answer(added.run.summary, .created, location: "/api/v1/runs/\(added.run.id)")
+            var answer = call.answer(RunRecordJSON(added.run).summary, .created, location: "/api/v1/runs/\(added.run.id)")
             answer.fields[.runID] = added.run.id
             if added.isRepeated { answer.fields[.idempotencyReplayed] = "true" }
             return answer
@@ -77,12 +78,13 @@ extension ServedFlow {
     fileprivate func json(_ flows: FlowDispatcher) async -> JSON {
         let names = await flows.sortedSchedules.filter { $0.rule.flow == name }.map { JSON.string($0.rule.name) }
         return .members([
-            "flow": .string(name), "script": .string(script), "hub": hub.map { .string($0) }, "http": access.map { .string($0.word) },
-            "schedules": .array(names), "events": .array(events.map(\.rawValue).sorted().map { .string($0) }),
-            "answersBackend": .bool(answersBackend), "arguments": .object(await flows.maskedArguments(of: self)),
-            "concurrency": .count(concurrency),
-            "overlap": overlap.map { .string($0.rawValue) }, "guarantee": .string(guarantee.rawValue),
-            "timeout": timeout.map { .string($0.short) }, "unfinished": .count(await flows.unfinished(of: name)),
+            "flow": .string(name), "script": .string(script), "hub": hub.map { .string($0) },
+            "http": triggers.access.map { .string($0.word) },
+            "schedules": .array(names), "events": .array(triggers.events.map(\.rawValue).sorted().map { .string($0) }),
+            "answersBackend": .bool(triggers.answersBackend), "arguments": .object(await flows.maskedArguments(of: self)),
+            "concurrency": .count(policy.concurrency),
+            "overlap": policy.overlap.map { .string($0.rawValue) }, "guarantee": .string(policy.guarantee.rawValue),
+            "timeout": policy.timeout.map { .string($0.short) }, "unfinished": .count(await flows.unfinished(of: name)),
             "trouble": await trouble(flows).map { .string($0) },
         ])
     }

@@ -2,15 +2,18 @@ import HTTPTypes
 import PushHub
 import PushModel
 
-// Routes for held removals: devices of notifications that would have removed too many, and the operator's decision about them.
-extension ManagementRoute {
-    static let heldRemovals: [ManagementRoute] = [
+/// Routes for held removals: devices of notifications that would have removed too many, and the operator's decision about them.
+enum HeldRemovalManagement {
+    static let routes: [ManagementRoute] = [
         ManagementRoute(
-            .get, "/api/v1/hubs/{hub}/pruned/held", "listHeldRemovals",
-            "Devices whose removal is held, because their notification had too many of its audience removed; the newest first", .hub,
-            .manage,
-            [Parameter(name: "notificationId", schema: notificationID), Parameter(name: "reason", schema: reason), .top]
-                + [.continuation("[0-9]{1,18}")],
+            .get(
+                "/api/v1/hubs/{hub}/pruned/held", "listHeldRemovals",
+                "Devices whose removal is held, because their notification had too many of its audience removed; the newest first"),
+            .hub(.manage),
+            [
+                .query("notificationId", notificationID), .query("reason", reason), .top,
+                .continuation("[0-9]{1,18}"),
+            ],
             answer: .ok("A page of held removals", .page(of: heldRemoval))
         ) { call async throws(PushError) in
             let found = try await call.hub.service.heldRemovals(
@@ -33,7 +36,8 @@ extension ManagementRoute {
         _ settle: @escaping @Sendable (NotificationHub, HeldRemovalFilter, Bool) async throws(PushError) -> HeldRemovalResult
     ) -> ManagementRoute {
         ManagementRoute(
-            .post, "/api/v1/hubs/{hub}/pruned/\(name)", operation, summary, .hub, .manage,
+            .post("/api/v1/hubs/{hub}/pruned/\(name)", operation, summary),
+            .hub(.manage),
             body: .object(
                 "HeldRemovalDecision",
                 [

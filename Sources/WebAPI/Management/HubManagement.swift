@@ -3,19 +3,20 @@ import HubWire
 import PushHub
 import PushModel
 
-// Routes for hubs: list, create, delete.
-extension ManagementRoute {
-    static let hubs: [ManagementRoute] = [
+/// Routes for hubs: list, create, delete.
+enum HubManagement {
+    static let routes: [ManagementRoute] = [
         ManagementRoute(
-            .get, "/api/v1/hubs", "listHubs", "All hubs, by name", .server, .manage,
-            answer: .ok("The hubs", .object("Hubs", ["items": .list(of: hub)]))
+            .get("/api/v1/hubs", "listHubs", "All hubs, by name"),
+            .server(.manage), answer: .ok("The hubs", .object("Hubs", ["items": .list(of: hub)]))
         ) { call async throws(PushError) in
             var items: [JSON] = []
             for hub in call.namespace.hubs { items.append(await hub.json(call.credentials(of: hub))) }
             return call.list(items, continuation: nil)
         },
         ManagementRoute(
-            .post, "/api/v1/hubs", "createHub", "Create a hub", .server, .manage,
+            .post("/api/v1/hubs", "createHub", "Create a hub"),
+            .server(.manage),
             body: .object(
                 "NewHub",
                 [
@@ -29,7 +30,7 @@ extension ManagementRoute {
             noted: AuditRule(.hubCreate) { call, _ in (call.body["name"]?.string ?? "", [:]) }
         ) { call async throws(PushError) in
             let name = call.body["name"]?.string ?? ""
-            let lifetime = call.body["registrationTTL"]?.string.flatMap { Duration.timeToLive(iso8601: $0) } ?? nil
+            let lifetime = call.body["registrationTTL"]?.string.flatMap { TimeToLive.parse($0) } ?? nil
             let description = HubDescription(
                 registrationTTL: lifetime, userMetadata: call.body["userMetadata"]?.string?.nonEmpty)
             let record = try await call.namespace.create(name, description, while: call.permission)
@@ -38,13 +39,15 @@ extension ManagementRoute {
                 await hub.json(call.credentials(of: hub)), .created, location: "/api/v1/hubs/\(PercentEncoding.encode(name))")
         },
         ManagementRoute(
-            .get, "/api/v1/hubs/{hub}", "getHub", "One hub", .hub, .manage, answer: .ok("The hub", hub)
+            .get("/api/v1/hubs/{hub}", "getHub", "One hub"),
+            .hub(.manage), answer: .ok("The hub", hub)
         ) { call async throws(PushError) in
             let hub = try call.hub
             return call.answer(await hub.json(call.credentials(of: hub)))
         },
         ManagementRoute(
-            .delete, "/api/v1/hubs/{hub}", "deleteHub", "Delete a hub with everything in it", .hub, .manage, answer: .deleted,
+            .delete("/api/v1/hubs/{hub}", "deleteHub", "Delete a hub with everything in it"),
+            .hub(.manage), answer: .deleted,
             noted: AuditRule(.hubDelete) { call, _ throws(PushError) in (try call.hub.record.name, [:]) }
         ) { call async throws(PushError) in
             try await call.namespace.delete(try call.hub.record.name, while: call.permission)
@@ -83,7 +86,7 @@ extension ServedHub {
         let troubles = await service.troubles()
         return .members([
             "name": .string(record.name), "createdAt": .moment(record.createdAt), "updatedAt": .moment(record.updatedAt),
-            "registrationTTL": description.registrationTTL.map { .string(Duration.iso8601(timeToLive: $0)) },
+            "registrationTTL": description.registrationTTL.map { .string(TimeToLive.text($0)) },
             "userMetadata": description.userMetadata.map { .string($0) }, "registrations": .count(size.registrations),
             "installations": .count(size.installations), "waiting": .count(await service.backlog),
             "pushServices": .array(credentials.map { .string($0.platform.shortName) }),

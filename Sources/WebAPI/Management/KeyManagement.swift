@@ -3,19 +3,22 @@ import HubWire
 import PushHub
 import PushModel
 
-// Routes for keys: authorization rules of the server and of a hub.
-extension ManagementRoute {
-    static let keys =
-        keys(at: "/api/v1/keys", .server, "ServerKey", "of the server") + keys(at: "/api/v1/hubs/{hub}/keys", .hub, "HubKey", "of a hub")
+/// Routes for keys: authorization rules of the server and of a hub.
+enum KeyManagement {
+    static let routes =
+        routes(at: "/api/v1/keys", .server(.manage), "ServerKey", "of the server")
+        + routes(at: "/api/v1/hubs/{hub}/keys", .hub(.manage), "HubKey", "of a hub")
 
     /// - Parameters:
     ///   - noun: The suffix of operation names.
     ///   - whose: The suffix of summaries.
-    private static func keys(at path: String, _ scope: Scope, _ noun: String, _ whose: String) -> [ManagementRoute] {
+    private static func routes(
+        at path: String, _ access: ManagementRoute.Access, _ noun: String, _ whose: String
+    ) -> [ManagementRoute] {
         [
             ManagementRoute(
-                .get, path, "list\(noun)s", "The rules \(whose), in creation order", scope, .manage,
-                [Parameter(name: "reveal", schema: .boolean("Whether to show the keys"))],
+                .get(path, "list\(noun)s", "The rules \(whose), in creation order"),
+                access, [.query("reveal", .boolean("Whether to show the keys"))],
                 answer: .ok("The rules", .object("Keys", ["items": .list(of: key)])),
                 noted: AuditRule(.keyReveal) { call, _ in
                     guard call.values["reveal"]?.bool == true else { return nil }
@@ -27,7 +30,8 @@ extension ManagementRoute {
                 return call.list(rules.map { $0.json(isRevealed: isRevealed) }, continuation: nil)
             },
             ManagementRoute(
-                .post, path, "create\(noun)", "Create a rule \(whose) with two new keys", scope, .manage,
+                .post(path, "create\(noun)", "Create a rule \(whose) with two new keys"),
+                access,
                 body: .object(
                     "NewKey", ["name": .ruleName, "rights": .list(of: .right, least: 1), "ceiling?": .integer(ceiling, 1...1_000_000_000)]),
                 answer: .created("The rule with its keys", key), refusals: [409],
@@ -45,7 +49,8 @@ extension ManagementRoute {
                     rule.json(isRevealed: true), .created, location: "\(call.request.path)/\(PercentEncoding.encode(name))")
             },
             ManagementRoute(
-                .post, "\(path)/{name}/rotate", "rotate\(noun)", "Replace a key of a rule \(whose)", scope, .manage,
+                .post("\(path)/{name}/rotate", "rotate\(noun)", "Replace a key of a rule \(whose)"),
+                access,
                 body: .object(
                     "Rotation", ["key": .choice("The key to replace immediately", Namespace.Key.allCases.map(\.rawValue))]),
                 answer: .ok("The rule with its keys", key),
@@ -56,8 +61,8 @@ extension ManagementRoute {
                 return call.answer(rule.json(isRevealed: true))
             },
             ManagementRoute(
-                .delete, "\(path)/{name}", "delete\(noun)", "Delete a rule \(whose) with both its keys", scope, .manage,
-                answer: .deleted, refusals: [409], noted: AuditRule(.keyRevoke) { call, _ in (call.keyName, [:]) }
+                .delete("\(path)/{name}", "delete\(noun)", "Delete a rule \(whose) with both its keys"),
+                access, answer: .deleted, refusals: [409], noted: AuditRule(.keyRevoke) { call, _ in (call.keyName, [:]) }
             ) { call async throws(PushError) in
                 try await call.namespace.removeRule(call.name("name"), from: call.names["hub"], while: call.permission)
                 return WebAnswer(.noContent)

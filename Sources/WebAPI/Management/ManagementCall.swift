@@ -11,8 +11,7 @@ struct ManagementCall: Sendable {
 
     let request: WebRequest
     let namespace: Namespace
-    let accounts: AccountService
-    private let dispatcher: FlowDispatcher?
+    private let services: ManagementServices
     /// The values of the path's placeholders.
     let names: [String: String]
     /// The query parameters that the route knows and the request contains.
@@ -28,15 +27,13 @@ struct ManagementCall: Sendable {
     private let route: ManagementRoute
 
     init(
-        _ route: ManagementRoute, _ names: [String: String], _ request: WebRequest, _ access: HubAccess, _ accounts: AccountService,
-        _ flows: FlowDispatcher? = nil
+        _ route: ManagementRoute, _ names: [String: String], _ request: WebRequest, _ access: HubAccess, _ services: ManagementServices
     ) async throws(PushError) {
-        (self.request, self.access, self.route, self.accounts) = (request, access, route, accounts)
-        (self.names, dispatcher) = (names, flows)
+        (self.request, self.access, self.route, self.services, self.names) = (request, access, route, services, names)
         namespace = access.namespace
         served = names["hub"].flatMap { [namespace] in namespace.hub($0) }
         rule = try Self.authorize(route, served, request) { request, hub throws(PushError) in
-            try access.authorize(request, route.right, hub)
+            try access.authorize(request, route.access.right, hub)
         }
         principal = access.principal(rule, served)
         if let name = names["hub"], served == nil { throw Self.noHub(name) }
@@ -63,9 +60,13 @@ struct ManagementCall: Sendable {
         }
     }
 
+    var accounts: AccountService { services.accounts }
+    /// Operations on hubs' credentials.
+    var credentials: CredentialServices { services.credentials }
+
     var flows: FlowDispatcher {
         get throws(PushError) {
-            if let dispatcher { return dispatcher }
+            if let flows = services.flows { return flows }
             throw PushError("request.path", "this server runs no flows", hint: "use a server started with pushhost serve", status: 404)
         }
     }
@@ -90,7 +91,7 @@ struct ManagementCall: Sendable {
         access.admission(of: principal, rule, to: try hub, request, note: note)
     }
 
-    func credentials(of hub: ServedHub) -> [HubCredential] { access.credentials.credentials(hub.record) }
+    func credentials(of hub: ServedHub) -> [HubCredential] { services.credentials.credentials(hub.record) }
 
     // MARK: - Answers
 
@@ -111,7 +112,7 @@ struct ManagementCall: Sendable {
         _ route: ManagementRoute, _ hub: ServedHub?, _ request: WebRequest,
         _ check: (WebRequest, ServedHub?) throws(PushError) -> Allowance
     ) throws(PushError) -> Allowance {
-        let rules = route.scope == .hub ? hub : nil
+        let rules = route.access.scope == .hub ? hub : nil
         do throws(PushError) {
             return try check(request, rules)
         } catch {
@@ -125,7 +126,7 @@ struct ManagementCall: Sendable {
     private static func recheck(
         _ route: ManagementRoute, _ hub: ServedHub?, _ request: WebRequest, _ access: HubAccess
     ) throws(PushError) {
-        try authorize(route, hub, request) { request, rules throws(PushError) in try access.recheck(request, route.right, rules) }
+        try authorize(route, hub, request) { request, rules throws(PushError) in try access.recheck(request, route.access.right, rules) }
         // The server's keys grant access to every hub, but this request was for the hub that existed then.
         guard hub.map({ access.namespace.hub($0.record.name)?.record.number == $0.record.number }) ?? true else {
             throw noHub(hub?.record.name ?? "")

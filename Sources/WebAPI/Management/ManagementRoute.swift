@@ -2,14 +2,23 @@ import HTTPTypes
 import HubWire
 import PushModel
 
-/// A route of the JSON interface: its path, required right, parameters, responses and handler. Requests are dispatched and the OpenAPI
-/// document is written from the same table.
+/// A route of the JSON interface: its operation, required access, parameters, responses and handler. Requests are dispatched and the
+/// OpenAPI document is written from the same table.
 struct ManagementRoute: Sendable {
-    /// The keys that grant access.
-    enum Scope: Sendable {
-        case server
-        /// The server's keys, or those of the hub named in the path.
-        case hub
+    /// The key that a request needs.
+    struct Access: Sendable {
+        /// The keys that grant access.
+        enum Scope: Sendable {
+            case server
+            /// The server's keys, or those of the hub named in the path.
+            case hub
+        }
+
+        let scope: Scope
+        let right: AuthorizationRule.Right
+
+        static func server(_ right: AuthorizationRule.Right) -> Self { Self(scope: .server, right: right) }
+        static func hub(_ right: AuthorizationRule.Right) -> Self { Self(scope: .hub, right: right) }
     }
 
     struct Parameter: Sendable {
@@ -25,31 +34,10 @@ struct ManagementRoute: Sendable {
         let schema: JSONSchema?
     }
 
-    /// The audit entries of a route.
-    struct AuditRule: Sendable {
-        /// Returns the object and further details, without secrets; nil if nothing was changed.
-        typealias Words = @Sendable (ManagementCall, WebAnswer) throws(PushError) -> (subject: String, details: [String: String])?
-
-        let action: AuditAction
-        /// Whether it can occur thousands of times.
-        var isFrequent = false
-        let words: Words
-
-        init(_ action: AuditAction, isFrequent: Bool = false, words: @escaping Words) {
-            (self.action, self.isFrequent, self.words) = (action, isFrequent, words)
-        }
-    }
-
     typealias Handler = @Sendable (ManagementCall) async throws(PushError) -> WebAnswer
 
-    let method: HTTPRequest.Method
-    /// The path with placeholders in braces, each for one segment, such as `/api/v1/hubs/{hub}`.
-    let path: String
-    /// The name of the operation.
-    let name: String
-    let summary: String
-    let scope: Scope
-    let right: AuthorizationRule.Right
+    let operation: ManagementOperation
+    let access: Access
     let parameters: [Parameter]
     let body: JSONSchema?
     let answer: Answer
@@ -60,45 +48,12 @@ struct ManagementRoute: Sendable {
     let handle: Handler
 
     init(
-        _ method: HTTPRequest.Method, _ path: String, _ name: String, _ summary: String, _ scope: Scope, _ right: AuthorizationRule.Right,
-        _ parameters: [Parameter] = [], body: JSONSchema? = nil, answer: Answer, refusals: [Int] = [], noted: AuditRule? = nil,
-        handle: @escaping Handler
+        _ operation: ManagementOperation, _ access: Access, _ parameters: [Parameter] = [], body: JSONSchema? = nil, answer: Answer,
+        refusals: [Int] = [], noted: AuditRule? = nil, handle: @escaping Handler
     ) {
-        self.method = method
-        self.path = path
-        self.name = name
-        self.summary = summary
-        self.scope = scope
-        self.right = right
-        self.parameters = parameters
-        self.body = body
-        self.answer = answer
-        self.refusals = refusals
-        self.noted = noted
-        self.handle = handle
-    }
-
-    /// The segments of the path.
-    var parts: [Substring] { path.split(separator: "/") }
-
-    /// The names of the placeholders.
-    var pathNames: [String] { parts.filter { $0.hasPrefix("{") }.map { String($0.dropFirst().dropLast()) } }
-
-    /// The values of the placeholders for a request path; nil if the path does not match.
-    /// - Parameter path: The decoded segments.
-    func match(_ path: [String]) -> [String: String]? {
-        let parts = parts
-        guard parts.count == path.count else { return nil }
-        var values: [String: String] = [:]
-        for (part, text) in zip(parts, path) {
-            if part.hasPrefix("{") {
-                guard !text.isEmpty else { return nil }
-                values[String(part.dropFirst().dropLast())] = text
-            } else if part != text {
-                return nil
-            }
-        }
-        return values
+        (self.operation, self.access) = (operation, access)
+        (self.parameters, self.body, self.answer, self.refusals) = (parameters, body, answer, refusals)
+        (self.noted, self.handle) = (noted, handle)
     }
 }
 
@@ -114,6 +69,11 @@ extension ManagementRoute.Parameter {
     static let tag = Self(name: "tag", schema: .tag)
     static let user = Self(name: "user", schema: .user)
     static func outcome(_ name: String) -> Self { Self(name: name, schema: .outcome) }
+
+    /// A parameter of one route.
+    static func query(_ name: String, _ schema: JSONSchema, isRequired: Bool = false) -> Self {
+        Self(name: name, schema: schema, isRequired: isRequired)
+    }
 
     /// - Parameter pattern: Matches the continuation tokens of this list.
     static func continuation(_ pattern: String, length: ClosedRange<Int> = 1...200) -> Self {

@@ -3,14 +3,15 @@ import HubWire
 import PushHub
 import PushModel
 
-// Routes for notifications and their results.
-extension ManagementRoute {
-    static let notifications: [ManagementRoute] = [
-        sendNotification,
+/// Routes for notifications and their results.
+enum NotificationManagement {
+    static let routes: [ManagementRoute] = [
+        SendManagement.route,
         ManagementRoute(
-            .get, "/api/v1/hubs/{hub}/notifications", "listNotifications", "The notifications, newest first", .hub, .send,
+            .get("/api/v1/hubs/{hub}/notifications", "listNotifications", "The notifications, newest first"),
+            .hub(.send),
             [
-                Parameter(name: "scheduled", schema: .boolean("Whether to list only scheduled ones")), .top,
+                .query("scheduled", .boolean("Whether to list only scheduled ones")), .top,
                 .continuation(number),
             ], answer: .ok("A page of notifications", .page(of: notification)), refusals: [403]
         ) { call async throws(PushError) in
@@ -22,15 +23,16 @@ extension ManagementRoute {
                 shown.map(\.outcome.json), continuation: found.count > shown.count ? shown.last.map { String($0.sequence) } : nil)
         },
         ManagementRoute(
-            .get, "/api/v1/hubs/{hub}/notifications/{id}", "getNotification", "One notification", .hub, .send,
-            answer: .ok("The notification", notification), refusals: [403]
+            .get("/api/v1/hubs/{hub}/notifications/{id}", "getNotification", "One notification"),
+            .hub(.send), answer: .ok("The notification", notification), refusals: [403]
         ) { call async throws(PushError) in
             call.answer(try await call.hub.service.notification(call.name("id")).outcome.json)
         },
         ManagementRoute(
-            .delete, "/api/v1/hubs/{hub}/notifications/{id}", "cancelNotification",
-            "Cancel a scheduled notification, or stop one in progress; its record stays", .hub, .send,
-            answer: .deleted, refusals: [403],
+            .delete(
+                "/api/v1/hubs/{hub}/notifications/{id}", "cancelNotification",
+                "Cancel a scheduled notification, or stop one in progress; its record stays"),
+            .hub(.send), answer: .deleted, refusals: [403],
             noted: AuditRule(.notificationCancel, isFrequent: true) { call, _ throws(PushError) in
                 (call.name("id"), ["hub": try call.hub.record.name])
             }
@@ -39,9 +41,10 @@ extension ManagementRoute {
             return WebAnswer(.noContent)
         },
         ManagementRoute(
-            .get, "/api/v1/hubs/{hub}/notifications/{id}/devices", "listNotificationDevices",
-            "Results of a notification per device, in the order in which they arrived; a page may be shorter than requested",
-            .hub, .send, [.outcome("outcome"), .top, .continuation(number)],
+            .get(
+                "/api/v1/hubs/{hub}/notifications/{id}/devices", "listNotificationDevices",
+                "Results of a notification per device, in the order in which they arrived; a page may be shorter than requested"),
+            .hub(.send), [.outcome("outcome"), .top, .continuation(number)],
             answer: .ok("A page of devices", .page(of: device)), refusals: [403]
         ) { call async throws(PushError) in
             let service = try call.hub.service

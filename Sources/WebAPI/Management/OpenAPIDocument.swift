@@ -30,11 +30,11 @@ struct OpenAPIDocument {
         var components = JSONObject()
         var paths = JSONObject()
         for route in routes {
-            var item = paths[route.path]?.object ?? JSONObject()
-            item[route.method.rawValue.lowercased()] = Self.operation(route, &components)
-            paths[route.path] = .object(item)
+            var item = paths[route.operation.path]?.object ?? JSONObject()
+            item[route.operation.method.rawValue.lowercased()] = Self.operation(route, &components)
+            paths[route.operation.path] = .object(item)
         }
-        paths[FlowInterface.documentedPath] = FlowInterface.operation(&components)
+        paths[FlowOperation.path] = FlowOperation.document(&components)
         let problem = ProblemDocument.schema.document(&components)
         let responses = Self.refusals.map { status, note in
             ("Problem\(status)", ["description": .string(note), "content": [ProblemDocument.contentType: ["schema": problem]]] as JSON)
@@ -60,7 +60,7 @@ struct OpenAPIDocument {
     }
 
     private static func operation(_ route: ManagementRoute, _ components: inout JSONObject) -> JSON {
-        var parameters: [JSON] = route.pathNames.map { name in
+        var parameters: [JSON] = route.operation.placeholders.map { name in
             ["name": .string(name), "in": "path", "required": true, "schema": ["type": "string", "minLength": 1]]
         }
         parameters += route.parameters.map { parameter in
@@ -75,9 +75,11 @@ struct OpenAPIDocument {
             ])
         }
         var operation: JSONObject = [
-            "operationId": .string(route.name), "summary": .string(route.summary),
+            "operationId": .string(route.operation.name), "summary": .string(route.operation.summary),
             "description": .string(
-                "Requires the right \(route.right.rawValue) of a key of the server\(route.scope == .hub ? " or of the hub" : "")."),
+                "Requires the right \(route.access.right.rawValue) of a key of the server"
+                    + (route.access.scope == .hub ? " or of the hub." : ".")
+            ),
         ]
         if !parameters.isEmpty { operation["parameters"] = .array(parameters) }
         if let body = route.body {

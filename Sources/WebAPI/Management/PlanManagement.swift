@@ -3,12 +3,14 @@ import HubWire
 import PushHub
 import PushModel
 
-// Routes for plans, which list the devices that a send would reach.
-extension ManagementRoute {
-    static let plans: [ManagementRoute] = [
+/// Routes for plans, which list the devices that a send would reach.
+enum PlanManagement {
+    static let routes: [ManagementRoute] = [
         ManagementRoute(
-            .post, "/api/v1/hubs/{hub}/plans", "makePlan",
-            "Plan a send: list its exact recipients and content; nothing is sent. A send can be bound to the plan", .hub, .send,
+            .post(
+                "/api/v1/hubs/{hub}/plans", "makePlan",
+                "Plan a send: list its exact recipients and content; nothing is sent. A send can be bound to the plan"),
+            .hub(.send),
             body: .object(
                 "NewPlan",
                 [
@@ -32,8 +34,8 @@ extension ManagementRoute {
             return call.answer(report.document, .created, location: report.id.map { "\(call.request.path)/\($0)" })
         },
         ManagementRoute(
-            .get, "/api/v1/hubs/{hub}/plans", "listPlans", "The stored plans, newest first", .hub, .send,
-            [.top, .continuation(number)],
+            .get("/api/v1/hubs/{hub}/plans", "listPlans", "The stored plans, newest first"),
+            .hub(.send), [.top, .continuation(number)],
             answer: .ok("A page of plans", .page(of: summary)), refusals: [403]
         ) { call async throws(PushError) in
             let found = try await call.hub.service.plans(
@@ -43,16 +45,18 @@ extension ManagementRoute {
                 shown.map(\.report.summary), continuation: found.count > shown.count ? shown.last.map { String($0.number) } : nil)
         },
         ManagementRoute(
-            .get, "/api/v1/hubs/{hub}/plans/{id}", "getPlan", "One plan, as created", .hub, .send,
-            answer: .ok("The plan", plan), refusals: [403, 410]
+            .get("/api/v1/hubs/{hub}/plans/{id}", "getPlan", "One plan, as created"),
+            .hub(.send), answer: .ok("The plan", plan), refusals: [403, 410]
         ) { call async throws(PushError) in
             call.answer(try await call.hub.service.plan(call.name("id")).document)
         },
         ManagementRoute(
-            .get, "/api/v1/hubs/{hub}/plans/{id}/devices", "listPlanDevices",
-            "The devices of a plan in the hub's order, each in its current state", .hub, .send,
+            .get(
+                "/api/v1/hubs/{hub}/plans/{id}/devices", "listPlanDevices",
+                "The devices of a plan in the hub's order, each in its current state"),
+            .hub(.send),
             [
-                Parameter(name: "top", schema: .integer("Maximum number of devices per page; 100 by default", 1...1000)),
+                .query("top", .integer("Maximum number of devices per page; 100 by default", 1...1000)),
                 .continuation(number),
             ],
             answer: .ok("A page of devices", .page(of: device)), refusals: [403, 410]
@@ -76,8 +80,7 @@ extension ManagementRoute {
             "devices?": .integer("Handles without registrations"),
         ])
 
-    static let plannedDevice = device
-    private static let device = JSONSchema.object(
+    static let device = JSONSchema.object(
         "PlannedDevice",
         [
             "registrationId?": .text(), "installationId?": .text("The registration's installation"), "user?": .text("The device's user"),

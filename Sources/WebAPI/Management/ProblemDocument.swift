@@ -20,8 +20,8 @@ struct ProblemDocument: Sendable {
                 [
                     "plan": .text("Its id"), "joined": .integer(), "left": .integer(), "changed": .integer(),
                     "tolerated": .integer("Number of changes tolerated"), "planned": .integer("Registrations of the plan"),
-                    "firstJoined": .list(of: ManagementRoute.plannedDevice), "firstLeft": .list(of: ManagementRoute.plannedDevice),
-                    "firstChanged": .list(of: ManagementRoute.plannedDevice),
+                    "firstJoined": .list(of: PlanManagement.device), "firstLeft": .list(of: PlanManagement.device),
+                    "firstChanged": .list(of: PlanManagement.device),
                 ]),
         ])
 

@@ -2,16 +2,17 @@ import HTTPTypes
 import PushHub
 import PushModel
 
-// Routes for devices that were removed because their handles are invalid, and for restoring them.
-extension ManagementRoute {
-    static let pruned: [ManagementRoute] = [
+/// Routes for devices that were removed because their handles are invalid, and for restoring them.
+enum PrunedManagement {
+    static let routes: [ManagementRoute] = [
         ManagementRoute(
-            .get, "/api/v1/hubs/{hub}/pruned", "listPruned",
-            "Devices removed because their handles are invalid, which can be restored, latest first", .hub,
-            .manage,
+            .get(
+                "/api/v1/hubs/{hub}/pruned", "listPruned",
+                "Devices removed because their handles are invalid, which can be restored, latest first"),
+            .hub(.manage),
             [
-                Parameter(name: "id", schema: id), Parameter(name: "notificationId", schema: notificationID),
-                Parameter(name: "reason", schema: reason), Parameter(name: "since", schema: since), .top, .continuation("[0-9]{1,18}"),
+                .query("id", id), .query("notificationId", notificationID),
+                .query("reason", reason), .query("since", since), .top, .continuation("[0-9]{1,18}"),
             ], answer: .ok("A page of devices", .page(of: prunedDevice))
         ) { call async throws(PushError) in
             let found = try await call.hub.service.pruned(
@@ -22,8 +23,10 @@ extension ManagementRoute {
                 shown.map(\.json), continuation: found.count > shown.count ? shown.last.map { String($0.number) } : nil)
         },
         ManagementRoute(
-            .post, "/api/v1/hubs/{hub}/pruned/restore", "restorePruned",
-            "Restore the devices that match all parameters; devices that registered again are left unchanged", .hub, .manage,
+            .post(
+                "/api/v1/hubs/{hub}/pruned/restore", "restorePruned",
+                "Restore the devices that match all parameters; devices that registered again are left unchanged"),
+            .hub(.manage),
             body: .object(
                 "NewRestoration",
                 [

@@ -3,10 +3,11 @@ import HubWire
 import PushHub
 import PushModel
 
-// Route that renders what a send would deliver, without sending.
-extension ManagementRoute {
-    static let render = ManagementRoute(
-        .post, "/api/v1/hubs/{hub}/render", "render", "Render what each group of devices would receive; nothing is sent", .hub, .send,
+/// Route that renders what a send would deliver, without sending.
+enum RenderManagement {
+    static let route = ManagementRoute(
+        .post("/api/v1/hubs/{hub}/render", "render", "Render what each group of devices would receive; nothing is sent"),
+        .hub(.send),
         body: .object(
             "RenderRequest",
             [

@@ -3,12 +3,12 @@ import HubWire
 import PushBackend
 import PushModel
 
-// Routes for cron schedules of flows.
-extension ManagementRoute {
-    static let schedules: [ManagementRoute] = [
+/// Routes for cron schedules of flows.
+enum ScheduleManagement {
+    static let routes: [ManagementRoute] = [
         ManagementRoute(
-            .get, "/api/v1/schedules", "listSchedules", "The schedules of the server, by name", .server, .manage,
-            answer: .ok("All schedules", .page(of: schedule))
+            .get("/api/v1/schedules", "listSchedules", "The schedules of the server, by name"),
+            .server(.manage), answer: .ok("All schedules", .page(of: schedule))
         ) { call async throws(PushError) in
             var items: [JSON] = []
             let flows = try call.flows
@@ -16,7 +16,8 @@ extension ManagementRoute {
             return call.list(items, continuation: nil)
         },
         ManagementRoute(
-            .post, "/api/v1/schedules", "addSchedule", "Create a cron schedule for a flow", .server, .manage,
+            .post("/api/v1/schedules", "addSchedule", "Create a cron schedule for a flow"),
+            .server(.manage),
             body: .object(
                 "NewSchedule",
                 [
@@ -45,26 +46,29 @@ extension ManagementRoute {
             return call.answer(try await kept.json(flows), .created, location: "/api/v1/schedules/\(rule.name)")
         },
         ManagementRoute(
-            .get, "/api/v1/schedules/{schedule}", "getSchedule", "One schedule", .server, .manage, answer: .ok("The schedule", schedule)
+            .get("/api/v1/schedules/{schedule}", "getSchedule", "One schedule"),
+            .server(.manage), answer: .ok("The schedule", schedule)
         ) { call async throws(PushError) in
             let flows = try call.flows
             return call.answer(try await flows.schedule(call.name("schedule")).json(flows))
         },
         ManagementRoute(
-            .delete, "/api/v1/schedules/{schedule}", "removeSchedule", "Delete a schedule that is not in the settings file", .server,
-            .manage, answer: .deleted, refusals: [409], noted: AuditRule(.scheduleRemove) { call, _ in (call.name("schedule"), [:]) }
+            .delete("/api/v1/schedules/{schedule}", "removeSchedule", "Delete a schedule that is not in the settings file"),
+            .server(.manage), answer: .deleted, refusals: [409],
+            noted: AuditRule(.scheduleRemove) { call, _ in (call.name("schedule"), [:]) }
         ) { call async throws(PushError) in
             try await call.flows.remove(schedule: call.name("schedule"))
             return WebAnswer(.noContent)
         },
         ManagementRoute(
-            .post, "/api/v1/schedules/{schedule}/pause", "pauseSchedule", "Pause a schedule until it is resumed", .server,
-            .manage, answer: .ok("The schedule", schedule), noted: AuditRule(.schedulePause) { call, _ in (call.name("schedule"), [:]) }
+            .post("/api/v1/schedules/{schedule}/pause", "pauseSchedule", "Pause a schedule until it is resumed"),
+            .server(.manage), answer: .ok("The schedule", schedule),
+            noted: AuditRule(.schedulePause) { call, _ in (call.name("schedule"), [:]) }
         ) { call async throws(PushError) in try await paused(call, true) },
         ManagementRoute(
-            .post, "/api/v1/schedules/{schedule}/resume", "resumeSchedule",
-            "Resume a schedule; runs due while it was paused are skipped", .server, .manage,
-            answer: .ok("The schedule", schedule), noted: AuditRule(.scheduleResume) { call, _ in (call.name("schedule"), [:]) }
+            .post("/api/v1/schedules/{schedule}/resume", "resumeSchedule", "Resume a schedule; runs due while it was paused are skipped"),
+            .server(.manage), answer: .ok("The schedule", schedule),
+            noted: AuditRule(.scheduleResume) { call, _ in (call.name("schedule"), [:]) }
         ) { call async throws(PushError) in try await paused(call, false) },
     ]
 

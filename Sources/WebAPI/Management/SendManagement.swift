@@ -2,11 +2,13 @@ import HTTPTypes
 import PushHub
 import PushModel
 
-// Route that sends to all platforms at once, which the hub's own interface cannot do in one request.
-extension ManagementRoute {
-    static let sendNotification = ManagementRoute(
-        .post, "/api/v1/hubs/{hub}/notifications", "sendNotification",
-        "Send a notification, at once or later; responds when it is stored. The same Idempotency-Key sends it once", .hub, .send,
+/// Route that sends to all platforms at once, which the hub's own interface cannot do in one request.
+enum SendManagement {
+    static let route = ManagementRoute(
+        .post(
+            "/api/v1/hubs/{hub}/notifications", "sendNotification",
+            "Send a notification, at once or later; responds when it is stored. The same Idempotency-Key sends it once"),
+        .hub(.send),
         body: .object(
             "NewNotification",
             [
@@ -34,7 +36,7 @@ extension ManagementRoute {
                     .documented(["pattern": "^[1-9][0-9]{0,8}/[smh]$"]),
             ], alternatives: ["message", "native", JSONSchema.none]
         ).documented(planned),
-        answer: .created("The notification as stored", notification), refusals: [403, 409, 410, 413, 422],
+        answer: .created("The notification as stored", NotificationManagement.notification), refusals: [403, 409, 410, 413, 422],
         noted: AuditRule(.notificationSend, isFrequent: true) { call, answer throws(PushError) in
             let body = call.body
             let sketch = NotificationRequest(
@@ -65,9 +67,7 @@ extension ManagementRoute {
         if accepted.isRepeated { answer.fields[.idempotencyReplayed] = "true" }
         return answer
     }
-}
 
-extension ManagementRoute {
     /// Dependencies between the members of a send.
     private static let planned: JSONObject = {
         let withPlan: JSON = ["properties": ["audience": ["required": ["plan"]]]]

@@ -3,13 +3,14 @@ import HubWire
 import PushHub
 import PushModel
 
-// Routes for tags: the tags in use, registrations per tag, and the meaning of tag expressions.
-extension ManagementRoute {
-    static let tags: [ManagementRoute] = [
+/// Routes for tags: the tags in use, registrations per tag, and the meaning of tag expressions.
+enum TagManagement {
+    static let routes: [ManagementRoute] = [
         ManagementRoute(
-            .get, "/api/v1/hubs/{hub}/tags", "listTags", "The tags in use, most frequent first", .hub, .manage,
+            .get("/api/v1/hubs/{hub}/tags", "listTags", "The tags in use, most frequent first"),
+            .hub(.manage),
             [
-                Parameter(name: "prefix", schema: .text("Prefix of the tags, case-insensitive", length: 0...120)), .top,
+                .query("prefix", .text("Prefix of the tags, case-insensitive", length: 0...120)), .top,
                 .continuation(#"[0-9]{1,9}\.[\#(JSONSchema.tagCharacters)]{1,120}"#),
             ],
             answer: .ok(
@@ -19,9 +20,10 @@ extension ManagementRoute {
             return call.list(page.tags.map(\.json), continuation: page.continuation)
         },
         ManagementRoute(
-            .get, "/api/v1/hubs/{hub}/tags/explain", "explainTags",
-            "The parts of a tag expression, each with the number of registrations that match now", .hub, .manage,
-            [Parameter(name: "expression", schema: expression, isRequired: true)],
+            .get(
+                "/api/v1/hubs/{hub}/tags/explain", "explainTags",
+                "The parts of a tag expression, each with the number of registrations that match now"),
+            .hub(.manage), [.query("expression", expression, isRequired: true)],
             answer: .ok(
                 "The parts",
                 .object(
@@ -48,9 +50,10 @@ extension ManagementRoute {
             return call.answer(counts.json(of: expression))
         },
         ManagementRoute(
-            .post, "/api/v1/tags/prove", "proveTags",
-            "Compare two tag expressions for all possible registrations; if they differ, return the smallest counterexample",
-            .server, .send, body: .object("TagComparison", ["first": expression, "second": expression]),
+            .post(
+                "/api/v1/tags/prove", "proveTags",
+                "Compare two tag expressions for all possible registrations; if they differ, return the smallest counterexample"),
+            .server(.send), body: .object("TagComparison", ["first": expression, "second": expression]),
             answer: .ok(
                 "The result",
                 .object(

@@ -3,21 +3,23 @@ import HubWire
 import PushHub
 import PushModel
 
-// Route that explains why a device did or did not show a notification.
-extension ManagementRoute {
-    static let trace = ManagementRoute(
-        .get, "/api/v1/hubs/{hub}/notifications/{id}/trace", "traceNotification",
-        "Explain why a device did or did not show a notification; without a device, counts by cause", .hub, .send,
+/// Route that explains why a device did or did not show a notification.
+enum TraceManagement {
+    static let route = ManagementRoute(
+        .get(
+            "/api/v1/hubs/{hub}/notifications/{id}/trace", "traceNotification",
+            "Explain why a device did or did not show a notification; without a device, counts by cause"),
+        .hub(.send),
         [
-            Parameter(
-                name: "device",
-                schema: .text(
+            .query(
+                "device",
+                .text(
                     "An installation, a registration, a handle or its beginning, a user, a simulated phone", length: 1...JSONSchema.longest)
             )
         ], answer: .ok("The delivery steps for each matching device, with the cause of the result", answer), refusals: [403]
     ) { call async throws(PushError) in
         let question = TraceQuestion(notification: call.name("id"), device: call.text("device"))
-        return call.answer(try await call.hub.service.trace(question).json)
+        return call.answer(TraceJSON.json(try await call.hub.service.trace(question)))
     }
 
     private static let answer = JSONSchema.object(

@@ -3,20 +3,20 @@ import HubWire
 import PushBackend
 import PushModel
 
-// Routes for users, the accounts of the app backend. Responses contain neither passwords nor their hashes.
-extension ManagementRoute {
-    static let users: [ManagementRoute] = [
+/// Routes for users, the accounts of the app backend. Responses contain neither passwords nor their hashes.
+enum UserManagement {
+    static let routes: [ManagementRoute] = [
         ManagementRoute(
-            .get, "/api/v1/users", "listUsers", "Users with an account in the app backend, by name", .server, .manage,
-            [.top, .continuation("(?:[0-9a-f]{2})+", length: 2...1000)],
+            .get("/api/v1/users", "listUsers", "Users with an account in the app backend, by name"),
+            .server(.manage), [.top, .continuation("(?:[0-9a-f]{2})+", length: 2...1000)],
             answer: .ok("A page of users", .page(of: user))
         ) { call async throws(PushError) in
             let names = try await call.accounts.usernames(after: call.text("continuation").map(String.init(hexadecimal:)), limit: call.top)
             return call.list(names.map(json), continuation: names.count == call.top ? names.last?.hexadecimal : nil)
         },
         ManagementRoute(
-            .post, "/api/v1/users", "createUser", "Create an account", .server, .manage,
-            body: .object("NewUser", ["username": .username, "password": .password]),
+            .post("/api/v1/users", "createUser", "Create an account"),
+            .server(.manage), body: .object("NewUser", ["username": .username, "password": .password]),
             answer: .created("The user", user), refusals: [409],
             noted: AuditRule(.userCreate) { call, _ in (call.body["username"]?.string ?? "", [:]) }
         ) { call async throws(PushError) in
@@ -25,8 +25,8 @@ extension ManagementRoute {
             return call.answer(json(name), .created, location: "\(call.request.path)/\(PercentEncoding.encode(name))")
         },
         ManagementRoute(
-            .put, "/api/v1/users/{user}/password", "changePassword", "Change a user's password and end the user's sessions", .server,
-            .manage, body: .object("NewPassword", ["password": .password]),
+            .put("/api/v1/users/{user}/password", "changePassword", "Change a user's password and end the user's sessions"),
+            .server(.manage), body: .object("NewPassword", ["password": .password]),
             answer: ManagementRoute.Answer(status: .noContent, note: "The password was changed", schema: nil),
             noted: AuditRule(.userPassword) { call, _ in (call.name("user"), [:]) }
         ) { call async throws(PushError) in
@@ -35,8 +35,8 @@ extension ManagementRoute {
             return WebAnswer(.noContent)
         },
         ManagementRoute(
-            .delete, "/api/v1/users/{user}", "deleteUser", "Delete an account with the user's sessions and secure payloads", .server,
-            .manage, answer: .deleted, noted: AuditRule(.userDelete) { call, _ in (call.name("user"), [:]) }
+            .delete("/api/v1/users/{user}", "deleteUser", "Delete an account with the user's sessions and secure payloads"),
+            .server(.manage), answer: .deleted, noted: AuditRule(.userDelete) { call, _ in (call.name("user"), [:]) }
         ) { call async throws(PushError) in
             try await call.accounts.remove(username: call.name("user"))
             return WebAnswer(.noContent)

@@ -8,18 +8,16 @@ import PushModel
 struct PluginInterface: Sendable {
     private let services: PluginRouteServices
     private let access: HubAccess
-    /// The app backend that authenticates users.
-    private let backend: BackendInterface
+    /// The users of the app backend.
+    private let accounts: BackendAuthenticator
     private let log: Logger
     private let meter = PluginMeter()
     private let receipts: WebhookReceipts
 
-    init(services: PluginRouteServices, access: HubAccess, backend: BackendInterface, log: Logger) {
-        (self.services, self.access, self.backend, self.log) = (services, access, backend, log)
+    init(services: PluginRouteServices, access: HubAccess, accounts: BackendAuthenticator, log: Logger) {
+        (self.services, self.access, self.accounts, self.log) = (services, access, accounts, log)
         receipts = WebhookReceipts(services.spaces)
     }
-
-    func place(_ path: String, _ method: HTTPRequest.Method) -> PluginPath? { PluginPath(path, method, services.routing) }
 
     func count(_ place: PluginPath, status: Int) {
         if let plugin = place.existingPlugin { meter.answered(plugin, status: status) }
@@ -36,14 +34,15 @@ struct PluginInterface: Sendable {
         case .account:
             // The server authenticates the user. Plugins must not see passwords.
             asked.headers["authorization"] = nil
-            let (session, body) = try await backend.account(request, limit: route.bodyLimit)
+            let (session, body) = try await accounts.account(request, limit: route.bodyLimit)
             asked.username = session.username
             asked.body = body
         case .sas(let right):
             asked.headers["authorization"] = nil
-            let hub = access.namespace.hub(backend.services.hub)
-            try access.authorize(request, right.ruleRight, hub)
-            asked.body = try await access.body(request, limit: route.bodyLimit, right.ruleRight, of: hub)
+            let hub = access.namespace.hub(accounts.services.hub)
+            let ruleRight = AuthorizationRule.Right(right)
+            try access.authorize(request, ruleRight, hub)
+            asked.body = try await access.body(request, limit: route.bodyLimit, ruleRight, of: hub)
         case .webhook(let secret, let scheme):
             return try await webhook(request, asked, place.plugin, route, secret: secret, scheme)
         }

@@ -25,6 +25,12 @@ package struct RequestQuery: Sendable, Equatable {
     /// Whether the name occurs, whatever its value: `&direct`, `direct=`, `direct=true`.
     package func has(_ flag: String) -> Bool { self[flag] != nil }
 
+    /// The page of a list: `$top`, from 1 to 100, and `continuationtoken`. An invalid number means 100.
+    package var page: Page {
+        let top = self["$top"].flatMap { Int($0) } ?? 0
+        return Page(top: top > 0 ? min(top, 100) : 100, continuation: self["continuationtoken"].flatMap(\.nonEmpty))
+    }
+
     /// Throws `request.parameter` if a name occurs twice, because the intended value is unknown.
     func checkUnique() throws(PushError) {
         var names: Set<String> = []

@@ -5,7 +5,7 @@ import Testing
 @testable import Bindings
 
 /// Findings in a script whose first line requires `push`.
-func findings(in lua: String, checker: FlowChecker = FlowChecker()) -> [Finding] {
+func findings(in lua: String, checker: FlowChecker = FlowChecker(.standard)) -> [Finding] {
     checker.findings(in: Array("local push = require \"push\"\n\(lua)".utf8), name: "flow.lua")
 }
 
@@ -19,7 +19,7 @@ private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.co
             let root = PackageText.root.appending(path: folder)
             for name in try FileManager.default.subpathsOfDirectory(atPath: root.path).sorted() where name.hasSuffix(".lua") {
                 let source = FileManager.default.contents(atPath: root.appending(path: name).path) ?? Data()
-                let found = FlowChecker(modules: .folders([root.path])).findings(in: [UInt8](source), name: name)
+                let found = FlowChecker(.standard, modules: .folders([root.path])).findings(in: [UInt8](source), name: name)
                 #expect(found.map(\.code) == (name == "typo.lua" ? ["args.unknown_key"] : []), "\(name): \(found)")
                 count += 1
             }
@@ -27,9 +27,9 @@ private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.co
         #expect(count > 15)
     }
 
-    @Test(arguments: BindingRegistry.all.map(\.name))
+    @Test(arguments: BindingRegistry.standard.bindings.map(\.name))
     func `the example of each binding has no findings`(name: String) throws {
-        let binding = try #require(BindingRegistry.named(name))
+        let binding = try #require(BindingRegistry.standard.binding(named: name))
         let names = "local session, phone, outcome, item, planned, receipt, bank, alice, registration, group, greet = ...\n"
         #expect(findings(in: names + binding.example).isEmpty, "\(findings(in: names + binding.example))")
     }
@@ -226,7 +226,7 @@ private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.co
     }
 
     @Test func `a script without the module gets a hint to require it`() {
-        let found = FlowChecker().findings(in: Array("push.send {}\npush.sleep '1s'".utf8), name: "flow.lua")
+        let found = FlowChecker(.standard).findings(in: Array("push.send {}\npush.sleep '1s'".utf8), name: "flow.lua")
         #expect(found.map(\.code) == ["script.unknown_global"])
         #expect(found.first?.hint == "begin the script with local push = require \"push\"")
     }
@@ -257,14 +257,24 @@ private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.co
 
     @Test func `namespaces of any depth come from the registry`() {
         let bindings: [Binding] = [
-            Binding("push.deep.space.nine", "A.", parameters: [.required("name", .string, "who")], example: "", body: .prelude),
             Binding(
-                "push.deep.station:dock", "B.", style: .table, parameters: [.required("ship", .string, "which")], example: "",
-                body: .prelude),
-            Binding("push.deep.ship", "C.", style: .value, returns: "push.Ship", example: "", body: .prelude),
-            Binding("ship:fly", "D.", example: "", body: .prelude),
+                "push.deep.space.nine", "A.",
+                takes: .positional([.required("name", .string, "who")]),
+                example: "", body: .prelude),
+            Binding(
+                "push.deep.station:dock", "B.",
+                takes: .table([.required("ship", .string, "which")]),
+                example: "", body: .prelude),
+            Binding(
+                "push.deep.ship", "C.",
+                takes: .value,
+                returns: "push.Ship",
+                example: "", body: .prelude),
+            Binding(
+                "ship:fly", "D.",
+                example: "", body: .prelude),
         ]
-        let checker = FlowChecker(Vocabulary(bindings, types: [], handles: []))
+        let checker = FlowChecker(BindingRegistry(bindings, types: [], handles: []))
         func codes(_ lua: String) -> [String] { findings(in: lua, checker: checker).map { "\($0.code) \($0.column)" } }
         #expect(codes("push.deep.space.nine 'x' push.deep.station:dock { ship = 'a' } push.deep.ship:fly()") == [])
         #expect(codes("push.deep.space.ten()") == ["script.unknown_name 17"])
@@ -309,7 +319,7 @@ private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.co
             try #require(words.count > 100)
             for word in words.enumerated().filter({ $0.offset % 5 == 0 }).map(\.element) {
                 let changed = source[..<word.startIndex] + source[word.endIndex...]
-                for finding in FlowChecker().findings(in: Array(changed), name: name) {
+                for finding in FlowChecker(.standard).findings(in: Array(changed), name: name) {
                     #expect(finding.line >= 1 && finding.column >= 1)
                     #expect((finding.line, finding.column) <= (finding.endLine, finding.endColumn))
                 }

@@ -12,7 +12,7 @@ import Testing
 
     /// Each finding as `CODE LINE:COLUMN`; line 1 is the first line of the test's own text.
     private func marks(_ lua: String, _ target: CheckedTarget = .azure) -> [String] {
-        findings(in: Self.opening + lua, checker: FlowChecker(target: target)).map { "\($0.code) \($0.line - 2):\($0.column)" }
+        findings(in: Self.opening + lua, checker: FlowChecker(.standard, target: target)).map { "\($0.code) \($0.line - 2):\($0.column)" }
     }
 
     // MARK: - Missing features
@@ -108,22 +108,22 @@ import Testing
     }
 
     @Test func `a finding names the missing feature and the target, and says what to do`() throws {
-        let azure = try #require(findings(in: Self.opening + "push.wire()", checker: FlowChecker(target: .azure)).first)
+        let azure = try #require(findings(in: Self.opening + "push.wire()", checker: FlowChecker(.standard, target: .azure)).first)
         #expect(azure.severity == .error)
         #expect(azure.message == "push.wire needs recorded requests to push services: Azure Notification Hubs has none")
         #expect(azure.hint == "put it into push.rehearse(\"…\", function() … end), which is skipped there")
-        let served = try #require(findings(in: Self.opening + "push.wire()", checker: FlowChecker(target: .pushhost)).first)
+        let served = try #require(findings(in: Self.opening + "push.wire()", checker: FlowChecker(.standard, target: .pushhost)).first)
         #expect(served.message == "push.wire needs recorded requests to push services: a served hub without a lab has none")
     }
 
     @Test func `tracing a notification is a finding for Azure alone`() throws {
         let lua = Self.opening + "push.trace { notification = 'n-1' }"
-        #expect(findings(in: lua, checker: FlowChecker(target: .azure)).map(\.code) == ["target.unsupported"])
-        #expect(findings(in: lua, checker: FlowChecker(target: .pushhost)).isEmpty)
+        #expect(findings(in: lua, checker: FlowChecker(.standard, target: .azure)).map(\.code) == ["target.unsupported"])
+        #expect(findings(in: lua, checker: FlowChecker(.standard, target: .pushhost)).isEmpty)
     }
 
     @Test func `a binding that needs a feature of its target lists the error for targets without it`() {
-        let needy = BindingRegistry.all.filter { $0.needs != nil }
+        let needy = BindingRegistry.standard.bindings.filter { $0.conditions.needs != nil }
         #expect(needy.count >= 20)
         for binding in needy { #expect(binding.errors.contains("target.unsupported"), "\(binding.name)") }
     }
@@ -207,7 +207,7 @@ import Testing
         for name in names {
             let source = FileManager.default.contents(atPath: root.appending(path: name).path) ?? Data()
             for target in CheckedTarget.allCases {
-                let checker = FlowChecker(modules: .folders([root.path]), target: target)
+                let checker = FlowChecker(.standard, modules: .folders([root.path]), target: target)
                 #expect(checker.findings(in: [UInt8](source), name: name) == [], "\(name), \(target)")
             }
         }

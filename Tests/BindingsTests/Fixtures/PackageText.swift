@@ -16,7 +16,8 @@ enum PackageText {
         let sources = root.appending(path: "Sources")
         let names = try FileManager.default.subpathsOfDirectory(atPath: sources.path).sorted()
         return names.filter { name in
-            [".swift", ".lua", ".c"].contains(where: name.hasSuffix) && !name.contains("Reference/ErrorCatalogue")
+            [".swift", ".lua", ".c"].contains(where: name.hasSuffix)
+                && !(name.hasPrefix("Bindings/Errors/") && name.hasSuffix("Errors.swift"))
                 && !name.hasSuffix("Reference/SearchWords.swift")
         }.map { File(path: $0, text: text(of: sources.appending(path: $0))) }
     }

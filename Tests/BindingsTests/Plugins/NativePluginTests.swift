@@ -176,16 +176,20 @@ import Testing
 
     @Test(arguments: ["push.tag.near", "push.send", "push.geo", "push.test.x", "push.Geo.x", "geo.x", "push.simulator.x", "push.log.x"])
     func `a function outside of a namespace of its own is refused`(name: String) {
-        let binding = Binding(name, "", example: "", body: .prelude)
-        let error = #expect(throws: PushError.self) { try NativeExtensions.add(bindings: [binding], plugins: []) }
+        let binding = Binding(
+            name, "",
+            example: "", body: .prelude)
+        let error = #expect(throws: PushError.self) { _ = try NativeExtensions(bindings: [binding], plugins: []) }
         #expect(error?.code == "native.name")
     }
 
     @Test func `duplicate functions or plugins, and names that no folder could have, are refused`() {
-        let binding = Binding("push.twice.x", "", example: "", body: .prelude)
+        let binding = Binding(
+            "push.twice.x", "",
+            example: "", body: .prelude)
         let type = Self.type([], name: "twice")
         for (bindings, plugins) in [([binding, binding], []), ([], [type, type]), ([], [Self.type([], name: "Not a name")])] {
-            let error = #expect(throws: PushError.self) { try NativeExtensions.add(bindings: bindings, plugins: plugins) }
+            let error = #expect(throws: PushError.self) { _ = try NativeExtensions(bindings: bindings, plugins: plugins) }
             #expect(error?.code == "native.name")
         }
     }

@@ -22,15 +22,16 @@ final class PluginBench: Sendable {
     ) throws {
         let bench = try HubBench(hooks: isHooked ? socket : NoHooks())
         let world = FlowWorld(
-            target: FlowWorld.Target(name: "server", isSimulated: false, outlivesRuns: true), hub: bench.hub, backend: bench.backend,
-            lab: nil, wire: nil, clock: bench.clock, secrets: FixedSecrets(values: secrets), zones: UTCAlone())
+            target: FlowWorld.Target(name: "server", isSimulated: false, outlivesRuns: true), module: BindingRegistry.standard,
+            hub: bench.hub, backend: bench.backend, clock: bench.clock, secrets: FixedSecrets(values: secrets), zones: UTCAlone())
         let box = Box()
         host = PluginHost(
             services: PluginServices(
                 world: world, keyValues: MemoryKeyValueSpaces(), http: http,
-                onDenial: { denial in box.bench?.refusals.withLock { $0.append(denial) } },
-                log: { message in box.bench?.lines.withLock { $0.append(message) } },
-                start: { work in Task { await work() } }, onMemoryFreed: onMemoryFreed))
+                events: PluginEvents(
+                    log: { message in box.bench?.lines.withLock { $0.append(message) } },
+                    onDenial: { denial in box.bench?.refusals.withLock { $0.append(denial) } }, onMemoryFreed: onMemoryFreed),
+                start: { work in Task { await work() } }))
         hub = bench
         box.set(self)
         socket.connect(host)

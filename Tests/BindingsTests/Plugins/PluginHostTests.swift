@@ -109,7 +109,9 @@ import Testing
         bench.host.restrict("greedy", to: [])
         let instance = bench.host.live.first?.plugin.script
         await bench.host.onOutcome(
-            EndedNotification(hub: "hub", outcome: NotificationOutcome(id: "n-1", state: .completed, tags: nil, enqueuedAt: HubBench.dawn)))
+            EndedNotification(
+                hub: "hub",
+                outcome: NotificationOutcome(id: "n-1", state: .completed, tags: nil, times: NotificationTimes(enqueuedAt: HubBench.dawn))))
         try await until { bench.host.live.first?.plugin.script !== instance }
         await bench.host.afterSend(sent)
         #expect(bench.texts.last?.contains("capability.denied") == true, "\(bench.texts)")
@@ -139,15 +141,19 @@ import Testing
                 "odd",
                 "hooks = { on_register = { on_failure = 'fail_open', run = function() return { add_tags = { '$InstallationId:{x}' } } end } }"
             ))
-        let candidate = RegistrationDraft(hub: "hub", kind: .installation, id: "i", platform: .apns, tags: [], isNew: true)
+        let candidate = RegistrationDraft(
+            hub: "hub", subject: RegistrationDraft.Subject(.installation, id: "i", platform: .apns), tags: [], isNew: true)
         #expect(try await bench.host.onRegister(candidate).tags == [])
         // None of the hub's own tags, for any kind of device.
-        for (kind, tag) in [(RegistrationDraft.Kind.registration, "$UserId:{x}"), (.installation, "$userid:{x}"), (.registration, "$x")] {
+        for (kind, tag) in [
+            (RegistrationDraft.Subject.Kind.registration, "$UserId:{x}"), (.installation, "$userid:{x}"), (.registration, "$x"),
+        ] {
             try await bench.install(
                 PluginBench.plugin(
                     "odd",
                     "hooks = { on_register = { on_failure = 'fail_closed', run = function() return { add_tags = { '\(tag)' } } end } }"))
-            let candidate = RegistrationDraft(hub: "hub", kind: kind, id: "i", platform: .apns, tags: [], isNew: true)
+            let candidate = RegistrationDraft(
+                hub: "hub", subject: RegistrationDraft.Subject(kind, id: "i", platform: .apns), tags: [], isNew: true)
             await #expect(throws: PushError.self) { try await bench.host.onRegister(candidate) }
         }
         for numbers in ["1.5", "-1", "2^40"] {
@@ -276,7 +282,8 @@ import Testing
                 end } }
                 """), grants: ["hub.send"])
         let draft = RegistrationDraft(
-            hub: "hub", kind: .installation, id: "i-1", platform: .apns, tags: [try Tag("old"), try Tag("kept")], isNew: true)
+            hub: "hub", subject: RegistrationDraft.Subject(.installation, id: "i-1", platform: .apns),
+            tags: [try Tag("old"), try Tag("kept")], isNew: true)
         let changed = try await bench.host.onRegister(draft)
         #expect(changed.tags.map(\.text) == ["kept", "new"])
         try await bench.hub.register(.phone(1), tags: ["new"])
@@ -284,7 +291,7 @@ import Testing
         #expect(bench.texts == ["info kept i-1"])
         #expect(bench.hub.connector.batches.count == 1)
         var eve = draft
-        eve.userID = "eve"
+        eve.subject.userID = "eve"
         let veto = await #expect(throws: PushError.self) { try await bench.host.onRegister(eve) }
         #expect(veto?.code == "hook.veto")
     }
@@ -466,8 +473,8 @@ import Testing
                 """),
             PluginBench.plugin("broken", "hooks = { after_send = function() error 'no' end }"))
         await bench.host.afterSend(SentNotification(id: "n-1", draft: try bench.draft()))
-        var outcome = NotificationOutcome(id: "n-1", state: .completed, tags: nil, enqueuedAt: HubBench.dawn)
-        outcome.counts = [.apns: [.success: 3]]
+        var outcome = NotificationOutcome(id: "n-1", state: .completed, tags: nil, times: NotificationTimes(enqueuedAt: HubBench.dawn))
+        outcome.tally.counts = [.apns: [.success: 3]]
         await bench.host.onOutcome(EndedNotification(hub: "hub", outcome: outcome))
         #expect(bench.texts.filter { $0.hasPrefix("info") } == ["info n-1\tSports", "info n-1\tCompleted\t3"])
         #expect(bench.texts.count { $0.hasPrefix("error after_send failed") } == 1)

@@ -4,21 +4,21 @@ import Testing
 @testable import Bindings
 
 @Suite struct EditorStubTests {
-    private let lines = EditorStub.text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    private let lines = EditorStub(.standard).text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
 
     @Test func `the stub is valid Lua and returns the functions of push`() async throws {
         let thread = LuaThread(name: "stub")
         defer { thread.stop() }
         let state = try LuaState(thread: thread)
-        let functions = BindingRegistry.all.filter { $0.receiver == nil && $0.style != .value && $0.name != "push.log" }
+        let functions = BindingRegistry.standard.bindings.filter { $0.receiver == nil && $0.style != .value && $0.name != "push.log" }
         let check = functions.map { "assert(type(\($0.name)) == 'function', '\($0.name)')" }.joined(separator: "\n")
-        let script = "local push = (function() \(EditorStub.text) end)()\n\(check)\nreturn \(functions.count)"
+        let script = "local push = (function() \(EditorStub(.standard).text) end)()\n\(check)\nreturn \(functions.count)"
         #expect(
             try await state.run(LuaScript(name: "stub", source: script), id: LuaRunID(rawValue: 1)) == [.integer(Int64(functions.count))])
     }
 
     @Test func `every binding is defined once, with its own summary`() throws {
-        for binding in BindingRegistry.all {
+        for binding in BindingRegistry.standard.bindings {
             let name = binding.receiver.map { "\($0.prefix(1).uppercased())\($0.dropFirst()):\(binding.shortName)" } ?? binding.name
             let places = lines.indices.filter { lines[$0].hasPrefix("function \(name)(") || lines[$0] == "\(name) = nil" }
             #expect(places.count == 1, "\(binding.name)")
@@ -34,7 +34,7 @@ import Testing
         let device = try block("---@class (exact) push.device.Options")
         #expect(device.contains { $0.hasPrefix("---@field name string # ") })
         #expect(device.contains { $0.hasPrefix("---@field platform? push.Platform # ") })
-        for binding in BindingRegistry.all where binding.style == .table {
+        for binding in BindingRegistry.standard.bindings where binding.style == .table {
             let call = binding.name.replacing(":", with: ".").replacing("push.", with: "")
             let options = binding.receiver.map { "push.\($0.prefix(1).uppercased())\(call.dropFirst()).Options" } ?? "push.\(call).Options"
             let fields = try block("---@class (exact) \(options)").dropFirst().prefix { $0.hasPrefix("---@field") }

@@ -24,7 +24,7 @@ import Testing
             ("push.", ["push.args"]),
         ])
     func `a name finds what readers mean by it`(text: String, expected: [String]) {
-        let names = ReferenceTopic.topics(for: text).map(\.name)
+        let names = ReferenceIndex(.standard).topics(for: text).map(\.name)
         #expect(text == "push." ? names.starts(with: expected) : names == expected)
     }
 
@@ -36,25 +36,25 @@ import Testing
             ("retries", "run.attempts"), ("Rate limits", "send.pace"),
         ])
     func `a search word finds the topics about it`(text: String, expected: String) {
-        let topics = ReferenceTopic.topics(for: text)
+        let topics = ReferenceIndex(.standard).topics(for: text)
         #expect(topics.count > 1 && topics.map(\.name).contains(expected))
     }
 
     @Test func `search words name existing topics, and a misspelt one is suggested`() {
-        let names = Set(ReferenceTopic.all.map(\.name))
+        let names = Set(ReferenceIndex(.standard).all.map(\.name))
         for (word, topics) in SearchWords.topics {
             #expect(names.isSuperset(of: topics) && Set(topics).count == topics.count, "\(word)")
         }
-        #expect(ReferenceTopic.suggestions(for: "permision").contains("permission"))
+        #expect(ReferenceIndex(.standard).suggestions(for: "permision").contains("permission"))
     }
 
     @Test func `an area lists its codes, after the functions of that name`() {
-        let tag = ReferenceTopic.topics(for: "tag").map(\.name)
+        let tag = ReferenceIndex(.standard).topics(for: "tag").map(\.name)
         #expect(tag.first == "push.tag.user")
         #expect(tag.contains("tag.invalid"))
         #expect(!tag.contains("tag_expression.invalid"))
-        #expect(ReferenceTopic.topics(for: "flow").map(\.name).contains("cancelled"))
-        #expect(ReferenceTopic.topics(for: "hub").allSatisfy { $0.name.hasPrefix("hub.") })
+        #expect(ReferenceIndex(.standard).topics(for: "flow").map(\.name).contains("cancelled"))
+        #expect(ReferenceIndex(.standard).topics(for: "hub").allSatisfy { $0.name.hasPrefix("hub.") })
     }
 
     @Test(
@@ -63,13 +63,13 @@ import Testing
             ("session:regster", "session:register"), ("args.unknwon_key", "args.unknown_key"),
         ])
     func `a misspelt name finds nothing and suggests the right one`(text: String, near: String) {
-        #expect(ReferenceTopic.topics(for: text).isEmpty)
-        #expect(ReferenceTopic.suggestions(for: text).contains(near))
-        #expect(ReferenceTopic.suggestions(for: text).count <= 3)
+        #expect(ReferenceIndex(.standard).topics(for: text).isEmpty)
+        #expect(ReferenceIndex(.standard).suggestions(for: text).contains(near))
+        #expect(ReferenceIndex(.standard).suggestions(for: text).count <= 3)
     }
 
     @Test func `a name that resembles nothing has no suggestion`() {
-        #expect(ReferenceTopic.suggestions(for: "antidisestablishment").isEmpty)
-        #expect(ReferenceTopic.suggestions(for: "").isEmpty)
+        #expect(ReferenceIndex(.standard).suggestions(for: "antidisestablishment").isEmpty)
+        #expect(ReferenceIndex(.standard).suggestions(for: "").isEmpty)
     }
 }

@@ -6,8 +6,8 @@ import Testing
 
 @Suite struct ArgumentsTests {
     private static let send = Binding(
-        "push.send", "Sends.", style: .table,
-        parameters: [
+        "push.send", "Sends.",
+        takes: .table([
             .required("to", .audience, "who gets it", mistakenFor: ["tags", "user"]),
             .optional("alert", .string, "the text"),
             .optional("count", .integer, "how many"),
@@ -17,16 +17,19 @@ import Testing
             .optional("within", .duration, "how long"),
             .optional("at", .time, "when"),
             .optional("password", .secret, "a secret"),
-        ], example: "", body: .prelude)
+        ]),
+        example: "", body: .prelude)
     private static let strict = Binding(
-        "push.tidy", "Tidies.", style: .table,
-        parameters: [.required("to", .string, "who", mistakenFor: ["user"])], example: "", body: .prelude)
+        "push.tidy", "Tidies.",
+        takes: .table([.required("to", .string, "who", mistakenFor: ["user"])]),
+        example: "", body: .prelude)
     private static let advance = Binding(
         "push.clock.advance", "Moves.",
-        parameters: [.required("duration", .duration, "how far"), .optional("note", .string, "why")], example: "",
-        body: .prelude)
+        takes: .positional([.required("duration", .duration, "how far"), .optional("note", .string, "why")]),
+        example: "", body: .prelude)
     private static let register = Binding(
-        "session:register", "Registers.", style: .table, parameters: [.required("device", .string, "which")],
+        "session:register", "Registers.",
+        takes: .table([.required("device", .string, "which")]),
         example: "", body: .prelude)
 
     private func call(_ arguments: LuaValue...) -> LuaCall {
@@ -212,7 +215,7 @@ import Testing
         let long = String(repeating: "x", count: (1 << 20) + 1)
         let error = #expect(throws: LuaError.self) {
             let fields = LuaTable(fields: ["to": .string("a"), "alert": .string(long)])
-            _ = try Arguments(LuaCall(arguments: [.table(fields)], run: LuaRunID(rawValue: 1)), for: .send)
+            _ = try Arguments(LuaCall(arguments: [.table(fields)], run: LuaRunID(rawValue: 1)), for: SendBindings.send)
         }
         #expect(error?.code == "args.too_long")
         #expect((error?.message.count ?? 0) < 200)

@@ -10,15 +10,15 @@ import Testing
     private static func code() throws -> String { try PackageText.files().map(\.text).joined() }
 
     @Test func `every binding has a unique name`() {
-        let names = BindingRegistry.all.map(\.name)
+        let names = BindingRegistry.standard.bindings.map(\.name)
         #expect(Set(names).count == names.count)
-        for name in names { #expect(BindingRegistry.named(name)?.name == name) }
-        #expect(BindingRegistry.named("push.nothing") == nil)
+        for name in names { #expect(BindingRegistry.standard.binding(named: name)?.name == name) }
+        #expect(BindingRegistry.standard.binding(named: "push.nothing") == nil)
     }
 
-    @Test(arguments: BindingRegistry.all.map(\.name))
+    @Test(arguments: BindingRegistry.standard.bindings.map(\.name))
     func `a binding has sentences, a signature and an example`(name: String) throws {
-        let binding = try #require(BindingRegistry.named(name))
+        let binding = try #require(BindingRegistry.standard.binding(named: name))
         #expect(binding.summary.last == ".")
         #expect(binding.summary.first?.isUppercase == true)
         #expect(binding.signature.hasPrefix(name))
@@ -42,7 +42,7 @@ import Testing
         let thread = LuaThread(name: "examples")
         defer { thread.stop() }
         let state = try LuaState(thread: thread)
-        for binding in BindingRegistry.all {
+        for binding in BindingRegistry.standard.bindings {
             try await state.compile(LuaScript(name: binding.name, source: binding.example))
         }
     }
@@ -57,10 +57,10 @@ import Testing
             places[code, default: 0] += 1
             if before.hasSuffix("(") || before.hasSuffix(" = ") || before.hasSuffix(" ") && after == ", " { raised.insert(code) }
         }
-        for binding in BindingRegistry.all {
+        for binding in BindingRegistry.standard.bindings {
             for error in binding.errors {
                 // Once in the list of the description, and once where it is raised.
-                let listed = BindingRegistry.all.filter { $0.errors.contains(error) }.count
+                let listed = BindingRegistry.standard.bindings.filter { $0.errors.contains(error) }.count
                 let found = places[error] ?? 0
                 #expect(found > 0, "\(binding.name) lists \(error)")
                 #expect(raised.contains(error) || found > listed, "\(binding.name) lists \(error), which no source raises")
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func `every binding of the prelude is defined there, and every check there has a description`() {
-        for binding in BindingRegistry.all {
+        for binding in BindingRegistry.standard.bindings {
             guard case .prelude = binding.body.kind, binding.receiver != "task" else { continue }
             let ways = [
                 "\(binding.name) =", "function \(binding.name)(", "function host.types.\(binding.receiver ?? "").\(binding.shortName)(",
@@ -77,11 +77,13 @@ import Testing
             #expect(ways.contains(where: Self.prelude.contains), "\(binding.name) is not in the prelude")
         }
         for match in Self.prelude.matches(of: /(?:checked\(|host\.check"\]\()"([a-z:._]+)"/) {
-            #expect(BindingRegistry.named(String(match.1)) != nil, "\(match.1) has no description")
+            #expect(BindingRegistry.standard.binding(named: String(match.1)) != nil, "\(match.1) has no description")
         }
         for match in Self.prelude.matches(of: /call\["(host\.[a-z_]+)"\]/) {
             #expect(
-                ["HostFunctions", "Plugins"].contains { PackageText.text("Sources/Bindings/Push/\($0).swift").contains("\"\(match.1)\"") },
+                ["Module/HostFunctions", "Plugins"].contains {
+                    PackageText.text("Sources/Bindings/Push/\($0).swift").contains("\"\(match.1)\"")
+                },
                 "\(match.1) is not a host function"
             )
         }

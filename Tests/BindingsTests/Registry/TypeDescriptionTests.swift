@@ -5,20 +5,24 @@ import Testing
 
 @Suite struct TypeDescriptionTests {
     @Test func `every type that a binding returns has a description, and every description is used`() {
-        let named = Set(BindingRegistry.all.flatMap { $0.returns?.names ?? [] })
-        for name in named { #expect(BindingRegistry.type(named: name) != nil, "\(name)") }
-        let mentioned = BindingRegistry.types.flatMap(\.fields).flatMap { Binding.Returns(type: $0.type, summary: "").names }
-        let taken = BindingRegistry.all.flatMap(\.parameters).flatMap { Binding.Returns(type: $0.type.annotation, summary: "").names }
+        let named = Set(BindingRegistry.standard.bindings.flatMap { $0.returns?.names ?? [] })
+        for name in named { #expect(BindingRegistry.standard.type(named: name) != nil, "\(name)") }
+        let mentioned = BindingRegistry.standard.types.flatMap(\.fields).flatMap { Binding.Returns(type: $0.type, summary: "").names }
+        let taken = BindingRegistry.standard.bindings.flatMap(\.parameters).flatMap {
+            Binding.Returns(type: $0.type.annotation, summary: "").names
+        }
         let given = PhaseReference.entries.compactMap(\.argument?.name)
-        for type in BindingRegistry.types where !type.isCallable {
+        for type in BindingRegistry.standard.types where !type.isCallable {
             #expect((named.union(mentioned).union(taken).union(given)).contains(type.name), "\(type.name) is mentioned nowhere")
         }
     }
 
     @Test func `every receiver of a method is a type with that method`() {
-        for binding in BindingRegistry.all {
+        for binding in BindingRegistry.standard.bindings {
             guard let receiver = binding.receiver else { continue }
-            let types = BindingRegistry.types.filter { $0.methods.contains { $0.name == binding.name } }
+            let types = BindingRegistry.standard.types.filter {
+                BindingRegistry.standard.methods(of: $0).contains { $0.name == binding.name }
+            }
             #expect(types.map { $0.shortName.lowercased() } == [receiver], "\(binding.name)")
         }
     }
@@ -36,15 +40,15 @@ import Testing
         #expect(TypeDescription.simulator.fields.map(\.name).sorted() == SimulatorObject.type.propertyNames)
     }
 
-    @Test(arguments: BindingRegistry.types.map(\.name))
+    @Test(arguments: BindingRegistry.standard.types.map(\.name))
     func `a type is described by sentences and has fields of its own`(name: String) throws {
-        let type = try #require(BindingRegistry.type(named: name))
+        let type = try #require(BindingRegistry.standard.type(named: name))
         #expect(type.name.hasPrefix("push."))
         #expect(type.shortName.first?.isUppercase == true)
         #expect(type.summary.last == ".")
         let names = type.fields.map(\.name)
         #expect(Set(names).count == names.count)
         for field in type.fields { #expect(!field.summary.isEmpty && !field.type.isEmpty && field.summary.last != ".") }
-        #expect(BindingRegistry.type(named: type.shortName)?.name == name)
+        #expect(BindingRegistry.standard.type(named: type.shortName)?.name == name)
     }
 }

@@ -9,9 +9,9 @@ struct RecordingTransportTests {
 
     private func everything(_ exchanges: [WireExchange]) -> String {
         exchanges.map { exchange in
-            let headers = (exchange.requestHeaders + exchange.responseHeaders).map { "\($0.name): \($0.value)" }
-            return headers.joined(separator: "\n") + exchange.path
-                + String(decoding: exchange.requestBody + exchange.responseBody, as: UTF8.self)
+            let headers = (exchange.request.headers + exchange.response.headers).map { "\($0.name): \($0.value)" }
+            return headers.joined(separator: "\n") + exchange.request.path
+                + String(decoding: exchange.request.body + exchange.response.body, as: UTF8.self)
         }.joined(separator: "\n")
     }
 
@@ -24,15 +24,15 @@ struct RecordingTransportTests {
         _ = await connector.deliver(.apns())
         let exchange = try #require(record.exchanges(with: .apns).first)
         #expect(exchange.time == Accounts.start)
-        #expect(exchange.method == "POST")
-        #expect(exchange.authority == "api.push.apple.com")
-        #expect(exchange.path == "/3/device/00fc13adff78")
-        #expect(exchange.requestHeaders.first == PushHeader("Authorization", "bearer ***"))
-        #expect(exchange.requestHeaders.count == 5)
-        #expect(exchange.requestBody == Array(#"{"aps":{"alert":"Hi"}}"#.utf8))
-        #expect(exchange.status == 400)
-        #expect(exchange.responseHeaders == [PushHeader("apns-id", "x")])
-        #expect(exchange.responseBody == Array(#"{"reason":"BadPriority"}"#.utf8))
+        #expect(exchange.request.method == "POST")
+        #expect(exchange.request.authority == "api.push.apple.com")
+        #expect(exchange.request.path == "/3/device/00fc13adff78")
+        #expect(exchange.request.headers.first == PushHeader("Authorization", "bearer ***"))
+        #expect(exchange.request.headers.count == 5)
+        #expect(exchange.request.body == Array(#"{"aps":{"alert":"Hi"}}"#.utf8))
+        #expect(exchange.response.status == 400)
+        #expect(exchange.response.headers == [PushHeader("apns-id", "x")])
+        #expect(exchange.response.body == Array(#"{"reason":"BadPriority"}"#.utf8))
         #expect(record.exchanges(with: .wns).isEmpty)
     }
 
@@ -45,11 +45,11 @@ struct RecordingTransportTests {
         let all = record.exchanges(with: nil)
         #expect(all.count == 2)
         #expect(
-            String(decoding: all[0].requestBody, as: UTF8.self)
+            String(decoding: all[0].request.body, as: UTF8.self)
                 == "grant_type=client_credentials&client_id=ms-app%3A%2F%2Fs-1-15-2-1234&client_secret=***"
                 + "&scope=notify.windows.com")
         #expect(
-            String(decoding: all[0].responseBody, as: UTF8.self)
+            String(decoding: all[0].response.body, as: UTF8.self)
                 == #"{"access_token":"***","expires_in":3599,"token_type":"Bearer"}"#)
         let text = everything(all)
         for secret in ["very secret", "very+secret", "ya29"] { #expect(!text.contains(secret)) }
@@ -62,11 +62,11 @@ struct RecordingTransportTests {
         let connector = try FCMConnector(settings: Accounts.fcm, transport: record, clock: clock)
         _ = await connector.deliver(.fcm())
         let all = record.exchanges(with: nil)
-        let sent = String(decoding: all[0].requestBody, as: UTF8.self)
+        let sent = String(decoding: all[0].request.body, as: UTF8.self)
         #expect(sent == "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=***")
         // Every JWT begins with the base64url of `{"`.
         #expect(!everything(all).contains("eyJ"))
-        #expect(String(decoding: all[0].responseBody, as: UTF8.self).contains("***"))
+        #expect(String(decoding: all[0].response.body, as: UTF8.self).contains("***"))
     }
 
     @Test("The token of a VAPID header is masked, its public key is not, and an echo of the token is")
@@ -83,9 +83,9 @@ struct RecordingTransportTests {
             request.headerFields[.authorization] = header
             _ = try await record.exchange(request, body: [0, 0xff])
             let exchange = try #require(record.exchanges(with: .browser).first)
-            #expect(exchange.requestHeaders == [PushHeader("Authorization", shown)])
+            #expect(exchange.request.headers == [PushHeader("Authorization", shown)])
             #expect(!everything([exchange]).contains("c2lnbg"))
-            #expect(exchange.requestBody == [0, 0xff])
+            #expect(exchange.request.body == [0, 0xff])
         }
     }
 
@@ -108,7 +108,7 @@ struct RecordingTransportTests {
         await #expect(throws: TransportError.unknown("reset")) {
             try await record.exchange(HTTPRequest(method: .post, scheme: nil, authority: "a", path: "/"), body: [])
         }
-        #expect(record.exchanges(with: nil).map(\.status) == [0])
+        #expect(record.exchanges(with: nil).map(\.response.status) == [0])
     }
 
     @Test("Only the last exchanges are kept, oldest first, and each has its service")
@@ -122,9 +122,9 @@ struct RecordingTransportTests {
                     method: .post, scheme: "https", authority: index.isMultiple(of: 2) ? "apple" : "google",
                     path: "/\(index)"), body: [])
         }
-        #expect(record.exchanges(with: nil).map(\.path) == ["/4", "/5", "/6"])
-        #expect(record.exchanges(with: .apns).map(\.path) == ["/4", "/6"])
-        #expect(record.exchanges(with: .fcmV1).map(\.path) == ["/5"])
+        #expect(record.exchanges(with: nil).map(\.request.path) == ["/4", "/5", "/6"])
+        #expect(record.exchanges(with: .apns).map(\.request.path) == ["/4", "/6"])
+        #expect(record.exchanges(with: .fcmV1).map(\.request.path) == ["/5"])
     }
 }
 

@@ -44,7 +44,7 @@ struct WebAddressTests {
         ] as [(String, String?)])
     func reference(text: String, target: String?) throws {
         let base = try #require(WebAddress("http://a/b/c/d;p?q"))
-        #expect(base.resolving(text) == target.flatMap { WebAddress($0) })
+        #expect(URIReference(text).resolved(against: base) == target.flatMap { WebAddress($0) })
     }
 
     @Test("A form survives being written and read")

@@ -35,7 +35,7 @@ import Testing
                     .registration(
                         Registration(
                             id: RegistrationID(random: SeededRandom(seed: UInt64(number))), etag: 1, expiration: .distantFuture,
-                            updatedAt: HubBench.dawn, handle: .phone(number), tags: [])),
+                            updatedAt: HubBench.dawn, description: RegistrationDescription(handle: .phone(number), tags: []))),
                     handle: .phone(number), reason: "Unregistered", notificationID: "n-1", time: HubBench.dawn)
             }
             try await store.commit(change)

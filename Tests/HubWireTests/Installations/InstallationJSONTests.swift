@@ -8,10 +8,12 @@ import Testing
     private static let token = "62BCD3484834B7E2DC56733AC5509259230CC1BA82BA1AE7D06E91908A05A8FA"
 
     private func read(_ text: String, id: String = "pad") throws(PushError) -> Installation {
-        try Installation(body: Array(text.utf8), id: id)
+        try InstallationJSONReader.installation(body: Array(text.utf8), id: id)
     }
 
-    private func written(_ installation: Installation) -> String { String(decoding: installation.document(), as: UTF8.self) }
+    private func written(_ installation: Installation) -> String {
+        String(decoding: InstallationJSON.document(installation), as: UTF8.self)
+    }
 
     @Test func `an installation has the time of its last write`() throws {
         var installation = try read(#"{"pushChannel":"\#(Self.token)","platform":"apns"}"#)
@@ -118,7 +120,7 @@ import Testing
         let text =
             #"[{"op":"Add","path":"/tags","value":"[\"a\",\"b\"]"},{"op":"remove","path":"/tags/a"},{"op":"replace","path":"/pushVariables","value":{"a":"1"}},{"op":"replace","path":"/userId","value":null}]"#
         #expect(
-            try PatchOperation.list(body: Array(text.utf8)) == [
+            try PatchJSON.operations(body: Array(text.utf8)) == [
                 PatchOperation(.add, "/tags", #"["a","b"]"#), PatchOperation(.remove, "/tags/a"),
                 PatchOperation(.replace, "/pushVariables", ["a": "1"]), PatchOperation(.replace, "/userId"),
             ])
@@ -131,7 +133,7 @@ import Testing
             ("[1]", "installation.patch"), ("[", "installation.invalid"),
         ])
     func `an invalid patch is refused`(text: String, code: String) async {
-        let error = await refusal { try PatchOperation.list(body: Array(text.utf8)) }
+        let error = await refusal { try PatchJSON.operations(body: Array(text.utf8)) }
         #expect(error?.code == code && error?.status == 400)
     }
 }

@@ -9,13 +9,13 @@ import Testing
 final class AutomationBench: Sendable {
     let clock: VirtualClock
     let executor: ScriptedFlows
-    let store: any RunStore
+    let store: any AutomationStore
     let events: HubEvents
     let flows: FlowDispatcher
     private let lines: Lines
 
     init(
-        _ served: [ServedFlow] = [], store: (any RunStore)? = nil, executor: ScriptedFlows = ScriptedFlows(),
+        _ served: [ServedFlow] = [], store: (any AutomationStore)? = nil, executor: ScriptedFlows = ScriptedFlows(),
         now: Timestamp = HubBench.dawn, events: HubEvents = HubEvents(), limit: Int = 16, isBegun: Bool = true
     ) async throws {
         (clock, self.executor, self.events) = (VirtualClock(now: now), executor, events)

@@ -10,14 +10,16 @@ import Testing
     private static let flows = [
         ServedFlow(
             name: "again", script: "a.lua",
-            schedules: [try? ScheduleRule(name: "again", flow: "again", cron: CronSchedule("*/10 * * * *"), missed: .all)].compactMap {
-                $0
-            },
-            events: [.registrationCreated], overlap: .queue, guarantee: .atLeastOnce),
+            triggers: FlowTriggers(
+                schedules: [try? ScheduleRule(name: "again", flow: "again", cron: CronSchedule("*/10 * * * *"), missed: .all)].compactMap {
+                    $0
+                }, events: [.registrationCreated]), policy: RunPolicy(overlap: .queue, guarantee: .atLeastOnce)),
         ServedFlow(
             name: "once", script: "b.lua",
-            schedules: [try? ScheduleRule(name: "once", flow: "once", cron: CronSchedule("*/10 * * * *"), missed: .all)].compactMap { $0 },
-            events: [.registrationCreated], overlap: .queue, guarantee: .atMostOnce),
+            triggers: FlowTriggers(
+                schedules: [try? ScheduleRule(name: "once", flow: "once", cron: CronSchedule("*/10 * * * *"), missed: .all)].compactMap {
+                    $0
+                }, events: [.registrationCreated]), policy: RunPolicy(overlap: .queue, guarantee: .atMostOnce)),
     ]
     private static let end = HubBench.dawn + .seconds(1850)
 
@@ -83,7 +85,7 @@ import Testing
         let runs = try await next.runs()
         let place = "\(isWritten ? "after" : "before") write \(point)"
         for run in runs {
-            #expect(run.state.isFinal && run.endedAt != nil, "\(place): \(run.id)")
+            #expect(run.state.isFinal && run.lifecycle.endedAt != nil, "\(place): \(run.id)")
             let starts = executor.starts.count { $0.run == run.id }
             switch run.guarantee {
             case .atLeastOnce: #expect(starts >= 1 && run.state == .completed, "\(place): \(run.id) began \(starts) times, \(run.state)")
@@ -91,7 +93,7 @@ import Testing
             }
         }
         // Each acknowledged trigger and each due time has exactly one run.
-        let keys = runs.map { "\($0.flow) \($0.key ?? "")" }
+        let keys = runs.map { "\($0.flow) \($0.origin.key ?? "")" }
         #expect(Set(keys).count == keys.count, "\(place)")
         for key in answered where key.contains("request") { #expect(keys.contains(key), "\(place): \(key)") }
         for key in answered where key.contains("event") {
@@ -114,12 +116,12 @@ import Testing
 }
 
 /// A store whose process crashes at one of its writes: the write is stored or not, and the caller never learns which.
-private final class MortalStore: RunStore {
-    private let base: any RunStore
+private final class MortalStore: AutomationStore {
+    private let base: any AutomationStore
     private let state: Mutex<(left: Int, isDead: Bool)>
     private let isWritten: Bool
 
-    init(_ base: any RunStore, dyingAt point: Int, isWritten: Bool) {
+    init(_ base: any AutomationStore, dyingAt point: Int, isWritten: Bool) {
         (self.base, self.isWritten) = (base, isWritten)
         state = Mutex((point, false))
     }

@@ -8,7 +8,7 @@ import Testing
     @Test func `A run is stored with its arguments, steps, log and result`() async throws {
         let bench = try await AutomationBench([ServedFlow(name: "greet", script: "greet.lua", arguments: ["text": "Hi", "to": "nobody"])])
         let run = try await bench.ended(try await bench.start("greet", ["to": "Sports"]))
-        #expect(run.id == "r-1" && run.state == .completed && run.attempts == 1)
+        #expect(run.id == "r-1" && run.state == .completed && run.lifecycle.attempts == 1)
         #expect(run.arguments == ["text": "Hi", "to": "Sports"])
         #expect(run.version == "abc123" && run.trigger == .http(by: "key:ops"))
         #expect(run.report.steps.map(\.name) == ["send"] && run.report.log.map(\.text) == ["hello"])
@@ -54,7 +54,7 @@ import Testing
 
     @Test func `Runs of a flow wait in first-in, first-out order, and flows do not wait for each other`() async throws {
         let bench = try await AutomationBench([
-            ServedFlow(name: "slow", script: "slow.lua"), ServedFlow(name: "wide", script: "wide.lua", concurrency: 3),
+            ServedFlow(name: "slow", script: "slow.lua"), ServedFlow(name: "wide", script: "wide.lua", policy: RunPolicy(concurrency: 3)),
         ])
         bench.executor.hold("slow")
         bench.executor.hold("wide")
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func `The server runs at most its limit of runs at once`() async throws {
-        let bench = try await AutomationBench([ServedFlow(name: "a", script: "a.lua", concurrency: 9)], limit: 2)
+        let bench = try await AutomationBench([ServedFlow(name: "a", script: "a.lua", policy: RunPolicy(concurrency: 9))], limit: 2)
         bench.executor.hold("a")
         for _ in 1...5 { _ = try await bench.start("a") }
         try await until { bench.executor.starts.count == 2 }
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func `With overlap skip, a trigger during a run is skipped, and that is recorded`() async throws {
-        let bench = try await AutomationBench([ServedFlow(name: "a", script: "a.lua", overlap: .skip)])
+        let bench = try await AutomationBench([ServedFlow(name: "a", script: "a.lua", policy: RunPolicy(overlap: .skip))])
         bench.executor.hold("a")
         let first = try await bench.start("a")
         let error = await refusal { try await bench.start("a") }
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test func `With overlap replace, a new run cancels the current one and those that wait`() async throws {
-        let bench = try await AutomationBench([ServedFlow(name: "a", script: "a.lua", overlap: .replace)])
+        let bench = try await AutomationBench([ServedFlow(name: "a", script: "a.lua", policy: RunPolicy(overlap: .replace))])
         bench.executor.hold("a")
         _ = try await bench.start("a")
         try await until { bench.executor.starts.count == 1 }
@@ -149,7 +149,7 @@ import Testing
 
     @Test func `Secret arguments from the settings are stored with no run and never shown`() async throws {
         var flow = ServedFlow(name: "a", script: "a.lua", arguments: ["pin": "UNSPEAKABLE", "to": "x"])
-        flow.schedules = [ScheduleRule(name: "hourly", flow: "a", cron: try CronSchedule("0 * * * *"))]
+        flow.triggers.schedules = [ScheduleRule(name: "hourly", flow: "a", cron: try CronSchedule("0 * * * *"))]
         let executor = ScriptedFlows()
         executor.setSecrets(["pin"], of: "a")
         let bench = try await AutomationBench([flow], executor: executor)
@@ -166,7 +166,7 @@ import Testing
         let rule = ScheduleRule(name: "own", flow: "a", cron: try CronSchedule("0 * * * *"), arguments: ["pin": "UNSPEAKABLE"])
         let error = await refusal { try await bench.flows.add(rule) }
         #expect(error?.code == "schedule.secret" && error?.message.contains("UNSPEAKABLE") == false)
-        flow.schedules = [rule]
+        flow.triggers.schedules = [rule]
         try await bench.flows.configure([flow])
         #expect(await bench.flows.sortedSchedules.isEmpty)
         #expect(
@@ -182,14 +182,13 @@ import Testing
             try await bench.store.add(
                 [
                     RunRecord(
-                        flow: "a", script: "a.lua", trigger: trigger, key: nil, arguments: ["bad": 1, "id": "x"], guarantee: .atLeastOnce,
-                        queuedAt: HubBench.dawn)
+                        flow: "a", script: "a.lua", origin: RunOrigin(trigger, key: nil, arguments: ["bad": 1, "id": "x"]),
+                        guarantee: .atLeastOnce, lifecycle: RunLifecycle(queuedAt: HubBench.dawn))
                 ],
                 RunCause()
             ).first
         ).run
-        draft.state = .failed
-        draft.endedAt = HubBench.dawn
+        draft.lifecycle.end(.failed, at: HubBench.dawn)
         try await bench.store.update(draft)
         let again = try await bench.ended(try await bench.flows.rerun(draft.id, by: "owner"))
         #expect(again.state == .completed && again.arguments == ["id": "x"])
@@ -238,7 +237,8 @@ import Testing
 
     @Test func `On shutdown, at-least-once runs are queued again and the others are interrupted`() async throws {
         let flows = [
-            ServedFlow(name: "again", script: "a.lua", guarantee: .atLeastOnce), ServedFlow(name: "once", script: "b.lua"),
+            ServedFlow(name: "again", script: "a.lua", policy: RunPolicy(guarantee: .atLeastOnce)),
+            ServedFlow(name: "once", script: "b.lua"),
         ]
         let bench = try await AutomationBench(flows)
         for flow in flows {
@@ -257,7 +257,7 @@ import Testing
     }
 
     @Test func `A run that was in progress at every shutdown is not retried forever`() async throws {
-        let (store, flow) = (MemoryRunStore(), ServedFlow(name: "a", script: "a.lua", guarantee: .atLeastOnce))
+        let (store, flow) = (MemoryRunStore(), ServedFlow(name: "a", script: "a.lua", policy: RunPolicy(guarantee: .atLeastOnce)))
         for attempt in 1...5 {
             let bench = try await AutomationBench([flow], store: store, isBegun: false)
             bench.executor.hold("a")

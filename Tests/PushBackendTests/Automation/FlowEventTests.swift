@@ -7,7 +7,8 @@ import Testing
 
 @Suite struct FlowEventTests {
     private static let flow = ServedFlow(
-        name: "a", script: "a.lua", events: [.registrationCreated, .registrationDeleted, .notificationCompleted, .tokenExpired])
+        name: "a", script: "a.lua",
+        triggers: FlowTriggers(events: [.registrationCreated, .registrationDeleted, .notificationCompleted, .tokenExpired]))
 
     /// A hub that stores its events in the store of the flows.
     private func hub(_ store: MemoryStorage, _ events: HubEvents, _ connector: ScriptedConnector, _ clock: VirtualClock) async throws
@@ -80,7 +81,7 @@ import Testing
         #expect(bench.executor.starts.map(\.flow) == ["b"])
         // Events caused by that run of b do not start a either.
         let run = try #require(try await bench.runs().first)
-        #expect(run.origin == [Self.flow.origin])
+        #expect(run.origin.causes == [Self.flow.origin])
     }
 
     @Test func `While the queue of a flow is full, events wait and none is lost`() async throws {

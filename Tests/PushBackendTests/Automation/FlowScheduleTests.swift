@@ -10,8 +10,9 @@ import Testing
     ) throws -> ServedFlow {
         ServedFlow(
             name: "a", script: "a.lua",
-            schedules: [ScheduleRule(name: "hourly", flow: "a", cron: try CronSchedule(cron), missed: missed, arguments: arguments)],
-            overlap: overlap)
+            triggers: FlowTriggers(schedules: [
+                ScheduleRule(name: "hourly", flow: "a", cron: try CronSchedule(cron), missed: missed, arguments: arguments)
+            ]), policy: RunPolicy(overlap: overlap))
     }
 
     private func moments(_ bench: AutomationBench) async throws -> [String] {
@@ -114,7 +115,7 @@ import Testing
 
     @Test func `Schedules can be added, paused, resumed and removed, and that survives a restart`() async throws {
         let store = MemoryRunStore()
-        let flow = ServedFlow(name: "a", script: "a.lua", concurrency: 9)
+        let flow = ServedFlow(name: "a", script: "a.lua", policy: RunPolicy(concurrency: 9))
         let bench = try await AutomationBench([flow], store: store)
         let cron = try CronSchedule("0 * * * *")
         for name in ["one", "two", "three"] {

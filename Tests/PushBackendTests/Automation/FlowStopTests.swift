@@ -52,7 +52,7 @@ import Testing
     private struct Bench {
         let clock = VirtualClock(now: HubBench.dawn)
         let executor = DeafFlows()
-        let store: any RunStore = MemoryRunStore()
+        let store: any AutomationStore = MemoryRunStore()
         let flows: FlowDispatcher
 
         init(_ served: [ServedFlow]) async throws {
@@ -64,7 +64,8 @@ import Testing
 
     @Test func `runs that do not end when the server stops are stored as interrupted or queued again`() async throws {
         let bench = try await Bench([
-            ServedFlow(name: "again", script: "a.lua", guarantee: .atLeastOnce), ServedFlow(name: "once", script: "b.lua"),
+            ServedFlow(name: "again", script: "a.lua", policy: RunPolicy(guarantee: .atLeastOnce)),
+            ServedFlow(name: "once", script: "b.lua"),
         ])
         for flow in ["again", "once"] { _ = try await bench.flows.start(RunRequest(flow: flow, trigger: .http(by: "key:ops"))) }
         try await until { bench.executor.started == 2 }

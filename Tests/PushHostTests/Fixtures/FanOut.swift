@@ -74,7 +74,8 @@ final class FanOut: Sendable {
                 for number in first..<min(first + 5_000, devices) {
                     let registration = Registration(
                         id: RegistrationID(random: random), etag: 1, expiration: .distantFuture, updatedAt: now,
-                        handle: try service.handle(random, port: port), tags: [try Tag("half:\(number % 2)")], template: template)
+                        description: RegistrationDescription(
+                            handle: try service.handle(random, port: port), tags: [try Tag("half:\(number % 2)")], template: template))
                     change.puts.append(RegistrationRow(place: UInt32(index * devices + number), registration: registration))
                 }
                 try await store.commit(change)

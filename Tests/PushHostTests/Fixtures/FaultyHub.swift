@@ -46,12 +46,16 @@ struct FaultyHub: ForwardingHub {
     func outcome(of id: String) async throws(PushError) -> NotificationOutcome {
         answering(try await base.outcome(of: id))
     }
+
+    func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome { try await base.send(planned) }
+
+    func cancel(notification id: String) async throws(PushError) { try await base.cancel(notification: id) }
 }
 
 /// A backend that does not protect secure payloads.
 struct FaultyBackend: BackendGateway {
     var inner: any BackendGateway
-    var hub: any HubGateway
+    var hub: any NotificationSender
     /// Also sends the payload itself in a push.
     var leaks = false
     /// Lets any user read any payload.

@@ -48,9 +48,9 @@ final class LabBench: Sendable {
         let data = try DataFolder(path: settings.data)
         lab = try await Lab.starting(port: 0, folder: data.file("lab"), key: Self.key)
         settings.simulators = lab.address
-        server = try await RunningServer.opening(settings, folder: data, lab: lab, log: log, metrics: PrometheusRegistry())
+        server = try await RunningServer.opening(settings, HostProgram(), folder: data, lab: lab, log: log, metrics: PrometheusRegistry())
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
-        let application = try server.application(port: 0, tls: nil) { port.yield($0) }
+        let application = try server.listeners.application(port: 0, tls: nil) { port.yield($0) }
         let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: [.init(service: application)], logger: log))
         self.group = group
         running = Task { try? await group.run() }
@@ -116,9 +116,9 @@ final class LabBench: Sendable {
             securePayloads: try SecurePayloadService(
                 environment: environment, store: MemorySecurePayloadStore(), key: SymmetricKey(size: .bits256)))
         return FlowWorld(
-            target: FlowWorld.Target(name: "lab", isSimulated: true, outlivesRuns: true), hub: hub, backend: backend, lab: session.lab,
-            wire: session.wire,
-            clock: session.clock, secrets: TestSecrets(), zones: SystemTimeZones.shared, faults: session.faults)
+            target: FlowWorld.Target(name: "lab", isSimulated: true, outlivesRuns: true), module: BindingRegistry.standard, hub: hub,
+            backend: backend, simulation: FlowWorld.Simulation(lab: session.lab, wire: session.wire, faults: session.faults),
+            clock: session.clock, secrets: TestSecrets(), zones: SystemTimeZones.shared)
     }
 
     /// Runs a script as a remote client of the server.

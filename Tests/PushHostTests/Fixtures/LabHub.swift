@@ -103,4 +103,10 @@ struct LabHub: HubGateway {
             }
         }
     }
+
+    func plan(_ request: PlanRequest) async throws(PushError) -> PlanReport { throw PushError.plansUnsupported }
+
+    func plan(_ id: String) async throws(PushError) -> PlanReport { throw PushError.plansUnsupported }
+
+    func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome { throw PushError.plansUnsupported }
 }

@@ -34,7 +34,8 @@ final class PluginFolderBench: Sendable {
         let messages = Messages()
         let thread = LuaThread(name: "world")
         defer { thread.stop() }
-        var world = try EmbeddedWorld(seed: 1, thread: thread, secrets: ProjectSecrets(demoFolder: nil)).world
+        var world = try EmbeddedWorld(seed: 1, thread: thread, module: BindingRegistry.standard, secrets: ProjectSecrets(demoFolder: nil))
+            .world
         world.plugins = nil
         world.clock = clock
         let log: @Sendable (PluginMessage) -> Void = { message in
@@ -42,13 +43,15 @@ final class PluginFolderBench: Sendable {
         }
         host = PluginHost(
             services: PluginServices(
-                world: world, keyValues: MemoryKeyValueSpaces(), http: NoOutboundHTTP(), deadlines: SystemClock(), log: log,
+                world: world, keyValues: MemoryKeyValueSpaces(), http: NoOutboundHTTP(), deadlines: SystemClock(),
+                events: PluginEvents(log: log),
                 start: { work in Task { await work() } }))
         versions = PluginVersions(path: folder.url.appending(path: "data/plugins").path)
         // Messages show the path as given.
         supervisor = PluginSupervisor(
             folder: PluginFolder(path: folder.url.appending(path: "plugins").path, shown: "plugins"), versions: versions, host: host,
-            clock: clock, log: log, runSpecs: runSpecs ?? { try await PluginSpecCheck(source: $0).run() })
+            natives: [], clock: clock, log: log,
+            runSpecs: runSpecs ?? { try await PluginSpecCheck(source: $0, module: BindingRegistry.standard).run() })
         self.folder = folder
         self.messages = messages
     }

@@ -19,7 +19,7 @@ final class Prompt: Sendable {
 
     init(limits: LuaLimits = LuaLimits()) async throws {
         let (heard, thread) = (Heard(), LuaThread(name: "prompt"))
-        let world = try EmbeddedWorld(seed: 1, thread: thread, secrets: TestSecrets())
+        let world = try EmbeddedWorld(seed: 1, thread: thread, module: BindingRegistry.standard, secrets: TestSecrets())
         flow = try await InteractiveFlow(
             runner: FlowRunner(world: world.world, thread: thread, limits: limits, seed: 1),
             events: { event in

@@ -82,7 +82,7 @@ struct Rehearsal: Sendable {
     var everything: String {
         events.map { event in
             guard case .crossed(let exchange) = event else { return "\(event)" }
-            let bodies = [exchange.requestBody, exchange.responseBody].map { String(decoding: $0, as: UTF8.self) }
+            let bodies = [exchange.request.body, exchange.response.body].map { String(decoding: $0, as: UTF8.self) }
             return "\(exchange) \(bodies)"
         }.joined(separator: "\n") + "\(report)"
     }
@@ -111,7 +111,8 @@ func rehearse(
     let thread = LuaThread(name: "rehearsal")
     defer { thread.stop() }
     let take: @Sendable (FlowEvent) -> Void = { event in events.withLock { $0.append(event) } }
-    let world = try EmbeddedWorld(seed: seed, thread: thread, secrets: TestSecrets(), wire: wire, trace: take)
+    let world = try EmbeddedWorld(
+        seed: seed, thread: thread, module: BindingRegistry.standard, secrets: TestSecrets(), wire: wire, trace: take)
     try await prepare(world.world)
     let report = await FlowRunner(world: world.world, thread: thread, limits: limits, seed: seed, scripts: TestScripts(texts: scripts)).run(
         FlowScript(name: "flow.lua", source: Array(source.utf8), version: "abc123"), run: "r-0007",

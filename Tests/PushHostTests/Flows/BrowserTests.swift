@@ -53,7 +53,7 @@ import Testing
         #expect(run.result == #"["rosebud",true,true,123,true]"#)
         let wire = run.events.compactMap { if case .crossed(let exchange) = $0 { exchange } else { nil } }
         #expect(wire.count == 1)
-        for exchange in wire { #expect(!exchange.requestBody.contains(Array("rosebud".utf8))) }
+        for exchange in wire { #expect(!exchange.request.body.contains(Array("rosebud".utf8))) }
         #expect(run.shown == ["laptop: From the app\nrosebud"])
     }
 

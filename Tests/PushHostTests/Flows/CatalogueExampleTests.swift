@@ -51,7 +51,7 @@ import Testing
         if let error = cured.error { Issue.record("\(error)") }
         #expect(cured.hasPassed)
         #expect(!cured.warnings.contains { $0.code == code })
-        let checker = FlowChecker()
+        let checker = FlowChecker(.standard)
         func codes(_ script: String) -> [String] {
             checker.findings(in: Array(Self.whole(script).utf8), name: "example.lua").map(\.code)
         }

@@ -40,7 +40,7 @@ import Testing
             + "local s = push.login { username = 'alice', password = push.secret 'demo_password' } local p = push.device { name = 'a-1' }\n"
         let run = try await rehearse(line, opening: opening)
         let error = try #require(run.error, "the script raised nothing")
-        let finding = try #require(FlowChecker().findings(in: Array(run.source.utf8), name: "flow.lua").first, "nothing was found")
+        let finding = try #require(FlowChecker(.standard).findings(in: Array(run.source.utf8), name: "flow.lua").first, "nothing was found")
         #expect(finding.code == error.code)
         #expect(finding.message == error.message)
         #expect(finding.hint == error.hint || error.code == "sandbox.absent" || error.hint == nil)
@@ -62,7 +62,7 @@ import Testing
                 """)
         for name in names.split(whereSeparator: { $0 == " " || $0 == "\"" }) where name != "_G" {
             let script = "local push = require 'push' print(\(name))"
-            let found = FlowChecker().findings(in: Array(script.utf8), name: "flow.lua").map(\.code)
+            let found = FlowChecker(.standard).findings(in: Array(script.utf8), name: "flow.lua").map(\.code)
             let isAbsent = ["dofile", "loadfile", "string.dump"].contains(name)
             #expect(found == (isAbsent ? ["sandbox.absent"] : []), "\(name)")
         }

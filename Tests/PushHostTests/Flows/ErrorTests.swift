@@ -242,7 +242,7 @@ import Testing
     @Test func `a cancelled script runs its cleanup and cannot prevent the cancellation`() async throws {
         let thread = LuaThread(name: "cancelled")
         defer { thread.stop() }
-        let world = try EmbeddedWorld(seed: 1, thread: thread, secrets: TestSecrets())
+        let world = try EmbeddedWorld(seed: 1, thread: thread, module: BindingRegistry.standard, secrets: TestSecrets())
         let runner = FlowRunner(world: world.world, thread: thread, limits: LuaLimits(), seed: 1)
         let source = """
             local push = require "push"

@@ -48,7 +48,7 @@ import Testing
     private static let words: [(Platform, String)] = services.flatMap { service in
         let thread = LuaThread(name: "words")
         defer { thread.stop() }
-        let world = try? EmbeddedWorld(seed: 1, thread: thread, secrets: TestSecrets()).world
+        let world = try? EmbeddedWorld(seed: 1, thread: thread, module: BindingRegistry.standard, secrets: TestSecrets()).world
         return (world?.faults?.reasons(of: service) ?? []).map { (service, $0) }
     }
 

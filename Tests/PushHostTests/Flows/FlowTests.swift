@@ -216,7 +216,7 @@ import Testing
     }
 
     @Test func `every name in the registry exists in the module`() async throws {
-        let names = BindingRegistry.all.map(\.name)
+        let names = BindingRegistry.standard.bindings.map(\.name)
         let fields = names.filter { !$0.contains(":") }.map { "local _ = \($0)" }
         let methods = names.compactMap { name -> String? in
             let parts = name.split(separator: ":")
@@ -237,7 +237,7 @@ import Testing
         func declaration(_ lua: String) async throws -> FlowDeclaration? {
             let thread = LuaThread(name: "help")
             defer { thread.stop() }
-            let world = try EmbeddedWorld(seed: 1, thread: thread, secrets: TestSecrets())
+            let world = try EmbeddedWorld(seed: 1, thread: thread, module: BindingRegistry.standard, secrets: TestSecrets())
             let runner = FlowRunner(world: world.world, thread: thread, limits: LuaLimits(), seed: 1)
             return try await runner.declaration(
                 of: FlowScript(name: "flow.lua", source: Array(lua.utf8), version: "abc123"))

@@ -112,7 +112,7 @@ import Testing
             local push = require "push"
             print(push.json.null, push.json.array {}, push.json.nul)
             """
-        let found = FlowChecker().findings(in: Array(script.utf8), name: "flow.lua")
+        let found = FlowChecker(.standard).findings(in: Array(script.utf8), name: "flow.lua")
         #expect(found.map(\.code) == ["script.unknown_name"])
         #expect(found.first?.message.contains("did you mean \"null\"?") == true)
     }

@@ -30,11 +30,9 @@ import Testing
         let thread = LuaThread(name: "real phones")
         defer { thread.stop() }
         let steps = Mutex<[FlowStep]>([])
-        var world = try EmbeddedWorld(seed: 1, thread: thread, secrets: secrets).world
+        var world = try EmbeddedWorld(seed: 1, thread: thread, module: BindingRegistry.standard, secrets: secrets).world
         world.target = FlowWorld.Target(name: "real", isSimulated: false)
-        world.lab = hasDevices ? world.lab.map { HandleLab(inner: $0) } : nil
-        world.wire = nil
-        world.faults = nil
+        world.simulation = FlowWorld.Simulation(lab: hasDevices ? world.lab.map { HandleLab(inner: $0) } : nil)
         let report = await FlowRunner(world: world, thread: thread, limits: LuaLimits(), seed: 1).run(
             script, run: "r-0001", parameters: FlowParameters(given: options),
             events: { event in
@@ -57,9 +55,9 @@ import Testing
         #expect(run.steps.count { $0.status == .skipped } > 0)
     }
 
-    @Test(arguments: BindingRegistry.all.filter { $0.needs != nil }.map(\.name))
+    @Test(arguments: BindingRegistry.standard.bindings.filter { $0.conditions.needs != nil }.map(\.name))
     func `a binding that needs simulation fails with target.unsupported`(name: String) async throws {
-        let binding = try #require(BindingRegistry.named(name))
+        let binding = try #require(BindingRegistry.standard.binding(named: name))
         // These functions need no phone: they work on names.
         let isOfAll = ["push.devices", "push.find_device"].contains(name)
         let opening = "local push = require 'push' " + (isOfAll ? "" : "local phone = push.device { name = 'alice-1' } ")

@@ -165,7 +165,7 @@ import Testing
         ])
     func `a check reports an invalid fault without a run`(lua: String, code: String) {
         func codes(_ lua: String) -> [String] {
-            FlowChecker().findings(in: Array("local push = require 'push' \(lua)".utf8), name: "a.lua").map(\.code)
+            FlowChecker(.standard).findings(in: Array("local push = require 'push' \(lua)".utf8), name: "a.lua").map(\.code)
         }
         #expect(codes(lua) == [code])
         #expect(codes(lua.replacing("2 }", with: "0.2 }").replacing("1.5s", with: "1s")) == [])

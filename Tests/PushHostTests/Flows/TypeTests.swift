@@ -110,7 +110,7 @@ import Testing
             ])
         if let error = run.error { Issue.record("\(error)") }
         let seen = try #require(run.report.result)
-        for type in BindingRegistry.types where !type.fields.isEmpty && !Self.ofPlugins.contains(type.name) {
+        for type in BindingRegistry.standard.types where !type.fields.isEmpty && !Self.ofPlugins.contains(type.name) {
             let values = try #require(seen[type.name]?.array, "\(type.name) was not looked at")
             var found: Set<String> = []
             for value in values {
@@ -138,7 +138,7 @@ import Testing
         if text.hasSuffix("[]") || text.hasPrefix("table<") { return ["table"] }
         if text.contains("|") { return text.split(separator: "|").reduce(into: []) { $0.formUnion(kinds(of: String($1))) } }
         if text.hasPrefix("\"") { return ["string"] }
-        guard let type = BindingRegistry.type(named: text) else { return [text] }
+        guard let type = BindingRegistry.standard.type(named: text) else { return [text] }
         if type.name == "push.Simulator" { return ["userdata"] }
         return [type.values.isEmpty ? "table" : "string"]
     }
@@ -153,7 +153,7 @@ import Testing
                 """)
         #expect(text == #"["misuse","failure","NoTargetFound","fcm"]"#)
         for (type, word) in zip(["ErrorKind", "ErrorKind", "State", "Platform"], ["misuse", "failure", "NoTargetFound", "fcm"]) {
-            #expect(BindingRegistry.type(named: type)?.values.contains(word) == true)
+            #expect(BindingRegistry.standard.type(named: type)?.values.contains(word) == true)
         }
     }
 }

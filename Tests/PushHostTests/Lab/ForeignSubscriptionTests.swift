@@ -14,7 +14,7 @@ import Testing
         let key = P256.Signing.PrivateKey().publicKey.x963Representation
         let phones = bench.lab.simulators.phones
         let phone = phones.addPhone(
-            PhoneDescription(name: name, platform: .browser, app: "shop", applicationServerKey: isForeign ? Array(key) : nil))
+            PhoneDescription(name: name, platform: .browser, app: PhoneApp("shop", applicationServerKey: isForeign ? Array(key) : nil)))
         let handle = try DeviceHandle(platform: .browser, text: try #require(phones.pushHandle(of: phone)))
         let hub = try bench.hub
         _ = try await withTaskExecutorPreference(bench.lab.thread) {

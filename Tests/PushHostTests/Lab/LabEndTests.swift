@@ -1,8 +1,10 @@
+import Bindings
 import Foundation
 import GRDBSQLite
 import Logging
 import PushModel
 import RemoteHub
+import Support
 import Synchronization
 import Testing
 
@@ -11,6 +13,7 @@ import Testing
 @testable import PushLab
 @testable import PushRuntime
 @testable import PushServer
+@testable import WebAPI
 
 /// Sessions of a lab whose end fails or competes with requests.
 @Suite struct LabEndTests {
@@ -120,6 +123,42 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(5)))
+    func `a request that waits for events is answered at once when the server begins to stop`() async throws {
+        try await LabBench.with { bench in
+            // In this clock the limit of a waiting request never passes.
+            let system = VirtualClock(now: EmbeddedWorld.dawn)
+            let lab = LabInterface(sessions: try Self.sessions(bench, system))
+            let (session, _) = try lab.sessions.begin(hub: "hub", run: "a")
+            @Sendable func poll() async throws(PushError) -> LabRoutes.Answer {
+                try await lab.answer(
+                    LabRoutes.Call(
+                        method: "GET", path: [session.id, "events"], query: RequestQuery(parsing: "since=0&wait=1"), body: nil, base: ""))
+            }
+            async let waiting = poll()
+            try await until { lab.polls.count == 1 }
+            lab.polls.end()
+            let answer = try await waiting
+            #expect(answer.status == 200 && answer.json == ["events": [], "count": 0])
+            // A server that stops does not let further ones wait.
+            #expect(try await poll().json == answer.json)
+            try await lab.sessions.end(session)
+            #expect(lab.polls.count == 0)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `a server that begins to stop answers a client's waiting request`() async throws {
+        try await LabBench.with { bench in
+            let session = try await bench.session()
+            async let waiting = bench.call("GET", "\(session)/events?since=0&wait=1")
+            try await until { bench.server.labPolls?.count == 1 }
+            await bench.server.beginStop()
+            #expect(bench.server.labPolls?.count == 0)
+            #expect(try await waiting.json["count"]?.int == 0)
+        }
+    }
+
     @Test func `a hub name must not start with the paths of the lab`() async throws {
         try await LabBench.with { bench in
             for name in ["lab/sessions", "Lab/Sessions", "lab/SESSIONS/a"] {
@@ -143,7 +182,7 @@ import Testing
             let lines = LockedLines()
             let log = Logger(label: "test") { _ in ServerLog(style: style, clock: SystemClock(), write: lines.append) }
             let server = try await RunningServer.opening(
-                settings, folder: try DataFolder(path: settings.data), log: log, metrics: PrometheusRegistry())
+                settings, HostProgram(), folder: try DataFolder(path: settings.data), log: log, metrics: PrometheusRegistry())
             let size = await server.namespace.hub("hub")?.service.size().registrations
             await server.stop()
             return (try #require(size), lines.text)

@@ -1,3 +1,4 @@
+import Bindings
 import Foundation
 import Logging
 import PushModel
@@ -283,7 +284,7 @@ import Testing
         settings.data = folder.url.appending(path: "data").path
         let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let server = try await RunningServer.opening(
-            settings, folder: try DataFolder(path: settings.data), log: log, metrics: PrometheusRegistry())
+            settings, HostProgram(), folder: try DataFolder(path: settings.data), log: log, metrics: PrometheusRegistry())
         _ = try await server.namespace.hub("hub")?.service.createRegistration(RegistrationDescription(handle: handle, tags: []))
         await server.stop()
         return (before, ended)

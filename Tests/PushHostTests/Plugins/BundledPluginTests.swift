@@ -87,7 +87,9 @@ import Testing
             let runner = SpecRunner(
                 limits: LuaLimits(memory: 256 << 20), seed: 1, scripts: Library(slip: slip),
                 world: { (thread, script) throws(PushError) in
-                    try EmbeddedWorld(seed: 1, thread: thread, secrets: try ProjectSecrets(demoFolder: script.folder)).world
+                    try EmbeddedWorld(
+                        seed: 1, thread: thread, module: BindingRegistry.standard, secrets: try ProjectSecrets(demoFolder: script.folder)
+                    ).world
                 })
             for (place, test) in try await runner.tests(of: script).enumerated() {
                 guard case .passed = try await runner.run(test, number: place + 1, of: script).report.verdict else { return test.fullName }
@@ -131,7 +133,7 @@ import Testing
     /// Runs a script with some of the plugins live, in this order.
     private func rehearse(beside plugins: [(name: String, config: JSON)], _ lua: String) async throws -> Rehearsal {
         try await PushHostTests.rehearse(lua) { world in
-            let host = try #require(world.plugins)
+            let host = try #require(world.plugins as? PluginHost)
             var loaded: [LoadedPlugin] = []
             for (name, config) in plugins {
                 let configuration = PluginConfiguration(values: config, file: "plugins/plugins.yaml")

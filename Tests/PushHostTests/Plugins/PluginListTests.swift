@@ -61,8 +61,8 @@ import Testing
     }
 
     @Test func `an edit changes only its own lines`() throws {
-        func changed(_ name: String, _ edits: PluginList.Edit...) throws -> String {
-            try PluginList.changed(Self.written, path: Self.path, name: name, edits)
+        func changed(_ name: String, _ edits: PluginListEditor.Edit...) throws -> String {
+            try PluginListEditor(path: Self.path).changed(Self.written, name: name, edits)
         }
         #expect(try changed("greet", .enabled(true)) == Self.written.replacing("  enabled: false\n", with: ""))
         #expect(
@@ -77,15 +77,15 @@ import Testing
             try changed("quiet-hours", .grants([.hubRead, .kv]))
                 == Self.written.replacing("  grants: [hub.read]   # no more\n", with: "  grants: [hub.read, kv]\n"))
         #expect(try changed("new", .enabled(true), .grants([.kv])) == Self.written + "- name: new\n  grants: [kv]\n")
-        #expect(try PluginList.changed("", path: Self.path, name: "new", [.enabled(true)]) == "- name: new\n")
+        #expect(try PluginListEditor(path: Self.path).changed("", name: "new", [.enabled(true)]) == "- name: new\n")
         #expect(
-            try PluginList.changed("- name: a", path: Self.path, name: "a", [.pin("abcdef")]) == "- name: a\n  version: \"abcdef\"")
+            try PluginListEditor(path: Self.path).changed("- name: a", name: "a", [.pin("abcdef")]) == "- name: a\n  version: \"abcdef\"")
     }
 
     @Test func `an entry in flow style is not edited`() throws {
         let flow = "[{ name: greet, enabled: false }]"
         let error = #expect(throws: PushError.self) {
-            try PluginList.changed(flow, path: Self.path, name: "greet", [.enabled(true)])
+            try PluginListEditor(path: Self.path).changed(flow, name: "greet", [.enabled(true)])
         }
         #expect(error?.message.contains("change it by hand") == true)
     }

@@ -167,9 +167,9 @@ import Testing
                 "init.lua": Array(Self.greet("one").utf8),
                 "greet_spec.lua": Array("local push = require 'push' push.test.describe('greet', function() \(test) end)".utf8),
             ])
-        try await PluginSpecCheck(source: source, longest: .zero, clock: bench.clock).run()
+        try await PluginSpecCheck(source: source, module: BindingRegistry.standard, longest: .zero, clock: bench.clock).run()
         let error = await #expect(throws: LuaError.self) {
-            try await PluginSpecCheck(source: source, longest: .seconds(-1), clock: bench.clock).run()
+            try await PluginSpecCheck(source: source, module: BindingRegistry.standard, longest: .seconds(-1), clock: bench.clock).run()
         }
         #expect(error?.code == "plugin.spec" && error?.message.contains("the specs take longer than") == true)
     }

@@ -70,7 +70,7 @@ import Testing
         await prompt.type("for name in pairs2 or next, string do string[name] = nil end for name in next, table do table[name] = nil end")
         await prompt.type("string, table, _ENV, push = nil")
         #expect(await prompt.type("{ 1, a = 'b' }") == "{ 1, a = \"b\" }")
-        #expect(await prompt.flow.completion(of: ["mat"])?.names == ["math"])
+        #expect(await LineCompleter(flow: prompt.flow, registry: .standard).completion(of: ["mat"])?.names == ["math"])
     }
 
     @Test func `an error names the typed line, in functions of earlier lines too`() async throws {

@@ -47,7 +47,9 @@ import Testing
         let prompt = try await Prompt()
         await prompt.type("phone = push.device { name = 'p' } mine = { alpha = 1, beta = { gamma = 2 } } text = 'x'")
         await prompt.type("task = push.spawn(function() end) broken = setmetatable({}, { __index = error, __pairs = error })")
-        func names(_ text: String) async -> [String]? { await prompt.flow.completion(of: [text])?.names }
+        func names(_ text: String) async -> [String]? {
+            await LineCompleter(flow: prompt.flow, registry: .standard).completion(of: [text])?.names
+        }
         #expect(await names("pus") == ["push"])
         #expect(await names("pho") == ["phone"])
         #expect(await names("whi") == ["while"])

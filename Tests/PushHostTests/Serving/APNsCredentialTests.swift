@@ -17,8 +17,8 @@ import Testing
     private let now = SystemClock().now
     private static let signingKey = P256.Signing.PrivateKey().pemRepresentation
 
-    private func credential(_ properties: [(String, String)]) -> PlatformCredential {
-        PlatformCredential(properties: properties.map { ($0.0, Secret($0.1)) })
+    private func credential(_ properties: [(String, String)]) -> StoredCredential {
+        StoredCredential(PlatformCredential(properties: properties.map { ($0.0, Secret($0.1)) }))
     }
 
     private func folder(_ files: SenderFiles) throws -> ScriptFolder {

@@ -33,17 +33,20 @@ import WebAPI
         let all = try await bench.get("/credentials")
         func text(_ service: String, _ name: String) throws -> JSON { try #require(all[service]?[name]) }
         return [
-            .apns: try PlatformCredential(
+            .apns: try CredentialRequest(
                 .apns,
-                request: [
+                [
                     "key": try text("apns", "private_key"), "keyId": try text("apns", "key_id"), "teamId": try text("apns", "team_id"),
                     "topic": try text("apns", "topic"),
-                ]),
-            .fcmV1: try PlatformCredential(.fcmV1, request: ["serviceAccount": try #require(all["fcm"])]),
-            .wns: try PlatformCredential(
-                .wns, request: ["packageSid": try text("wns", "package_sid"), "clientSecret": try text("wns", "client_secret")]),
-            .browser: try PlatformCredential(
-                .browser, request: ["subject": try text("browser", "subject"), "privateKey": try text("browser", "private_key")]),
+                ]
+            ).credential(),
+            .fcmV1: try CredentialRequest(.fcmV1, ["serviceAccount": try #require(all["fcm"])]).credential(),
+            .wns: try CredentialRequest(
+                .wns, ["packageSid": try text("wns", "package_sid"), "clientSecret": try text("wns", "client_secret")]
+            ).credential(),
+            .browser: try CredentialRequest(
+                .browser, ["subject": try text("browser", "subject"), "privateKey": try text("browser", "private_key")]
+            ).credential(),
         ]
     }
 
@@ -60,7 +63,7 @@ import WebAPI
 
     @Test func `Valid credentials pass on every platform, and no device receives anything`() async throws {
         try await Self.with { bench in
-            let checks = await Self.connectors(bench.transport).checks(of: Self.hub(try await Self.credentials(bench)))
+            let checks = await CredentialChecker(Self.connectors(bench.transport)).checks(of: Self.hub(try await Self.credentials(bench)))
             #expect(checks.map(\.isGood) == [true, true, true, true], "\(checks)")
             #expect(checks.map(\.credential.platform) == [.apns, .fcmV1, .wns, .browser])
             #expect(checks[0].finding == "it accepts the credential (BadDeviceToken for a made-up device)")
@@ -83,7 +86,7 @@ import WebAPI
             change(.fcmV1, "ProjectId", "another-project")
             change(.wns, "SecretKey", "UNSPEAKABLE")
             change(.browser, "VapidPublicKey", "AAAA")
-            let checks = await Self.connectors(bench.transport).checks(of: Self.hub(credentials))
+            let checks = await CredentialChecker(Self.connectors(bench.transport)).checks(of: Self.hub(credentials))
             #expect(checks.map(\.isGood) == [false, false, false, false], "\(checks)")
             #expect(
                 checks.map(\.finding) == [
@@ -98,8 +101,8 @@ import WebAPI
 
     @Test func `An unreachable push service says nothing about the credential`() async throws {
         let transport = HTTPClientTransport(route: WebAddress("http://127.0.0.1:\(try FreePort.any())"))
-        let own = try PlatformCredential(.wns, request: ["packageSid": "ms-app://s-1-15-2-1-2-3", "clientSecret": "s"])
-        let checks = await Self.connectors(transport).checks(of: Self.hub([.wns: own]))
+        let own = try CredentialRequest(.wns, ["packageSid": "ms-app://s-1-15-2-1-2-3", "clientSecret": "s"]).credential()
+        let checks = await CredentialChecker(Self.connectors(transport)).checks(of: Self.hub([.wns: own]))
         #expect(checks.map(\.isGood) == [false])
         #expect(checks.first?.finding == "it did not check the credential: Unreachable", "\(checks)")
         await transport.shutdown()

@@ -51,14 +51,18 @@ import Testing
             """)
         #expect(found.map(\.name) == ["news", "many", "backend"])
         let news = found[0]
-        #expect(news.access == .account && news.hub == "other" && news.events == [.registrationCreated, .tokenExpired])
+        #expect(news.triggers.access == .account && news.hub == "other" && news.triggers.events == [.registrationCreated, .tokenExpired])
         #expect(news.arguments == ["text": "Good day", "count": 3, "deep": [1, true]])
-        #expect(news.concurrency == 4 && news.overlap == .replace && news.guarantee == .atLeastOnce && news.ceiling == 1000)
-        #expect(news.timeout == .seconds(90) && news.schedules.map(\.name) == ["news"])
-        #expect(news.schedules.first?.timeZone == "Europe/Lisbon" && news.schedules.first?.missed == .once)
-        #expect(found[1].schedules.map(\.name) == ["many-1", "evening"])
-        #expect(found[1].schedules.map(\.timeZone) == ["UTC", "Asia/Tokyo"] && found[1].schedules[1].arguments == ["text": "Bye"])
-        #expect(found[2].answersBackend && found[2].guarantee == .atMostOnce)
+        #expect(
+            news.policy.concurrency == 4 && news.policy.overlap == .replace && news.policy.guarantee == .atLeastOnce
+                && news.policy.ceiling == 1000)
+        #expect(news.policy.timeout == .seconds(90) && news.triggers.schedules.map(\.name) == ["news"])
+        #expect(news.triggers.schedules.first?.timeZone == "Europe/Lisbon" && news.triggers.schedules.first?.missed == .once)
+        #expect(found[1].triggers.schedules.map(\.name) == ["many-1", "evening"])
+        #expect(
+            found[1].triggers.schedules.map(\.timeZone) == ["UTC", "Asia/Tokyo"]
+                && found[1].triggers.schedules[1].arguments == ["text": "Bye"])
+        #expect(found[2].triggers.answersBackend && found[2].policy.guarantee == .atMostOnce)
     }
 
     @Test func `An empty list of flows is valid`() throws {
@@ -132,7 +136,7 @@ import Testing
 
     @Test func `A single schedule needs no list`() throws {
         let text = "flows: [{ name: a, script: a.lua, schedule: { cron: \"30 2 * * *\", time_zone: Europe/Berlin } }]"
-        let rules = try flows(text)[0].schedules
+        let rules = try flows(text)[0].triggers.schedules
         #expect(rules.map(\.name) == ["a"] && rules.first?.timeZone == "Europe/Berlin")
     }
 

@@ -32,7 +32,7 @@ import Testing
             let key = try P256.Signing.PrivateKey(pemRepresentation: #require(own["private_key"]?.string))
             let time = SimulatorClock(now: { clock.now.milliseconds })
             apns = APNsSimulator(
-                lab: PhoneLab(clock: time, random: random, adoptsHandles: true), clock: time, random: random,
+                lab: PhoneLab(clock: time, random: random, adoption: HandleAdoption()), clock: time, random: random,
                 settings: APNsSimulatorSettings(
                     teamID: teamID,
                     keys: [

@@ -85,8 +85,8 @@ import Testing
                     answering: { outcome in
                         var changed = outcome
                         for place in changed.devices.indices { changed.devices[place].outcome = .success }
-                        changed.counts = [:]
-                        changed.count(changed.devices)
+                        changed.tally.counts = [:]
+                        changed.tally.count(changed.devices)
                         return changed
                     })
             }),
@@ -227,7 +227,7 @@ import Testing
             limits: LuaLimits(memory: 256 << 20), seed: 1, scripts: ProjectScripts(),
             world: { (thread, script) throws(PushError) in
                 var world = try EmbeddedWorld(
-                    seed: 1, thread: thread, secrets: try ProjectSecrets(demoFolder: script.folder),
+                    seed: 1, thread: thread, module: BindingRegistry.standard, secrets: try ProjectSecrets(demoFolder: script.folder),
                     around: { hub, _ in fault?.hub(hub) ?? hub }
                 ).world
                 if let fault { world.backend = fault.backend(world.backend, world.hub) }

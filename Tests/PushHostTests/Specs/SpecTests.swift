@@ -223,7 +223,7 @@ import Testing
         let script = FlowScript(name: "a.lua", source: Array("while true do end".utf8), version: "000000")
         let thread = LuaThread(name: "declares")
         defer { thread.stop() }
-        let world = try EmbeddedWorld(seed: 1, thread: thread, secrets: TestSecrets())
+        let world = try EmbeddedWorld(seed: 1, thread: thread, module: BindingRegistry.standard, secrets: TestSecrets())
         let runner = FlowRunner(world: world.world, thread: thread, limits: LuaLimits(cpu: .seconds(5)), seed: 1)
         let tests = Task { _ = try await runner.tests(of: script) { _ in } }
         tests.cancel()
@@ -237,7 +237,7 @@ import Testing
         let script = FlowScript(
             name: "a.lua", source: Array("local push = require 'push' push.test.it('b', function() end)".utf8), version: "000000")
         let runner = SpecRunner(limits: LuaLimits(), seed: 1, scripts: NoScripts()) { (thread, _) throws(PushError) in
-            try EmbeddedWorld(seed: 1, thread: thread, secrets: TestSecrets()).world
+            try EmbeddedWorld(seed: 1, thread: thread, module: BindingRegistry.standard, secrets: TestSecrets()).world
         }
         for (name, number) in [("a", 1), ("b", 2)] {
             let error = await #expect(throws: PushError.self) { () async throws in

@@ -22,7 +22,7 @@ import Testing
             let (clock, random) = (SystemClock(), SimulatorRandom(bytes: SystemRandom().bytes))
             let time = SimulatorClock(now: { clock.now.milliseconds })
             let credentials = try SimulatorCredentials.generated(random)
-            server = SimulatorServer(port: 0, credentials: credentials, clock: time, random: random, adoptsHandles: true)
+            server = SimulatorServer(port: 0, credentials: credentials, clock: time, random: random, adoption: HandleAdoption())
             let identity = try #require(ServerIdentity(now: time))
             listener = try await server.listen(port: 0, threads: 1, identity: identity, serving: ServiceSelection([platform]))
             server.connections.change { $0.resetEvery = resetEvery }

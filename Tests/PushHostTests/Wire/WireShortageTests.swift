@@ -99,7 +99,7 @@ import Testing
         for lua in ["while true do end", "error 'mine'", "return 1"] {
             let thread = LuaThread(name: "failing")
             defer { thread.stop() }
-            var world = try EmbeddedWorld(seed: 1, thread: thread, secrets: TestSecrets()).world
+            var world = try EmbeddedWorld(seed: 1, thread: thread, module: BindingRegistry.standard, secrets: TestSecrets()).world
             let sockets = FailingSockets()
             world.connections = sockets
             let report = await FlowRunner(world: world, thread: thread, limits: LuaLimits(cpu: .seconds(60)), seed: 1).run(

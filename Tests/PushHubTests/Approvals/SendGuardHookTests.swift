@@ -94,7 +94,7 @@ import Testing
         #expect(error?.message.hasPrefix("a plugin has changed a-1 to a send to 30 devices, everyone, and 12 were approved") == true)
         #expect(try await sent() == 0)
         let waiting = try await sendGuard.approval("a-1")
-        #expect(waiting.state == .pending && waiting.decision == nil && waiting.reach.devices == 30 && waiting.audience == "everyone")
+        #expect(waiting.state == .pending && waiting.decision == nil && waiting.reach.devices == 30 && waiting.scope.audience == "everyone")
         #expect(waiting.request?.audience == .everyone)
         #expect(
             await words().last
@@ -135,7 +135,7 @@ import Testing
         #expect(await refusal { try await accept(.alert(to: "all")) }?.details["devices"] == 12)
         widen()
         let done = try await sendGuard.approve("a-1", by: .owner, hubs)
-        #expect(done.state == .sent && done.reach.devices == 14 && done.audience == "everyone")
+        #expect(done.state == .sent && done.reach.devices == 14 && done.scope.audience == "everyone")
         let id = try #require(done.notificationID)
         await bench.settle()
         #expect(try await hub.outcome(of: id).sent == 14)

@@ -64,7 +64,7 @@ private struct FullTrail: AuditTrail {
         #expect(error?.details == ["approval": "a-1", "devices": 12, "ceiling": 10])
         #expect(try await sent() == 0)
         let waiting = try await sendGuard.approval("a-1")
-        #expect(waiting.state == .pending && waiting.audience == "tags all" && waiting.reach.platforms == [.apns: 12])
+        #expect(waiting.state == .pending && waiting.scope.audience == "tags all" && waiting.reach.platforms == [.apns: 12])
         #expect(waiting.expiresAt == HubBench.dawn + .seconds(86_400))
 
         let own = await refusal { try await sendGuard.approve("a-1", by: Self.ops, hubs) }
@@ -338,6 +338,17 @@ private struct FullTrail: AuditTrail {
         let few = try await flow.send(
             NotificationRequest(audience: .device(.phone(1)), content: .native(AlertPayloads.system(title: nil, text: "x"))))
         #expect(few.sent == 1)
+    }
+
+    @Test func `A send that returns before delivery needs approval, however it is made`() async throws {
+        try await register(1...12)
+        let accepting = AcceptingHub(hub, sendGuard.admission(SendGuard.Sender(.flow("nightly"), ceiling: 3, hub: Self.place)))
+        let request = try NotificationRequest.alert(to: "all")
+        let plan = try #require(try await accepting.plan(PlanRequest(audience: request.audience, content: request.content)).id)
+        #expect(await refusal { try await accepting.send(request) }?.code == "approval.required")
+        #expect(await refusal { try await accepting.schedule(request, at: HubBench.dawn + .seconds(60)) }?.code == "approval.required")
+        #expect(await refusal { try await accepting.send(PlannedSend(PlanBinding(plan))) }?.code == "approval.required")
+        #expect(try await sent() == 0)
     }
 
     @Test func `The principal that started a flow cannot approve its sends`() async throws {

@@ -28,8 +28,8 @@ import Testing
     private func hub(concurrentNotifications: Int = 4, devicesPerBatch: Int = 500) async throws -> NotificationHub {
         try await bench.reopened(
             HubSettings(
-                concurrentNotifications: concurrentNotifications, isConcurrent: true, devicesPerBatch: devicesPerBatch,
-                retryWindow: .seconds(1200)))
+                limits: HubSettings.Limits(concurrentNotifications: concurrentNotifications),
+                dispatch: HubSettings.Dispatch(isConcurrent: true, devicesPerBatch: devicesPerBatch, retryWindow: .seconds(1200))))
     }
 
     /// The batches for a push service. A batch has devices of one service only.
@@ -135,7 +135,7 @@ import Testing
         let id = try await hub.accept(.alert()).outcome.id
         // Time passes only while the notification is deferred, not during a request.
         while try await !hub.outcome(of: id).state.isFinal {
-            let isIdle = await hub.deliveries.isEmpty
+            let isIdle = await hub.deliveryCount == 0
             if !isIdle || !bench.clock.advanceToNextDeadline() { await Task.yield() }
         }
         func seconds(_ origin: String) -> [Int64] {

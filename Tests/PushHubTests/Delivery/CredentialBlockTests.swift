@@ -31,7 +31,8 @@ import Testing
     @Test(arguments: [false, true])
     func `after the first batch one device is tried at a time, and all are reached once the block ends`(isConcurrent: Bool) async throws {
         let bench = try await bench()
-        let hub = try await bench.reopened(HubSettings(isConcurrent: isConcurrent, devicesPerBatch: 10, batchesInFlight: 1))
+        let hub = try await bench.reopened(
+            HubSettings(dispatch: HubSettings.Dispatch(isConcurrent: isConcurrent, devicesPerBatch: 10, batchesInFlight: 1)))
         let outcome = try await bench.passingTime { try await hub.send(.alert("Hello")) }
         #expect(outcome.counts == [.apns: [.success: Self.devices]])
         // Probes after 5, 10, 20 and 40 seconds.
@@ -40,7 +41,8 @@ import Testing
 
     @Test func `more notifications cause few more requests, and the hub reports the block`() async throws {
         let bench = try await bench()
-        let hub = try await bench.reopened(HubSettings(isConcurrent: true, devicesPerBatch: 10, batchesInFlight: 1))
+        let hub = try await bench.reopened(
+            HubSettings(dispatch: HubSettings.Dispatch(isConcurrent: true, devicesPerBatch: 10, batchesInFlight: 1)))
         _ = try await hub.accept(.alert("First"))
         try await until { await !hub.troubles().isEmpty }
         let block = CredentialBlock(reason: "TooManyProviderTokenUpdates", explanation: "too many tokens")

@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test("A hub may have too many tags to look for the nearest") func tooMany() async throws {
-        let hub = try await bench.reopened(HubSettings(comparableTags: 2))
+        let hub = try await bench.reopened(HubSettings(limits: HubSettings.Limits(comparableTags: 2)))
         for (number, tag) in ["Sports", "Weather", "Technology"].enumerated() {
             _ = try await hub.createRegistration(RegistrationDescription(handle: .phone(number), tags: [try Tag(tag)]))
             let near = try await hub.send(.alert(to: "Sprots")).nearMisses

@@ -22,7 +22,8 @@ import Testing
         async throws
     {
         let bench = try await bench()
-        let hub = try await bench.reopened(HubSettings(isConcurrent: isConcurrent, retryWindow: .seconds(60)))
+        let hub = try await bench.reopened(
+            HubSettings(dispatch: HubSettings.Dispatch(isConcurrent: isConcurrent, retryWindow: .seconds(60))))
         let outcome = try await bench.passingTime {
             try await hub.send(.alert("Hello"))
         }
@@ -36,7 +37,7 @@ import Testing
 
     @Test func `a notification that expired while the circuit was open is not sent`() async throws {
         let bench = try await bench()
-        let hub = try await bench.reopened(HubSettings(isConcurrent: true))
+        let hub = try await bench.reopened(HubSettings(dispatch: HubSettings.Dispatch(isConcurrent: true)))
         var request = try NotificationRequest.alert("Hello")
         request.options.expiration = HubBench.dawn + .seconds(10)
         bench.connector.during { [clock = bench.clock, connector = bench.connector] batch in
@@ -52,7 +53,8 @@ import Testing
     @Test func `a device without an attempt waits no longer than others for a service that does not answer`() async throws {
         let bench = try await bench()
         let hub = try await bench.reopened(
-            HubSettings(isConcurrent: true, devicesPerBatch: 25, batchesInFlight: 1, retryWindow: .seconds(60)))
+            HubSettings(
+                dispatch: HubSettings.Dispatch(isConcurrent: true, devicesPerBatch: 25, batchesInFlight: 1, retryWindow: .seconds(60))))
         let outcome = try await bench.passingTime { try await hub.send(.alert("Hello")) }
         #expect(outcome.counts == [.apns: [.pnsUnavailable: Self.devices]])
         #expect(outcome.devices.contains { $0.reason == "Overdue" })

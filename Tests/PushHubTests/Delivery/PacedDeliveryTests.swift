@@ -120,7 +120,8 @@ import Testing
             try await bench.register(.phone(number))
             bench.connector.script(.phone(number), .transient(.busy, retryAfter: nil))
         }
-        let hub = try await bench.reopened(HubSettings(isConcurrent: isConcurrent, retryWindow: .seconds(60)))
+        let hub = try await bench.reopened(
+            HubSettings(dispatch: HubSettings.Dispatch(isConcurrent: isConcurrent, retryWindow: .seconds(60))))
         let first = try await bench.passingTime { try await hub.send(.alert()) }
         #expect(first.counts == [.apns: [.pnsUnavailable: 30]])
         _ = try await hub.createRegistration(RegistrationDescription(handle: .gcm(token: "t")))

@@ -31,7 +31,7 @@ import Testing
         var twins: [Registration] = []
         for _ in 0...1 { twins.append(try await bench.register(.phone(1), tags: ["a"])) }
         for number in 2...3 { try await bench.register(.phone(number), tags: ["a"]) }
-        let hub = try await bench.reopened(HubSettings(devicesPerStep: 1))
+        let hub = try await bench.reopened(HubSettings(dispatch: HubSettings.Dispatch(devicesPerStep: 1)))
         let stopping = Mutex<Task<Void, Never>?>(nil)
         during(2) { [twins] in
             try? await hub.deleteRegistration(twins[leaver].id, ifMatch: nil)
@@ -57,7 +57,8 @@ import Testing
         var twins: [Registration] = []
         for _ in 0...2 { twins.append(try await bench.register(.phone(2), tags: ["a"])) }
         try await bench.register(.phone(3), tags: ["a"])
-        let hub = try await bench.reopened(HubSettings(isConcurrent: isConcurrent, batchesInFlight: 1, devicesPerStep: 1))
+        let hub = try await bench.reopened(
+            HubSettings(dispatch: HubSettings.Dispatch(isConcurrent: isConcurrent, batchesInFlight: 1, devicesPerStep: 1)))
         during(1) { [twins] in
             for twin in twins.prefix(leavers) { try? await hub.deleteRegistration(twin.id, ifMatch: nil) }
         }
@@ -91,7 +92,8 @@ import Testing
         try await bench.register(.phone(1), tags: ["a"])
         var twins: [Registration] = []
         for _ in 0...2 { twins.append(try await bench.register(.phone(2), tags: ["a"])) }
-        let hub = try await bench.reopened(HubSettings(isConcurrent: isConcurrent, batchesInFlight: 1, devicesPerStep: 1))
+        let hub = try await bench.reopened(
+            HubSettings(dispatch: HubSettings.Dispatch(isConcurrent: isConcurrent, batchesInFlight: 1, devicesPerStep: 1)))
         during(1) { [twins] in
             _ = try? await hub.putRegistration(
                 twins[mover].id, RegistrationDescription(handle: .phone(3), tags: twins[mover].tags), ifMatch: nil)
@@ -107,7 +109,7 @@ import Testing
         try await bench.register(.phone(1), tags: ["a"])
         var twins: [Registration] = []
         for _ in 0...2 { twins.append(try await bench.register(.phone(2), tags: ["a"])) }
-        let hub = try await bench.reopened(HubSettings(batchesInFlight: 1, devicesPerStep: 1))
+        let hub = try await bench.reopened(HubSettings(dispatch: HubSettings.Dispatch(batchesInFlight: 1, devicesPerStep: 1)))
         during(1) { [twins] in
             for twin in twins.dropFirst() {
                 _ = try? await hub.putRegistration(twin.id, RegistrationDescription(handle: .phone(3), tags: twin.tags), ifMatch: nil)
@@ -134,7 +136,7 @@ import Testing
     @Test func `A handle with many registrations gets one push, whichever comes first`() async throws {
         for _ in 1...40 { try await bench.register(.phone(1), tags: ["a"]) }
         for number in 2...4 { try await bench.register(.phone(number), tags: ["a"]) }
-        let hub = try await bench.reopened(HubSettings(devicesPerStep: 2))
+        let hub = try await bench.reopened(HubSettings(dispatch: HubSettings.Dispatch(devicesPerStep: 2)))
         let outcome = try await hub.send(.alert(to: "a"))
         #expect(reached.count == 4 && outcome.counts == [.apns: [.success: 4, .skipped: 39]])
         #expect(Set(outcome.devices.map(\.registrationID)).count == 43)
@@ -142,7 +144,7 @@ import Testing
 
     @Test func `A cancelled notification counts each registration once`() async throws {
         for phone in [1, 1, 2, 2, 3, 3] { try await bench.register(.phone(phone), tags: ["a"]) }
-        let hub = try await bench.reopened(HubSettings(isConcurrent: true))
+        let hub = try await bench.reopened(HubSettings(dispatch: HubSettings.Dispatch(isConcurrent: true)))
         var request = try NotificationRequest.alert(to: "a")
         request.pace = try Pace("1/m")
         let id = try await hub.accept(request).outcome.id

@@ -29,7 +29,7 @@ import Testing
     func `a device that a hook skips has that outcome, and is not sent to`(isConcurrent: Bool) async throws {
         try await phones(1...5) { $0 % 2 == 0 ? ["a", "quiet"] : ["a"] }
         try skip("quiet")
-        let hub = try await bench.reopened(HubSettings(isConcurrent: isConcurrent))
+        let hub = try await bench.reopened(HubSettings(dispatch: HubSettings.Dispatch(isConcurrent: isConcurrent)))
         let id = try await hub.accept(.alert(to: "a")).outcome.id
         await bench.settle()
         let outcome = try await hub.outcome(of: id)
@@ -211,7 +211,7 @@ import Testing
     @Test func `a skipped device is counted once, even after a restart`() async throws {
         try await phones(1...6) { $0 % 2 == 0 ? ["a", "quiet"] : ["a"] }
         try skip("quiet")
-        let hub = try await bench.reopened(HubSettings(devicesPerStep: 1))
+        let hub = try await bench.reopened(HubSettings(dispatch: HubSettings.Dispatch(devicesPerStep: 1)))
         bench.connector.during { [bench] batch in
             if batch.handles == [.phone(3)] { bench.store.refuse([.record]) }
         }
@@ -238,7 +238,7 @@ import Testing
             _ = await group.rule([DeliveryRuling(devices: .all, fate: .skip, reason: "late")])
             for await _ in gate {}
         }
-        let hub = try await bench.reopened(HubSettings(isConcurrent: true))
+        let hub = try await bench.reopened(HubSettings(dispatch: HubSettings.Dispatch(isConcurrent: true)))
         let id = try await hub.accept(.alert()).outcome.id
         try await until { !hooks.groups.isEmpty }
         try await hub.cancel(notification: id)

@@ -15,7 +15,9 @@ import Testing
     private var reached: [DeviceHandle] { bench.connector.batches.flatMap(\.handles) }
     private static let ten = HubBench.dawn + .seconds(3600)
 
-    private func hub() async throws -> NotificationHub { try await bench.reopened(HubSettings(isConcurrent: true)) }
+    private func hub() async throws -> NotificationHub {
+        try await bench.reopened(HubSettings(dispatch: HubSettings.Dispatch(isConcurrent: true)))
+    }
 
     /// Sends to phone 1 now, and to 2 and 3 at ten.
     private func registerThree() async throws {
@@ -290,7 +292,7 @@ import Testing
 
     @Test func `the slot is free while only deferred devices are left`() async throws {
         try await registerThree()
-        let hub = try await bench.reopened(HubSettings(concurrentNotifications: 1))
+        let hub = try await bench.reopened(HubSettings(limits: HubSettings.Limits(concurrentNotifications: 1)))
         let first = try await hub.accept(.alert("first", to: "ten")).outcome.id
         try await untilHeld()
         let second = try await hub.accept(.alert("second", to: "now")).outcome.id

@@ -18,7 +18,7 @@ import Testing
     private static let eleven = HubBench.dawn + .seconds(7200)
 
     private func hub(isConcurrent: Bool = true) async throws -> NotificationHub {
-        try await bench.reopened(HubSettings(isConcurrent: isConcurrent))
+        try await bench.reopened(HubSettings(dispatch: HubSettings.Dispatch(isConcurrent: isConcurrent)))
     }
 
     /// Sends to phone 1 now, to 2 and 3 at ten and to 4 at eleven. All have the tag `a`.

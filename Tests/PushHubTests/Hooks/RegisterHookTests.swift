@@ -34,7 +34,10 @@ import Testing
         let second = try await hub.putRegistration(first.id, try description(), ifMatch: 1)
         #expect(second.etag == 2 && second.tags == first.tags)
         #expect(hooks.registrations.map(\.isNew) == [true, false])
-        #expect(hooks.registrations.allSatisfy { $0.kind == .registration && $0.id == first.id.text && $0.platform == .apns })
+        #expect(
+            hooks.registrations.allSatisfy {
+                $0.subject.kind == .registration && $0.subject.id == first.id.text && $0.subject.platform == .apns
+            })
         #expect(hooks.registrations.map { $0.tags.map(\.text) } == [["a"], ["a"]])
     }
 
@@ -48,7 +51,8 @@ import Testing
         #expect(Set(try await hub.installation("pad").tags.map(\.text)) == ["a", "b", "extra"])
         #expect(hooks.registrations.map(\.isNew) == [true, false])
         #expect(hooks.registrations.map(\.templates) == [["news"], ["news"]])
-        #expect(hooks.registrations.allSatisfy { $0.kind == .installation && $0.id == "pad" && $0.userID == "alice" })
+        #expect(
+            hooks.registrations.allSatisfy { $0.subject.kind == .installation && $0.subject.id == "pad" && $0.subject.userID == "alice" })
     }
 
     @Test func `a registration that a hook rejects or makes invalid is not stored, and nothing changes`() async throws {

@@ -38,16 +38,16 @@ import Testing
         let (old, new) = (HubBench.dawn + .seconds(-60), HubBench.dawn + .seconds(3600))
         func row(_ place: UInt32, _ number: Int, _ expiration: Timestamp) throws -> (InstallationRow, RegistrationRow) {
             let written = expiration + .seconds(-50)
-            let installation = Installation(
-                id: "pad", handle: .phone(number), expiration: expiration, tags: [try Tag("a")], updatedAt: written)
+            var installation = Installation(id: "pad", handle: .phone(number), expiration: expiration, tags: [try Tag("a")])
+            installation.updatedAt = written
             let id = try #require(RegistrationID("\(number)-1-1"))
             return (
                 InstallationRow(place: place, installation: installation, expiration: expiration),
                 RegistrationRow(
                     place: place,
                     registration: Registration(
-                        id: id, etag: 1, expiration: expiration, updatedAt: written, handle: .phone(number), tags: [try Tag("a")],
-                        installationID: "pad"))
+                        id: id, etag: 1, expiration: expiration, updatedAt: written,
+                        description: RegistrationDescription(handle: .phone(number), tags: [try Tag("a")]), installationID: "pad"))
             )
         }
         // The older row comes after the newer one, so that reading in order would prefer it.

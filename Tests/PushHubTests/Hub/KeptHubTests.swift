@@ -165,7 +165,7 @@ import Testing
     @Test func `An accepted notification that was not delivered is delivered by the next process`() async throws {
         try await bench.register(.phone(1))
         // A process that crashes before it delivers anything.
-        let hub = try await bench.reopened(HubSettings(concurrentNotifications: 0))
+        let hub = try await bench.reopened(HubSettings(limits: HubSettings.Limits(concurrentNotifications: 0)))
         let waiting = try await hub.accept(.alert("now")).outcome.id
         let scheduled = try await hub.schedule(.alert("later"), at: HubBench.dawn + .seconds(60)).id
         #expect(bench.connector.batches.isEmpty)
@@ -188,13 +188,13 @@ import Testing
         // As if the process had crashed after two devices.
         var outcome = kept
         outcome.state = .processing
-        outcome.startedAt = HubBench.dawn
-        outcome.count(devices.prefix(2))
+        outcome.times.startedAt = HubBench.dawn
+        outcome.tally.count(devices.prefix(2))
         let store = BreakableStore(bench.store)
         let request = try await hub.notification(kept.id).request
         let half = StoredNotification(
             sequence: 2, request: request,
-            outcome: NotificationOutcome(id: "n-0002", state: .enqueued, tags: nil, enqueuedAt: HubBench.dawn))
+            outcome: NotificationOutcome(id: "n-0002", state: .enqueued, tags: nil, times: NotificationTimes(enqueuedAt: HubBench.dawn)))
         _ = try await store.accept(half)
         outcome.id = "n-0002"
         try await store.record(NotificationProgress(sequence: 2, outcome: outcome, devices: Array(devices.prefix(2))))

@@ -11,7 +11,7 @@ import Testing
     private static let foreign = Verdict.rejected(
         Rejection(
             status: 400, reason: "BadDeviceToken", explanation: "it may be of the other environment", outcome: .badChannel,
-            wrongEnvironment: Self.words))
+            handleFault: .wrongEnvironment(advice: Self.words)))
 
     init() throws { bench = try HubBench() }
 
@@ -99,7 +99,7 @@ import Testing
     @Test func `an open circuit is reported with the time of the next try`() async throws {
         try await register(30)
         script(0..<30, .transient(.busy, retryAfter: nil))
-        let hub = try await bench.reopened(HubSettings(isConcurrent: true))
+        let hub = try await bench.reopened(HubSettings(dispatch: HubSettings.Dispatch(isConcurrent: true)))
         _ = try await hub.accept(.alert())
         try await until { await !hub.troubles().isEmpty }
         #expect(await hub.troubles() == [DeliveryIssue(.apns, .openCircuit(origin: nil, nextTry: HubBench.dawn + .seconds(5)))])

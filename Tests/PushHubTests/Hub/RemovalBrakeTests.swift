@@ -10,7 +10,7 @@ import Testing
     init() throws { bench = try HubBench() }
 
     private func hub(_ share: Double = 0.2) async throws -> NotificationHub {
-        try await bench.reopened(HubSettings(maxRemovedShare: share))
+        try await bench.reopened(HubSettings(feedback: HubSettings.Feedback(maxRemovedShare: share)))
     }
 
     /// Registers this many phones with a tag, and makes the push service reject the tokens of the first ones.
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test func `a device that expires has no held removal any more`() async throws {
-        let hub = try await bench.reopened(HubSettings(registrationTTL: .seconds(3600), maxRemovedShare: 0))
+        let hub = try await bench.reopened(HubSettings(registrationTTL: .seconds(3600), feedback: HubSettings.Feedback(maxRemovedShare: 0)))
         for number in 1...1000 { _ = try await hub.createRegistration(RegistrationDescription(handle: .phone(number), tags: [])) }
         try script(1...1000, .rejected(.dead()))
         _ = try await hub.send(.alert())

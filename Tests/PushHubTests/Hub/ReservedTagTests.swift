@@ -108,7 +108,8 @@ import Testing
         }
         #expect(await refusal { try await bench.register(.phone(1)) }?.code == "tag.reserved")
         #expect(await refusal { try await hub.putInstallation(Installation(id: "pad", handle: .phone(1))) }?.code == "tag.reserved")
-        let draft = RegistrationDraft(hub: "hub", kind: .registration, id: "1-2-3", platform: .apns, tags: [tag], isNew: true)
+        let draft = RegistrationDraft(
+            hub: "hub", subject: RegistrationDraft.Subject(.registration, id: "1-2-3", platform: .apns), tags: [tag], isNew: true)
         #expect(await refusal { try draft.verified() }?.code == "tag.reserved")
         #expect(await hub.size().registrations == 0)
     }
@@ -141,8 +142,9 @@ import Testing
             return RegistrationRow(
                 place: place,
                 registration: Registration(
-                    id: id, etag: 1, expiration: .distantFuture, updatedAt: HubBench.dawn, handle: .phone(number),
-                    tags: try tags.map { try Tag($0) }, installationID: installation))
+                    id: id, etag: 1, expiration: .distantFuture, updatedAt: HubBench.dawn,
+                    description: RegistrationDescription(handle: .phone(number), tags: try tags.map { try Tag($0) }),
+                    installationID: installation))
         }
         let forged = try placed(100, 101, ["news", "$InstallationId:{victim-1}", "$UserId:{bob}"])
         let only = try placed(101, 102, ["$userid:{BOB}"])
@@ -183,7 +185,8 @@ import Testing
                 place: place,
                 registration: Registration(
                     id: try #require(RegistrationID("\(number)-2-3")), etag: 3, expiration: .distantFuture, updatedAt: HubBench.dawn,
-                    handle: .phone(number), tags: try tags.map { try Tag($0) }, installationID: installation))
+                    description: RegistrationDescription(handle: .phone(number), tags: try tags.map { try Tag($0) }),
+                    installationID: installation))
         }
         func installed(_ place: UInt32, _ id: String, _ user: String?, _ number: Int) -> InstallationRow {
             InstallationRow(
@@ -229,8 +232,8 @@ import Testing
         try await installVictim()
         let id = try #require(RegistrationID("1-2-3"))
         let forged = Registration(
-            id: id, etag: 1, expiration: .distantFuture, updatedAt: HubBench.dawn, handle: .phone(1),
-            tags: [try Tag("news"), try Tag("$UserId:{bob}")])
+            id: id, etag: 1, expiration: .distantFuture, updatedAt: HubBench.dawn,
+            description: RegistrationDescription(handle: .phone(1), tags: [try Tag("news"), try Tag("$UserId:{bob}")]))
         var change = RegistrationChange(puts: [RegistrationRow(place: 50, registration: forged)])
         try await bench.store.commit(change)
         change = RegistrationChange(

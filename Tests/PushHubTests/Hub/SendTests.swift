@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test("A hub that is told to accepts what a push service does not take, and counts it for each device") func large() async throws {
-        let hub = try await bench.reopened(HubSettings(refusesLargePayloads: false))
+        let hub = try await bench.reopened(HubSettings(acceptance: HubSettings.Acceptance(refusesLargePayloads: false)))
         let body = Array(#"{"a":"\#(String(repeating: "x", count: 4089))"}"#.utf8)
         let request = NotificationRequest(audience: .device(.phone(1)), content: .native([.apns: NativePayload(body: body)]))
         let accepted = try await hub.accept(request)

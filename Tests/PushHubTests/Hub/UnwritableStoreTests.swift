@@ -11,7 +11,7 @@ import Testing
 
     @Test func `A delivery keeps its slot until its end is stored`() async throws {
         try await bench.register(.phone(1))
-        let hub = try await bench.reopened(HubSettings(concurrentNotifications: 1))
+        let hub = try await bench.reopened(HubSettings(limits: HubSettings.Limits(concurrentNotifications: 1)))
         bench.store.refuse([.record])
         for text in ["1", "2", "3"] { _ = try await hub.accept(.alert(text)) }
         try await bench.untilSomebodySleeps()
@@ -25,7 +25,7 @@ import Testing
 
     @Test func `The next step starts only when the results of the previous one are stored`() async throws {
         for number in 1...6 { try await bench.register(.phone(number)) }
-        let hub = try await bench.reopened(HubSettings(devicesPerStep: 2))
+        let hub = try await bench.reopened(HubSettings(dispatch: HubSettings.Dispatch(devicesPerStep: 2)))
         bench.store.refuse([.record])
         let id = try await hub.accept(.alert()).outcome.id
         try await bench.untilSomebodySleeps()
@@ -71,7 +71,7 @@ import Testing
         (outcome.id, outcome.state) = ("n-0002", .processing)
         let request = try await bench.hub.notification(kept.id).request
         _ = try await bench.store.accept(StoredNotification(sequence: 2, request: request, outcome: outcome))
-        outcome.count(devices.prefix(2))
+        outcome.tally.count(devices.prefix(2))
         try await bench.store.record(NotificationProgress(sequence: 2, outcome: outcome, devices: Array(devices.prefix(2))))
         bench.store.refuse([.devices])
         let hub = try await bench.reopened()
@@ -87,7 +87,7 @@ import Testing
         try await bench.register(.phone(1))
         var test = try NotificationRequest.alert()
         test.isTest = true
-        let outcome = NotificationOutcome(id: "n-0001", state: .processing, tags: nil, enqueuedAt: HubBench.dawn)
+        let outcome = NotificationOutcome(id: "n-0001", state: .processing, tags: nil, times: NotificationTimes(enqueuedAt: HubBench.dawn))
         _ = try await bench.store.accept(StoredNotification(sequence: 1, request: test, outcome: outcome))
         bench.store.refuse([.record, .commit, .accept])
         let hub = try await bench.reopened()

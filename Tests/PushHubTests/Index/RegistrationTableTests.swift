@@ -9,9 +9,10 @@ import Testing
         _ number: Int, handle: Int? = nil, tags: [String] = [], expiration: Timestamp = .distantFuture
     ) throws -> Registration {
         Registration(
-            id: try #require(RegistrationID("\(number)-1-1")), etag: 1, expiration: expiration,
-            updatedAt: HubBench.dawn, handle: .phone(handle ?? number), tags: try tags.map { try Tag($0) },
-            template: nil, pushVariables: [:], installationID: nil)
+            id: try #require(RegistrationID("\(number)-1-1")), etag: 1, expiration: expiration, updatedAt: HubBench.dawn,
+            description: RegistrationDescription(
+                handle: .phone(handle ?? number), tags: try tags.map { try Tag($0) }, template: nil, pushVariables: [:]),
+            installationID: nil)
     }
 
     private func later(_ seconds: Int64) -> Timestamp { HubBench.dawn + .seconds(seconds) }
@@ -37,6 +38,26 @@ import Testing
         #expect(table.place(of: first.id) == nil && table.departure(of: first.id)?.reason == .deleted)
         #expect(table.select(nil) == [0] && table.id(at: 0) == second.id)
         #expect(table.page(.all, behind: nil, top: 10).found == [0])
+    }
+
+    @Test func `targets that were found are used again until a registration changes, and for the same audience only`() throws {
+        var table = RegistrationTable()
+        let (first, second) = (try registration(1, tags: ["a"]), try registration(2, tags: ["b"]))
+        table.put(first)
+        let request = try NotificationRequest.alert(to: "a")
+        var targets: ResolvedTargets {
+            ResolvedTargets(table.targets(of: request.audience.expression, for: request.content), of: request, revision: table.revision)
+        }
+        var found = targets
+        #expect(found.targets.count == 1 && found.fits(request, table.revision))
+        let (other, template) = (try NotificationRequest.alert(to: "b"), try NotificationRequest.properties([:], to: "a"))
+        #expect(!found.fits(other, table.revision) && !found.fits(template, table.revision))
+        table.put(second)
+        #expect(!found.fits(request, table.revision))
+        found = targets
+        #expect(table.note(.success, at: 0) && found.fits(request, table.revision))
+        table.remove(second, because: .deleted)
+        #expect(!found.fits(request, table.revision))
     }
 
     @Test("A renewed row does not expire at its old time, however often it was renewed") func renewal() throws {

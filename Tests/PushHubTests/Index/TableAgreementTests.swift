@@ -88,8 +88,10 @@ private struct TableWalk {
         let template = handle.platform == .apns ? templates[number(below: templates.count)] : nil
         return Registration(
             id: id, etag: 1, expiration: number(below: 3) == 0 ? now + .milliseconds(1 + number(below: 2_000_000)) : .distantFuture,
-            updatedAt: now, handle: handle, tags: tags.filter { _ in number(below: 3) == 0 }, template: template,
-            pushVariables: number(below: 4) == 0 ? ["A": "\(number(below: 2))", "z": "\(number(below: 2))"] : [:])
+            updatedAt: now,
+            description: RegistrationDescription(
+                handle: handle, tags: tags.filter { _ in number(below: 3) == 0 }, template: template,
+                pushVariables: number(below: 4) == 0 ? ["A": "\(number(below: 2))", "z": "\(number(below: 2))"] : [:]))
     }
 
     mutating func change() {

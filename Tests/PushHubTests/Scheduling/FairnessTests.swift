@@ -13,7 +13,10 @@ import Testing
     init() throws { bench = try HubBench() }
 
     private func hub(_ concurrentNotifications: Int) async throws -> NotificationHub {
-        try await bench.reopened(HubSettings(concurrentNotifications: concurrentNotifications, isConcurrent: true))
+        try await bench.reopened(
+            HubSettings(
+                limits: HubSettings.Limits(concurrentNotifications: concurrentNotifications),
+                dispatch: HubSettings.Dispatch(isConcurrent: true)))
     }
 
     private func count(_ platform: Platform) -> Int { bench.connector.batches.count { $0.platform == platform } }
@@ -137,7 +140,9 @@ import Testing
     @Test func `A broadcast that waits for another one lets small sends pass, and reaches all devices`() async throws {
         let bench = try HubBench()
         let hub = try await bench.reopened(
-            HubSettings(concurrentNotifications: 4, concurrentDevices: 10_000, isConcurrent: true))
+            HubSettings(
+                limits: HubSettings.Limits(concurrentNotifications: 4, concurrentDevices: 10_000),
+                dispatch: HubSettings.Dispatch(isConcurrent: true)))
         let devices = 10_000
         for number in 1...devices {
             _ = try await hub.createRegistration(

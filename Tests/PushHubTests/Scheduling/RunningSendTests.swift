@@ -15,7 +15,7 @@ import Testing
         doing work: @escaping @Sendable (NotificationHub, [Registration]) async throws -> Void
     ) async throws -> (hub: NotificationHub, outcome: NotificationOutcome) {
         let registrations = try await [1, 2, 3, 4].asyncMap { try await bench.register(.phone($0), tags: ["a"]) }
-        let hub = try await bench.reopened(HubSettings(devicesPerStep: 1))
+        let hub = try await bench.reopened(HubSettings(dispatch: HubSettings.Dispatch(devicesPerStep: 1)))
         let failure = Mutex<(any Error)?>(nil)
         let isDone = Mutex(false)
         bench.connector.during { _ in
@@ -70,7 +70,7 @@ import Testing
     @Test func `A removed installation is named in the outcome`() async throws {
         try await bench.hub.putInstallation(Installation(id: "pad", handle: .phone(1)))
         try await bench.hub.putInstallation(Installation(id: "tab", handle: .phone(2)))
-        let hub = try await bench.reopened(HubSettings(devicesPerStep: 1))
+        let hub = try await bench.reopened(HubSettings(dispatch: HubSettings.Dispatch(devicesPerStep: 1)))
         bench.connector.during { _ in
             try? await hub.deleteInstallation("tab")
             try? await hub.putInstallation(Installation(id: "other", handle: .phone(3)))

@@ -11,7 +11,10 @@ import Testing
     init() throws { bench = try HubBench() }
 
     private func hub(_ concurrentNotifications: Int = 4) async throws -> NotificationHub {
-        try await bench.reopened(HubSettings(concurrentNotifications: concurrentNotifications, isConcurrent: true))
+        try await bench.reopened(
+            HubSettings(
+                limits: HubSettings.Limits(concurrentNotifications: concurrentNotifications),
+                dispatch: HubSettings.Dispatch(isConcurrent: true)))
     }
 
     private func paced(_ pace: String = "1/m") throws -> NotificationRequest {
@@ -74,7 +77,8 @@ import Testing
         try await bench.register(.phone(1))
         let (gate, open) = AsyncStream.makeStream(of: Void.self)
         bench.connector.during { _ in for await _ in gate {} }
-        let hub = try await bench.reopened(HubSettings(concurrentNotifications: 1, isConcurrent: true))
+        let hub = try await bench.reopened(
+            HubSettings(limits: HubSettings.Limits(concurrentNotifications: 1), dispatch: HubSettings.Dispatch(isConcurrent: true)))
         let first = try await hub.accept(.alert("first")).outcome.id
         let second = try await hub.accept(.alert("second")).outcome.id
         try await until { !bench.connector.batches.isEmpty }

@@ -37,8 +37,9 @@ final class DeliveryStory: Sendable {
                 if event.text.contains("does not respond") { world.chronicle.tripped() }
             }, hooks: hasHooks ? WhimsicalHooks(world: world) : NoHooks())
         settings = HubSettings(
-            concurrentNotifications: world.number(1...4), isConcurrent: world.chance(80), devicesPerStep: world.number(3...12),
-            retryJitter: world.chance(50) ? 0.25 : 0)
+            limits: HubSettings.Limits(concurrentNotifications: world.number(1...4)),
+            dispatch: HubSettings.Dispatch(
+                isConcurrent: world.chance(80), devicesPerStep: world.number(3...12), retryJitter: world.chance(50) ? 0.25 : 0))
     }
 
     // MARK: - Running

@@ -82,7 +82,7 @@ struct LyingDisk: HubStore {
         case .doublesDevices where isStep && count.isEvery(5):
             progress.devices = OutcomeBatch(Array(progress.devices) + Array(progress.devices))
         case .endsEarly where !progress.outcome.state.isFinal:
-            (progress.outcome.state, progress.outcome.endedAt) = (.completed, progress.outcome.startedAt)
+            (progress.outcome.state, progress.outcome.times.endedAt) = (.completed, progress.outcome.startedAt)
         case .losesEnds where progress.outcome.state.isFinal && count.isEvery(5): return
         default: break
         }

@@ -54,8 +54,9 @@ struct StoryCheck {
         let outcome = kept.outcome
         var flaws: [String] = []
         if !outcome.state.isFinal || outcome.endedAt == nil { flaws.append("\(outcome.id) has no end: it is \(outcome.state.rawValue)") }
-        var counted = NotificationOutcome(id: outcome.id, state: outcome.state, tags: nil, enqueuedAt: outcome.enqueuedAt)
-        counted.count(devices)
+        var counted = NotificationOutcome(
+            id: outcome.id, state: outcome.state, tags: nil, times: NotificationTimes(enqueuedAt: outcome.enqueuedAt))
+        counted.tally.count(devices)
         if counted.counts != outcome.counts { flaws.append("\(outcome.id) counts \(outcome.counts), its devices are \(counted.counts)") }
         if counted.pruned != outcome.pruned { flaws.append("\(outcome.id) counts \(outcome.pruned) that left, and \(counted.pruned) did") }
         return flaws

@@ -73,7 +73,8 @@ extension TraceBench {
         let report = PlanReport(plannedAt: hub.clock.now, audience: request.audience, content: request.content)
         let number = try await hub.store.addPlan(StoredPlan(number: 0, subject: "sports", members: 1, report: report), parts: [[0xFF]])
         request.plan = PlanBinding(PlanID.text(number))
-        let outcome = NotificationOutcome(id: "n-0001", state: .enqueued, tags: "sports", enqueuedAt: hub.clock.now)
+        let outcome = NotificationOutcome(
+            id: "n-0001", state: .enqueued, tags: "sports", times: NotificationTimes(enqueuedAt: hub.clock.now))
         _ = try await hub.store.accept(StoredNotification(sequence: 1, request: request, outcome: outcome))
         try await hub.hub.resume()
         try await until { try await hub.hub.notification("n-0001").outcome.state.isFinal }

@@ -182,7 +182,8 @@ extension TraceScenario {
             // A test send whose process crashed. Its caller is gone, so it is not sent again.
             var request = try NotificationRequest.alert(to: "sports")
             request.isTest = true
-            let outcome = NotificationOutcome(id: "n-0001", state: .processing, tags: "sports", enqueuedAt: HubBench.dawn)
+            let outcome = NotificationOutcome(
+                id: "n-0001", state: .processing, tags: "sports", times: NotificationTimes(enqueuedAt: HubBench.dawn))
             _ = try await bench.hub.store.accept(StoredNotification(sequence: 1, request: request, outcome: outcome))
             try await bench.hub.hub.resume()
             return ("n-0001", "alice-1")

@@ -20,7 +20,7 @@ import Testing
         payload.record(read(1, .granted))
         for second in 2..<500 { payload.record(read(second, .forbidden)) }
         payload.record(read(500, .granted))
-        #expect(payload.reads.count == SealedPayload.maximumRecordedReads)
+        #expect(payload.reads.count == SealedPayload.History.maximumRecordedReads)
         #expect(payload.reads.first == read(1, .granted) && payload.reads.last == read(500, .granted))
         #expect(payload.reads[1] == read(302, .forbidden))
     }

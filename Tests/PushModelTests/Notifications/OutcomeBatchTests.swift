@@ -5,8 +5,9 @@ import Testing
 @Suite struct OutcomeBatchTests {
     private static func device(_ number: Int, outcome: OutcomeName = .success) -> DeviceOutcome {
         DeviceOutcome(
-            registrationID: RegistrationID(random: SeededRandom(seed: UInt64(number))), platform: .apns, handle: .phone(number),
-            templateName: nil, outcome: outcome, reason: "", explanation: "accepted by the push service",
+            device: OutcomeDevice(
+                registrationID: RegistrationID(random: SeededRandom(seed: UInt64(number))), platform: .apns, handle: .phone(number),
+                templateName: nil), outcome: outcome, reason: "", explanation: "accepted by the push service",
             pushID: "01234567-89ab-cdef-0123-456789abcdef", size: 210, isRegistrationRemoved: false)
     }
 
@@ -67,7 +68,7 @@ import Testing
             columns.append(kind: kind, registration: nil, token: UnsafeRawBufferPointer(rebasing: $0.suffix(3)), pushID: nil)
         }
         var short = device
-        (short.registrationID, short.handle, short.pushID) = (nil, .apns(token: "00004D"), nil)
+        (short.device.registrationID, short.device.handle, short.pushID) = (nil, .apns(token: "00004D"), nil)
         #expect(columns == OutcomeBatch([device, short]))
         #expect(columns.rows == OutcomeBatch([device, short]).rows)
     }

@@ -23,12 +23,16 @@ struct ServedNamespace {
     static func serving(_ body: (ServedNamespace) async throws -> Void) async throws {
         let bench = try HubBench()
         let namespace = try await Namespace(
-            environment: bench.environment, store: MemoryNamespaceStore(), settings: HubSettings(naming: .unique),
+            environment: bench.environment, store: MemoryNamespaceStore(),
+            settings: HubSettings(acceptance: HubSettings.Acceptance(naming: .unique)),
             jobTools: JobService.Tools(files: NoFiles(), codec: RegistrationLines()), connectors: { _ in [bench.connector] })
         _ = try await namespace.create("hub", HubDescription())
         let responder = HubResponder(
-            namespace: namespace, clock: bench.clock, random: bench.random, log: Logger(label: "t") { _ in SwiftLogNoOpLogHandler() },
-            settings: WebSettings(), throttles: Throttles(), system: SystemRoutes(isReady: { nil }, metrics: { "" }),
+            settings: WebSettings(),
+            environment: WebEnvironment(
+                clock: bench.clock, random: bench.random, log: Logger(label: "t") { _ in SwiftLogNoOpLogHandler() }),
+            hubs: HubServices(namespace, throttles: Throttles()),
+            server: ServerRoutes(system: SystemRoutes(isReady: { nil }, metrics: { "" })),
             backend: BackendServices(
                 environment: bench.environment, accounts: bench.accounts, securePayloads: bench.securePayloads, hub: "hub"))
         let (ports, port) = AsyncStream.makeStream(of: Int.self)

@@ -34,7 +34,7 @@ import Testing
 
     @Test func `a broadcast reaches subscribed phones only`() async throws {
         let id = try await channel()
-        let other = bench.lab.addPhone(PhoneDescription(name: "bob", platform: .apns, app: APNsBench.topic))
+        let other = bench.lab.addPhone(PhoneDescription(name: "bob", platform: .apns, app: PhoneApp(APNsBench.topic)))
         bench.lab.join(topic: id, on: bench.phone)
         let reply = await broadcast(id)
         #expect(reply.status == 200 && reply["apns-request-id"]?.count == 36)

@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func `an app of another team is refused even if its phone is in the path`() async throws {
-        let phone = bench.lab.addPhone(PhoneDescription(name: "bob", platform: .apns, app: "com.other.app"))
+        let phone = bench.lab.addPhone(PhoneDescription(name: "bob", platform: .apns, app: PhoneApp("com.other.app")))
         let path = "/3/device/\(bench.lab.pushHandle(of: phone) ?? "")"
         func verdict() async throws -> String {
             try await bench.verdict {
@@ -68,7 +68,7 @@ import Testing
 
     /// When handles are adopted, only its form can make a device token invalid.
     @Test func `a device token is a whole number of bytes in hexadecimal, 32 or more`() async throws {
-        let lab = PhoneLab(clock: bench.time.clock, random: bench.time.random, adoptsHandles: true)
+        let lab = PhoneLab(clock: bench.time.clock, random: bench.time.random, adoption: HandleAdoption())
         let simulator = APNsSimulator(
             lab: lab, clock: bench.time.clock, random: bench.time.random,
             settings: APNsSimulatorSettings(

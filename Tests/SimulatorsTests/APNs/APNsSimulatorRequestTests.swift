@@ -165,7 +165,7 @@ struct APNsSimulatorRequestTests {
     @Test("A device token of the other environment is bad")
     func environment() async throws {
         let phone = bench.lab.addPhone(
-            PhoneDescription(name: "bob", platform: .apns, app: APNsBench.topic, environment: .development))
+            PhoneDescription(name: "bob", platform: .apns, app: PhoneApp(APNsBench.topic, environment: .development)))
         let handle = bench.lab.pushHandle(of: phone) ?? ""
         #expect(try await bench.verdict { $0.path = "/3/device/\(handle)" } == "400 BadDeviceToken")
     }

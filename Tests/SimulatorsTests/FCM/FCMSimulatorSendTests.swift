@@ -90,7 +90,7 @@ struct FCMSimulatorSendTests {
     @Test("A token of another project is a sender mismatch")
     func senderMismatch() async throws {
         let phone = bench.lab.addPhone(
-            PhoneDescription(name: "eve", platform: .fcm, app: "com.example.news", project: "other-project"))
+            PhoneDescription(name: "eve", platform: .fcm, app: PhoneApp("com.example.news", project: "other-project")))
         let handle = bench.lab.pushHandle(of: phone) ?? ""
         #expect(
             try await bench.send(target: #""token":"\#(handle)""#).kind

@@ -16,14 +16,14 @@ final class APNsBench: Sendable {
     let standing: String
 
     init(environment: APNsEnvironment = .production) {
-        lab = PhoneLab(clock: time.clock, random: time.random, observer: log.add)
+        lab = PhoneLab(clock: time.clock, random: time.random, observer: PhoneObserver(event: log.add))
         simulator = APNsSimulator(
             lab: lab, clock: time.clock, random: time.random,
             settings: APNsSimulatorSettings(
                 teamID: "TEAM123456", keys: ["KEY1234567": .init(publicKey: key.publicKey)], topics: [Self.topic],
                 environment: environment))
         phone = lab.addPhone(
-            PhoneDescription(name: "alice", platform: .apns, app: Self.topic, environment: environment))
+            PhoneDescription(name: "alice", platform: .apns, app: PhoneApp(Self.topic, environment: environment)))
         let claims = #"{"iss":"TEAM123456","iat":\#(time.seconds)}"#
         standing =
             (try? TokenText.es256(header: #"{"alg":"ES256","kid":"KEY1234567"}"#, claims: claims, key: key)) ?? ""

@@ -19,13 +19,14 @@ final class FCMBench: Sendable {
     /// - Parameter adoptionLimit: nil for a lab that adopts no handles.
     init(adoptionLimit: Int? = nil, storageLimit: Int = .max) {
         lab = PhoneLab(
-            clock: time.clock, random: time.random, adoptsHandles: adoptionLimit != nil,
-            adoptionLimit: adoptionLimit ?? PhoneLab.defaultAdoptionLimit, storageLimit: storageLimit, observer: log.add)
+            clock: time.clock, random: time.random,
+            adoption: adoptionLimit.map { HandleAdoption(limit: $0) } ?? .disabled, storageLimit: storageLimit,
+            observer: PhoneObserver(event: log.add))
         simulator = FCMSimulator(
             lab: lab, clock: time.clock, random: time.random,
             settings: FCMSimulatorSettings(projectID: "example-project", clientEmail: Self.email))
         if let key = Self.sharedKey { simulator.trust(key: key.publicKey, kid: "key-1") }
-        phone = lab.addPhone(PhoneDescription(name: "bob", platform: .fcm, app: "com.example.news"))
+        phone = lab.addPhone(PhoneDescription(name: "bob", platform: .fcm, app: PhoneApp("com.example.news")))
     }
 
     var handle: String { lab.pushHandle(of: phone) ?? "" }

@@ -27,9 +27,9 @@ final class SimulatorNetwork: Sendable {
         credentials = try #require(Self.credentials)
         identity = try #require(ServerIdentity(now: time.clock))
         server = SimulatorServer(
-            port: 0, credentials: credentials, clock: time.clock, random: time.random, adoptsHandles: adopts,
-            fullPhoneLimit: fullPhoneLimit,
-            adoptionLimit: adoptionLimit, chance: Self.chance, ledger: ledger)
+            port: 0, credentials: credentials, clock: time.clock, random: time.random,
+            adoption: HandleAdoption(isEnabled: adopts, fullPhoneLimit: fullPhoneLimit, limit: adoptionLimit), chance: Self.chance,
+            observer: SimulatorObserver(ledger: ledger))
         var selection = ServiceSelection(platforms)
         (selection.apns, selection.authority) = (settings, authority)
         listener = try await server.listen(port: 0, threads: 1, identity: identity, serving: selection)
@@ -77,7 +77,7 @@ final class SimulatorNetwork: Sendable {
     /// Adds a phone and returns its token.
     func phone(_ name: String, _ environment: APNsEnvironment = .production) throws -> String {
         let phone = server.phones.addPhone(
-            PhoneDescription(name: name, platform: .apns, app: SimulatorCredentials.app, environment: environment))
+            PhoneDescription(name: name, platform: .apns, app: PhoneApp(SimulatorCredentials.app, environment: environment)))
         return try #require(server.phones.pushHandle(of: phone))
     }
 

@@ -18,13 +18,13 @@ final class WNSBench: Sendable {
     /// - Parameter adoptionLimit: nil for a lab that adopts no handles.
     init(adoptionLimit: Int? = nil) {
         lab = PhoneLab(
-            clock: time.clock, random: time.random, adoptsHandles: adoptionLimit != nil,
-            adoptionLimit: adoptionLimit ?? PhoneLab.defaultAdoptionLimit, observer: log.add)
+            clock: time.clock, random: time.random,
+            adoption: adoptionLimit.map { HandleAdoption(limit: $0) } ?? .disabled, observer: PhoneObserver(event: log.add))
         simulator = WNSSimulator(
             lab: lab, clock: time.clock, random: time.random,
             settings: WNSSimulatorSettings(
                 packageSID: "ms-app://s-1-15-2-1", clientSecret: "s/cret", appName: "Example.News"))
-        phone = lab.addPhone(PhoneDescription(name: "carol", platform: .wns, app: "Example.News"))
+        phone = lab.addPhone(PhoneDescription(name: "carol", platform: .wns, app: PhoneApp("Example.News")))
     }
 
     static let form = [

@@ -18,13 +18,15 @@ final class WebPushBench: Sendable {
     /// - Parameter adoptionLimit: nil for a lab that adopts no handles.
     init(random: SimulatorRandom? = nil, isRestricted: Bool = true, adoptionLimit: Int? = nil, storageLimit: Int = .max) {
         lab = PhoneLab(
-            clock: time.clock, random: random ?? time.random, adoptsHandles: adoptionLimit != nil,
-            adoptionLimit: adoptionLimit ?? PhoneLab.defaultAdoptionLimit, storageLimit: storageLimit, observer: log.add)
+            clock: time.clock, random: random ?? time.random,
+            adoption: adoptionLimit.map { HandleAdoption(limit: $0) } ?? .disabled, storageLimit: storageLimit,
+            observer: PhoneObserver(event: log.add))
         simulator = WebPushSimulator(lab: lab, clock: time.clock, random: time.random)
         phone = lab.addPhone(
             PhoneDescription(
-                name: "dora", platform: .browser, app: "example.com",
-                applicationServerKey: isRestricted ? Array(key.publicKey.x963Representation) : nil))
+                name: "dora", platform: .browser,
+                app: PhoneApp(
+                    "example.com", applicationServerKey: isRestricted ? Array(key.publicKey.x963Representation) : nil)))
     }
 
     /// The subscription that the browser gives to the web app.

@@ -36,7 +36,7 @@ struct APNsPhoneTests {
     func localization() async throws {
         let phone = bench.lab.addPhone(
             PhoneDescription(
-                name: "pt", platform: .apns, app: APNsBench.topic, strings: ["HELLO": "%2$@, olá %1$@: 5%"]))
+                name: "pt", platform: .apns, app: PhoneApp(APNsBench.topic, strings: ["HELLO": "%2$@, olá %1$@: 5%"])))
         let body = #"{"aps":{"alert":{"loc-key":"HELLO","loc-args":["Ana","Bem"]}}}"#
         let path = "/3/device/\(bench.lab.pushHandle(of: phone) ?? "")"
         #expect(try await bench.verdict(body) { $0.path = path } == "200")

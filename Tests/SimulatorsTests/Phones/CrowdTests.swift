@@ -93,8 +93,8 @@ import Testing
 
     @Test func `removing a phone from a full lab makes room for another`() throws {
         let time = ManualTime()
-        let lab = PhoneLab(clock: time.clock, random: time.random, adoptsHandles: true, adoptionLimit: 1)
-        let phone = PhoneDescription(name: "a", platform: .fcm, app: "app")
+        let lab = PhoneLab(clock: time.clock, random: time.random, adoption: HandleAdoption(limit: 1))
+        let phone = PhoneDescription(name: "a", platform: .fcm, app: PhoneApp("app"))
         let first = try #require(lab.record(of: "a", adoptingAs: phone))
         #expect(lab.isFull(isKnown: false) && lab.record(of: "b", adoptingAs: phone) == nil)
         lab.remove([first.phone])

@@ -39,7 +39,7 @@ import Testing
     @Test func `stored data of phones is counted, removed data is not`() {
         let time = ManualTime()
         let lab = PhoneLab(clock: time.clock, random: time.random, inboxLimit: 4)
-        let phone = lab.addPhone(PhoneDescription(name: "x", platform: .fcm, app: "a"))
+        let phone = lab.addPhone(PhoneDescription(name: "x", platform: .fcm, app: PhoneApp("a")))
         lab.store(String(repeating: "v", count: 100), forKey: "key", on: phone)
         #expect(lab.storedBytes == 103)
         lab.store("v", forKey: "key", on: phone)

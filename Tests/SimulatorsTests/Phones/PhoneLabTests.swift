@@ -12,7 +12,7 @@ struct PhoneLabTests {
     func handles() throws {
         let handles = [lab(), lab()].map { lab in
             PhonePlatform.allCases.map { platform in
-                lab.pushHandle(of: lab.addPhone(PhoneDescription(name: "x", platform: platform, app: "a"))) ?? ""
+                lab.pushHandle(of: lab.addPhone(PhoneDescription(name: "x", platform: platform, app: PhoneApp("a")))) ?? ""
             }
         }
         #expect(handles[0] == handles[1])
@@ -27,7 +27,7 @@ struct PhoneLabTests {
     @Test("A rotated handle is another one that leads to the same phone")
     func rotation() {
         let lab = lab()
-        let phone = lab.addPhone(PhoneDescription(name: "x", platform: .apns, app: "a"))
+        let phone = lab.addPhone(PhoneDescription(name: "x", platform: .apns, app: PhoneApp("a")))
         let old = lab.pushHandle(of: phone) ?? ""
         let new = lab.rotateToken(of: phone) ?? ""
         #expect(old != new)
@@ -49,7 +49,7 @@ struct PhoneLabTests {
     @Test("Waiting for a delivery ends with nil when the task is cancelled")
     func cancelledDelivery() async {
         let lab = lab()
-        let phone = lab.addPhone(PhoneDescription(name: "x", platform: .apns, app: "a"))
+        let phone = lab.addPhone(PhoneDescription(name: "x", platform: .apns, app: PhoneApp("a")))
         let task = Task { await lab.nextDelivery(for: phone) }
         task.cancel()
         #expect(await task.value == nil)
@@ -58,7 +58,7 @@ struct PhoneLabTests {
     @Test("Waiting for a change ends with the change, however the two are ordered")
     func change() async {
         let lab = lab()
-        let phone = lab.addPhone(PhoneDescription(name: "x", platform: .apns, app: "a"))
+        let phone = lab.addPhone(PhoneDescription(name: "x", platform: .apns, app: PhoneApp("a")))
         let start = lab.revision(of: phone)
         let task = Task { await lab.nextChange(of: phone, after: start) }
         lab.showLocal(title: "", body: "x", on: phone)
@@ -68,7 +68,7 @@ struct PhoneLabTests {
     @Test("Waiting for a change ends with nil when the task is cancelled")
     func cancelledChange() async {
         let lab = lab()
-        let phone = lab.addPhone(PhoneDescription(name: "x", platform: .apns, app: "a"))
+        let phone = lab.addPhone(PhoneDescription(name: "x", platform: .apns, app: PhoneApp("a")))
         let task = Task { await lab.nextChange(of: phone, after: lab.revision(of: phone)) }
         task.cancel()
         #expect(await task.value == nil)
@@ -79,7 +79,7 @@ struct PhoneLabTests {
         platform: PhonePlatform
     ) throws {
         let lab = lab()
-        let phone = lab.addPhone(PhoneDescription(name: "x", platform: platform, app: "a"))
+        let phone = lab.addPhone(PhoneDescription(name: "x", platform: platform, app: PhoneApp("a")))
         let old = try #require(lab.pushHandle(of: phone))
         lab.store("Sports", forKey: "categories", on: phone)
         lab.showLocal(title: "", body: "shown", on: phone)

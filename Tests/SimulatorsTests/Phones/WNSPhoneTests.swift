@@ -79,7 +79,7 @@ struct WNSPhoneTests {
     func backgroundTask() async throws {
         let phone = bench.lab.addPhone(
             PhoneDescription(
-                name: "task", platform: .wns, app: "Example.News", handlesPushes: true, hasBackgroundTask: true))
+                name: "task", platform: .wns, app: PhoneApp("Example.News", handlesPushes: true, hasBackgroundTask: true)))
         bench.lab.forceQuit(phone)
         #expect(try await bench.send("x", type: "wns/raw", to: bench.lab.pushHandle(of: phone)).status == 200)
         #expect(await bench.lab.nextDelivery(for: phone) != nil)

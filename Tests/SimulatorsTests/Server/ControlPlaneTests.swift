@@ -52,7 +52,7 @@ import Testing
         let phones = try #require(try network.control(.get, "/phones")["phones"]?.elements)
         #expect(phones.map { $0["handle"]?.string } == [new] && phones.map { $0["user"]?.string } == ["Ana"])
         // The old handle stays dead.
-        #expect(network.server.phones.record(of: old, adoptingAs: .init(name: "", platform: .fcm, app: ""))?.retiredAt != nil)
+        #expect(network.server.phones.record(of: old, adoptingAs: .init(name: "", platform: .fcm, app: PhoneApp("")))?.retiredAt != nil)
         // A chosen device token cannot be used again, as with Apple, and the phone stays.
         let token = String(repeating: "ab", count: 32)
         let chosen = #"{"name":"eve","platform":"apns","handle":"\#(token)"}"#

@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func `a handle of another service is not a channel`() async throws {
-        let phone = bench.lab.addPhone(PhoneDescription(name: "eve", platform: .browser, app: "Example.News"))
+        let phone = bench.lab.addPhone(PhoneDescription(name: "eve", platform: .browser, app: PhoneApp("Example.News")))
         let endpoint = try #require(bench.lab.pushHandle(of: phone)?.split(separator: "\"").first { $0.hasPrefix("https") })
         #expect(try await bench.send(to: String(endpoint)).status == 404)
     }

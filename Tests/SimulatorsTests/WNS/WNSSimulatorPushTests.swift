@@ -53,7 +53,7 @@ struct WNSSimulatorPushTests {
 
     @Test("The channel must be the sender's")
     func foreignChannel() async throws {
-        let phone = bench.lab.addPhone(PhoneDescription(name: "dan", platform: .wns, app: "Other.App"))
+        let phone = bench.lab.addPhone(PhoneDescription(name: "dan", platform: .wns, app: PhoneApp("Other.App")))
         #expect(try await bench.send(to: bench.lab.pushHandle(of: phone)).status == 403)
     }
 

@@ -104,8 +104,9 @@ import Testing
 
     @Test func `a handle of another service at the same address is not an endpoint`() async throws {
         bench.lab.publish(ServiceAddress(authority: "localhost:8091", platforms: [.browser, .wns]))
-        let channel = try #require(bench.lab.pushHandle(of: bench.lab.addPhone(PhoneDescription(name: "tom", platform: .wns, app: "x"))))
-        let browser = bench.lab.addPhone(PhoneDescription(name: "eve", platform: .browser, app: "example.com"))
+        let channel = try #require(
+            bench.lab.pushHandle(of: bench.lab.addPhone(PhoneDescription(name: "tom", platform: .wns, app: PhoneApp("x")))))
+        let browser = bench.lab.addPhone(PhoneDescription(name: "eve", platform: .browser, app: PhoneApp("example.com")))
         let endpoint = try #require(bench.lab.subscription(of: browser)?.endpoint)
         for (handle, status) in [(channel, 404), (endpoint, 201)] {
             let (host, path) = WNSBench.parts(of: handle)

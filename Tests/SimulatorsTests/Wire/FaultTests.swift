@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func `a refusal for one handle does not affect others, and applies before one for all`() async throws {
-        let bob = bench.lab.addPhone(PhoneDescription(name: "bob", platform: .apns, app: APNsBench.topic))
+        let bob = bench.lab.addPhone(PhoneDescription(name: "bob", platform: .apns, app: PhoneApp(APNsBench.topic)))
         let token = try #require(bench.lab.pushHandle(of: bob))
         func other() async throws -> String { try await bench.verdict { $0.path = "/3/device/\(token)" } }
         #expect(bench.simulator.fail("Shutdown", count: nil, handle: token))

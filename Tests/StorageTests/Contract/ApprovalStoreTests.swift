@@ -9,11 +9,14 @@ import Testing
         at moment: Timestamp = HubBench.dawn
     ) throws -> Approval {
         Approval(
-            hub: Approval.Hub(number: hub, name: "hub"), requester: requester, note: Samples.oddText, moment: HubBench.dawn + .seconds(60),
-            createdAt: moment, expiresAt: moment + .seconds(100), fingerprint: [print, 0, 255], idempotencyKey: key,
-            sendKey: "key-\(print)", audience: "tags \(Samples.oddText)", content: "templates",
-            ceiling: Approval.Ceiling(devices: 10, owner: nil),
-            reach: AudienceReach(platforms: [.apns: 7, .fcmV1: 5], isUnknown: print == 2),
+            origin: Approval.Origin(
+                hub: Approval.Hub(number: hub, name: "hub"), requester: requester, note: Samples.oddText, createdAt: moment),
+            expiresAt: moment + .seconds(100),
+            keys: Approval.Keys(fingerprint: [print, 0, 255], idempotencyKey: key, sendKey: "key-\(print)"),
+            scope: Approval.Scope(
+                dueAt: HubBench.dawn + .seconds(60), audience: "tags \(Samples.oddText)", content: "templates",
+                ceiling: Approval.Ceiling(devices: 10, owner: nil),
+                reach: AudienceReach(platforms: [.apns: 7, .fcmV1: 5], isUnknown: print == 2)),
             request: try NotificationRequest.properties(["text": Samples.oddText], to: "a && !b"))
     }
 
@@ -34,7 +37,7 @@ import Testing
             var decided = first
             decided.state = .sent
             decided.request = nil
-            decided.reach.platforms[.apns] = 9
+            decided.scope.reach.platforms[.apns] = 9
             decided.failure = Samples.oddText
             decided.decision = Approval.Decision(principal: .owner, time: HubBench.dawn + .seconds(5), reason: Samples.oddText)
             decided.notificationID = "n-1"

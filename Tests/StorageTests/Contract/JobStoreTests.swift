@@ -8,8 +8,8 @@ import Testing
         _ number: Int64, kind: NotificationHubJob.Kind = .exportRegistrations, status: NotificationHubJob.Status = .started
     ) -> NotificationHubJob {
         NotificationHubJob(
-            id: "job-\(number)", kind: kind, outputContainerURI: "file:///\(Samples.oddText)", status: status,
-            createdAt: HubBench.dawn + .seconds(number), updatedAt: HubBench.dawn + .seconds(2 * number))
+            id: "job-\(number)", kind: kind, outputContainerURI: "file:///\(Samples.oddText)", createdAt: HubBench.dawn + .seconds(number),
+            progress: NotificationHubJob.Progress(status: status, updatedAt: HubBench.dawn + .seconds(2 * number)))
     }
 
     @Test(arguments: Engine.allCases)
@@ -21,10 +21,10 @@ import Testing
                 #expect(try await store.job(job.id) == job)
                 job.importFileURI = Samples.oddText
                 job.inputProperties = [Samples.oddText: "", "a": Samples.oddText]
-                job.outputProperties = ["OutputFilePath": "/hub/job/Output.txt"]
-                job.failure = Samples.oddText
-                job.progress = 33.25
-                job.status = .failed
+                job.progress.outputProperties = ["OutputFilePath": "/hub/job/Output.txt"]
+                job.progress.failure = Samples.oddText
+                job.progress.percent = 33.25
+                job.progress.status = .failed
                 try await store.putJob(job)
                 #expect(try await store.job(job.id) == job)
             }

@@ -45,10 +45,11 @@ import Testing
                 let devices = OutcomeName.allCases.enumerated().map { Samples.device($0, outcome: $1) }
                 var outcome = NotificationOutcome(
                     id: "\(number) \(Samples.oddText)", state: state, tags: number == 0 ? nil : Samples.oddText,
-                    enqueuedAt: HubBench.dawn, startedAt: HubBench.dawn + .seconds(1), endedAt: Timestamp(milliseconds: -1),
-                    scheduledFor: .distantFuture, devices: devices, nearMisses: ["a", Samples.oddText])
-                outcome.count(devices)
-                outcome.counts[.wns] = [:]
+                    times: NotificationTimes(
+                        enqueuedAt: HubBench.dawn, scheduledFor: .distantFuture, startedAt: HubBench.dawn + .seconds(1),
+                        endedAt: Timestamp(milliseconds: -1)), devices: devices, nearMisses: ["a", Samples.oddText])
+                outcome.tally.count(devices)
+                outcome.tally.counts[.wns] = [:]
                 outcome.note(Samples.notices)
                 var kept = try Samples.notification(Int64(number) + 1)
                 kept.outcome = outcome
@@ -95,7 +96,7 @@ import Testing
             #expect(try await store.acceptance(under: IdempotencyKey(key: "key", fingerprint: key.fingerprint)) == nil)
             #expect(try await storage.namespace.store(ofHub: 2).acceptance(under: key) == nil)
             var outcome = first.outcome
-            (outcome.state, outcome.endedAt) = (.completed, HubBench.dawn)
+            (outcome.state, outcome.times.endedAt) = (.completed, HubBench.dawn)
             try await store.record(NotificationProgress(sequence: 1, outcome: outcome, devices: []))
             #expect(try await store.removeEnded(before: HubBench.dawn + .seconds(1), limit: 9) == 1)
             #expect(try await store.acceptance(under: key) == nil)
@@ -166,11 +167,11 @@ import Testing
         try await engine.runHub { store in
             _ = try await store.accept(try Samples.notification(1))
             var odd = Samples.device(3, outcome: .wrongToken)
-            odd.registrationID = nil
-            odd.installationID = Samples.oddText
-            odd.handle = .subscription
-            odd.platform = .browser
-            odd.templateName = Samples.oddText
+            odd.device.registrationID = nil
+            odd.device.installationID = Samples.oddText
+            odd.device.handle = .subscription
+            odd.device.platform = .browser
+            odd.device.templateName = Samples.oddText
             odd.reason = Samples.oddText
             odd.explanation = Samples.oddText
             odd.pushID = nil
@@ -180,16 +181,16 @@ import Testing
                 [Samples.device(1), Samples.device(2), odd]
                 + Samples.handles.map { handle in
                     var device = Samples.device(4)
-                    device.handle = handle
-                    device.platform = handle.platform
+                    device.device.handle = handle
+                    device.device.platform = handle.platform
                     return device
                 }
             var news = try Samples.ended(1, state: .processing, devices: Array(devices.prefix(2)))
-            news.outcome.count(news.devices)
+            news.outcome.tally.count(news.devices)
             try await store.record(news)
             news = try Samples.ended(1, devices: Array(devices.dropFirst(2)))
-            news.outcome.startedAt = HubBench.dawn
-            news.outcome.count(devices)
+            news.outcome.times.startedAt = HubBench.dawn
+            news.outcome.tally.count(devices)
             news.outcome.nearMisses = ["nearly"]
             try await store.record(news)
             #expect(try await store.notification(1)?.outcome == news.outcome)

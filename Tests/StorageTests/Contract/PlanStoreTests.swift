@@ -95,7 +95,7 @@ import Testing
             #expect(try await store.plan(1) != nil)
             #expect(try await store.plan(2) == nil)
             var outcome = notification.outcome
-            (outcome.state, outcome.endedAt) = (.completed, HubBench.dawn)
+            (outcome.state, outcome.times.endedAt) = (.completed, HubBench.dawn)
             try await store.record(NotificationProgress(sequence: 1, outcome: outcome, devices: []))
             #expect(try await store.removePlans(madeBefore: .distantFuture, beyond: 0, limit: 9) == 1)
         }

@@ -30,8 +30,8 @@ import Testing
             PrunedDevice(
                 .registration(
                     Registration(
-                        id: Samples.id(number), etag: number, expiration: .distantFuture, updatedAt: HubBench.dawn, handle: handle, tags: []
-                    )),
+                        id: Samples.id(number), etag: number, expiration: .distantFuture, updatedAt: HubBench.dawn,
+                        description: RegistrationDescription(handle: handle, tags: []))),
                 handle: handle, reason: Samples.oddText, notificationID: "n-1", time: HubBench.dawn)
         }
         for (number, template) in try Samples.templates().enumerated() {
@@ -40,8 +40,9 @@ import Testing
                 PrunedDevice(
                     .registration(
                         Registration(
-                            id: Samples.id(100 + number), etag: .max, expiration: .distantFuture, updatedAt: HubBench.dawn, handle: handle,
-                            tags: [try Tag("Größe")], template: template, pushVariables: ["a": Samples.oddText])),
+                            id: Samples.id(100 + number), etag: .max, expiration: .distantFuture, updatedAt: HubBench.dawn,
+                            description: RegistrationDescription(
+                                handle: handle, tags: [try Tag("Größe")], template: template, pushVariables: ["a": Samples.oddText]))),
                     handle: handle, reason: "", notificationID: Samples.oddText, time: HubBench.dawn))
         }
         devices.append(

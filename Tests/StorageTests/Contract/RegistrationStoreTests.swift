@@ -19,17 +19,19 @@ import Testing
         var registrations = Samples.handles.enumerated().map { number, handle in
             Registration(
                 id: Samples.id(number), etag: number, expiration: HubBench.dawn + .milliseconds(number), updatedAt: HubBench.dawn,
-                handle: handle, tags: [])
+                description: RegistrationDescription(handle: handle, tags: []))
         }
         for (number, template) in try Samples.templates().enumerated() {
             let handle = try #require(Samples.handles.first { $0.platform == template.platform })
             registrations.append(
                 Registration(
                     id: Samples.id(100 + number), etag: .max, expiration: Timestamp(milliseconds: .max),
-                    updatedAt: Timestamp(milliseconds: .min), handle: handle,
-                    tags: [try Tag("Größe"), try Tag("größe_2"), try Tag("$InstallationId:{a=b.c:d}"), try Tag("e\u{301}")],
-                    template: template, pushVariables: ["a": Samples.oddText, Samples.oddText: "", "e\u{301}": "1"],
-                    installationID: Samples.oddText, secondaryTile: Samples.oddText))
+                    updatedAt: Timestamp(milliseconds: .min),
+                    description: RegistrationDescription(
+                        handle: handle,
+                        tags: [try Tag("Größe"), try Tag("größe_2"), try Tag("$InstallationId:{a=b.c:d}"), try Tag("e\u{301}")],
+                        template: template, pushVariables: ["a": Samples.oddText, Samples.oddText: "", "e\u{301}": "1"],
+                        secondaryTile: Samples.oddText), installationID: Samples.oddText))
         }
         let puts =
             registrations.enumerated().map { RegistrationRow(place: UInt32($0 * 7), registration: $1) }
@@ -111,10 +113,11 @@ import Testing
     ) async throws {
         let handle = try #require(Samples.handles.first { $0.platform == .wns })
         let whole = Registration(
-            id: Samples.id(7), etag: 3, expiration: HubBench.dawn, updatedAt: HubBench.dawn, handle: handle,
-            tags: [try Tag("Größe"), try Tag("$UserId:{a=b}")],
-            template: try Samples.templates().first { $0.platform == .wns },
-            pushVariables: ["a": Samples.oddText], installationID: Samples.oddText, secondaryTile: "tile")
+            id: Samples.id(7), etag: 3, expiration: HubBench.dawn, updatedAt: HubBench.dawn,
+            description: RegistrationDescription(
+                handle: handle, tags: [try Tag("Größe"), try Tag("$UserId:{a=b}")],
+                template: try Samples.templates().first { $0.platform == .wns }, pushVariables: ["a": Samples.oddText],
+                secondaryTile: "tile"), installationID: Samples.oddText)
         let puts = [Samples.put(0, 1), RegistrationRow(place: 3, registration: whole), Samples.put(70_000, 2)]
         let installations = [
             InstallationRow(place: 2, installation: try Samples.installation(), expiration: HubBench.dawn),

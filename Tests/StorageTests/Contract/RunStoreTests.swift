@@ -9,8 +9,8 @@ import Testing
         ended: Int64? = nil
     ) -> RunRecord {
         RunRecord(
-            flow: flow, script: "scripts/\(flow).lua", trigger: trigger, key: key, guarantee: .atMostOnce, state: state,
-            queuedAt: HubBench.dawn, endedAt: ended.map { HubBench.dawn + .seconds($0) })
+            flow: flow, script: "scripts/\(flow).lua", origin: RunOrigin(trigger, key: key), guarantee: .atMostOnce,
+            lifecycle: RunLifecycle(state: state, queuedAt: HubBench.dawn, endedAt: ended.map { HubBench.dawn + .seconds($0) }))
     }
 
     /// A run with all optional properties.
@@ -26,10 +26,14 @@ import Testing
         report.result = ["a": [1, 2.5, .null, "x"], "b": .object(JSONObject())]
         report.failure = RunReport.Failure(code: "a.b", message: Samples.oddText, hint: "do", location: "x.lua:3")
         return RunRecord(
-            flow: "greet", script: Samples.oddText, version: "abc123", trigger: .event(.tokenExpired, hub: Samples.oddText), key: "k",
-            arguments: ["text": .string(Samples.oddText), "n": 3, "deep": [["x": true]]], withheld: ["pin"], guarantee: .atLeastOnce,
-            state: .failed, attempts: 4, queuedAt: HubBench.dawn, startedAt: HubBench.dawn + .seconds(1),
-            endedAt: HubBench.dawn + .seconds(2), report: report, origin: ["flow:a", "greet"])
+            flow: "greet", script: Samples.oddText, version: "abc123",
+            origin: RunOrigin(
+                .event(.tokenExpired, hub: Samples.oddText), key: "k",
+                arguments: ["text": .string(Samples.oddText), "n": 3, "deep": [["x": true]]], withheld: ["pin"],
+                causes: ["flow:a", "greet"]), guarantee: .atLeastOnce,
+            lifecycle: RunLifecycle(
+                state: .failed, attempts: 4, queuedAt: HubBench.dawn, startedAt: HubBench.dawn + .seconds(1),
+                endedAt: HubBench.dawn + .seconds(2)), report: report)
     }
 
     @Test(arguments: Engine.allCases)
@@ -42,7 +46,7 @@ import Testing
             expected.number = 1
             #expect(try await runs.run(1) == expected)
             var second = added[1].run
-            (second.state, second.attempts, second.startedAt) = (.running, 1, HubBench.dawn)
+            second.lifecycle.start(at: HubBench.dawn)
             second.report = expected.report
             try await runs.update(second)
             #expect(try await runs.run(2) == second)
@@ -153,7 +157,7 @@ import Testing
             try await hub.commit(change)
             let kept = StoredNotification(
                 sequence: 1, request: try .alert(),
-                outcome: NotificationOutcome(id: "n", state: .enqueued, tags: nil, enqueuedAt: HubBench.dawn))
+                outcome: NotificationOutcome(id: "n", state: .enqueued, tags: nil, times: NotificationTimes(enqueuedAt: HubBench.dawn)))
             _ = try await hub.accept(kept)
             var progress = NotificationProgress(sequence: 1, outcome: kept.outcome, devices: [])
             progress.events = [event("3")]
@@ -180,7 +184,8 @@ import Testing
         let bench = try await Bench()
         let runs = bench.storage.runs
         let open = RunRecord(
-            flow: "a", script: "a.lua", trigger: .command(by: "owner"), guarantee: .atLeastOnce, state: .running, queuedAt: HubBench.dawn)
+            flow: "a", script: "a.lua", origin: RunOrigin(.command(by: "owner")), guarantee: .atLeastOnce,
+            lifecycle: RunLifecycle(state: .running, queuedAt: HubBench.dawn))
         _ = try await runs.add([open], RunCause())
         try await runs.keep(
             StoredSchedule(
@@ -205,7 +210,11 @@ import Testing
     @Test func `The error for an unreadable row names the row`() async throws {
         let bench = try await Bench()
         _ = try await bench.storage.runs.add(
-            [RunRecord(flow: "a", script: "a.lua", trigger: .command(by: "x"), guarantee: .atMostOnce, queuedAt: HubBench.dawn)], RunCause()
+            [
+                RunRecord(
+                    flow: "a", script: "a.lua", origin: RunOrigin(.command(by: "x")), guarantee: .atMostOnce,
+                    lifecycle: RunLifecycle(queuedAt: HubBench.dawn))
+            ], RunCause()
         )
         for (column, value) in [("state", "'asleep'"), ("content", "'{}'"), ("content", "'nothing'"), ("report", "'[1]'")] {
             try await bench.execute("UPDATE run SET \(column) = \(value)")

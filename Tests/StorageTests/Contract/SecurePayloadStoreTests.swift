@@ -26,7 +26,7 @@ import Testing
                     id: "\(number)", sender: try Tag.username("Al"), addressee: try Tag.username("BOB"), expiration: .distantFuture,
                     maximumReads: number == 0 ? nil : number, sealed: number == 0 ? Array(0...255) : number == 1 ? [] : nil,
                     keyMark: number == 0 ? [] : [0, 1, 255],
-                    grantedReads: number, ending: ending, reads: number == 3 ? [] : reads)
+                    history: SealedPayload.History(grantedReads: number, ending: ending, reads: number == 3 ? [] : reads))
                 #expect(try await storage.securePayloads.insert(payload, limit: 9, ofSender: 9) == .inserted)
                 #expect(try await storage.securePayloads.payload(payload.id) == payload)
             }
@@ -66,9 +66,10 @@ import Testing
         try await engine.run { storage in
             let store = storage.securePayloads
             _ = try await store.insert(try payload("1"), limit: 9, ofSender: 9)
+            let read = SecureRead(time: HubBench.dawn, username: "bob", result: .granted)
             try await withThrowingTaskGroup { group in
                 for _ in 0..<50 {
-                    group.addTask { _ = try await store.update("1") { $0.grantedReads += 1 } }
+                    group.addTask { _ = try await store.update("1") { $0.record(read) } }
                 }
                 try await group.waitForAll()
             }

@@ -27,7 +27,8 @@ enum Samples {
 
     static func registration(_ number: Int, etag: Int = 1, tags: [Tag] = []) -> Registration {
         Registration(
-            id: id(number), etag: etag, expiration: .distantFuture, updatedAt: HubBench.dawn, handle: .phone(number), tags: tags)
+            id: id(number), etag: etag, expiration: .distantFuture, updatedAt: HubBench.dawn,
+            description: RegistrationDescription(handle: .phone(number), tags: tags))
     }
 
     static func put(_ place: UInt32, _ number: Int, etag: Int = 1) -> RegistrationRow {
@@ -67,16 +68,18 @@ enum Samples {
         let template = InstallationTemplate(
             body: #"{"aps":{"alert":"$(m)"}}"#, headers: [PushHeader("b", "2"), PushHeader("a", "1"), PushHeader("b", oddText)],
             expiry: "2026-01-31", tags: [])
-        return Installation(
-            id: id, userID: "Bob", handle: .wns(channel: "https://wns.example/1"), isPushChannelExpired: true,
-            expiration: HubBench.dawn, tags: [try Tag("News"), try Tag("größe")], pushVariables: ["a": "1", oddText: oddText, "": ""],
+        var installation = Installation(
+            id: id, userID: "Bob", handle: .wns(channel: "https://wns.example/1"), expiration: HubBench.dawn,
+            tags: [try Tag("News"), try Tag("größe")], pushVariables: ["a": "1", oddText: oddText, "": ""],
             templates: ["all": template, "none": InstallationTemplate(body: "")],
             secondaryTiles: [
                 "tile \(oddText)": SecondaryTile(
                     handle: .wns(channel: "https://wns.example/2"), isPushChannelExpired: true, tags: [try Tag("tile")],
                     templates: ["t": template]),
                 "plain": SecondaryTile(handle: .phone(2)),
-            ], updatedAt: HubBench.dawn + .milliseconds(1))
+            ])
+        (installation.isPushChannelExpired, installation.updatedAt) = (true, HubBench.dawn + .milliseconds(1))
+        return installation
     }
 
     static func notification(
@@ -87,7 +90,8 @@ enum Samples {
             sequence: sequence, request: try request ?? .alert(to: "news && !muted"),
             idempotency: key.map { IdempotencyKey(key: $0, fingerprint: Array(repeating: fingerprint, count: 32)) },
             outcome: NotificationOutcome(
-                id: id ?? "notification-\(sequence)", state: state, tags: "news && !muted", enqueuedAt: HubBench.dawn))
+                id: id ?? "notification-\(sequence)", state: state, tags: "news && !muted",
+                times: NotificationTimes(enqueuedAt: HubBench.dawn)))
     }
 
     /// Progress of a notification that has ended.
@@ -96,14 +100,14 @@ enum Samples {
         lastOutcomes: [UInt32: OutcomeName] = [:]
     ) throws -> NotificationProgress {
         var outcome = try notification(sequence, state: state).outcome
-        outcome.endedAt = HubBench.dawn + .seconds(seconds)
+        outcome.times.endedAt = HubBench.dawn + .seconds(seconds)
         return NotificationProgress(sequence: sequence, outcome: outcome, devices: devices, lastOutcomes: lastOutcomes)
     }
 
     static func device(_ number: Int, outcome: OutcomeName = .success) -> DeviceOutcome {
         DeviceOutcome(
-            registrationID: id(number), platform: .apns, handle: .phone(number), templateName: nil, outcome: outcome, reason: "",
-            explanation: "", pushID: "push-\(number)", size: number, isRegistrationRemoved: false)
+            device: OutcomeDevice(registrationID: id(number), platform: .apns, handle: .phone(number), templateName: nil), outcome: outcome,
+            reason: "", explanation: "", pushID: "push-\(number)", size: number, isRegistrationRemoved: false)
     }
 
     static func hub(_ number: Int64, name: String? = nil) -> HubRecord {

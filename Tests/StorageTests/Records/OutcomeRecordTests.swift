@@ -25,7 +25,7 @@ import Testing
     /// Appends the checksum of the content.
     private static func summed(_ content: [UInt8]) -> [UInt8] {
         var bytes = content
-        bytes.append(word: content.withUnsafeBytes { OutcomeBatch.sum($0) })
+        bytes.append(word: content.withUnsafeBytes { OutcomeBatchCodec.sum($0) })
         return bytes
     }
 
@@ -33,9 +33,9 @@ import Testing
     func `Batches are returned unchanged`(seed: UInt64) throws {
         let outcomes = RandomOutcomes(seed: seed)
         let batch = OutcomeBatch(outcomes.devices(outcomes.number(below: 100)))
-        let bytes = batch.stored
-        #expect(try OutcomeBatch(stored: bytes) == batch)
-        #expect(try OutcomeBatch(stored: bytes).stored == bytes)
+        let bytes = OutcomeBatchCodec.bytes(of: batch)
+        #expect(try OutcomeBatchCodec.batch(of: bytes) == batch)
+        #expect(OutcomeBatchCodec.bytes(of: try OutcomeBatchCodec.batch(of: bytes)) == bytes)
     }
 
     @Test func `Any changed bytes are rejected`() async {
@@ -43,18 +43,20 @@ import Testing
         var accepted = 0
         for _ in 0..<10_000 {
             await Task.yield()
-            let bytes = OutcomeBatch(outcomes.devices(outcomes.number(below: 5))).stored
+            let bytes = OutcomeBatchCodec.bytes(of: OutcomeBatch(outcomes.devices(outcomes.number(below: 5))))
             let damaged = Self.changed(bytes, by: outcomes)
             guard damaged != bytes else { continue }
             do {
-                _ = try OutcomeBatch(stored: damaged)
+                _ = try OutcomeBatchCodec.batch(of: damaged)
                 accepted += 1
             } catch {
                 #expect(error is UnreadableValue)
             }
         }
         #expect(accepted == 0)
-        for length in 0..<16 { #expect(throws: UnreadableValue.self) { try OutcomeBatch(stored: Array(repeating: 0, count: length)) } }
+        for length in 0..<16 {
+            #expect(throws: UnreadableValue.self) { try OutcomeBatchCodec.batch(of: Array(repeating: 0, count: length)) }
+        }
     }
 
     @Test func `Invalid bytes with a valid checksum are rejected or read as some batch`() async throws {
@@ -62,13 +64,13 @@ import Testing
         var (refused, read) = (0, 0)
         for _ in 0..<10_000 {
             await Task.yield()
-            let content = OutcomeBatch(outcomes.devices(1 + outcomes.number(below: 4))).stored.dropLast(8)
+            let content = OutcomeBatchCodec.bytes(of: OutcomeBatch(outcomes.devices(1 + outcomes.number(below: 4)))).dropLast(8)
             let damaged = Self.summed(Self.changed(Array(content), by: outcomes))
             do {
-                let batch = try OutcomeBatch(stored: damaged)
+                let batch = try OutcomeBatchCodec.batch(of: damaged)
                 let devices = Array(batch)
                 #expect(devices.count == batch.count)
-                #expect(try OutcomeBatch(stored: OutcomeBatch(devices).stored) == batch)
+                #expect(try OutcomeBatchCodec.batch(of: OutcomeBatchCodec.bytes(of: OutcomeBatch(devices))) == batch)
                 read += 1
             } catch {
                 #expect(error is UnreadableValue)
@@ -87,7 +89,7 @@ import Testing
             if !outcomes.oneIn(3) { batch.mark(Timestamp(milliseconds: Int64(outcomes.number(below: 9)) - Int64(step) * 1000)) }
             for device in outcomes.devices(outcomes.number(below: 5)) { batch.append(device) }
         }
-        let read = try OutcomeBatch(stored: batch.stored)
+        let read = try OutcomeBatchCodec.batch(of: OutcomeBatchCodec.bytes(of: batch))
         #expect(read == batch && batch.indices.allSatisfy { read.time(at: $0) == batch.time(at: $0) })
         for most in [1, 7, 1000] {
             let times = batch.parts(of: most).flatMap { part in part.indices.map { part.time(at: $0) } }
@@ -96,22 +98,22 @@ import Testing
     }
 
     @Test func `Bytes of a later version are rejected with its number`() throws {
-        var content = Array(OutcomeBatch(RandomOutcomes(seed: 3).devices(2)).stored.dropLast(8))
+        var content = Array(OutcomeBatchCodec.bytes(of: OutcomeBatch(RandomOutcomes(seed: 3).devices(2))).dropLast(8))
         content[0] = 3
-        let error = #expect(throws: UnreadableValue.self) { try OutcomeBatch(stored: Self.summed(content)) }
+        let error = #expect(throws: UnreadableValue.self) { try OutcomeBatchCodec.batch(of: Self.summed(content)) }
         #expect(error?.reason == "unknown batch version 3")
     }
 
     @Test func `Bytes are the same as those of earlier versions`() throws {
         // The exact bytes of version 1. Reading them differently means losing stored data.
         var device = Samples.device(1, outcome: .wrongToken)
-        (device.reason, device.explanation, device.templateName) = ("Bad", "worse", "t")
+        (device.reason, device.explanation, device.device.templateName) = ("Bad", "worse", "t")
         device.isRegistrationRemoved = true
         var other = Samples.device(2)
-        (other.registrationID, other.installationID, other.pushID) = (nil, "i", "0A000000-0000-0000-0000-00000000000F")
-        other.handle = .baidu(user: "u", channel: "c")
-        other.platform = .fcmV1
-        let bytes = OutcomeBatch([device, other]).stored
+        (other.device.registrationID, other.device.installationID, other.pushID) = (nil, "i", "0A000000-0000-0000-0000-00000000000F")
+        other.device.handle = .baidu(user: "u", channel: "c")
+        other.device.platform = .fcmV1
+        let bytes = OutcomeBatchCodec.bytes(of: OutcomeBatch([device, other]))
         let expected: [UInt8] =
             [1, 4, 1] + Array("t".utf8) + [3] + Array("Bad".utf8) + [5] + Array("worse".utf8) + [0]
             + [2, 1, 1, 18, 3, 0, 1, 2, 1, 2, 8, 1, 0, 3, 3, 2]
@@ -120,7 +122,7 @@ import Testing
             + [1, 0b1000_1100, 1] + Array("i".utf8) + [1] + Array("u".utf8) + [1] + Array("c".utf8)
             + [0x0a, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x0f]
         #expect(Array(bytes.dropLast(8)) == expected)
-        #expect(try OutcomeBatch(stored: Self.summed(expected)) == OutcomeBatch([device, other]))
+        #expect(try OutcomeBatchCodec.batch(of: Self.summed(expected)) == OutcomeBatch([device, other]))
     }
 
     @Test func `Every platform and outcome has its own code`() throws {

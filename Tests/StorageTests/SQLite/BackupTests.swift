@@ -59,7 +59,7 @@ import Testing
     @Test func `A restore replaces everything in the running database`() async throws {
         let bench = try await filled()
         var put = Samples.put(900, 900)
-        put.registration.template = try Samples.templates()[0]
+        put.registration.description.template = try Samples.templates()[0]
         let backup = bench.folder.file("backup.db")
         let (hub, namespace) = (try await bench.store.load(), try await bench.storage.namespace.load())
         try await bench.storage.backup(to: backup)

@@ -84,7 +84,7 @@ import Testing
     @Test func `After a rollback the template of a registration is stored with the next one`() async throws {
         let bench = try await Bench()
         var put = Samples.put(0, 1)
-        put.registration.template = try Samples.templates()[0]
+        put.registration.description.template = try Samples.templates()[0]
         let change = RegistrationChange(puts: [put])
         let templates = bench.storage.database.templates
         let template = try #require(put.registration.template)

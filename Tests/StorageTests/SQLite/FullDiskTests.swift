@@ -17,7 +17,8 @@ import Testing
         return NotificationHub(
             environment: HubEnvironment(
                 clock: clock, random: SeededRandom(seed: 1), start: { work in Task { await work() } }),
-            connectors: [connector], store: store, stored: try await store.load(), settings: HubSettings(naming: .unique))
+            connectors: [connector], store: store, stored: try await store.load(),
+            settings: HubSettings(acceptance: HubSettings.Acceptance(naming: .unique)))
     }
 
     /// Advances the clock until the work is done.

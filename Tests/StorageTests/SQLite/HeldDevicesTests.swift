@@ -38,7 +38,7 @@ import Testing
             environment: HubEnvironment(
                 clock: clock, random: SeededRandom(seed: 1), start: { work in Task { await work() } }, hooks: hooks),
             connectors: [connector], store: store, loaded: try await store.load(into: HubLoader()),
-            settings: HubSettings(naming: .unique, isConcurrent: true))
+            settings: HubSettings(acceptance: HubSettings.Acceptance(naming: .unique), dispatch: HubSettings.Dispatch(isConcurrent: true)))
         try await hub.resume()
         return (hub, storage)
     }

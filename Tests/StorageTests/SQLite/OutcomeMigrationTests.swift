@@ -52,7 +52,7 @@ import Testing
         let odd = outcomes.devices(99).filter {
             (try? DeviceHandle(platform: $0.handle.platform, stored: $0.handle.storedText)) == $0.handle
         }
-        let devices = [1: odd, 2: (0..<SQLiteHubStore.maximumDevicesInRow + 3).map { Samples.device($0) }, 4: [Samples.device(3)]]
+        let devices = [1: odd, 2: (0..<SQLiteOutcomeTable.maximumDevicesInRow + 3).map { Samples.device($0) }, 4: [Samples.device(3)]]
         #expect(odd.count > 50 && odd.contains { $0.isRegistrationRemoved })
         try await old(folder) { database in
             for hub in 1...2 as ClosedRange<Int64> {

@@ -13,7 +13,7 @@ import Testing
             removals: [Samples.removal(5, 9)],
             puts: try Samples.templates().enumerated().map { number, template in
                 var registration = Samples.registration(number, tags: [try Tag("news")])
-                registration.template = template
+                registration.description.template = template
                 registration.handle = try #require(Samples.handles.first { $0.platform == template.platform })
                 return RegistrationRow(place: UInt32(number), registration: registration)
             },
@@ -211,7 +211,7 @@ import Testing
         for (sql, name, reading) in rows {
             let bench = try await Bench()
             var registration = Samples.registration(1, tags: [try Tag("a")])
-            registration.template = try Samples.templates()[0]
+            registration.description.template = try Samples.templates()[0]
             try await bench.store.commit(
                 RegistrationChange(
                     removals: [Samples.removal(5, 9)], puts: [RegistrationRow(place: 0, registration: registration)],
@@ -239,7 +239,7 @@ import Testing
         let template = try Samples.templates()[0]
         let puts = (0..<50).map { number in
             var put = Samples.put(UInt32(number), number)
-            put.registration.template = template
+            put.registration.description.template = template
             return put
         }
         for put in puts { try await bench.store.commit(RegistrationChange(puts: [put])) }
@@ -261,7 +261,7 @@ import Testing
         func put(_ number: Int, at place: UInt32 = 0) throws -> RegistrationRow {
             var put = Samples.put(place, Int(place), etag: number)
             let body = #"{"a":""# + String(repeating: "x", count: 50_000) + "\(number)\"}"
-            put.registration.template = try RegistrationTemplate(body: body, platform: .apns)
+            put.registration.description.template = try RegistrationTemplate(body: body, platform: .apns)
             return put
         }
         for number in 1...100 { try await bench.store.commit(RegistrationChange(puts: [try put(number)])) }
@@ -291,7 +291,7 @@ import Testing
         try await bench.storage.namespace.putHub(Samples.hub(2))
         let puts = try (0..<250).map { number in
             var put = Samples.put(UInt32(number), number)
-            put.registration.template = try RegistrationTemplate(body: "{\"a\":\"\(number)\"}", platform: .apns)
+            put.registration.description.template = try RegistrationTemplate(body: "{\"a\":\"\(number)\"}", platform: .apns)
             return put
         }
         try await bench.store.commit(RegistrationChange(puts: Array(puts.prefix(3))))

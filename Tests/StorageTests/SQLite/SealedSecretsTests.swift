@@ -82,8 +82,8 @@ import Testing
             try await storage.keyValues.space("plugin").put("planted-value", for: "k\(number)")
             try await storage.namespace.store(ofHub: 1).putJob(
                 NotificationHubJob(
-                    id: "job-\(number)", kind: .exportRegistrations, outputContainerURI: "planted-address", status: .running,
-                    createdAt: HubBench.dawn, updatedAt: HubBench.dawn))
+                    id: "job-\(number)", kind: .exportRegistrations, outputContainerURI: "planted-address", createdAt: HubBench.dawn,
+                    progress: NotificationHubJob.Progress(status: .running, updatedAt: HubBench.dawn)))
         }
         #expect(try await storage.keyValues.space("plugin").take(["d"], "1", of: 1) == [true])
         try await storage.namespace.store(ofHub: 1).commit(RegistrationChange(puts: [Samples.put(0, 1)]))

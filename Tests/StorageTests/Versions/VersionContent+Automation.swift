@@ -31,11 +31,17 @@ extension VersionContent {
         expires: Int64, key: String? = nil, audience: String, content: String, ceiling: Approval.Ceiling, reach: AudienceReach,
         request: NotificationRequest? = nil, decision: Approval.Decision? = nil, notificationID: String? = nil
     ) -> Approval {
-        Approval(
-            number: number, state: state, hub: Approval.Hub(number: 1, name: "hub"), requester: requester, note: note, moment: moment,
-            createdAt: Self.at(created), expiresAt: Self.at(expires), fingerprint: [UInt8](repeating: UInt8(number), count: 32),
-            idempotencyKey: key, sendKey: "approval-\(number)", audience: audience, content: content, ceiling: ceiling, reach: reach,
-            request: request, decision: decision, notificationID: notificationID)
+        var approval = Approval(
+            number: number, state: state,
+            origin: Approval.Origin(
+                hub: Approval.Hub(number: 1, name: "hub"), requester: requester, note: note, createdAt: Self.at(created)),
+            expiresAt: Self.at(expires),
+            keys: Approval.Keys(
+                fingerprint: [UInt8](repeating: UInt8(number), count: 32), idempotencyKey: key, sendKey: "approval-\(number)"),
+            scope: Approval.Scope(dueAt: moment, audience: audience, content: content, ceiling: ceiling, reach: reach), request: request,
+            decision: decision)
+        approval.notificationID = notificationID
+        return approval
     }
 
     private static func decision(_ principal: Principal, _ time: Int64, _ reason: String? = nil) -> Approval.Decision {
@@ -57,7 +63,7 @@ extension VersionContent {
             ceiling: Approval.Ceiling(devices: 2, owner: nil),
             reach: AudienceReach(platforms: [.apns: 3], isUnknown: version >= .plans),
             decision: Self.decision(.owner, 140, "too many"))
-        if version >= .plans { denied.behalf = .key("ops", hub: "hub") }
+        if version >= .plans { denied.origin.behalf = .key("ops", hub: "hub") }
         return denied
     }
 
@@ -98,18 +104,20 @@ extension VersionContent {
 
     private var runs: [RunRecord] {
         let queued = RunRecord(
-            number: 2, flow: "clean", script: "scripts/clean.lua", trigger: .event(.tokenExpired, hub: "hub"), guarantee: .atLeastOnce,
-            queuedAt: Self.at(154), origin: ["weather"])
+            number: 2, flow: "clean", script: "scripts/clean.lua",
+            origin: RunOrigin(.event(.tokenExpired, hub: "hub"), causes: ["weather"]), guarantee: .atLeastOnce,
+            lifecycle: RunLifecycle(queuedAt: Self.at(154)))
         let running = RunRecord(
             number: 4, flow: "greet", script: "scripts/greet.lua", version: "7bd5f4",
-            trigger: .schedule(name: "morning", moment: Self.at(155)), guarantee: .atMostOnce, state: .running, attempts: 1,
-            queuedAt: Self.at(155), startedAt: Self.at(155))
+            origin: RunOrigin(.schedule(name: "morning", moment: Self.at(155))), guarantee: .atMostOnce,
+            lifecycle: RunLifecycle(state: .running, attempts: 1, queuedAt: Self.at(155), startedAt: Self.at(155)))
         var report = RunReport()
         report.failure = RunReport.Failure(
             code: "script.error", message: "attempt to call nil", hint: "check the name", location: "scripts/greet.lua:4")
         let failed = RunRecord(
-            number: 5, flow: "greet", script: "scripts/greet.lua", trigger: .rerun(of: "r-1", by: "key:hub/sender"),
-            guarantee: .atMostOnce, state: .failed, attempts: 1, queuedAt: Self.at(156), startedAt: Self.at(156), endedAt: Self.at(157),
+            number: 5, flow: "greet", script: "scripts/greet.lua", origin: RunOrigin(.rerun(of: "r-1", by: "key:hub/sender")),
+            guarantee: .atMostOnce,
+            lifecycle: RunLifecycle(state: .failed, attempts: 1, queuedAt: Self.at(156), startedAt: Self.at(156), endedAt: Self.at(157)),
             report: report)
         return [Self.completedRun, afterRestore(queued), afterRestore(running), failed]
     }
@@ -118,8 +126,7 @@ extension VersionContent {
     private func afterRestore(_ run: RunRecord) -> RunRecord {
         guard isRestored else { return run }
         var run = run
-        run.state = .interrupted
-        run.endedAt = run.queuedAt
+        run.lifecycle.end(.interrupted, at: run.lifecycle.queuedAt)
         return run
     }
 
@@ -134,9 +141,11 @@ extension VersionContent {
         report.note(id(2))
         report.result = ["ok": true]
         return RunRecord(
-            number: 1, flow: "greet", script: "scripts/greet.lua", version: "7bd5f4", trigger: .command(by: "owner"), key: "k-1",
-            arguments: ["to": "sports", "n": [1, 2.5]], withheld: ["secret"], guarantee: .atMostOnce, state: .completed, attempts: 1,
-            queuedAt: at(150), startedAt: at(151), endedAt: at(153), report: report)
+            number: 1, flow: "greet", script: "scripts/greet.lua", version: "7bd5f4",
+            origin: RunOrigin(.command(by: "owner"), key: "k-1", arguments: ["to": "sports", "n": [1, 2.5]], withheld: ["secret"]),
+            guarantee: .atMostOnce,
+            lifecycle: RunLifecycle(state: .completed, attempts: 1, queuedAt: at(150), startedAt: at(151), endedAt: at(153)), report: report
+        )
     }
 
     // MARK: - Schedules and events

@@ -56,18 +56,20 @@ extension VersionContent {
         ]
         if version >= .origins { reads.append(SecureRead(time: Self.at(122), username: "Böb", result: .vetoed)) }
         let limited = SealedPayload(
-            id: "201376544", sender: ana, addressee: bob, expiration: Self.at(86_400), maximumReads: 2, keyMark: recorded, grantedReads: 1,
-            reads: reads)
+            id: "201376544", sender: ana, addressee: bob, expiration: Self.at(86_400), maximumReads: 2, keyMark: recorded,
+            history: SealedPayload.History(grantedReads: 1, reads: reads))
         // Sealed by a version that did not record its key.
         let older = SealedPayload(id: "7", sender: bob, addressee: bob, expiration: Self.at(172_800))
         let exhausted = SealedPayload(
-            id: "8", sender: ana, addressee: ana, expiration: Self.at(100), maximumReads: 1, keyMark: recorded, grantedReads: 1,
-            ending: .exhausted, reads: [SecureRead(time: Self.at(90), username: "ana", result: .granted)])
+            id: "8", sender: ana, addressee: ana, expiration: Self.at(100), maximumReads: 1, keyMark: recorded,
+            history: SealedPayload.History(
+                grantedReads: 1, ending: .exhausted, reads: [SecureRead(time: Self.at(90), username: "ana", result: .granted)]))
         let revoked = SealedPayload(
-            id: "9", sender: ana, addressee: bob, expiration: Self.at(200), keyMark: recorded, ending: .revoked)
+            id: "9", sender: ana, addressee: bob, expiration: Self.at(200), keyMark: recorded,
+            history: SealedPayload.History(ending: .revoked))
         let expired = SealedPayload(
-            id: "10", sender: ana, addressee: bob, expiration: Self.at(-10), keyMark: recorded, ending: .expired,
-            reads: [SecureRead(time: Self.at(0), username: "Böb", result: .expired)])
+            id: "10", sender: ana, addressee: bob, expiration: Self.at(-10), keyMark: recorded,
+            history: SealedPayload.History(ending: .expired, reads: [SecureRead(time: Self.at(0), username: "Böb", result: .expired)]))
         return [
             (limited, ["code": "1234", "é": [1, .null]]), (older, "older"), (exhausted, nil), (revoked, nil), (expired, nil),
         ]

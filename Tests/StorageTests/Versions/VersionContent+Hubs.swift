@@ -78,8 +78,8 @@ extension VersionContent {
         get throws {
             let template = try RegistrationTemplate(body: ##"{"message":{"data":{"a":"#(count)"}}}"##, platform: .fcmV1)
             let registration = Registration(
-                id: Samples.id(1), etag: 1, expiration: .distantFuture, updatedAt: Self.at(5), handle: .fcmV1(token: "fcm:token-1"),
-                tags: try Self.tags("News"), template: template)
+                id: Samples.id(1), etag: 1, expiration: .distantFuture, updatedAt: Self.at(5),
+                description: RegistrationDescription(handle: .fcmV1(token: "fcm:token-1"), tags: try Self.tags("News"), template: template))
             return StoredHub(
                 registrations: [RegistrationRow(place: 0, registration: registration)], lastOutcomes: [0: .dropped], lastSequence: 41)
         }
@@ -90,13 +90,14 @@ extension VersionContent {
         let template = try RegistrationTemplate(
             name: "alert", body: alertBody, headers: alertHeaders, expiry: "$(expiry)", platform: .apns)
         var registration = Registration(
-            id: Samples.id(1), etag: 3, expiration: .distantFuture, updatedAt: at(1), handle: .phone(1),
-            tags: try tags("News", "größe", "$InstallationId:{ana-1}", "$UserId:{Ana}"), pushVariables: ["locale": "pt-PT"],
-            installationID: "ana-1")
+            id: Samples.id(1), etag: 3, expiration: .distantFuture, updatedAt: at(1),
+            description: RegistrationDescription(
+                handle: .phone(1), tags: try tags("News", "größe", "$InstallationId:{ana-1}", "$UserId:{Ana}"),
+                pushVariables: ["locale": "pt-PT"]), installationID: "ana-1")
         let native = registration
         registration.id = Samples.id(2)
         registration.tags = try tags("News", "größe", "alerts", "$InstallationId:{ana-1}", "$UserId:{Ana}")
-        registration.template = template
+        registration.description.template = template
         return [RegistrationRow(place: 0, registration: native), RegistrationRow(place: 1, registration: registration)]
     }
 
@@ -104,32 +105,38 @@ extension VersionContent {
     private static func pc() throws -> [RegistrationRow] {
         let template = try RegistrationTemplate(name: "t", body: tileBody, platform: .wns)
         var registration = Registration(
-            id: Samples.id(3), etag: 1, expiration: at(86_400), updatedAt: at(2), handle: tile,
-            tags: try tags("tile", "$InstallationId:{pc}"), installationID: "pc", secondaryTile: "weather")
+            id: Samples.id(3), etag: 1, expiration: at(86_400), updatedAt: at(2),
+            description: RegistrationDescription(handle: tile, tags: try tags("tile", "$InstallationId:{pc}"), secondaryTile: "weather"),
+            installationID: "pc")
         let native = registration
         registration.id = Samples.id(4)
         registration.tags = try tags("tile", "t", "$InstallationId:{pc}")
-        registration.template = template
+        registration.description.template = template
         return [RegistrationRow(place: 2, registration: native), RegistrationRow(place: 3, registration: registration)]
     }
 
     private static func standalone() throws -> [RegistrationRow] {
         let browser = Registration(
-            id: longID, etag: 1, expiration: at(7_776_000), updatedAt: at(3), handle: .subscription, tags: try tags("web"))
-        let phone = Registration(id: Samples.id(6), etag: 2, expiration: .distantFuture, updatedAt: at(4), handle: baidu, tags: [])
+            id: longID, etag: 1, expiration: at(7_776_000), updatedAt: at(3),
+            description: RegistrationDescription(handle: .subscription, tags: try tags("web")))
+        let phone = Registration(
+            id: Samples.id(6), etag: 2, expiration: .distantFuture, updatedAt: at(4),
+            description: RegistrationDescription(handle: baidu, tags: []))
         return [RegistrationRow(place: 5, registration: browser), RegistrationRow(place: 6, registration: phone)]
     }
 
     private static func installations() throws -> [InstallationRow] {
         let alert = InstallationTemplate(body: alertBody, headers: alertHeaders, expiry: "$(expiry)", tags: try tags("alerts"))
-        let ana = Installation(
+        var ana = Installation(
             id: "ana-1", userID: "Ana", handle: .phone(1), tags: try tags("News", "größe"), pushVariables: ["locale": "pt-PT"],
-            templates: ["alert": alert], updatedAt: at(1))
+            templates: ["alert": alert])
+        ana.updatedAt = at(1)
         let weather = SecondaryTile(
             handle: tile, tags: try tags("tile"), templates: ["t": InstallationTemplate(body: tileBody, tags: try tags("t"))])
-        let pc = Installation(
-            id: "pc", handle: .wns(channel: "https://wns.example/?token=a%2fb"), isPushChannelExpired: true, expiration: at(86_400),
-            tags: try tags("News"), secondaryTiles: ["weather": weather], updatedAt: at(2))
+        var pc = Installation(
+            id: "pc", handle: .wns(channel: "https://wns.example/?token=a%2fb"), expiration: at(86_400),
+            tags: try tags("News"), secondaryTiles: ["weather": weather])
+        (pc.isPushChannelExpired, pc.updatedAt) = (true, at(2))
         return [
             InstallationRow(place: 0, installation: ana, expiration: .distantFuture),
             InstallationRow(place: 2, installation: pc, expiration: at(86_400)),

@@ -22,7 +22,7 @@ extension VersionContent {
         let enqueued = StoredNotification(
             sequence: 41,
             request: NotificationRequest(audience: .device(.fcmV1(token: "fcm:token-1")), content: .template([:])),
-            outcome: NotificationOutcome(id: Self.id(41), state: .enqueued, tags: nil, enqueuedAt: Self.at(42)))
+            outcome: NotificationOutcome(id: Self.id(41), state: .enqueued, tags: nil, times: NotificationTimes(enqueuedAt: Self.at(42))))
         #expect(try await store.notifications(before: nil, limit: 9) == [enqueued])
         #expect(try await store.unfinished(after: 40, limit: 9) == [enqueued])
     }
@@ -50,9 +50,10 @@ extension VersionContent {
                 audience: try Self.audience("news && !muted"), content: .native(payloads),
                 options: PushOptions(expiration: Self.at(3600), priority: .high, collapseID: "c-1"))
             var outcome = NotificationOutcome(
-                id: Self.id(1), state: .completed, tags: "news && !muted", enqueuedAt: Self.at(20), startedAt: Self.at(21),
-                endedAt: Self.at(23), counts: [.apns: [.success: 1, .wrongToken: 1], .wns: [.skipped: 1]])
-            if version >= .remarks { outcome.pruned = [.apns: ["Unregistered": 1]] }
+                id: Self.id(1), state: .completed, tags: "news && !muted",
+                times: NotificationTimes(enqueuedAt: Self.at(20), startedAt: Self.at(21), endedAt: Self.at(23)),
+                tally: DeviceTally(counts: [.apns: [.success: 1, .wrongToken: 1], .wns: [.skipped: 1]]))
+            if version >= .remarks { outcome.tally.pruned = [.apns: ["Unregistered": 1]] }
             return StoredNotification(
                 sequence: 1, request: request,
                 idempotency: IdempotencyKey(key: "order-1", fingerprint: [UInt8](repeating: 1, count: 32)), outcome: outcome,
@@ -71,7 +72,8 @@ extension VersionContent {
             return StoredNotification(
                 sequence: 2, request: request,
                 outcome: NotificationOutcome(
-                    id: Self.id(2), state: .scheduled, tags: "news", enqueuedAt: Self.at(30), scheduledFor: Self.at(86_400)))
+                    id: Self.id(2), state: .scheduled, tags: "news",
+                    times: NotificationTimes(enqueuedAt: Self.at(30), scheduledFor: Self.at(86_400))))
         }
     }
 
@@ -79,7 +81,8 @@ extension VersionContent {
         StoredNotification(
             sequence: 3, request: NotificationRequest(audience: .everyone, content: .template(["a": "b"])),
             outcome: NotificationOutcome(
-                id: Self.id(3), state: .noTargetFound, tags: nil, enqueuedAt: Self.at(31), startedAt: Self.at(31), endedAt: Self.at(32),
+                id: Self.id(3), state: .noTargetFound, tags: nil,
+                times: NotificationTimes(enqueuedAt: Self.at(31), startedAt: Self.at(31), endedAt: Self.at(32)),
                 nearMisses: [#"no registration has the tag "x""#]))
     }
 
@@ -90,8 +93,8 @@ extension VersionContent {
             .browser: NativePayload(body: Array("{}".utf8)), .baidu: NativePayload(body: Array("{}".utf8)),
         ]
         var outcome = NotificationOutcome(
-            id: Self.id(4), state: .processing, tags: nil, enqueuedAt: Self.at(40), startedAt: Self.at(41),
-            counts: [.browser: [.success: 1]])
+            id: Self.id(4), state: .processing, tags: nil, times: NotificationTimes(enqueuedAt: Self.at(40), startedAt: Self.at(41)),
+            tally: DeviceTally(counts: [.browser: [.success: 1]]))
         if version >= .remarks { outcome.notices = [.text("APNs: \(Self.advice)")] }
         if version >= .plugins {
             outcome.notices += [
@@ -120,7 +123,8 @@ extension VersionContent {
         get throws {
             var request = NotificationRequest(audience: try Self.audience("news"), content: Self.template("Final score"))
             var outcome = NotificationOutcome(
-                id: Self.id(5), state: .canceled, tags: "news", enqueuedAt: Self.at(50), endedAt: Self.at(60), scheduledFor: Self.at(60))
+                id: Self.id(5), state: .canceled, tags: "news",
+                times: NotificationTimes(enqueuedAt: Self.at(50), scheduledFor: Self.at(60), endedAt: Self.at(60)))
             if version >= .plans {
                 let reach = ApprovedReach(devices: 17, basis: .approval("a-4"))
                 request.approvedReach = reach
@@ -139,9 +143,9 @@ extension VersionContent {
                 audience: .devices([.phone(1), .subscription, Self.baidu]),
                 content: .native([.apns: NativePayload(body: Array("{}".utf8))]), isTest: true),
             outcome: NotificationOutcome(
-                id: Self.id(6), state: .detailedStateAvailable, tags: nil, enqueuedAt: Self.at(70), startedAt: Self.at(70),
-                endedAt: Self.at(71),
-                counts: [.apns: [.success: 1], .browser: [.pnsUnavailable: 1], .baidu: [.invalidCredentials: 1]]))
+                id: Self.id(6), state: .detailedStateAvailable, tags: nil,
+                times: NotificationTimes(enqueuedAt: Self.at(70), startedAt: Self.at(70), endedAt: Self.at(71)),
+                tally: DeviceTally(counts: [.apns: [.success: 1], .browser: [.pnsUnavailable: 1], .baidu: [.invalidCredentials: 1]])))
     }
 
     private var planned: StoredNotification {
@@ -153,15 +157,16 @@ extension VersionContent {
                     plan: PlanBinding("p-0001", tolerance: .share(hundredths: 200))),
                 idempotency: IdempotencyKey(key: "plan-7", fingerprint: [UInt8](repeating: 7, count: 32)),
                 outcome: NotificationOutcome(
-                    id: Self.id(7), state: .scheduled, tags: "news", enqueuedAt: Self.at(80), scheduledFor: Self.at(172_800)))
+                    id: Self.id(7), state: .scheduled, tags: "news",
+                    times: NotificationTimes(enqueuedAt: Self.at(80), scheduledFor: Self.at(172_800))))
         }
     }
 
     /// Abandoned, because its plan could not be read.
     private var withoutPlan: StoredNotification {
         var outcome = NotificationOutcome(
-            id: Self.id(8), state: .abandoned, tags: nil, enqueuedAt: Self.at(81), startedAt: Self.at(82), endedAt: Self.at(82),
-            scheduledFor: Self.at(82))
+            id: Self.id(8), state: .abandoned, tags: nil,
+            times: NotificationTimes(enqueuedAt: Self.at(81), scheduledFor: Self.at(82), startedAt: Self.at(82), endedAt: Self.at(82)))
         outcome.notices = [.planLost(plan: "p-0009")]
         return StoredNotification(
             sequence: 8,
@@ -172,7 +177,8 @@ extension VersionContent {
     /// Its notices stay text if a version before `notices` wrote them.
     private var withHeldRemovals: StoredNotification {
         var outcome = NotificationOutcome(
-            id: Self.id(9), state: .completed, tags: nil, enqueuedAt: Self.at(90), startedAt: Self.at(91), endedAt: Self.at(92))
+            id: Self.id(9), state: .completed, tags: nil,
+            times: NotificationTimes(enqueuedAt: Self.at(90), startedAt: Self.at(91), endedAt: Self.at(92)))
         outcome.notices =
             version >= .notices
             ? [.heldRemovals(percent: 20), .wrongEnvironment(.apns, advice: Self.advice)]

@@ -35,36 +35,42 @@ extension VersionContent {
 
     private var completedOutcomes: [RecordedOutcome] {
         let phone = DeviceOutcome(
-            registrationID: Samples.id(1), installationID: "ana-1", platform: .apns, handle: .phone(1), templateName: "alert",
+            device: OutcomeDevice(
+                registrationID: Samples.id(1), installationID: "ana-1", platform: .apns, handle: .phone(1), templateName: "alert"),
             outcome: .success, reason: "", explanation: Self.accepted, pushID: "0a000000-0000-0000-0000-00000000000f", size: 30,
             isRegistrationRemoved: false)
         let dead = DeviceOutcome(
-            registrationID: Samples.id(13), platform: .apns, handle: .phone(13), templateName: nil, outcome: .wrongToken,
-            reason: "Unregistered", explanation: "the device token is inactive", pushID: nil, size: 30, isRegistrationRemoved: true)
+            device: OutcomeDevice(registrationID: Samples.id(13), platform: .apns, handle: .phone(13), templateName: nil),
+            outcome: .wrongToken, reason: "Unregistered", explanation: "the device token is inactive", pushID: nil, size: 30,
+            isRegistrationRemoved: true)
         let tile = DeviceOutcome(
-            registrationID: Samples.id(4), installationID: "pc", platform: .wns, handle: Self.tile, templateName: "t", outcome: .skipped,
-            reason: "", explanation: "another registration has this handle", pushID: "push 1", size: 0, isRegistrationRemoved: false)
+            device: OutcomeDevice(
+                registrationID: Samples.id(4), installationID: "pc", platform: .wns, handle: Self.tile, templateName: "t"),
+            outcome: .skipped, reason: "", explanation: "another registration has this handle", pushID: "push 1", size: 0,
+            isRegistrationRemoved: false)
         return [outcome(phone, at: 21_500), outcome(dead, at: 21_500), outcome(tile, at: 22_000)]
     }
 
     private var deferredOutcomes: [RecordedOutcome] {
         let browser = DeviceOutcome(
-            registrationID: Self.longID, platform: .browser, handle: .subscription, templateName: nil, outcome: .success, reason: "",
-            explanation: Self.accepted, pushID: nil, size: 2, isRegistrationRemoved: false)
+            device: OutcomeDevice(registrationID: Self.longID, platform: .browser, handle: .subscription, templateName: nil),
+            outcome: .success, reason: "", explanation: Self.accepted, pushID: nil, size: 2, isRegistrationRemoved: false)
         return [outcome(browser, at: 41_250)]
     }
 
     /// Written by a version that did not store times, in all databases.
     private var directOutcomes: [RecordedOutcome] {
         let phone = DeviceOutcome(
-            registrationID: nil, platform: .apns, handle: .phone(1), templateName: nil, outcome: .success, reason: "",
-            explanation: Self.accepted, pushID: "0A000000-0000-0000-0000-00000000000F", size: 2, isRegistrationRemoved: false)
+            device: OutcomeDevice(registrationID: nil, platform: .apns, handle: .phone(1), templateName: nil), outcome: .success,
+            reason: "", explanation: Self.accepted, pushID: "0A000000-0000-0000-0000-00000000000F", size: 2, isRegistrationRemoved: false)
         let browser = DeviceOutcome(
-            registrationID: nil, platform: .browser, handle: .subscription, templateName: nil, outcome: .pnsUnavailable, reason: "503",
-            explanation: "the push service is unavailable", pushID: nil, size: 2, isRegistrationRemoved: false)
+            device: OutcomeDevice(registrationID: nil, platform: .browser, handle: .subscription, templateName: nil),
+            outcome: .pnsUnavailable, reason: "503", explanation: "the push service is unavailable", pushID: nil, size: 2,
+            isRegistrationRemoved: false)
         let baidu = DeviceOutcome(
-            registrationID: nil, platform: .baidu, handle: Self.baidu, templateName: nil, outcome: .invalidCredentials, reason: "",
-            explanation: "no credential for Baidu", pushID: nil, size: 0, isRegistrationRemoved: false)
+            device: OutcomeDevice(registrationID: nil, platform: .baidu, handle: Self.baidu, templateName: nil),
+            outcome: .invalidCredentials, reason: "", explanation: "no credential for Baidu", pushID: nil, size: 0,
+            isRegistrationRemoved: false)
         return [phone, browser, baidu].map { RecordedOutcome(device: $0, time: nil) }
     }
 
@@ -72,15 +78,17 @@ extension VersionContent {
 
     func expectJobs(in store: any HubStore) async throws {
         let export = NotificationHubJob(
-            id: "job-1", kind: .exportRegistrations, outputContainerURI: "https://store.example/out?sig=1", progress: 100,
-            status: .completed, outputProperties: ["OutputFilePath": "out/1.txt"], createdAt: Self.at(100), updatedAt: Self.at(110))
+            id: "job-1", kind: .exportRegistrations, outputContainerURI: "https://store.example/out?sig=1", createdAt: Self.at(100),
+            progress: NotificationHubJob.Progress(
+                status: .completed, percent: 100, outputProperties: ["OutputFilePath": "out/1.txt"], updatedAt: Self.at(110)))
         let upsert = NotificationHubJob(
             id: "job-2", kind: .importUpsertRegistrations, outputContainerURI: "https://store.example/out?sig=2",
-            importFileURI: "https://store.example/in?sig=3", inputProperties: ["a": "b"], progress: 12.34, status: .failed,
-            failure: "line 7 is not a registration", createdAt: Self.at(101), updatedAt: Self.at(111))
+            importFileURI: "https://store.example/in?sig=3", inputProperties: ["a": "b"], createdAt: Self.at(101),
+            progress: NotificationHubJob.Progress(
+                status: .failed, percent: 12.34, failure: "line 7 is not a registration", updatedAt: Self.at(111)))
         let running = NotificationHubJob(
-            id: "job-3", kind: .exportRegistrations, outputContainerURI: "file:///jobs", progress: 0.5, status: .running,
-            createdAt: Self.at(102), updatedAt: Self.at(112))
+            id: "job-3", kind: .exportRegistrations, outputContainerURI: "file:///jobs", createdAt: Self.at(102),
+            progress: NotificationHubJob.Progress(status: .running, percent: 0.5, updatedAt: Self.at(112)))
         #expect(try await store.jobs(limit: 9) == [running, upsert, export])
         #expect(try await store.unfinishedJobs() == [running])
     }

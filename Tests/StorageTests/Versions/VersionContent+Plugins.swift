@@ -21,10 +21,12 @@ extension VersionContent {
             let template = try RegistrationTemplate(
                 body: #"{"aps":{"alert":"$(m)"}}"#, headers: [PushHeader("apns-push-type", "alert")], priority: "5", platform: .apns)
             let phone = Registration(
-                id: Samples.id(13), etag: 2, expiration: .distantFuture, updatedAt: Self.at(6), handle: .phone(13),
-                tags: try Self.tags("News"), template: template, pushVariables: ["a": "ü"])
+                id: Samples.id(13), etag: 2, expiration: .distantFuture, updatedAt: Self.at(6),
+                description: RegistrationDescription(
+                    handle: .phone(13), tags: try Self.tags("News"), template: template, pushVariables: ["a": "ü"]))
             let restored = Registration(
-                id: Samples.id(6), etag: 1, expiration: .distantFuture, updatedAt: Self.at(3), handle: Self.baidu, tags: [])
+                id: Samples.id(6), etag: 1, expiration: .distantFuture, updatedAt: Self.at(3),
+                description: RegistrationDescription(handle: Self.baidu, tags: []))
             return [
                 PrunedDevice(
                     number: 2, .registration(phone), handle: .phone(13), reason: "Unregistered", notificationID: Self.id(1),

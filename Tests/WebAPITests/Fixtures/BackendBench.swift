@@ -12,14 +12,15 @@ import Support
 struct BackendBench {
     let bench: RouteBench
     let interface: BackendInterface
+    let authenticator: BackendAuthenticator
 
     init(requestsPerMinute: Int? = nil, issuer: TokenIssuer? = nil) async throws {
         bench = try await RouteBench()
         let services = BackendServices(
             environment: bench.bench.environment, accounts: bench.accounts, securePayloads: bench.bench.securePayloads, hub: "hub",
             issuer: issuer)
-        interface = BackendInterface(
-            namespace: bench.access.namespace, throttle: Throttle(perMinute: requestsPerMinute), services: services)
+        authenticator = BackendAuthenticator(services: services, throttle: Throttle(perMinute: requestsPerMinute))
+        interface = BackendInterface(namespace: bench.access.namespace, authenticator: authenticator, services: services)
         try await bench.accounts.add(username: "alice", password: Secret("a:b"))
         try await bench.accounts.add(username: "bob", password: Secret("b"))
     }

@@ -14,8 +14,9 @@ struct ManagementBench {
     private let interface: ManagementInterface
 
     init(credentials: CredentialServices = .none, flows: FlowDispatcher? = nil) async throws {
-        bench = try await RouteBench(credentials: credentials)
-        interface = ManagementInterface(access: bench.access, accounts: bench.accounts, flows: flows)
+        bench = try await RouteBench()
+        interface = ManagementInterface(
+            access: bench.access, services: ManagementServices(accounts: bench.accounts, flows: flows, credentials: credentials))
     }
 
     var namespace: Namespace { bench.access.namespace }
@@ -42,15 +43,16 @@ struct ManagementBench {
     ) async throws -> JSON {
         let request = request(method, path, body, by: try rule ?? root, for: resource)
         let answer = try await interface.answer(request)
-        let template = interface.route(of: request.path)
-        let route = try #require(ManagementRoute.all.first { $0.path == template && $0.method == method })
+        guard case .route(let route, _) = ManagementMatch(method, request.path, among: ManagementRoute.all) else {
+            throw PushError("test.route", "there is no such route")
+        }
         #expect(answer.status == route.answer.status)
         guard let schema = route.answer.schema else {
             #expect(answer.body.isEmpty)
             return .null
         }
         let json = try JSON(parsing: answer.body)
-        try schema.check(json, template)
+        try schema.check(json, route.operation.path)
         return json
     }
 
@@ -93,4 +95,16 @@ struct ManagementBench {
     func list(_ path: String, _ member: String) async throws -> [String] {
         try await pages(path).items.compactMap { $0[member]?.string }
     }
+}
+
+extension ManagementInterface {
+    /// Finds the route of a request and answers it.
+    func answer(_ request: WebRequest) async throws(PushError) -> WebAnswer {
+        try await answer(request, at: ManagementMatch(request.method, request.path, among: ManagementRoute.all))
+    }
+}
+
+extension RouteBench {
+    /// The JSON interface without flows and credentials.
+    var management: ManagementInterface { ManagementInterface(access: access, services: ManagementServices(accounts: accounts)) }
 }

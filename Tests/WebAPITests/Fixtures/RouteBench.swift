@@ -21,7 +21,7 @@ struct RouteBench {
     let sendGuard: SendGuard
     var accounts: AccountService { bench.accounts }
 
-    init(credentials: CredentialServices = .none) async throws {
+    init() async throws {
         let bench = try HubBench(platforms: [.apns, .fcmV1])
         let connector = bench.connector
         self.bench = bench
@@ -32,7 +32,7 @@ struct RouteBench {
         _ = try await namespace.create("hub", HubDescription())
         let audit = AuditLog(trail: trail, clock: bench.clock)
         sendGuard = SendGuard(store: MemoryApprovalStore(), audit: audit, clock: bench.clock, random: bench.random)
-        access = HubAccess(namespace: namespace, throttle: nil, credentials: credentials, audit: audit, sendGuard: sendGuard)
+        access = HubAccess(namespace: namespace, throttle: nil, audit: audit, sendGuard: sendGuard)
     }
 
     /// The entries of the audit log: actor, action, subject, and details in order of their names.

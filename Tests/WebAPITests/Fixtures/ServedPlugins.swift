@@ -29,13 +29,16 @@ struct ServedPlugins {
     ) async throws {
         let (bench, store, lines) = (try HubBench(), MemoryNamespaceStore(), Happenings())
         let namespace = try await Namespace(
-            environment: bench.environment, store: store, settings: HubSettings(naming: .unique),
+            environment: bench.environment, store: store, settings: HubSettings(acceptance: HubSettings.Acceptance(naming: .unique)),
             jobTools: JobService.Tools(files: NoFiles(), codec: RegistrationLines()), connectors: { _ in [bench.connector] })
         _ = try await namespace.create("hub", HubDescription())
         try await bench.accounts.add(username: "alice", password: Secret("a:b"))
         let responder = HubResponder(
-            namespace: namespace, clock: bench.clock, random: bench.random, log: Logger(label: "t") { _ in NotingHandler(lines: lines) },
-            settings: WebSettings(), throttles: Throttles(), system: SystemRoutes(isReady: { nil }, metrics: { "" }),
+            settings: WebSettings(),
+            environment: WebEnvironment(
+                clock: bench.clock, random: bench.random, log: Logger(label: "t") { _ in NotingHandler(lines: lines) }),
+            hubs: HubServices(namespace, throttles: Throttles()),
+            server: ServerRoutes(system: SystemRoutes(isReady: { nil }, metrics: { "" })),
             backend: BackendServices(
                 environment: bench.environment, accounts: bench.accounts, securePayloads: bench.securePayloads, hub: "hub"),
             plugins: routing.map { PluginRouteServices(routing: $0, spaces: spaces) })

@@ -22,7 +22,7 @@ import Testing
             flows = FlowDispatcher(
                 store: MemoryRunStore(), executor: executor, clock: backend.bench.bench.clock, zones: OnlyUTC(),
                 start: { work in Task { await work() } })
-            interface = FlowInterface(flows: flows, access: backend.bench.access, backend: backend.interface)
+            interface = FlowInterface(flows: flows, access: backend.bench.access, accounts: backend.authenticator)
             try await flows.begin(served)
         }
 
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    private static let greet = ServedFlow(name: "greet", script: "greet.lua", access: .key(.send))
+    private static let greet = ServedFlow(name: "greet", script: "greet.lua", triggers: FlowTriggers(access: .key(.send)))
 
     @Test func `A request with a key starts the flow and gets the script's result`() async throws {
         let bench = try await Bench([Self.greet])
@@ -56,9 +56,9 @@ import Testing
 
     @Test func `An unauthorized request is refused, and nothing runs`() async throws {
         var users = Self.greet
-        (users.name, users.access) = ("users", .account)
+        (users.name, users.triggers.access) = ("users", .account)
         var none = Self.greet
-        (none.name, none.access) = ("none", nil)
+        (none.name, none.triggers.access) = ("none", nil)
         let bench = try await Bench([Self.greet, users, none])
         #expect(await refusal { try await bench.call("greet") }?.status == 401)
         #expect(await refusal { try await bench.call("greet", rule: Namespace.listenRule) }?.status == 403)
@@ -73,7 +73,8 @@ import Testing
 
     @Test func `A flow for users gets the user's name, and an open flow accepts anyone`() async throws {
         let bench = try await Bench([
-            ServedFlow(name: "users", script: "a.lua", access: .account), ServedFlow(name: "open", script: "b.lua", access: .open),
+            ServedFlow(name: "users", script: "a.lua", triggers: FlowTriggers(access: .account)),
+            ServedFlow(name: "open", script: "b.lua", triggers: FlowTriggers(access: .open)),
         ])
         let (_, json, _) = try await bench.call("users", "", [.authorization: BackendBench.alice])
         #expect(json["trigger"]?["by"] == "user:alice")
@@ -128,7 +129,7 @@ import Testing
     }
 
     @Test func `A flow can handle the app backend's notifications`() async throws {
-        let bench = try await Bench([ServedFlow(name: "backend", script: "b.lua", answersBackend: true)])
+        let bench = try await Bench([ServedFlow(name: "backend", script: "b.lua", triggers: FlowTriggers(answersBackend: true))])
         var interface = bench.backend.interface
         interface.flows = bench.flows
         func post(_ path: String, _ body: String) async throws -> WebAnswer {

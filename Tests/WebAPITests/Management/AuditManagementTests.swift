@@ -50,8 +50,8 @@ import Testing
     @Test func `Every route that changes something has an audit action`() {
         // The guard writes the entries about decisions.
         let reading = ["render", "makePlan", "checkHubCredentials", "proveTags", "approve", "deny"]
-        for route in ManagementRoute.all where route.method != .get {
-            #expect((route.noted == nil) == reading.contains(route.name), "\(route.name)")
+        for route in ManagementRoute.all where route.operation.method != .get {
+            #expect((route.noted == nil) == reading.contains(route.operation.name), "\(route.operation.name)")
         }
     }
 

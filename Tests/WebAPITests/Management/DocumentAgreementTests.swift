@@ -39,26 +39,28 @@ import Testing
         let flows = FlowDispatcher(
             store: MemoryRunStore(), executor: ScriptedFlows(), clock: VirtualClock(now: HubBench.dawn), zones: OnlyUTC(),
             start: { work in Task { await work() } })
-        try await flows.begin([ServedFlow(name: "greet", script: "greet.lua", arguments: [:], access: .key(.send))])
+        try await flows.begin([ServedFlow(name: "greet", script: "greet.lua", arguments: [:], triggers: FlowTriggers(access: .key(.send)))])
         return try await ManagementBench(flows: flows)
     }
 
     @Test func `bodies that the document allows are not refused for their form`() async throws {
         var count = 0
         for route in ManagementRoute.all where route.body != nil {
-            let operation = Self.document["paths"]?[route.path]?[route.method.rawValue.lowercased()]
+            let operation = Self.document["paths"]?[route.operation.path]?[route.operation.method.rawValue.lowercased()]
             let schema = try #require(operation?["requestBody"]?["content"]?["application/json"]?["schema"])
-            let path = route.path.replacing("{hub}", with: "hub").replacing("{flow}", with: "greet").replacing("{name}", with: "x")
-                .replacing("{id}", with: "1").replacing("{user}", with: "x").replacing("{schedule}", with: "x")
+            let path = route.operation.path.replacing("{hub}", with: "hub").replacing("{flow}", with: "greet").replacing(
+                "{name}", with: "x"
+            )
+            .replacing("{id}", with: "1").replacing("{user}", with: "x").replacing("{schedule}", with: "x")
             let bench = try await bench()
             let bodies = Self.instances.values(schema, for: "")
             // A pattern without an example gives no values.
-            #expect(!bodies.isEmpty, "\(route.name)")
+            #expect(!bodies.isEmpty, "\(route.operation.name)")
             for body in bodies where body.serialized().count < ManagementCall.bodyLimit {
                 count += 1
-                guard let refusal = await bench.refusal(route.method, path, body) else { continue }
+                guard let refusal = await bench.refusal(route.operation.method, path, body) else { continue }
                 let isForm = refusal.status == 400 && !Self.isMeaning(refusal.code)
-                #expect(!isForm, "\(route.name) \(body.text().prefix(300)): \(refusal.code) \(refusal.message.prefix(200))")
+                #expect(!isForm, "\(route.operation.name) \(body.text().prefix(300)): \(refusal.code) \(refusal.message.prefix(200))")
             }
         }
         #expect(count > 300)
@@ -67,24 +69,26 @@ import Testing
     @Test func `parameters that the document allows are not refused for their form`() async throws {
         let bench = try await bench()
         for route in ManagementRoute.all where !route.parameters.isEmpty {
-            let operation = Self.document["paths"]?[route.path]?[route.method.rawValue.lowercased()]
+            let operation = Self.document["paths"]?[route.operation.path]?[route.operation.method.rawValue.lowercased()]
             let parameters = operation?["parameters"]?.array?.filter { $0["in"] == "query" } ?? []
-            let path = route.path.replacing("{hub}", with: "hub").replacing("{id}", with: "1")
+            let path = route.operation.path.replacing("{hub}", with: "hub").replacing("{id}", with: "1")
             for parameter in parameters {
                 let name = try #require(parameter["name"]?.string)
                 let required = parameters.filter { $0["required"] == true && $0["name"]?.string != name }
-                #expect(required.isEmpty, "\(route.name) needs values for several parameters")
+                #expect(required.isEmpty, "\(route.operation.name) needs values for several parameters")
                 for value in Self.instances.values(parameter["schema"] ?? .null, for: name) {
                     // Query parameters have no fractional numbers.
                     if case .number = value { continue }
                     let text = value.string ?? value.text()
                     // A longer head is refused with 431 before its parameters are read.
                     if text.utf8.count > 64 << 10 { continue }
-                    guard let refusal = await bench.refusal(route.method, "\(path)?\(name)=\(PercentEncoding.encode(text))", nil) else {
+                    guard let refusal = await bench.refusal(route.operation.method, "\(path)?\(name)=\(PercentEncoding.encode(text))", nil)
+                    else {
                         continue
                     }
                     #expect(
-                        refusal.status != 400, "\(route.name) \(name)=\(text.prefix(100)): \(refusal.code) \(refusal.message.prefix(200))")
+                        refusal.status != 400,
+                        "\(route.operation.name) \(name)=\(text.prefix(100)): \(refusal.code) \(refusal.message.prefix(200))")
                 }
             }
         }

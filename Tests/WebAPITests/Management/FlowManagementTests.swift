@@ -17,9 +17,10 @@ import Testing
         let cron = try CronSchedule("30 9 * * MON-FRI")
         try await flows.begin([
             ServedFlow(
-                name: "greet", script: "greet.lua", arguments: ["text": "Hi"], access: .key(.send),
-                schedules: [ScheduleRule(name: "morning", flow: "greet", cron: cron)], events: [.registrationCreated], timeout: .seconds(60)
-            )
+                name: "greet", script: "greet.lua", arguments: ["text": "Hi"],
+                triggers: FlowTriggers(
+                    access: .key(.send), schedules: [ScheduleRule(name: "morning", flow: "greet", cron: cron)],
+                    events: [.registrationCreated]), policy: RunPolicy(timeout: .seconds(60)))
         ])
         return (try await ManagementBench(flows: flows), flows)
     }

@@ -56,7 +56,7 @@ import Testing
         var request = bench.unsigned("/api/v1/hubs", body: body, fields: [.authorization: token.header])
         request.method = .post
         let error = await refusal { [request] in
-            try await ManagementInterface(access: bench.access, accounts: bench.accounts).answer(request)
+            try await bench.management.answer(request)
         }
         #expect(error?.status == 400)
         #expect(error?.description.hasPrefix(message) == true, "\(String(describing: error))")
@@ -92,7 +92,7 @@ import Testing
         var request = bench.unsigned(path)
         request.method = method
         let error = await refusal { [request] in
-            try await ManagementInterface(access: bench.access, accounts: bench.accounts).answer(request)
+            try await bench.management.answer(request)
         }
         #expect(error?.status == status)
         #expect(error?.details["allow"]?.string == allowed)

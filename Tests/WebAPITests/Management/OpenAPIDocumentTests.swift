@@ -29,13 +29,13 @@ import Testing
     }
 
     @Test func `Every route is in it under a unique name, with its requirements and answers`() throws {
-        #expect(Set(ManagementRoute.all.map(\.name)).count == ManagementRoute.all.count)
+        #expect(Set(ManagementRoute.all.map(\.operation.name)).count == ManagementRoute.all.count)
         for route in ManagementRoute.all {
-            let operation = try #require(Self.document["paths"]?[route.path]?[route.method.rawValue.lowercased()])
-            #expect(operation["operationId"]?.string == route.name)
+            let operation = try #require(Self.document["paths"]?[route.operation.path]?[route.operation.method.rawValue.lowercased()])
+            #expect(operation["operationId"]?.string == route.operation.name)
             #expect((operation["requestBody"] != nil) == (route.body != nil))
             let names = operation["parameters"]?.array?.compactMap { $0["name"]?.string } ?? []
-            #expect(names == route.pathNames + route.parameters.map(\.name))
+            #expect(names == route.operation.placeholders + route.parameters.map(\.name))
             let answers = try #require(operation["responses"]?.object)
             #expect(answers[String(route.answer.status.code)] != nil && answers["401"] != nil)
         }

@@ -113,9 +113,10 @@ import Testing
             runs.note("run")
             return PluginResponse(status: 200)
         }
+        let routing = ScriptedPlugins([route])
         let interface = PluginInterface(
-            services: PluginRouteServices(routing: ScriptedPlugins([route]), spaces: MemoryKeyValueSpaces()), access: access,
-            backend: bench.interface, log: Logger(label: "t") { _ in SwiftLogNoOpLogHandler() })
+            services: PluginRouteServices(routing: routing, spaces: MemoryKeyValueSpaces()), access: access,
+            accounts: bench.authenticator, log: Logger(label: "t") { _ in SwiftLogNoOpLogHandler() })
         let request = WebRequest(
             method: .post, base: "http://localhost", authority: "localhost", path: "/plugins/greet", query: RequestQuery(parsing: ""),
             fields: [.authorization: authorization], trackingID: "t", now: HubBench.dawn,
@@ -124,7 +125,7 @@ import Testing
                 return []
             }, address: "10.0.0.1", revision: access.namespace.revision)
         return await refusal {
-            let place = try #require(interface.place("/plugins/greet", .post))
+            let place = try #require(PluginPath("/plugins/greet", .post, routing))
             return try await interface.answer(request, at: place)
         }
     }

@@ -36,6 +36,9 @@ enum Matchers {
     ]
 
     private static func matcher(_ name: String, _ summary: String, _ parameters: Parameter...) -> Binding {
-        Binding("push.expect(…).to.\(name)", summary, parameters: parameters, example: "", body: .prelude)
+        Binding(
+            "push.expect(…).to.\(name)", summary,
+            takes: .positional(parameters),
+            example: "", body: .prelude)
     }
 }

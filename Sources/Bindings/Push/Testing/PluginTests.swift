@@ -2,18 +2,18 @@ import Lua
 import PushModel
 import Synchronization
 
-// Testing of plugins in specs.
-extension Binding {
+/// Testing of plugins in specs.
+enum PluginTestBindings {
     static let testPlugin = Binding(
         "push.test.plugin",
         "Activates the plugin of the spec's folder in the test. Its hooks act on the embedded hub, its timers use the virtual clock. "
-            + "HTTP requests are answered from a table.", style: .table,
-        parameters: [
+            + "HTTP requests are answered from a table.",
+        takes: .table([
             .optional("config", .table, "its configuration", mistakenFor: ["settings"]),
             .optional("grants", .list(.string), "granted capabilities; all that it needs by default"),
             .optional("secrets", .map(.string), "the secrets available to it"),
             .optional("http", .map(.table), "answers by URL: { [\"https://api.example.com/\"] = { status = 200, json = {} } }"),
-        ],
+        ]),
         returns: "push.Plugin", errors: ["plugin.config", "plugin.manifest", "plugin.no_main", "plugin.not_found", "target.unsupported"],
         example: "local greet = push.test.plugin { config = { text = \"Hello\" } }",
         body: .async { arguments, run in
@@ -25,13 +25,6 @@ extension Binding {
             let source = try run.runner.scripts.plugin(of: run.script)
             let answers = try CannedAnswers(arguments.table("http"))
             let probe = PluginObject(name: source.name, host: host, answers: answers)
-            var services = host.services
-            services.http = answers
-            services.world.secrets = SpecSecrets(values: arguments.table("secrets")?.texts ?? [:])
-            services.log = { [log = host.services.log] message in
-                probe.note(message)
-                log(message)
-            }
             let grants: [Capability]? = try arguments.strings("grants")?.map { text in
                 do throws(Capability.Unreadable) { return try Capability(parsing: text) } catch {
                     throw LuaError.misuse(
@@ -47,20 +40,22 @@ extension Binding {
             } catch {
                 throw error.error(in: "push.test.plugin")
             }
-            let configuration = PluginConfiguration(values: values ?? .null, grants: grants ?? [], file: run.script.name)
-            let loaded = try await host.load(source, configuration, services: services, isGrantedAll: grants == nil)
-            host.install(host.installed.filter { $0.name != loaded.name } + [loaded])
+            try await host.activate(
+                source,
+                PluginTrial(
+                    values: values ?? .null, grants: grants, file: run.script.name, http: answers,
+                    secrets: SpecSecrets(values: arguments.table("secrets")?.texts ?? [:]), onMessage: probe.note))
             return LuaObject(type: "plugin", payload: probe)
         })
 
     static let pluginRequest = Binding(
-        "plugin:request", "Sends a request to a route of the plugin, as an authorized caller.", style: .table,
-        parameters: [
+        "plugin:request", "Sends a request to a route of the plugin, as an authorized caller.",
+        takes: .table([
             .required("path", .string, "below /plugins/NAME, with a query"),
             .optional("method", .oneOf(["GET", "POST", "PUT", "PATCH", "DELETE"]), "GET by default, POST if there is a body"),
             .optional("headers", .map(.string), "further headers"), .optional("json", .any, "a body as JSON"),
             .optional("body", .string, "a body as a string"), .optional("user", .string, "the name of the logged-in user"),
-        ],
+        ]),
         returns: "push.HTTPAnswer", errors: ["request.parameter", "route.failed", "route.not_found"],
         example: "push.expect(greet:request(\"/greetings/ana\").status).to.equal(200)",
         body: .async { arguments, run in
@@ -83,11 +78,13 @@ extension Binding {
 
     static let pluginLog = Binding(
         "plugin:log", "Returns log lines and failures of the plugin: \"error before_send failed: …\".",
-        returns: "string[]", example: "push.expect(#greet:log()).to.equal(0)",
+        returns: "string[]",
+        example: "push.expect(#greet:log()).to.equal(0)",
         body: .sync { arguments, _ in try arguments.receiver(as: PluginObject.self).lines })
 
     static let pluginAsked = Binding(
-        "plugin:asked", "Returns the HTTP requests of the plugin, in order.", returns: "push.OutboundRequest[]",
+        "plugin:asked", "Returns the HTTP requests of the plugin, in order.",
+        returns: "push.OutboundRequest[]",
         example: "push.expect(greet:asked()[1].method).to.equal \"POST\"",
         body: .sync { arguments, _ in
             try arguments.receiver(as: PluginObject.self).answers.asked.map(OutboundRequestRecord.init)
@@ -97,11 +94,11 @@ extension Binding {
 /// A plugin under test, as a handle for specs.
 final class PluginObject: Sendable {
     let name: String
-    let host: PluginHost
+    let host: any PluginRouting
     let answers: CannedAnswers
     private let messages = Mutex<[PluginMessage]>([])
 
-    init(name: String, host: PluginHost, answers: CannedAnswers) {
+    init(name: String, host: any PluginRouting, answers: CannedAnswers) {
         self.name = name
         self.host = host
         self.answers = answers

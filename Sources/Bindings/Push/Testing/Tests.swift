@@ -2,22 +2,21 @@ import Lua
 import PushModel
 
 /// Functions for specs. The prelude implements most of them because they call functions of the script.
-extension Binding {
+enum TestBindings {
     static let describe = Binding(
         "push.test.describe", "Groups tests under a name.",
-        parameters: [.required("name", .string, "the subject of the tests"), .required("fn", .function, "declares the tests")],
+        takes: .positional([.required("name", .string, "the subject of the tests"), .required("fn", .function, "declares the tests")]),
         errors: ["test.not_a_spec", "test.order"],
-        example: "push.test.describe(\"breaking news\", function() push.test.it(\"reaches Ana\", function() end) end)",
-        body: .prelude)
+        example: "push.test.describe(\"breaking news\", function() push.test.it(\"reaches Ana\", function() end) end)", body: .prelude)
 
     static let it = Binding(
         "push.test.it",
         "Declares a test. Each test runs in isolation: code outside the tests runs again for each of them. Without a function the test is "
             + "pending.",
-        parameters: [
+        takes: .positional([
             .required("name", .string, "what should hold"),
             .optional("fn", .function, "the test: a failed expectation or an error fails it"),
-        ],
+        ]),
         errors: ["test.not_a_spec", "test.order"],
         example: "push.test.it(\"reaches Ana\", function() push.expect(#push.devices()).to.equal(0) end)", body: .prelude)
 
@@ -39,11 +38,13 @@ extension Binding {
 
     static let beforeEach = Binding(
         "push.test.before_each", "Runs a function before each test of its describe block.",
-        parameters: [.required("fn", .function, "what to do")], errors: ["test.order"],
+        takes: .positional([.required("fn", .function, "what to do")]),
+        errors: ["test.order"],
         example: "push.test.before_each(function() push.device { name = \"ana-1\" } end)", body: .prelude)
 
     static let afterEach = Binding(
         "push.test.after_each", "Runs a function after each test of its describe block, also if the test fails.",
-        parameters: [.required("fn", .function, "what to do")], errors: ["test.order"],
+        takes: .positional([.required("fn", .function, "what to do")]),
+        errors: ["test.order"],
         example: "push.test.after_each(function() print(#push.wire \"apns\") end)", body: .prelude)
 }

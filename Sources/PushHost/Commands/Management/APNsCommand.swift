@@ -36,7 +36,7 @@ struct APNsChannelOptions: ParsableArguments {
     func run(_ action: String, _ members: [(String, String)] = [], lines: @escaping @Sendable (JSON, Palette) -> [String]) async -> Never {
         await ManagementSession(isJSON: server.json).run { () throws(PushError) in
             try await ManagementClient.with(.folder(try server.folder())) { client throws(PushError) in
-                let order = [("action", action), ("hub", try await client.hub(hub))] + members
+                let order = [("action", action), ("hub", try await client.hubs.name(hub))] + members
                 let answer = try await client.post(
                     ManagementClient.path("apns", "channels"), body: .object(JSONObject(order.map { ($0.0, .string($0.1)) })))
                 return CommandResult(json: answer) { lines(answer, $0) }

@@ -22,7 +22,7 @@ struct HubListCommand: AsyncParsableCommand {
 
     func run() async {
         await server.run { client throws(PushError) in
-            let hubs = try await client.hubs()
+            let hubs = try await client.hubs.all()
             var table = TextTable("HUB", "#REGISTRATIONS", "#INSTALLATIONS", "#WAITING", "PUSH SERVICES")
             for hub in hubs {
                 table.add(
@@ -46,7 +46,7 @@ struct HubShowCommand: AsyncParsableCommand {
 
     func run() async {
         await server.run { client throws(PushError) in
-            let hub = try await client.get(ManagementClient.path("hubs", try await client.hub(name)))
+            let hub = try await client.get(ManagementClient.path("hubs", try await client.hubs.name(name)))
             return CommandResult(json: hub) { Self.lines(hub, $0) }
         }
     }

@@ -29,7 +29,7 @@ struct CredentialOptions: ParsableArguments {
         _ work: (ManagementClient, _ hub: String, _ path: String) async throws(PushError) -> CommandResult
     ) async -> Never {
         await server.run { client throws(PushError) in
-            let name = try await client.hub(hub)
+            let name = try await client.hubs.name(hub)
             return try await work(client, name, ManagementClient.path("hubs", name, "credentials"))
         }
     }

@@ -12,7 +12,7 @@ struct HubOptions: ParsableArguments {
     /// Does the work with the hub's name, shows the result and ends the program.
     func run(_ work: (ManagementClient, _ hub: String) async throws(PushError) -> CommandResult) async -> Never {
         await server.run { client throws(PushError) in
-            try await work(client, try await client.hub(hub))
+            try await work(client, try await client.hubs.name(hub))
         }
     }
 }

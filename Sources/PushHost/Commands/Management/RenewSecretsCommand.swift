@@ -35,7 +35,7 @@ struct HubRenewSecretsCommand: AsyncParsableCommand {
                 "This replaces secrets in \(settings.data) that the key file does not open. Clients then need the new access keys.",
                 isPreconfirmed: yes)
             let recovery = SecretRecovery(settings: settings, isKeyLost: keyIsLost)
-            let report = RenewedSecretsReport(json: try await recovery.renew().json)
+            let report = RenewedSecretsReport(json: RenewedSecretsDocument(try await recovery.renew()).json)
             return CommandResult(json: ["renewed": report.json]) { palette in
                 report.isEmpty
                     ? ["\(palette.green("✓")) the key file opens every secret; nothing was changed"]

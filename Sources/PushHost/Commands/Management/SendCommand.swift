@@ -114,7 +114,7 @@ struct SendCommand: AsyncParsableCommand {
                 text: text, message: message, native: native, tags: to, channel: channel, at: at, pace: pace, isTest: test,
                 note: note, now: SystemClock().now)
             return try await ManagementClient.with(try server.target()) { client throws(PushError) in
-                let sender = Sender(client: client, hub: try await client.hub(hub), progress: session.progress)
+                let sender = Sender(client: client, hub: try await client.hubs.name(hub), progress: session.progress)
                 if dryRun { return try await preview(requests, sender) }
                 if broadcast {
                     try await session.confirm("This sends to every device of the hub \(sender.hub).", isPreconfirmed: yes || test)
@@ -133,7 +133,7 @@ struct SendCommand: AsyncParsableCommand {
             try SendRequest.addOptions(at: at, pace: pace, now: SystemClock().now, to: &body)
             let request = JSON.object(body)
             return try await ManagementClient.with(try server.target()) { client throws(PushError) in
-                let sender = Sender(client: client, hub: try await client.hub(hub), progress: session.progress)
+                let sender = Sender(client: client, hub: try await client.hubs.name(hub), progress: session.progress)
                 let known = try? await client.get(ManagementClient.path("hubs", sender.hub, "plans", plan))
                 let before = (known?["sentAs"]?.array ?? []).compactMap(\.string)
                 if !before.isEmpty {

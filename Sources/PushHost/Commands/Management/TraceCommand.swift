@@ -32,7 +32,7 @@ struct TraceCommand: AsyncParsableCommand {
         await target.run { client, hub throws(PushError) in
             let json = try await client.get(
                 ManagementClient.path("hubs", hub, "notifications", notification, "trace"), [("device", device)])
-            guard let answer = TraceAnswer(json) else {
+            guard let answer = TraceJSON.answer(json) else {
                 throw PushError(
                     "control.answer", "the answer is not a trace: the server is not PushHost, or has another version",
                     details: [ManagementClient.fromServer: true])

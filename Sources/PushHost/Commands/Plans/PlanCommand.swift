@@ -1,4 +1,5 @@
 import ArgumentParser
+import Bindings
 import Glibc
 import PushModel
 
@@ -74,7 +75,7 @@ struct PlanMakeCommand: AsyncParsableCommand {
             try SendRequest.addContent(text: text, message: message, native: native, to: &body)
             let request = JSON.object(body)
             return try await ManagementClient.with(try target.server.target()) { client throws(PushError) in
-                let plans = PlanSession(client: client, hub: try await client.hub(target.hub))
+                let plans = PlanSession(client: client, hub: try await client.hubs.name(target.hub))
                 let plan = try await plans.make(request)
                 return try await PlanDisplay(session: session, plans: plans, all: all)
                     .result(plan, status: failOnNoTarget && plan.total == 0 ? ExitStatus.noTarget : ExitStatus.pass)
@@ -83,7 +84,7 @@ struct PlanMakeCommand: AsyncParsableCommand {
     }
 }
 
-struct PlanFlowCommand: AsyncParsableCommand {
+struct PlanFlowCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "flow",
         abstract: "Run a flow and plan each of its sends. Sends nothing, and does not change a hub on another machine.",
@@ -95,9 +96,9 @@ struct PlanFlowCommand: AsyncParsableCommand {
     @OptionGroup
     var flow: RunCommand
 
-    func run() async throws {
+    func run(in program: HostProgram) async throws {
         guard !flow.watch else { throw ValidationError("--watch works only with pushhost run: remove it") }
-        let session = FlowSession(command: flow, isPlanned: !flow.flowHelp, told: all ? PlanRequest.mostTold : 0)
+        let session = FlowSession(command: flow, program: program, isPlanned: !flow.flowHelp, told: all ? PlanRequest.mostTold : 0)
         Glibc.exit(await session.run(Interruption()).status)
     }
 }
@@ -150,7 +151,7 @@ struct PlanShowCommand: AsyncParsableCommand {
         let session = ManagementSession(isJSON: target.server.json)
         await session.run { () throws(PushError) in
             try await ManagementClient.with(try target.server.target()) { client throws(PushError) in
-                let plans = PlanSession(client: client, hub: try await client.hub(target.hub))
+                let plans = PlanSession(client: client, hub: try await client.hubs.name(target.hub))
                 return try await PlanDisplay(session: session, plans: plans, all: all).result(try await plans.plan(id))
             }
         }

@@ -54,7 +54,7 @@ struct PluginOptions: ParsableArguments {
     /// Throws `plugin.list` if the list is missing while other plugins have been live: a new list with this plugin alone would disable
     /// them.
     func change(
-        _ folder: PluginFolder, _ name: String, _ edits: (PluginList.Entry?) throws(PushError) -> [PluginList.Edit]
+        _ folder: PluginFolder, _ name: String, _ edits: (PluginList.Entry?) throws(PushError) -> [PluginListEditor.Edit]
     ) throws(PushError) -> Bool {
         let lock = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         defer { if lock >= 0 { close(lock) } }
@@ -67,9 +67,9 @@ struct PluginOptions: ParsableArguments {
                     hint: "restore the file, or create an empty one to disable them")
             }
         }
-        let text = try folder.listText()
+        let text = try PluginListFile(folder).text()
         let list = try PluginList(text: text, path: folder.listPath)
-        let changed = try PluginList.changed(text, path: folder.listPath, name: name, try edits(list[name]))
+        let changed = try PluginListEditor(path: folder.listPath).changed(text, name: name, try edits(list[name]))
         guard changed != text else { return false }
         try ResultFile.write(Array(changed.utf8), to: folder.listPath)
         return true

@@ -6,7 +6,7 @@ import PushModel
 import PushRuntime
 import PushServer
 
-struct PluginListCommand: AsyncParsableCommand {
+struct PluginListCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List plugins: live versions, refusals with their reasons, and grants.",
         discussion: """
@@ -18,7 +18,7 @@ struct PluginListCommand: AsyncParsableCommand {
     @OptionGroup
     var options: PluginOptions
 
-    func run() async {
+    func run(in program: HostProgram) async {
         await options.session.run { () async throws(PushError) in
             let settings = try options.settings()
             let folder = PluginFolder(path: settings.plugins)
@@ -26,10 +26,12 @@ struct PluginListCommand: AsyncParsableCommand {
             var plugins = served?["plugins"]?.array ?? []
             let (fault, isRunning) = (served?["list"]?.string, served != nil)
             if !isRunning {
-                for entry in try folder.list().entries { plugins.append(try await Self.report(entry, folder, settings)) }
+                for entry in try PluginListFile(folder).list().entries {
+                    plugins.append(try await Self.report(entry, folder, settings, program))
+                }
             }
             let listed = Set(plugins.compactMap { $0["name"]?.string })
-            let others = (folder.names + NativeExtensions.plugins.map(\.name)).filter { !listed.contains($0) }
+            let others = (folder.names + program.plugins.map(\.name)).filter { !listed.contains($0) }
             let shown = plugins
             return CommandResult(
                 json: .object([
@@ -48,14 +50,15 @@ struct PluginListCommand: AsyncParsableCommand {
     }
 
     /// Reports how a listed plugin would start.
-    private static func report(_ entry: PluginList.Entry, _ folder: PluginFolder, _ settings: ServerSettings) async throws(PushError)
+    private static func report(_ entry: PluginList.Entry, _ folder: PluginFolder, _ settings: ServerSettings, _ program: HostProgram)
+        async throws(PushError)
         -> JSON
     {
         let versions = PluginVersions(path: "\(settings.data)/plugins")
         var report = PluginReport(entry, kept: versions.versions(of: entry.name))
         report.last = versions.last(of: entry.name)
         do {
-            report.status = PluginStatus(unused: try await PluginProbe(folder: folder).tried(entry, versions: versions))
+            report.status = PluginStatus(unused: try await PluginProbe(folder: folder, program: program).tried(entry, versions: versions))
         } catch let error as PushError {
             report.refusal = LuaError(error)
         } catch let error as LuaError {

@@ -5,7 +5,7 @@ import PushLab
 import PushModel
 import PushServer
 
-struct PluginEnableCommand: AsyncParsableCommand {
+struct PluginEnableCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "enable", abstract: "Make a plugin live: adds it to the end of the list.",
         discussion: """
@@ -24,18 +24,18 @@ struct PluginEnableCommand: AsyncParsableCommand {
     @OptionGroup
     var options: PluginOptions
 
-    func run() async {
+    func run(in program: HostProgram) async {
         await options.session.run { () async throws(PushError) in
             let settings = try options.settings()
             let folder = PluginFolder(path: settings.plugins)
-            let entry = try folder.list()[name]
-            if let native = NativeExtensions.plugin(named: name) { return try await enable(native, entry, folder) }
+            let entry = try PluginListFile(folder).list()[name]
+            if let native = program.plugin(named: name) { return try await enable(native, entry, folder, program) }
             let versions = PluginVersions(path: "\(settings.data)/plugins")
             let listed = entry ?? PluginList.Entry(name: name)
             let source = try versions.source(of: listed, in: folder)
-            let findings = try await PluginCheckCommand.report(name, listed, folder, versions).findings
-            let probe = try await PluginProbe(folder: folder).load(source, entry, grantingAll: grant)
-            try await PluginProbe(folder: folder).trial(of: source)
+            let findings = try await PluginCheckCommand.report(name, listed, folder, versions, program).findings
+            let probe = try await PluginProbe(folder: folder, program: program).load(source, entry, grantingAll: grant)
+            try await PluginProbe(folder: folder, program: program).trial(of: source)
             let changed = try options.change(folder, name) { entry throws(PushError) in
                 [.enabled(true)] + (grant ? [.grants(PluginGrants.merged(entry?.grants ?? [], probe.grants.needs))] : [])
             }
@@ -58,12 +58,13 @@ struct PluginEnableCommand: AsyncParsableCommand {
 }
 
 extension PluginEnableCommand {
-    private func enable(_ native: NativePluginType, _ entry: PluginList.Entry?, _ folder: PluginFolder) async throws(PushError)
+    private func enable(_ native: NativePluginType, _ entry: PluginList.Entry?, _ folder: PluginFolder, _ program: HostProgram)
+        async throws(PushError)
         -> CommandResult
     {
         let shown = name
         do throws(LuaError) {
-            _ = try await PluginProbe(folder: folder).tried(native, entry ?? PluginList.Entry(name: name))
+            _ = try await PluginProbe(folder: folder, program: program).tried(native, entry ?? PluginList.Entry(name: name))
         } catch {
             throw PushError(error.code, error.message, hint: error.hint)
         }
@@ -78,7 +79,7 @@ extension PluginEnableCommand {
     }
 }
 
-struct PluginDisableCommand: AsyncParsableCommand {
+struct PluginDisableCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "disable", abstract: "Disable a plugin. Its position in the list, grants and stored values stay.",
         discussion: "Example: pushhost plugin disable frequency-cap")
@@ -89,11 +90,11 @@ struct PluginDisableCommand: AsyncParsableCommand {
     @OptionGroup
     var options: PluginOptions
 
-    func run() async {
+    func run(in program: HostProgram) async {
         await options.session.run { () async throws(PushError) in
             let folder = try options.folder()
             let changed = try options.change(folder, name) { entry throws(PushError) in
-                guard entry != nil else { throw PluginGrants.unlisted(name, in: folder) }
+                guard entry != nil else { throw PluginGrants.unlisted(name, in: folder, program) }
                 return [.enabled(false)]
             }
             return CommandResult(json: .object(["name": .string(name), "changed": .bool(changed)])) { palette in
@@ -103,7 +104,7 @@ struct PluginDisableCommand: AsyncParsableCommand {
     }
 }
 
-struct PluginGrantCommand: AsyncParsableCommand {
+struct PluginGrantCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "grant", abstract: "Grant capabilities to a plugin.",
         discussion: """
@@ -121,21 +122,21 @@ struct PluginGrantCommand: AsyncParsableCommand {
     @OptionGroup
     var options: PluginOptions
 
-    func run() async {
+    func run(in program: HostProgram) async {
         await options.session.run { () async throws(PushError) in
             let folder = try options.folder()
             var granted: [Capability] = []
-            try PluginGrants.checkIsScript(name)
+            try PluginGrants.checkIsScript(name, in: program)
             for text in capability { granted.append(try PluginGrants.capability(text)) }
             if capability.isEmpty {
                 let versions = PluginVersions(path: "\(try options.settings().data)/plugins")
-                let entry = try folder.list()[name]
+                let entry = try PluginListFile(folder).list()[name]
                 let source = try versions.source(of: entry ?? PluginList.Entry(name: name), in: folder)
-                granted = try await PluginProbe(folder: folder).load(source, entry, grantingAll: true).grants.needs
+                granted = try await PluginProbe(folder: folder, program: program).load(source, entry, grantingAll: true).grants.needs
             }
             var all: [Capability] = []
             _ = try options.change(folder, name) { entry throws(PushError) in
-                guard let entry else { throw PluginGrants.unlisted(name, in: folder) }
+                guard let entry else { throw PluginGrants.unlisted(name, in: folder, program) }
                 all = PluginGrants.merged(entry.grants, granted)
                 return [.grants(all)]
             }
@@ -144,7 +145,7 @@ struct PluginGrantCommand: AsyncParsableCommand {
     }
 }
 
-struct PluginRevokeCommand: AsyncParsableCommand {
+struct PluginRevokeCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke", abstract: "Revoke capabilities of a plugin.", discussion: "Example: pushhost plugin revoke frequency-cap kv")
 
@@ -157,14 +158,14 @@ struct PluginRevokeCommand: AsyncParsableCommand {
     @OptionGroup
     var options: PluginOptions
 
-    func run() async {
+    func run(in program: HostProgram) async {
         await options.session.run { () async throws(PushError) in
             let folder = try options.folder()
             var revoked: [Capability] = []
             for text in capability { revoked.append(try PluginGrants.capability(text)) }
             var left: [Capability] = []
             _ = try options.change(folder, name) { entry throws(PushError) in
-                guard let entry else { throw PluginGrants.unlisted(name, in: folder) }
+                guard let entry else { throw PluginGrants.unlisted(name, in: folder, program) }
                 if let stray = revoked.first(where: { !entry.grants.contains($0) }) {
                     throw PushError(
                         "plugin.not_granted", "\(name) was not granted \(stray)",
@@ -179,7 +180,7 @@ struct PluginRevokeCommand: AsyncParsableCommand {
     }
 }
 
-struct PluginRollbackCommand: AsyncParsableCommand {
+struct PluginRollbackCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "rollback", abstract: "Make an older version of a plugin live and pin it, whatever the folder contains.",
         discussion: """
@@ -204,22 +205,22 @@ struct PluginRollbackCommand: AsyncParsableCommand {
         guard !(release && version != nil) else { throw ValidationError("--release and VERSION exclude each other: remove one of them") }
     }
 
-    func run() async {
+    func run(in program: HostProgram) async {
         await options.session.run { () async throws(PushError) in
             let settings = try options.settings()
             let folder = PluginFolder(path: settings.plugins)
             let versions = PluginVersions(path: "\(settings.data)/plugins")
-            try PluginGrants.checkIsScript(name)
+            try PluginGrants.checkIsScript(name, in: program)
             // Asks the server for the live version, because it may have rejected the folder's content.
             let served = version == nil && !release ? try await PluginOptions.served(settings) : nil
-            guard let entry = try folder.list()[name] else { throw PluginGrants.unlisted(name, in: folder) }
+            guard let entry = try PluginListFile(folder).list()[name] else { throw PluginGrants.unlisted(name, in: folder, program) }
             var pinned: PluginSource?
             if !release {
                 let chosen: String
-                if let version { chosen = version } else { chosen = try await Self.before(entry, served, folder, versions) }
+                if let version { chosen = version } else { chosen = try await Self.before(entry, served, folder, versions, program) }
                 let source = try versions.source(of: name, chosen, folder: folder.folder(of: name))
                 do throws(PushError) {
-                    _ = try await PluginProbe(folder: folder).load(source, entry, grantingAll: false)
+                    _ = try await PluginProbe(folder: folder, program: program).load(source, entry, grantingAll: false)
                 } catch {
                     throw PushError(
                         error.code, "version \(source.version) of \(name) cannot be live: \(error.message)", hint: error.hint)
@@ -227,7 +228,7 @@ struct PluginRollbackCommand: AsyncParsableCommand {
                 pinned = source
             }
             _ = try options.change(folder, name) { entry throws(PushError) in
-                guard entry != nil else { throw PluginGrants.unlisted(name, in: folder) }
+                guard entry != nil else { throw PluginGrants.unlisted(name, in: folder, program) }
                 return [.pin(pinned?.version)]
             }
             if let pinned {
@@ -240,7 +241,7 @@ struct PluginRollbackCommand: AsyncParsableCommand {
                     ] + takeOver.lines
                 }
             }
-            let fault = await Self.fault(entry, folder)
+            let fault = await Self.fault(entry, folder, program)
             return CommandResult(
                 json: .object(["name": .string(name), "version": .null, "fault": fault.map { .string($0.message) } ?? .null])
             ) { palette in
@@ -258,11 +259,11 @@ struct PluginRollbackCommand: AsyncParsableCommand {
 
 extension PluginRollbackCommand {
     /// The error that prevents the content of a plugin's folder from being live; nil if there is none.
-    private static func fault(_ entry: PluginList.Entry, _ folder: PluginFolder) async -> PushError? {
+    private static func fault(_ entry: PluginList.Entry, _ folder: PluginFolder, _ program: HostProgram) async -> PushError? {
         do throws(PushError) {
             let source = try folder.source(of: entry.name)
-            _ = try await PluginProbe(folder: folder).load(source, entry, grantingAll: false)
-            try await PluginProbe(folder: folder).trial(of: source)
+            _ = try await PluginProbe(folder: folder, program: program).load(source, entry, grantingAll: false)
+            try await PluginProbe(folder: folder, program: program).trial(of: source)
             return nil
         } catch {
             return error
@@ -271,14 +272,14 @@ extension PluginRollbackCommand {
 
     /// The version that was live before the current one.
     private static func before(
-        _ entry: PluginList.Entry, _ served: JSON?, _ folder: PluginFolder, _ versions: PluginVersions
+        _ entry: PluginList.Entry, _ served: JSON?, _ folder: PluginFolder, _ versions: PluginVersions, _ program: HostProgram
     ) async throws(PushError) -> String {
         let known = versions.versions(of: entry.name)
         let live = served?["plugins"]?.array?.first { $0["name"]?.string == entry.name }?["live"]?["version"]?.string
         // The source that a server would start with.
         let source = try? folder.source(of: entry.name)
         let pin = entry.pin.flatMap { pin in known.contains { $0.hash.hasPrefix(pin) } ? pin : nil }
-        let isFit = live == nil && pin == nil ? await fault(entry, folder) == nil : true
+        let isFit = live == nil && pin == nil ? await fault(entry, folder, program) == nil : true
         let current = pin ?? live ?? (isFit ? source?.hash : versions.last(of: entry.name)?.hash) ?? ""
         // The next older version; the newest one if the current version was not stored.
         let place = known.firstIndex { $0.hash.hasPrefix(current) }
@@ -303,8 +304,8 @@ enum PluginGrants {
     }
 
     /// Throws `plugin.native` for a plugin that is compiled into the program.
-    static func checkIsScript(_ name: String) throws(PushError) {
-        guard NativeExtensions.plugin(named: name) != nil else { return }
+    static func checkIsScript(_ name: String, in program: HostProgram) throws(PushError) {
+        guard program.plugin(named: name) != nil else { return }
         throw PushError(
             "plugin.native", "\(name) is compiled into the program: it has no grants and no versions",
             hint: "to change or remove it, build another program")
@@ -317,8 +318,8 @@ enum PluginGrants {
         }
     }
 
-    static func unlisted(_ name: String, in folder: PluginFolder) -> PushError {
-        let names = folder.names + NativeExtensions.plugins.map(\.name)
+    static func unlisted(_ name: String, in folder: PluginFolder, _ program: HostProgram) -> PushError {
+        let names = folder.names + program.plugins.map(\.name)
         return PushError(
             "plugin.not_listed", "\(folder.listPath) does not list \(name)",
             hint: names.contains(name)

@@ -7,7 +7,7 @@ import PushModel
 import PushRuntime
 import PushServer
 
-struct PluginNewCommand: AsyncParsableCommand {
+struct PluginNewCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "new", abstract: "Create a plugin with an example init.lua and its spec.",
         discussion: """
@@ -22,11 +22,11 @@ struct PluginNewCommand: AsyncParsableCommand {
     @OptionGroup
     var options: PluginOptions
 
-    func run() async {
+    func run(in program: HostProgram) async {
         await options.session.run { () async throws(PushError) in
             try PluginFolder.check(name: name)
             let folder = try options.folder()
-            try PluginGrants.checkIsScript(name)
+            try PluginGrants.checkIsScript(name, in: program)
             let files = NewPlugin(name: name).files
             try NewFiles(folder: folder.folder(of: name), files: files, hint: "choose another name").write()
             let path = folder.folder(of: name)
@@ -51,7 +51,7 @@ struct PluginNewCommand: AsyncParsableCommand {
     }
 }
 
-struct PluginCheckCommand: AsyncParsableCommand {
+struct PluginCheckCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Find mistakes in plugins, their manifests and their configuration.",
         discussion: """
@@ -68,10 +68,10 @@ struct PluginCheckCommand: AsyncParsableCommand {
     @OptionGroup
     var options: PluginOptions
 
-    func run() async {
+    func run(in program: HostProgram) async {
         await options.session.run { () async throws(PushError) in
             let folder = try options.folder()
-            let list = try folder.list()
+            let list = try PluginListFile(folder).list()
             let settings = try options.settings()
             let versions = PluginVersions(path: "\(settings.data)/plugins")
             // All plugins in the folder, and enabled ones that are not in it: native or missing plugins.
@@ -84,7 +84,7 @@ struct PluginCheckCommand: AsyncParsableCommand {
             var reports: [(name: String, findings: [String], error: LuaError?)] = []
             for name in names {
                 do throws(PushError) {
-                    reports.append(try await Self.report(name, list[name], folder, versions))
+                    reports.append(try await Self.report(name, list[name], folder, versions, program))
                 } catch {
                     // An unknown plugin is an error only if it was named on the command line.
                     guard self.name.isEmpty || error.code != "plugin.not_found" else { throw error }
@@ -113,10 +113,10 @@ struct PluginCheckCommand: AsyncParsableCommand {
 
 extension PluginCheckCommand {
     static func report(
-        _ name: String, _ entry: PluginList.Entry?, _ folder: PluginFolder, _ versions: PluginVersions
+        _ name: String, _ entry: PluginList.Entry?, _ folder: PluginFolder, _ versions: PluginVersions, _ program: HostProgram
     ) async throws(PushError) -> (name: String, findings: [String], error: LuaError?) {
-        let probe = PluginProbe(folder: folder)
-        if let native = NativeExtensions.plugin(named: name) {
+        let probe = PluginProbe(folder: folder, program: program)
+        if let native = program.plugin(named: name) {
             do throws(LuaError) {
                 _ = try await probe.tried(native, entry ?? PluginList.Entry(name: name))
                 return (name, [], nil)
@@ -127,7 +127,7 @@ extension PluginCheckCommand {
         let source = try versions.source(of: entry ?? PluginList.Entry(name: name), in: folder)
         var findings: [String] = []
         for path in source.files.keys.sorted() {
-            guard let file = await CheckedFile(source.path(path), target: .embedded) else { continue }
+            guard let file = await CheckedFile(source.path(path), program.registry, target: .embedded) else { continue }
             findings += file.lines(Palette(isOn: false))
         }
         do throws(LuaError) {
@@ -140,7 +140,7 @@ extension PluginCheckCommand {
     }
 }
 
-struct PluginTestCommand: AsyncParsableCommand {
+struct PluginTestCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "test", abstract: "Run the specs of plugins, each test in isolation.",
         discussion: """
@@ -164,11 +164,11 @@ struct PluginTestCommand: AsyncParsableCommand {
     @OptionGroup
     var options: PluginOptions
 
-    func run() async throws {
+    func run(in program: HostProgram) async throws {
         let folder = try options.folder()
         var specs = 0
         for name in name {
-            try PluginGrants.checkIsScript(name)
+            try PluginGrants.checkIsScript(name, in: program)
             specs += try folder.source(of: name).specs.count
         }
         if let name = name.first, specs == 0 {
@@ -181,6 +181,6 @@ struct PluginTestCommand: AsyncParsableCommand {
         if watch { arguments.append("--watch") }
         if tap { arguments.append("--tap") }
         if options.json { arguments.append("--json") }
-        try await TestCommand.parse(arguments).run()
+        try await TestCommand.parse(arguments).run(in: program)
     }
 }

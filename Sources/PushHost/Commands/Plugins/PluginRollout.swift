@@ -26,7 +26,7 @@ enum PluginRollout: Sendable {
             do throws(PushError) {
                 guard let served = try await PluginOptions.served(settings, patience: end - .now) else { return .none }
                 if let place = served["folder"]?.string, place != folder.place { return .elsewhere(place) }
-                if let state = state(of: name, source, in: served, listed: folder.revision) { return state }
+                if let state = state(of: name, source, in: served, listed: PluginListFile(folder).revision) { return state }
             } catch {
                 return .pending
             }

@@ -28,9 +28,9 @@ struct SecretRenewal {
         else { return [] }
         let rules = try reading("the row of the namespace") { try renewed(row.0) }
         try database.run(
-            "UPDATE namespace SET rules = ?, secrets = ?", JSON(rules).text(),
-            try seal.seal(["rules": JSON(keysOf: rules)], for: .namespace))
-        return rules.map(\.name)
+            "UPDATE namespace SET rules = ?, secrets = ?", rules.json.text(),
+            try seal.seal(["rules": rules.keys], for: .namespace))
+        return rules.rules.map(\.name)
     }
 
     private func renewHubs() throws -> [RenewedSecrets.Hub] {
@@ -43,27 +43,28 @@ struct SecretRenewal {
                 let credentials = try object["platforms"]?.storedArray().compactMap(\.string) ?? []
                 object["platforms"] = nil
                 let rules = try renewed(hub.description.required("rules"))
-                object["rules"] = JSON(rules)
+                object["rules"] = rules.json
                 try database.run(
                     "UPDATE hub SET description = ?, secrets = ? WHERE number = ?", JSON.object(object).text(),
-                    try seal.seal(["rules": JSON(keysOf: rules)], for: .hub(hub.number)), hub.number)
-                return RenewedSecrets.Hub(name: hub.name, keys: rules.map(\.name), credentials: credentials)
+                    try seal.seal(["rules": rules.keys], for: .hub(hub.number)), hub.number)
+                return RenewedSecrets.Hub(name: hub.name, keys: rules.rules.map(\.name), credentials: credentials)
             }
         }
     }
 
-    private func renewed(_ rules: JSON) throws -> [AuthorizationRule] {
+    private func renewed(_ rules: JSON) throws -> AccessRuleRows {
         let keys = try rules.storedArray().map { rule in
             JSON.array([
                 try rule.required("name"), .string(SharedAccessKey.make(seal.random).reveal()),
                 .string(SharedAccessKey.make(seal.random).reveal()),
             ])
         }
-        return try rules.storedRules(keys: .array(keys)).map { rule in
-            var rule = rule
-            rule.modifiedAt = now
-            return rule
-        }
+        return AccessRuleRows(
+            try AccessRuleRows(rules, keys: .array(keys)).rules.map { rule in
+                var rule = rule
+                rule.modifiedAt = now
+                return rule
+            })
     }
 
     // MARK: - Secrets that cannot be regenerated

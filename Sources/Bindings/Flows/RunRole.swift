@@ -1,0 +1,21 @@
+/// What a run is for, and on whose behalf it acts.
+struct RunRole: Sendable {
+    var purpose = Purpose.flow
+    /// What the script is currently run for.
+    var phase = ScriptPhase.flow
+    /// The plugin whose function runs; nil for a flow.
+    var plugin: (any RunningPlugin)?
+    /// The plugins on whose behalf the run acts; empty for a flow.
+    var origin: [String] = []
+
+    /// The purpose of a run.
+    enum Purpose: Sendable, Equatable {
+        case flow
+        /// Collecting the names of the tests.
+        case collectingTests
+        /// Running one test: its number in file order, from 1, and its full name.
+        case test(Int, name: String)
+        /// Running line by line; see ``InteractiveFlow``.
+        case interactive
+    }
+}

@@ -1,0 +1,9 @@
+import Lua
+
+extension FlowRun {
+    /// Charges the memory that a call makes the host store: a fixed part and the texts of its arguments.
+    func store(_ bytes: Int, _ arguments: Arguments) throws(LuaError) {
+        guard world.memory != nil else { return }
+        try account.charge(.memory, bytes + 2 * arguments.byteCount)
+    }
+}

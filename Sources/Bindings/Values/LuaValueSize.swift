@@ -1,0 +1,14 @@
+import Lua
+
+extension LuaValue {
+    /// Bytes of all texts, plus 8 for each other value.
+    var byteCount: Int {
+        switch self {
+        case .nil, .boolean, .integer, .number, .function, .object: 8
+        case .string(let text): text.utf8.count
+        case .bytes(let bytes): bytes.count
+        case .table(let table):
+            table.array.reduce(0) { $0 + $1.byteCount } + table.fields.reduce(0) { $0 + $1.key.utf8.count + $1.value.byteCount }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import NIOCore
+
+/// The times of a connection, and what follows from them: whether it is overdue, silent or idle. All times are those of the event loop.
+struct ConnectionTimes {
+    /// Whether the peer of a connection is still there.
+    enum Life {
+        case alive
+        /// Nothing was heard for some time: ask with a PING.
+        case silent
+        /// A PING was not answered.
+        case dead
+    }
+
+    private let limits: HTTP2Limits
+    /// Number of calls of the timer.
+    var tick: UInt32 = 0
+    var connectingSince = NIODeadline.uptimeNanoseconds(0)
+    var lastHeard = NIODeadline.uptimeNanoseconds(0)
+    var lastBegun = NIODeadline.uptimeNanoseconds(0)
+    var pingSent: NIODeadline?
+
+    init(limits: HTTP2Limits) {
+        self.limits = limits
+    }
+
+    func isHandshakeOverdue(_ now: NIODeadline) -> Bool { now - connectingSince > TimeAmount(limits.connect) }
+
+    /// Number of ticks in which a push must be answered.
+    func ticksPerAnswer(_ interval: TimeAmount) -> UInt32 {
+        UInt32((TimeAmount(limits.answer).nanoseconds + interval.nanoseconds - 1) / interval.nanoseconds)
+    }
+
+    /// Records the PING that follows from silence.
+    mutating func checkLife(_ now: NIODeadline) -> Life {
+        if let pingSent { return now - pingSent > TimeAmount(limits.pingTimeout) ? .dead : .alive }
+        guard now - lastHeard > TimeAmount(limits.silence) else { return .alive }
+        pingSent = now
+        return .silent
+    }
+
+    /// Whether no push was started for too long.
+    func isIdle(_ now: NIODeadline) -> Bool { now - lastBegun > TimeAmount(limits.idle) }
+}

@@ -1,4 +1,0 @@
-import ArgumentParser
-import PushLab
-
-extension WireKind: ExpressibleByArgument {}

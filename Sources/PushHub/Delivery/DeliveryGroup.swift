@@ -1,0 +1,117 @@
+import PushModel
+import Synchronization
+
+/// The registrations of a hub, as hooks reach them from other tasks.
+protocol HookedRegistrations: Actor {
+    /// For each tag, the number of rows that have it.
+    func counts(of tags: [Tag], among places: RowSet) -> [Int]
+    func places(of tags: [Tag]) -> [Tag: RowSet]
+    /// The devices that are still registered in these rows. Retries until the hub stops, and leaves out rows that cannot be read.
+    func hookedDevices(at places: [UInt32]) async -> [HookedDevice]
+}
+
+/// The devices of one platform that are about to get a notification, as hooks see them, and the decisions of hooks about them.
+///
+/// Holds only numbers: rows of registrations, which are not reused while the run lasts, or indices of handles. The registrations provide
+/// everything else.
+final class DeliveryGroup: HookedGroup {
+    /// Devices with the same decision.
+    struct Ruled: Sendable {
+        var fate: DeliveryRuling.Fate
+        /// For people.
+        var reason: String
+        var devices: RowSet
+    }
+
+    private struct State {
+        /// Devices without a decision.
+        var open: RowSet
+        var ruled: [Ruled] = []
+    }
+
+    let notificationID: String
+    let request: NotificationRequest
+    let platform: Platform
+    let isDirect: Bool
+    let origin: [String]
+    let hub: String
+    private let clock: any HubClock
+    private let registrations: any HookedRegistrations
+    private let state: Mutex<State>
+
+    /// - Parameter members: in ascending order, as in `Targets`.
+    init(
+        _ members: [UInt32], on platform: Platform, isDirect: Bool, of kept: StoredNotification, hub: String, clock: any HubClock,
+        registrations: any HookedRegistrations
+    ) {
+        notificationID = kept.outcome.id
+        request = kept.request
+        (self.platform, self.isDirect, origin) = (platform, isDirect, kept.origin)
+        (self.hub, self.clock, self.registrations) = (hub, clock, registrations)
+        state = Mutex(State(open: RowSet(members)))
+    }
+
+    private var open: RowSet { state.withLock { $0.open } }
+
+    var count: Int { open.count }
+
+    func counts(of tags: [Tag]) async -> [Int] {
+        isDirect ? tags.map { _ in 0 } : await registrations.counts(of: tags, among: open)
+    }
+
+    func devices(after number: UInt32?, limit: Int) async -> [HookedDevice] {
+        let limit = min(limit, 1_000)
+        var next = RegistrationTable.first(behind: number)
+        while limit > 0, let first = next {
+            let numbers = open.places(from: first, count: limit)
+            if isDirect { return numbers.map { HookedDevice(number: $0) } }
+            let devices = await registrations.hookedDevices(at: numbers)
+            // If all devices of a page were removed, the next page follows: an empty result means that there are no more.
+            if !devices.isEmpty || numbers.count < limit { return devices }
+            next = RegistrationTable.first(behind: numbers.last)
+        }
+        return []
+    }
+
+    func rule(_ rulings: [DeliveryRuling]) async -> [Int] {
+        let tags = rulings.compactMap { if case .tagged(let tag) = $0.devices { tag } else { nil } }
+        let tagged = isDirect || tags.isEmpty ? [:] : await registrations.places(of: tags)
+        let now = clock.now
+        return state.withLock { state in
+            var passed = RowSet()
+            return rulings.map { ruling in
+                var devices: RowSet
+                switch ruling.devices {
+                case .all: devices = state.open
+                case .tagged(let tag): devices = tagged[tag] ?? RowSet()
+                case .chosen(let numbers): devices = RowSet(numbers)
+                }
+                devices.formIntersection(state.open)
+                devices.subtract(passed)
+                // A time in the past defers nothing.
+                if case .hold(let moment) = ruling.fate, moment <= now { return 0 }
+                guard !devices.isEmpty else { return 0 }
+                guard ruling.fate != .pass else {
+                    passed.formUnion(devices)
+                    return devices.count
+                }
+                state.open.subtract(devices)
+                // A hook that pages through the devices often gives many the same decision.
+                if let last = state.ruled.last, last.fate == ruling.fate, last.reason == ruling.reason {
+                    state.ruled[state.ruled.count - 1].devices.formUnion(devices)
+                } else {
+                    state.ruled.append(Ruled(fate: ruling.fate, reason: ruling.reason, devices: devices))
+                }
+                return devices.count
+            }
+        }
+    }
+
+    /// Ends the decisions. Returns them, and the devices without one.
+    func close() -> (ruled: [Ruled], open: RowSet) {
+        state.withLock { state in
+            defer { state = State(open: RowSet()) }
+            return (state.ruled, state.open)
+        }
+    }
+}

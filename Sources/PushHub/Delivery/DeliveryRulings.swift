@@ -1,0 +1,78 @@
+import PushModel
+
+/// The decisions of hooks about all platforms of a notification.
+struct DeliveryRulings {
+    /// Targets that do not get the notification, for one reason.
+    struct Part {
+        var outcome = OutcomeName.skipped
+        /// Nil for duplicates.
+        var explanation: String?
+        var members: [UInt32]
+
+        func settled(_ member: UInt32, _ recipient: Recipient) -> SettledTarget {
+            guard let explanation else { return SendPipeline.skipped(member, recipient) }
+            return SettledTarget(
+                order: Int(member),
+                result: DeliveryResult(device: recipient.outcome(outcome, reason: Recipient.ruled, explanation, size: 0)))
+        }
+    }
+
+    private struct Cause: Hashable {
+        var outcome: OutcomeName
+        var explanation: String
+    }
+
+    private var causes: [(cause: Cause, devices: RowSet)] = []
+    /// Indices into `causes`.
+    private var places: [Cause: Int] = [:]
+    private var refused = RowSet()
+    private var held = RowSet()
+    private(set) var holds = DeferredDevices()
+
+    /// - Parameter failure: the error of a failed hook; the devices without a decision are then abandoned.
+    mutating func add(_ group: DeliveryGroup, _ failure: PushError?, isTest: Bool, now: Timestamp) {
+        let (ruled, open) = group.close()
+        for ruling in ruled {
+            switch ruling.fate {
+            case .pass: break
+            // The remaining hooks have not seen these devices. They are asked when the deferral ends, which may be at once.
+            case .hold(let moment) where !isTest:
+                let moment = min(max(moment, now + DeferredDevices.shortest), now + DeferredDevices.longest)
+                holds.add(ruling.devices, on: group.platform, until: moment, ruling.reason)
+                held.formUnion(ruling.devices)
+            // The sender of a test waits for the results, so nothing is deferred.
+            case .hold, .skip: refuse(ruling.devices, .skipped, ruling.reason)
+            }
+        }
+        // Abandoned, not skipped: a failed hook is an error, not a decision.
+        if let failure { refuse(open, .abandoned, failure.message) }
+    }
+
+    private mutating func refuse(_ devices: RowSet, _ outcome: OutcomeName, _ explanation: String) {
+        guard !devices.isEmpty else { return }
+        refused.formUnion(devices)
+        let cause = Cause(outcome: outcome, explanation: explanation)
+        if let place = places[cause] {
+            causes[place].devices.formUnion(devices)
+        } else {
+            places[cause] = causes.count
+            causes.append((cause, devices))
+        }
+    }
+
+    /// Removes refused and deferred devices from `targets`, and returns the refused ones. A duplicate is treated like its original.
+    mutating func take(from targets: inout Targets) -> [Part] {
+        guard !refused.isEmpty || !held.isEmpty else { return [] }
+        var gone = refused
+        gone.formUnion(held)
+        let pairs = targets.take(gone)
+        holds.duplicates = pairs.filter { held.contains($0.original) }.map(\.duplicate)
+        let duplicates = pairs.filter { refused.contains($0.original) }.map(\.duplicate)
+        if targets.direct != nil, !holds.isEmpty {
+            // Reporting a duplicate handle would mark the original as done when the notification resumes.
+            (holds.duplicates, targets.duplicates) = (targets.duplicates, [])
+        }
+        let parts = causes.map { Part(outcome: $0.outcome, explanation: $0.explanation, members: $1.places) }
+        return duplicates.isEmpty ? parts : parts + [Part(members: duplicates)]
+    }
+}

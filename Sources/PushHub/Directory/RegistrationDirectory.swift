@@ -1,0 +1,270 @@
+import PushModel
+
+/// The actor that owns a directory, as the directory reaches it from tasks.
+protocol DirectoryOwner: Actor {
+    /// Deletes expired rows from the store.
+    func deleteExpired() async
+}
+
+/// The registrations and installations of a hub: the table, the locks of its changes, and access to the stored rows.
+///
+/// A change becomes visible only after the store has committed it. Changes of the same registration or installation run one at a time;
+/// changes of different ones run concurrently. Not thread-safe: it is part of the state of the actor that owns it.
+final class RegistrationDirectory {
+    let context: HubContext
+    let environment: HubEnvironment
+    let store: any HubStore
+    let stored: StoredRows
+    /// Runs the directory's work in the background.
+    weak var owner: (any DirectoryOwner)?
+    var table: RegistrationTable
+    private var locks = KeyedLock<RegistrationTable.Expiring>()
+    private var expired = ExpiredRows()
+    /// Deletes the expired rows from the store.
+    private var deletion: Task<Void, Never>?
+    /// Rows of the registrations whose removal is held for the operator.
+    private(set) var heldRows = RowSet()
+
+    /// - Parameter loaded: the loaded content of the store. Warns of what is not used.
+    init(_ context: HubContext, _ loaded: HubLoader) {
+        (self.context, environment, store) = (context, context.environment, context.store)
+        (table, stored) = (loaded.table, StoredRows(store: context.store, foreignTags: loaded.foreignTags))
+        for row in loaded.unreadable {
+            context.environment.warn(.hub, "skipped an unreadable row: \(row.reason)")
+            context.meter.leftOut()
+        }
+        if loaded.rowsWithForeignTags > 0 {
+            context.environment.warn(
+                .hub,
+                "the hub \(context.name): \(loaded.rowsWithForeignTags) stored registrations or installations have tags that start with $, "
+                    + "accepted from clients by an older version; these tags are ignored, and removed when the device registers again")
+        }
+    }
+
+    // MARK: - Locks
+
+    /// Acquires the lock of a registration or installation. Every acquire must be paired with a release.
+    func acquire(_ key: RegistrationTable.Expiring) async {
+        guard !locks.take(key) else { return }
+        await withCheckedContinuation { locks.wait(key, $0) }
+    }
+
+    func release(_ key: RegistrationTable.Expiring) { locks.leave(key) }
+
+    /// Acquires the locks of several registrations or installations, in a fixed order, which prevents deadlocks. The caller must release
+    /// them.
+    func acquire(_ keys: Set<RegistrationTable.Expiring>) async -> [RegistrationTable.Expiring] {
+        let keys = keys.sorted()
+        for key in keys { await acquire(key) }
+        return keys
+    }
+
+    func release(_ keys: [RegistrationTable.Expiring]) { for key in keys { release(key) } }
+
+    // MARK: - Changes
+
+    /// Commits a change to the store, then applies it to the table. If the commit fails, nothing changes.
+    ///
+    /// - Parameter rows: the current rows that the change replaces.
+    func keep(_ change: RegistrationChange, replacing rows: ReplacedRows) async throws(PushError) {
+        var change = change
+        let settled = settleHeldRemovals(in: &change)
+        do throws(PushError) {
+            try await store.commit(change)
+        } catch {
+            heldRows.insert(contentsOf: settled)
+            table.abandon(change)
+            throw error
+        }
+        warnOfTexts(in: change)
+        table.apply(change, replacing: rows)
+        if !change.events.isEmpty { environment.events.tell() }
+    }
+
+    /// Warns of new templates that contain an expression that is sent as literal text.
+    private func warnOfTexts(in change: RegistrationChange) {
+        let new = change.puts.compactMap(\.registration.template).filter { !table.templates.hasContent(of: $0) }
+        for warning in new.flatMap(\.compiled.embeddedExpressions).map(\.warning).uniqued() {
+            environment.warn(.hub, "the hub \(context.name): \(warning)")
+        }
+    }
+
+    func departure(_ reason: RegistrationDeparture.Reason) -> RegistrationDeparture {
+        RegistrationDeparture(reason, at: context.now)
+    }
+
+    /// Capped at `.distantFuture`: later years have five digits.
+    func expiration() -> Timestamp {
+        context.settings.registrationTTL.map { min(context.now + $0, .distantFuture) } ?? .distantFuture
+    }
+
+    func newRegistrationID() -> RegistrationID {
+        var id = RegistrationID(random: environment.random)
+        while table.place(of: id) != nil || table.departure(of: id) != nil { id = RegistrationID(random: environment.random) }
+        return id
+    }
+
+    /// Calls the `onRegister` hooks with a validated registration or installation, whose lock the caller holds. The caller must validate
+    /// the returned tags again. Throws errors of hooks.
+    func asked(_ draft: RegistrationDraft) async throws(PushError) -> RegistrationDraft {
+        let answer = try await environment.hooks.onRegister(draft)
+        try context.lifecycle.checkIsOpen()
+        return answer
+    }
+
+    /// Starts the work that hooks requested for after the registration or installation is stored, one step after the other.
+    func registered(_ draft: RegistrationDraft?) {
+        guard let work = draft?.onceKept, !work.isEmpty else { return }
+        _ = environment.start { for step in work { await step() } }
+    }
+
+    // MARK: - Held removals
+
+    /// Records that the removal of these registrations is held.
+    func hold(_ rows: [UInt32]) { heldRows.insert(contentsOf: rows) }
+
+    /// Records that the removal of a registration is no longer held.
+    func unhold(_ row: UInt32) { heldRows.remove(row) }
+
+    /// Adds to a change the held removals that it settles: those of handles without any other held row.
+    ///
+    /// - Returns: the rows whose removal is no longer held.
+    private func settleHeldRemovals(in change: inout RegistrationChange) -> [UInt32] {
+        guard !heldRows.isEmpty else { return [] }
+        let rows = Set(change.removals.map(\.place) + change.puts.map(\.place)).filter { heldRows.contains($0) }.sorted()
+        for row in rows { heldRows.remove(row) }
+        change.settledRemovals += rows.map { table.handle(at: $0) }.uniqued().filter { handle in
+            !table.places(for: handle).contains { heldRows.contains($0) }
+        }
+        return rows
+    }
+
+    // MARK: - Expiry
+
+    /// Maximum number of registrations, and of installations, that are deleted in one transaction.
+    private static let expiryStep = 500
+
+    /// Hides expired registrations and installations at once, and deletes them from the store in the background. Skips those that a change
+    /// has locked, except `turn`.
+    func sweep(holding turn: RegistrationTable.Expiring? = nil) {
+        let change = table.withdrawExpired(now: context.now) { locks.isTaken($0) && $0 != turn }
+        guard !change.isEmpty else { return }
+        let count = change.removals.count
+        if count > 0 { environment.note(.hub, "\(count) registration\(count == 1 ? "" : "s") expired") }
+        forget(change)
+    }
+
+    /// Deletes hidden rows from the store in the background. Their rows are not reused before that.
+    func forget(_ change: RegistrationChange) {
+        expired.append(change)
+        guard deletion == nil, !expired.isEmpty, !context.isStopping else { return }
+        deletion = environment.start { [weak owner] in await owner?.deleteExpired() }
+    }
+
+    /// Ends the deletion of expired rows. The next process finds the remaining ones when it loads them.
+    func cancelDeletion() { deletion?.cancel() }
+
+    /// Waits until the deletion of expired rows has ended.
+    func awaitDeletion() async { await deletion?.value }
+
+    /// Retries until the hub stops. After a restart, the remaining rows are found expired when they are loaded.
+    func deleteExpired() async {
+        while !expired.isEmpty {
+            var change = expired.next(Self.expiryStep)
+            _ = settleHeldRemovals(in: &change)
+            var (isKept, pause) = (false, HubContext.firstPause)
+            while !isKept {
+                do throws(PushError) {
+                    let rows = try await expiredRows(change)
+                    try await store.commit(change)
+                    table.apply(change, replacing: rows)
+                    isKept = true
+                } catch {
+                    environment.note(.hub, "expired registrations are not deleted from the store yet: \(error.message)")
+                    if context.isStopping { break }
+                    await context.backOff(&pause)
+                }
+            }
+            if context.isStopping { break }
+        }
+        deletion = nil
+    }
+
+    /// The expired rows with their tags, which the index still contains.
+    private func expiredRows(_ change: RegistrationChange) async throws(PushError) -> ReplacedRows {
+        do throws(PushError) {
+            let registrations = try await stored.registrations(at: change.removals.map(\.place))
+            return ReplacedRows(registrations, try await stored.installations(at: change.installationRemovals))
+        } catch {
+            guard !error.isRetryable else { throw error }
+            // A corrupt row stays corrupt, so these rows are not reused before the next start.
+            environment.note(.hub, "rows of expired registrations are not reused before a restart: \(error.message)")
+            return ReplacedRows()
+        }
+    }
+
+    /// Removes expired rows from the index, before tags are counted. Rows that cannot be read now stay in the counts for a while.
+    func unindexExpired() async {
+        do throws(PushError) {
+            while !table.indexed.isEmpty || !table.installations.indexed.isEmpty {
+                let registrations = try await rows(stillAt: Array(table.indexed.sorted().prefix(Self.expiryStep)))
+                let installations = try await installationRows(stillAt: Array(table.installations.indexed.sorted().prefix(Self.expiryStep)))
+                guard !registrations.isEmpty || !installations.isEmpty else { return }
+                table.unindex(
+                    ReplacedRows(
+                        registrations.filter { table.id(at: $0.place) == $0.registration.id },
+                        installations.filter { table.installations.id(at: $0.place) == $0.installation.id }))
+            }
+        } catch {
+            environment.note(.hub, "the tags of expired registrations are still counted: \(error.message)")
+        }
+    }
+
+    // MARK: - Rows
+
+    /// The stored registration with an id; nil if it does not exist.
+    func row(_ id: RegistrationID) async throws(PushError) -> RegistrationRow? {
+        guard let place = table.place(of: id) else { return nil }
+        let row = try await stored.registrations(at: [place]).first { $0.registration.id == id }
+        // It may have been removed while the store was read.
+        if row == nil, table.place(of: id) == place { throw Self.missing("registration \(id)") }
+        return row
+    }
+
+    /// All registrations in these rows. The caller holds their locks.
+    func rows(at places: [UInt32]) async throws(PushError) -> [RegistrationRow] {
+        guard !places.isEmpty else { return [] }
+        let ids = places.map { table.id(at: $0) }
+        let rows = try await stored.registrations(at: places)
+        guard rows.map(\.registration.id) == ids else { throw Self.missing("a registration in row \(places[0]) or later") }
+        return rows
+    }
+
+    /// The registrations in these rows that still exist.
+    func rows(stillAt places: [UInt32]) async throws(PushError) -> [RegistrationRow] {
+        guard !places.isEmpty else { return [] }
+        let ids = Dictionary(uniqueKeysWithValues: places.map { ($0, table.id(at: $0)) })
+        return try await stored.registrations(at: places).filter { ids[$0.place] == $0.registration.id }
+    }
+
+    /// The stored installation with an id; nil if it does not exist.
+    func installationRow(_ id: String) async throws(PushError) -> InstallationRow? {
+        guard let place = table.installations.place(of: id) else { return nil }
+        let row = try await stored.installations(at: [place]).first { $0.installation.id == id }
+        if row == nil, table.installations.place(of: id) == place { throw Self.missing("installation \(id)") }
+        return row
+    }
+
+    /// The installations in these rows that still exist.
+    func installationRows(stillAt places: [UInt32]) async throws(PushError) -> [InstallationRow] {
+        guard !places.isEmpty else { return [] }
+        let ids = Dictionary(uniqueKeysWithValues: places.map { ($0, table.installations.id(at: $0)) })
+        return try await stored.installations(at: places).filter { ids[$0.place] == $0.installation.id }
+    }
+
+    private static func missing(_ row: String) -> PushError {
+        PushError(
+            "storage.conflict", "\(row) is missing from the store",
+            hint: "two servers may use the same storage: run only one of them, and restart it", status: 500)
+    }
+}

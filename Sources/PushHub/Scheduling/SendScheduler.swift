@@ -1,0 +1,400 @@
+import PushModel
+
+/// When accepted notifications are delivered: the outbox, scheduled, deferred, large and paced sends, and the slots at push services.
+///
+/// Not thread-safe: it is part of the state of the actor that owns it.
+final class SendScheduler {
+    private let services: DeliveryServices
+    private let context: HubContext
+    /// Delivers the notifications in the background.
+    weak var worker: (any SendWorker)?
+    private var outbox = Outbox()
+    private var schedule = Schedule()
+    /// Running deliveries of outbox notifications, by sequence number.
+    private var deliveries: [Int64: Task<Void, Never>] = [:]
+    /// Outbox notifications that wait for a push service.
+    private var deferredSends = DeferredSends()
+    private var largeSends = LargeSendQueue(least: 10_000)
+    /// Notifications with a pace (a rate limit). They wait in memory and are never deferred.
+    private var paced = LargeSendQueue(least: 0)
+    private var concurrencyLimiter = ConcurrencyLimiter()
+
+    init(_ services: DeliveryServices) { (self.services, context) = (services, services.context) }
+
+    private var active: ActiveNotifications { services.active }
+    private var limits: HubSettings.Limits { context.settings.limits }
+
+    /// The number of accepted notifications that wait to start or for a push service.
+    var backlog: Int { outbox.count + deferredSends.count + largeSends.count + paced.count }
+    /// The number of tasks that deliver notifications.
+    var deliveryCount: Int { deliveries.count }
+
+    // MARK: - Start and stop
+
+    /// Queues what earlier processes accepted. ``start()`` starts it.
+    ///
+    /// Devices with stored results get nothing again; devices in flight when that process died may get the notification twice. Test sends
+    /// are not repeated, because their senders are gone.
+    func load() async throws(PushError) {
+        let reader = OutboxReader(context: context)
+        var last: Int64 = 0
+        while true {
+            let page = try await reader.unfinished(after: &last)
+            for kept in page {
+                last = kept.sequence
+                if kept.request.isTest {
+                    await reader.end(test: kept)
+                } else if kept.outcome.state == .scheduled, let moment = kept.outcome.scheduledFor {
+                    schedule.insert(kept.outcome.id, Schedule.Entry(sequence: kept.sequence, moment: moment))
+                } else {
+                    outbox.append(behind: [kept.sequence])
+                }
+            }
+            if page.isEmpty { return }
+        }
+    }
+
+    /// Starts what is due.
+    func start() {
+        if outbox.count > 0 { context.environment.note(.delivery, "resuming \(outbox.count) notifications") }
+        rearm()
+        pump()
+    }
+
+    /// Ends the alarms, so that nothing more starts, and resumes those who wait for an end.
+    func cancelAlarms() {
+        schedule.alarm?.cancel()
+        active.waiters.endAll()
+        deferredSends.alarm?.cancel()
+    }
+
+    /// Cancels the deliveries in progress, in a fixed order, so that runs are reproducible.
+    func cancelDeliveries() {
+        for (_, delivery) in deliveries.sorted(by: { $0.key < $1.key }) { delivery.cancel() }
+    }
+
+    func awaitDeliveries() async {
+        while let (_, delivery) = deliveries.min(by: { $0.key < $1.key }) { await delivery.value }
+    }
+
+    // MARK: - Queueing
+
+    /// Queues an accepted notification.
+    func enqueue(_ kept: StoredNotification) {
+        if let moment = kept.outcome.scheduledFor {
+            wait(for: moment, kept)
+        } else {
+            outbox.append(kept)
+            pump()
+        }
+    }
+
+    func wait(for moment: Timestamp, _ kept: StoredNotification) {
+        context.environment.note(.schedule, "\(kept.outcome.id) is scheduled for \(moment)")
+        schedule.insert(kept.outcome.id, Schedule.Entry(sequence: kept.sequence, moment: moment))
+        rearm()
+    }
+
+    /// Schedules a notification of which only deferred devices are left. It holds no delivery slot meanwhile.
+    func hold(_ id: String, _ sequence: Int64, until moment: Timestamp) {
+        // It was cancelled before it was scheduled.
+        guard !active.isCancelled(sequence) else { return run(sequence, .resume(sequence, nil)) }
+        context.environment.note(.schedule, "\(id) is deferred until \(moment)")
+        schedule.insert(id, Schedule.Entry(sequence: sequence, moment: moment, isHeld: true))
+        active.waiters.dismiss(id)
+        rearm()
+    }
+
+    // MARK: - Deliveries
+
+    /// Maximum number of deliveries in progress, not counting large and paced sends. It leaves a slot for a notification to an idle push
+    /// service even if every busy service is at its limit.
+    private var places: Int {
+        guard context.settings.dispatch.isConcurrent else { return limits.concurrentNotifications }
+        return limits.concurrentNotifications
+            * max(services.pipeline.platforms.count, min(concurrencyLimiter.busy, DeliveryRun.mostOrigins) + 1)
+    }
+
+    /// Large and paced sends have their own limits: a failing push service can delay them for half an hour.
+    private var hasDeliverySlot: Bool { deliveries.count - largeSends.begun - paced.begun < places }
+
+    /// Starts deliveries while slots are free. Deferred sends go first.
+    func pump() {
+        guard !context.isStopping else { return }
+        while hasDeliverySlot {
+            if let (sequence, patience) = deferredSends.next() {
+                run(sequence, .resume(sequence, patience))
+            } else if let sequence = largeSends.next(limit: limits.concurrentDevices) ?? paced.next(limit: limits.concurrentNotifications) {
+                run(sequence, .resume(sequence, nil))
+            } else if let kept = outbox.next() {
+                guard begins(kept) else { continue }
+                active[kept.outcome.id] = kept.outcome
+                run(kept.sequence, .deliver(kept))
+            } else {
+                break
+            }
+        }
+        if outbox.isBehind, outbox.isLow, !outbox.isRefilling {
+            outbox.isRefilling = true
+            _ = context.environment.start { [weak worker] in await worker?.refillOutbox() }
+        }
+    }
+
+    /// Whether a notification may start now. Otherwise it is queued, and later ones may overtake it.
+    private func begins(_ kept: StoredNotification) -> Bool {
+        if active.isCancelled(kept.sequence) { return true }
+        let devices = mostDevices(of: kept.request)
+        return kept.request.pace == nil || devices >= largeSends.least
+            ? largeSends.begins(kept.sequence, devices: devices, limit: limits.concurrentDevices)
+            : paced.begins(kept.sequence, devices: 1, limit: limits.concurrentNotifications)
+    }
+
+    private func mostDevices(of request: NotificationRequest) -> Int {
+        switch request.audience {
+        case .everyone: services.directory.table.index.count
+        case .expression(let expression): services.directory.table.index.upperBound(expression)
+        case .device: 1
+        case .devices(let handles): handles.count
+        }
+    }
+
+    /// Starts a task for a notification.
+    func run(_ sequence: Int64, _ work: SendWork) {
+        deliveries[sequence] = context.environment.start { [weak worker] in
+            guard let worker else { return }
+            await worker.performed(sequence, await worker.perform(work))
+        }
+    }
+
+    func performed(_ sequence: Int64, _ delay: Delay?) {
+        deliveries[sequence] = nil
+        largeSends.ended(sequence)
+        paced.ended(sequence)
+        switch delay {
+        case nil: active.forgetCancellation(of: sequence)
+        case .service(let patience):
+            deferredSends.insert(sequence, patience, now: context.environment.steady.now)
+            // It was cancelled before it was deferred.
+            if active.isCancelled(sequence) { deferredSends.hurry(sequence) }
+        case .held(let id, let moment): hold(id, sequence, until: moment)
+        }
+        // Slots at push services may have become free meanwhile.
+        startNext(times: 1)
+        pump()
+        rearmDeferredSends()
+    }
+
+    /// Reads the next notifications of the outbox from the store.
+    func refill() async {
+        let wanted = Array(outbox.nextBehind)
+        var found: [StoredNotification]?
+        var pause = HubContext.firstPause
+        while found == nil, !context.isStopping {
+            do throws(PushError) {
+                found = try await OutboxReader(context: context).readable(wanted)
+            } catch {
+                context.environment.warn(.delivery, "the outbox cannot be read: \(error.message)")
+                await context.backOff(&pause)
+            }
+        }
+        guard let found else { return }
+        outbox.refill(found, insteadOf: wanted.count)
+        outbox.isRefilling = false
+        pump()
+    }
+
+    // MARK: - Cancellation and completion
+
+    /// Cancels a notification, and returns once that is stored. A scheduled one reaches no device; one in progress reaches no further
+    /// device. Throws `notification.not_found` (404).
+    func cancel(_ id: String, _ reader: NotificationReader) async throws(PushError) {
+        if schedule[id]?.isHeld == false, let entry = schedule.remove(id) {
+            do throws(PushError) {
+                try await DeliveryRecorder(services: services).storeCanceled(id, entry.sequence)
+            } catch {
+                schedule.insert(id, entry)
+                rearm()
+                throw error
+            }
+            rearm()
+        } else {
+            try await stop(id, reader)
+        }
+    }
+
+    /// Cancels a notification, and returns once its end is stored. A waiting one is started at once to end it. Devices without a result
+    /// are abandoned.
+    private func stop(_ id: String, _ reader: NotificationReader) async throws(PushError) {
+        active.waiters.watch(id)
+        defer { active.waiters.unwatch(id) }
+        let kept = try await reader.notification(id)
+        let sequence = kept.sequence
+        guard !kept.outcome.state.isFinal, !active.waiters.hasEnded(id) else { throw Self.nothingToStop(id, kept.outcome.state) }
+        guard !kept.request.isTest else {
+            throw PushError(
+                "notification.not_found", "\(id) is a test send and cannot be cancelled",
+                hint: "stop the command or request that waits for it", status: 404)
+        }
+        context.environment.note(.delivery, "cancelling \(id)")
+        active.cancel(sequence)
+        deliveries[sequence]?.cancel()
+        deferredSends.hurry(sequence)
+        if schedule.remove(id) != nil {
+            run(sequence, .resume(sequence, nil))
+            rearm()
+        }
+        if largeSends.hurry(sequence) || paced.hurry(sequence) { run(sequence, .resume(sequence, nil)) }
+        pump()
+        if !context.isStopping, !active.waiters.hasEnded(id) { await withCheckedContinuation { active.waiters.wait(id, $0) } }
+        let state = try await reader.notification(id).outcome.state
+        // The last device may have got it just before.
+        guard state == .canceled else { throw Self.nothingToStop(id, state) }
+    }
+
+    private static func nothingToStop(_ id: String, _ state: NotificationOutcome.State) -> PushError {
+        PushError(
+            "notification.not_found", "notification \(id) has ended as \(state.rawValue); nothing was cancelled",
+            hint: "sent notifications cannot be recalled", status: 404)
+    }
+
+    /// Waits until a notification has ended. Returns at once if it only waits for its due time.
+    func finish(_ id: String, _ reader: NotificationReader) async throws(PushError) -> NotificationOutcome {
+        active.waiters.watch(id)
+        defer { active.waiters.unwatch(id) }
+        let outcome = try await reader.outcome(of: id)
+        // Until the end is stored, the outcome lacks devices that earlier processes delivered to.
+        if outcome.state.isFinal, active[id] == nil { return outcome }
+        if let entry = schedule[id], entry.moment > context.now {
+            // It may have been in progress when the store was read.
+            return entry.isHeld ? try await reader.outcome(of: id) : outcome
+        }
+        if !context.isStopping, !active.waiters.hasEnded(id) { await withCheckedContinuation { active.waiters.wait(id, $0) } }
+        return try await reader.outcome(of: id)
+    }
+
+    /// Scheduled notifications below `sequence`, highest first.
+    func scheduled(before sequence: Int64?, limit: Int) -> [Int64] { schedule.sequences(before: sequence, limit: limit) }
+
+    // MARK: - Alarms
+
+    /// Sets the alarm to the earliest due time, if it has changed.
+    private func rearm() {
+        let next = schedule.nextDueTime()
+        guard next != schedule.armed, !context.isStopping else { return }
+        schedule.alarm?.cancel()
+        schedule.armed = next
+        schedule.alarm = nil
+        schedule.generation += 1
+        guard let next else { return }
+        let (clock, generation) = (context.environment.clock, schedule.generation)
+        schedule.alarm = context.environment.start { [weak worker] in
+            do {
+                try await clock.sleep(until: next)
+            } catch {
+                await worker?.scheduleAlarmStopped(generation)
+                return
+            }
+            await worker?.scheduleAlarmRang(generation)
+        }
+    }
+
+    func ring(_ generation: Int) {
+        guard schedule.generation == generation else { return }
+        schedule.armed = nil
+        schedule.alarm = nil
+        while let (_, entry) = schedule.popDue(by: context.now) {
+            outbox.append(behind: [entry.sequence])
+        }
+        pump()
+        rearm()
+    }
+
+    /// Cancels what is scheduled, after the alarm's task was cancelled from outside: no other task would wake it.
+    func alarmStopped(_ generation: Int) async {
+        guard schedule.generation == generation, !context.isStopping else { return }
+        schedule.armed = nil
+        schedule.alarm = nil
+        for id in schedule.ids {
+            guard let entry = schedule.remove(id) else { continue }
+            if entry.isHeld {
+                active.cancel(entry.sequence)
+                run(entry.sequence, .resume(entry.sequence, nil))
+                continue
+            }
+            do throws(PushError) {
+                try await DeliveryRecorder(services: services).storeCanceled(id, entry.sequence)
+            } catch {
+                schedule.insert(id, entry)
+                context.environment.note(.schedule, "\(id) could not be cancelled: \(error.message)")
+            }
+        }
+    }
+
+    /// Sets the alarm to the earliest time at which a deferred send resumes.
+    private func rearmDeferredSends() {
+        let next = deferredSends.nextDueTime
+        guard next != deferredSends.armed, !context.isStopping else { return }
+        deferredSends.alarm?.cancel()
+        deferredSends.armed = next
+        deferredSends.alarm = nil
+        guard let next else { return }
+        deferredSends.alarm = context.environment.start { [weak worker, clock = context.environment.steady] in
+            guard (try? await clock.sleep(until: next)) != nil else { return }
+            await worker?.deferralAlarmRang(next)
+        }
+    }
+
+    func wakeDeferredSends(_ moment: Timestamp) {
+        guard deferredSends.armed == moment else { return }
+        deferredSends.armed = nil
+        deferredSends.alarm = nil
+        deferredSends.wake(context.environment.steady.now)
+        pump()
+        rearmDeferredSends()
+    }
+
+    // MARK: - Slots at push services
+
+    /// Acquires a slot. Returns `false` if none is free; otherwise the caller must release it.
+    func acquireSlot(_ service: PushService) -> Bool {
+        let busy = concurrencyLimiter.busy
+        guard concurrencyLimiter.take(service, limit: limits.concurrentNotifications) else { return false }
+        // One more busy service raises the limit of deliveries in progress.
+        if concurrencyLimiter.busy > busy { pump() }
+        return true
+    }
+
+    /// Waits for a slot, first in, first out. Returns `false` if the task was cancelled; otherwise the caller must release the slot.
+    func waitForSlot(_ service: PushService) async -> Bool {
+        if acquireSlot(service) { return true }
+        let (number, turn) = concurrencyLimiter.wait(for: service)
+        for await _ in turn { return true }
+        if !concurrencyLimiter.leave(service, number) { releaseSlot(service) }
+        return false
+    }
+
+    func releaseSlot(_ service: PushService) {
+        concurrencyLimiter.giveBack(service)
+        startNext(service)
+        pump()
+    }
+
+    /// Offers a free slot to waiting deliveries and to deferred sends, alternately. A deferred send also needs a free delivery slot.
+    private func startNext(_ service: PushService) {
+        let limit = limits.concurrentNotifications
+        guard concurrencyLimiter.has(service, limit: limit) else { return }
+        let now = context.environment.steady.now
+        if hasDeliverySlot, concurrencyLimiter.lastSlotWentToWaiter(service), deferredSends.freed(service, now: now) {
+            concurrencyLimiter.deferredSendStarted(service)
+        } else if !concurrencyLimiter.grant(service, limit: limit) {
+            deferredSends.freed(service, now: now)
+        }
+    }
+
+    /// Offers up to `times` free slots at every push service for which sends wait.
+    func startNext(times: Int) {
+        for service in Set(deferredSends.awaited).union(concurrencyLimiter.awaited).sorted() {
+            for _ in 0..<times where deferredSends.isAwaited(service) || concurrencyLimiter.isAwaited(service) { startNext(service) }
+        }
+    }
+}

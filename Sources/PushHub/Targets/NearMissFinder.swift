@@ -1,0 +1,20 @@
+import PushModel
+
+/// Explains, as text, why a send found no device.
+///
+/// Not thread-safe: it is part of the actor that owns the directory.
+struct NearMissFinder {
+    let directory: RegistrationDirectory
+
+    func sentences(for request: NotificationRequest) async -> [String] {
+        if let plan = request.plan {
+            let kept = try? await directory.store.plan(PlanID.number(of: plan.id) ?? 0)
+            if let kept, kept.members == 0 { return ["the plan \(plan.id) has no devices"] + kept.report.nearMisses }
+            return ["no device of plan \(plan.id) is still registered"]
+        }
+        await directory.unindexExpired()
+        let isMissing = (request.audience.expression?.tags ?? []).contains { directory.table.index.count(of: $0) == 0 }
+        let names = isMissing ? await TagCatalogue(directory: directory).comparableNames() : []
+        return NearMisses(table: directory.table, request: request, names: names).sentences
+    }
+}

@@ -1,0 +1,35 @@
+/// What happens to some devices of a group instead of receiving the notification now.
+package struct DeliveryRuling: Sendable, Equatable {
+    package enum Devices: Sendable, Equatable {
+        case all
+        case tagged(Tag)
+        /// Devices with these numbers.
+        case chosen([UInt32])
+    }
+
+    package enum Fate: Sendable, Equatable {
+        /// The devices do not receive it.
+        case skip
+        /// The devices receive it at that time, at most seven days ahead, unless a hook called then rules otherwise.
+        case hold(until: Timestamp)
+        /// Exempts the devices from the rulings after this one in the list. Other hooks may still rule about them.
+        case pass
+    }
+
+    package var devices: Devices
+    package var fate: Fate
+    /// Text for people: the explanation of the outcome, with the plugin's name. Cut to 300 characters, because it is stored for each
+    /// device.
+    package let reason: String
+
+    package init(devices: Devices, fate: Fate, reason: String) {
+        self.devices = devices
+        self.fate = fate
+        self.reason = reason.hookReason
+    }
+}
+
+extension String {
+    /// The text cut to 300 characters, the maximum that is stored or sent for a hook's reason.
+    package var hookReason: String { prefix(300).utf8.count == utf8.count ? self : "\(prefix(299))…" }
+}

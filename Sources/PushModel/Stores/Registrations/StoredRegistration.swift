@@ -1,0 +1,27 @@
+/// A stored registration as its columns. The buffers are valid only during the reader's call.
+package struct StoredRegistration {
+    package let place: UInt32
+    package let id: UnsafeRawBufferPointer
+    package let handle: StoredHandle
+    /// Separated by commas.
+    package let tags: UnsafeRawBufferPointer
+    /// The same for registrations with the same template; nil without a template.
+    package let templateKey: Int64?
+    package let pushVariables: [String: String]
+    package let installationID: String?
+    package let expiration: Timestamp
+
+    package init(
+        place: UInt32, id: UnsafeRawBufferPointer, handle: StoredHandle, tags: UnsafeRawBufferPointer, templateKey: Int64?,
+        pushVariables: [String: String], installationID: String?, expiration: Timestamp
+    ) {
+        self.place = place
+        self.id = id
+        self.handle = handle
+        self.tags = tags
+        self.templateKey = templateKey
+        self.pushVariables = pushVariables
+        self.installationID = installationID
+        self.expiration = expiration
+    }
+}

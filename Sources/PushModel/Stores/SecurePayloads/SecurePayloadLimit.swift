@@ -1,0 +1,43 @@
+/// Maximum number of readable payloads of an addressee.
+package struct SecurePayloadLimit: Sendable {
+    package var all: Int
+    package var ofSender: Int
+
+    package init(all: Int, ofSender: Int) {
+        self.all = all
+        self.ofSender = ofSender
+    }
+
+    /// A payload that its addressee can still read.
+    package struct Held: Sendable {
+        package var id: String
+        /// Whether it is from the sender of the new payload.
+        package var isFromSender: Bool
+        package var wasRead: Bool
+
+        package init(id: String, isFromSender: Bool, wasRead: Bool) {
+            self.id = id
+            self.isFromSender = isFromSender
+            self.wasRead = wasRead
+        }
+    }
+
+    package enum Place: Sendable, Equatable {
+        case free
+        /// Free once the payload with this id has been expired.
+        case held(String)
+        case none(SecurePayloadInsertion)
+    }
+
+    /// Decides whether a new payload fits. Payloads that were read are expired first, those of the same sender before others. So an
+    /// addressee that reads at once can always receive more, and a sender cannot use up the share of others.
+    ///
+    /// - Parameter held: in the order of their expiration.
+    package func place(among held: [Held]) -> Place {
+        let own = held.filter(\.isFromSender)
+        let isShareUsed = own.count >= ofSender
+        guard isShareUsed || held.count >= all else { return .free }
+        if let read = (isShareUsed ? own : held).first(where: \.wasRead) { return .held(read.id) }
+        return .none(held.count >= all ? .full : .senderIsFull)
+    }
+}

@@ -1,0 +1,34 @@
+import Logging
+import Metrics
+import PushModel
+import Storage
+
+/// What a server has open in its data folder: the database with its health and its audit log, and the control socket.
+struct ServerStorage: Sendable {
+    let engine: any StorageEngine
+    let health: DatabaseHealth
+    let audit: AuditLog
+    let socket: ControlSocket
+
+    /// Opens the database, and logs problems that do not prevent the start.
+    init(_ inputs: StartupInputs, _ context: ServerContext) async throws(PushError) {
+        let log = context.log
+        let engine = try await inputs.database.open(inputs.keyFile, seal: PayloadKeyFile.seal(of: inputs.payloadKey)) {
+            log.warning("\($0)")
+        }
+        if let residue = engine.residue { log.warning("\(PayloadKeyFile.residue); \(residue.message); \(PayloadKeyFile.erasing)") }
+        self.engine = engine
+        health = DatabaseHealth(engine, context)
+        audit = AuditLog(trail: engine.auditTrail, clock: context.hubClock) { record, error in
+            log.error("cannot record \(record.action) of \(record.actor) in the audit log: \(error.message)")
+            Counter(label: "pushhost_audit_entries_lost_total").increment()
+        }
+        socket = inputs.socket
+    }
+
+    /// Records what the audit log has only counted, and closes the database.
+    func close() async throws(PushError) {
+        await audit.flush(all: true)
+        try await engine.close()
+    }
+}

@@ -1,0 +1,32 @@
+import Bindings
+import Logging
+import PushHub
+import PushLab
+import PushModel
+import PushRuntime
+
+/// What the components of a server share: settings, data folder, clocks, randomness, log, metrics, and the lab of a development server.
+struct ServerContext: Sendable {
+    let settings: LiveSettings
+    /// The bindings and native plugins of this program.
+    let program: HostProgram
+    let folder: DataFolder
+    let lab: Lab?
+    let log: Logger
+    let metrics: PrometheusRegistry
+    let clock = SystemClock()
+    let random = SystemRandom()
+
+    /// The clock of the hubs.
+    var hubClock: any HubClock { lab?.clock ?? clock }
+
+    /// Starts a task on the executor of the hubs.
+    var start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        { [lab] work in lab?.thread.start(work) ?? Task { await work() } }
+    }
+
+    /// Runs `work` on the executor of the hubs: the lab's thread, if there is a lab.
+    func onHubs<Answer: Sendable, Failure: Error>(_ work: @Sendable () async throws(Failure) -> Answer) async throws(Failure) -> Answer {
+        try await withTaskExecutorPreference(lab?.thread) { () async throws(Failure) in try await work() }
+    }
+}

@@ -1,0 +1,12 @@
+/// Callbacks for events on the phones of a lab, called outside of any lock.
+package struct PhoneObserver: Sendable {
+    /// Called for every event of a push, in order.
+    package var event: @Sendable (PhoneEvent) -> Void
+    /// Called for every push that wakes an app's own code.
+    package var wake: @Sendable (AppDelivery) -> Void
+
+    package init(event: @escaping @Sendable (PhoneEvent) -> Void, wake: @escaping @Sendable (AppDelivery) -> Void = { _ in }) {
+        self.event = event
+        self.wake = wake
+    }
+}

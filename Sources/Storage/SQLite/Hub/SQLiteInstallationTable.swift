@@ -1,0 +1,41 @@
+import GRDB
+import PushModel
+
+/// The installations of a hub in a database, by row.
+struct SQLiteInstallationTable {
+    let hub: Int64
+    let database: Database
+
+    /// - Parameter content: the installation as JSON.
+    func put(_ put: InstallationRow, _ content: String) throws {
+        try database.run(
+            "INSERT OR REPLACE INTO installation (hub, place, expiration, content) VALUES (?, ?, ?, ?)", hub, put.place,
+            put.expiration.milliseconds, content)
+    }
+
+    func remove(_ place: UInt32) throws { try database.run("DELETE FROM installation WHERE hub = ? AND place = ?", hub, place) }
+
+    /// The installations in these rows. Empty rows are skipped.
+    func installations(at places: [UInt32]) throws -> [InstallationRow] {
+        try places.compactMap { place in
+            try database.first("\(Self.selection) WHERE hub = ? AND place = ?", hub, place) { row in
+                try reading(name(of: row)) { try Self.installation(row) }
+            }
+        }
+    }
+
+    /// Passes all installations to a reader, in row order.
+    func read(into reader: inout some StoredHubReader) throws {
+        try database.each("\(Self.selection) WHERE hub = ? ORDER BY place", hub) { row in
+            try reader.add(name(of: row), of: .installations, row) { reader in try reader.add(try Self.installation(row)) }
+        }
+    }
+
+    private static let selection = "SELECT place, expiration, content FROM installation"
+
+    private func name(of row: SQLRow) -> String { "the installation \(row.integer(0)) of hub \(hub)" }
+
+    private static func installation(_ row: SQLRow) throws -> InstallationRow {
+        InstallationRow(place: try row.place(0), installation: try Installation(stored: row.json(2)), expiration: row.time(1))
+    }
+}

@@ -1,0 +1,154 @@
+import GRDB
+import PushModel
+
+/// The registrations of a hub in a database, by row. Registrations with the same template share its row.
+struct SQLiteRegistrationTable {
+    let hub: Int64
+    let database: Database
+
+    // MARK: - Changes
+
+    /// - Parameter template: key of its template.
+    func put(_ put: RegistrationRow, template: Int64?) throws {
+        let registration = put.registration
+        try LastOutcomes.clear(put.place, unlessOf: registration.id, hub: hub, in: database)
+        try SQLiteDepartureTable(hub: hub, database: database).remove(registration.id)
+        // REPLACE also deletes a row that has the same id.
+        try database.run(
+            """
+            INSERT OR REPLACE INTO registration (hub, place, id, etag, expiration, updated_at, platform, handle, tags, template,
+                push_variables, installation, secondary_tile) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, hub, put.place, registration.id.text, registration.etag, registration.expiration.milliseconds,
+            registration.updatedAt.milliseconds, registration.platform.rawValue, registration.handle.storedText,
+            registration.tags.lazy.map(\.text).joined(separator: ","), template,
+            registration.pushVariables.isEmpty ? nil : JSON(registration.pushVariables).text(), registration.installationID,
+            registration.secondaryTile)
+    }
+
+    func remove(_ place: UInt32) throws {
+        try database.run("DELETE FROM registration WHERE hub = ? AND place = ?", hub, place)
+        try LastOutcomes.clear(place, hub: hub, in: database)
+    }
+
+    /// The template key of the registration in a row.
+    func templateKey(at place: UInt32) throws -> Int64? {
+        try database.first(
+            "SELECT template FROM registration WHERE hub = ? AND place = ? AND template IS NOT NULL", hub, place
+        ) { $0.integer(0) }
+    }
+
+    // MARK: - Reading rows
+
+    /// The registrations in these rows. Empty rows are skipped.
+    func registrations(at places: [UInt32]) throws -> [RegistrationRow] {
+        var templates: [Int64: RegistrationTemplate] = [:]
+        return try places.compactMap { place in
+            try registration(at: place, &templates).map { RegistrationRow(place: place, registration: $0) }
+        }
+    }
+
+    /// The tags of at most `limit` registrations, in row order: those after a row, or from the first if nil.
+    func tags(after place: UInt32?, limit: Int) throws -> [TagsRow] {
+        try database.all(
+            "SELECT place, tags FROM registration WHERE hub = ? AND place > ? ORDER BY place LIMIT ?", hub,
+            place.map { Int64($0) } ?? -1, limit
+        ) { row in
+            TagsRow(place: try row.place(0), tags: row.text(1).split(separator: ",").compactMap { Tag(validating: String($0)) })
+        }
+    }
+
+    /// The registration in a row; nil if the row is empty.
+    ///
+    /// - Parameter templates: templates compiled so far, by key.
+    private func registration(at place: UInt32, _ templates: inout [Int64: RegistrationTemplate]) throws -> Registration? {
+        try database.first(
+            """
+            SELECT place, id, etag, expiration, updated_at, platform, handle, tags, template, push_variables, installation,
+                secondary_tile
+            FROM registration WHERE hub = ? AND place = ?
+            """, hub, place
+        ) { row in try reading(name(of: row)) { try Self.registration(row, try template(row, &templates)) } }
+    }
+
+    private func name(of row: SQLRow) -> String { "the registration \(row.text(1)) of hub \(hub)" }
+
+    private static func registration(_ row: SQLRow, _ template: RegistrationTemplate?) throws -> Registration {
+        Registration(
+            id: try RegistrationID(stored: row.text(1)), etag: Int(row.integer(2)), expiration: row.time(3), updatedAt: row.time(4),
+            description: RegistrationDescription(
+                handle: try DeviceHandle(platform: Platform(stored: row.text(5)), stored: row.text(6)),
+                tags: try row.text(7).split(separator: ",").map { try Tag(stored: String($0)) }, template: template,
+                pushVariables: try row.optional(9) { try row.json($0).storedTexts() } ?? [:], secondaryTile: row.optional(11, row.text)),
+            installationID: row.optional(10, row.text))
+    }
+
+    private func template(_ row: SQLRow, _ templates: inout [Int64: RegistrationTemplate]) throws -> RegistrationTemplate? {
+        guard let key = row.optional(8, row.integer) else { return nil }
+        let template = try templates[key] ?? template(key)
+        templates[key] = template
+        return template
+    }
+
+    private func template(_ key: Int64) throws -> RegistrationTemplate {
+        let template = try database.first("SELECT content FROM template WHERE key = ?", key) { row in
+            try reading("the template \(key)") { try RegistrationTemplate(stored: row.json(0)) }
+        }
+        guard let template else { throw UnreadableValue(reason: "there is no template \(key)") }
+        return template
+    }
+
+    // MARK: - Loading
+
+    /// The number after that of the last row; 0 if the hub is empty.
+    func end() throws -> Int64 {
+        try database.first("SELECT max(place) + 1 FROM registration WHERE hub = ?", hub) { $0.integer(0) } ?? 0
+    }
+
+    /// Passes all registrations to a reader, in row order.
+    func read(into reader: inout some StoredHubReader) throws {
+        let outcomes = try LastOutcomes(of: hub, in: database)
+        let templates = CompiledTemplates()
+        var last: (text: String, platform: Platform)?
+        try database.each(Self.selectLoaded, hub) { row in
+            try reader.add(name(of: row), of: .registrations, row) { reader in
+                let place = try row.place(0)
+                let name = row.text(3)
+                let platform = try last.flatMap { $0.text == name ? $0.platform : nil } ?? Platform(stored: name)
+                last = (name, platform)
+                if platform == .browser || platform == .baidu { _ = try DeviceHandle(platform: platform, stored: row.text(4)) }
+                try reader.add(
+                    StoredRegistration(
+                        place: place, id: row.rawText(1), handle: StoredHandle(platform: platform, text: row.rawText(4)),
+                        tags: row.rawText(5), templateKey: row.optional(6, row.integer),
+                        pushVariables: try row.optional(7) { try row.json($0).storedTexts() } ?? [:],
+                        installationID: row.optional(8, row.text), expiration: row.time(2)),
+                    whole: { () throws(PushError) in try whole(place, templates) })
+                if let outcome = outcomes[place] { reader.add(outcome, at: place) }
+            }
+        }
+    }
+
+    /// The columns that a hub holds in memory. Other columns are not decoded.
+    private static let selectLoaded = """
+        SELECT place, id, expiration, platform, handle, tags, template, push_variables, installation
+        FROM registration WHERE hub = ? ORDER BY place
+        """
+
+    /// Templates compiled during one pass, by row.
+    private final class CompiledTemplates {
+        var byKey: [Int64: RegistrationTemplate] = [:]
+    }
+
+    private func whole(_ place: UInt32, _ templates: CompiledTemplates) throws(PushError) -> Registration {
+        var found: Registration?
+        do {
+            found = try registration(at: place, &templates.byKey)
+        } catch let error as PushError {
+            throw error
+        } catch {
+            throw StorageError.unavailable("the registration \(place) of hub \(hub) cannot be read: \(error)", hint: "try again")
+        }
+        guard let found else { throw StorageError.unavailable("the registration \(place) of hub \(hub) was deleted", hint: "try again") }
+        return found
+    }
+}
