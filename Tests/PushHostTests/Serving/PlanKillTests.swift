@@ -42,11 +42,16 @@ import Testing
         let first = try await Self.serve(folder, simulators: "http://127.0.0.1:1")
         try await Self.install(folder, 1...3)
         #expect(try await Self.json(folder, ["plan", "Goal", "--to", "a"])["total"] == 3)
-        let sent = try await Self.json(folder, ["send", "--plan", "p-0001", "--at", "1s"])
+        // Waits for results that do not come if its time has passed when the server accepts it.
+        let sender = try Dialogue(["send", "--plan", "p-0001", "--at", "1s", "--data", "data"], in: folder.url)
+        try await until { try await Self.json(folder, ["notification", "list"])["items"]?.array?.isEmpty == false }
+        let sent = try await Self.json(folder, ["notification", "list"])
         let id = try #require(sent["items"]?.array?.first?["notificationId"]?.string)
         try await Self.install(folder, 4...5)
         first.signal(SIGKILL)
         _ = await first.end(closingInput: false)
+        sender.signal(SIGKILL)
+        _ = await sender.end(closingInput: false)
 
         let simulators = try await SimulatorBench(["--adopt"])
         do {
