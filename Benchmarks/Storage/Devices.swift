@@ -25,7 +25,7 @@ struct Devices {
             var change = RegistrationChange()
             for number in first..<first + 5000 {
                 change.puts.append(
-                    RegistrationRow(place: UInt32(number), registration: try Self.registration(number, templates, &random)))
+                    RegistrationRow(row: UInt32(number), registration: try Self.registration(number, templates, &random)))
             }
             try await store.commit(change)
         }
@@ -97,9 +97,9 @@ struct Devices {
 
     /// A plan counts tags, which are read from the disk. A stored plan is written there, and compared with the one before.
     private func plan(_ request: PlanRequest, _ name: String, _ hub: NotificationHub) async throws {
-        for isKept in [false, true] {
+        for isStored in [false, true] {
             var request = request
-            request.isKept = isKept
+            request.isStored = isStored
             var times: [(used: Double, passed: Double)] = []
             for _ in 0..<5 {
                 let (before, began) = (ProcessorTime.now, ContinuousClock.now)
@@ -109,7 +109,7 @@ struct Devices {
             }
             let (used, passed) = (times.map(\.used).sorted()[2], times.map(\.passed).sorted()[2])
             print(
-                "| a plan for \(name)\(isKept ? ", kept and compared" : ""), s of CPU time (s), median of 5 | \(fixed(used)) (\(fixed(passed))) | |"
+                "| a plan for \(name)\(isStored ? ", kept and compared" : ""), s of CPU time (s), median of 5 | \(fixed(used)) (\(fixed(passed))) | |"
             )
         }
     }

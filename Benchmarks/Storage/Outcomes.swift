@@ -76,7 +76,7 @@ struct Outcomes {
         for first in stride(from: 0, to: Self.devices, by: 5_000) {
             let puts = (first..<first + 5_000).map { number in
                 RegistrationRow(
-                    place: UInt32(number),
+                    row: UInt32(number),
                     registration: Registration(
                         id: id(number), etag: 1, expiration: .distantFuture, updatedAt: clock.now,
                         description: RegistrationDescription(handle: handle(number), tags: [])))

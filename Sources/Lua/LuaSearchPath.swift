@@ -10,25 +10,25 @@ public struct LuaSearchPath: Sendable {
     /// Maximum size of a module in bytes.
     static let sizeLimit = 4 << 20
 
-    enum Place: Sendable {
+    enum Entry: Sendable {
         case folder(ModuleFolder)
         case lookup(@Sendable (String) throws -> LuaScript?)
     }
-    let places: [Place]
+    let entries: [Entry]
     /// Checks that can reject a module by its path and content.
     private var inspections: [@Sendable (String, [UInt8]) throws -> Void] = []
 
-    private init(places: [Place]) { self.places = places }
+    private init(entries: [Entry]) { self.entries = entries }
 
     /// A search path that finds nothing.
-    package static let none = LuaSearchPath(places: [])
+    package static let none = LuaSearchPath(entries: [])
 
     /// Searches folders in order: `require "a.b"` reads `a/b.lua` or, if that does not exist, `a/b/init.lua`.
     ///
     /// A symbolic link may point to another file in the same folder, but not out of it (`script.module_unreadable`). Files of up to 4 MiB
     /// are read on the Lua thread, so store them on a local disk.
     public static func folders(_ paths: [String]) -> LuaSearchPath {
-        LuaSearchPath(places: paths.map { .folder(ModuleFolder(path: $0)) })
+        LuaSearchPath(entries: paths.map { .folder(ModuleFolder(path: $0)) })
     }
 
     /// The files that may contain a module, relative to a folder, in search order.
@@ -41,12 +41,12 @@ public struct LuaSearchPath: Sendable {
     ///
     /// The function is called on the Lua thread. `require` raises what it throws.
     public static func lookup(_ find: @escaping @Sendable (String) throws -> LuaScript?) -> LuaSearchPath {
-        LuaSearchPath(places: [.lookup(find)])
+        LuaSearchPath(entries: [.lookup(find)])
     }
 
     /// Searches the first path, then the second.
     public static func + (first: LuaSearchPath, second: LuaSearchPath) -> LuaSearchPath {
-        var path = LuaSearchPath(places: first.places + second.places)
+        var path = LuaSearchPath(entries: first.entries + second.entries)
         path.inspections = first.inspections + second.inspections
         return path
     }
@@ -60,9 +60,9 @@ public struct LuaSearchPath: Sendable {
 
     /// The first module found under this name.
     func script(for name: String) throws -> LuaScript? {
-        for place in places {
+        for entry in entries {
             let found =
-                switch place {
+                switch entry {
                 case .folder(let folder): try folder.script(for: name)
                 case .lookup(let find): try find(name)
                 }
@@ -93,7 +93,7 @@ public struct LuaSearchPath: Sendable {
     func unknown(_ name: String, beside hosts: Set<String>) -> LuaError {
         var names = hosts
         var looked: [String] = []
-        for case .folder(let folder) in places {
+        for case .folder(let folder) in entries {
             names.formUnion(folder.names())
             looked.append(folder.paths(of: name)[0])
         }

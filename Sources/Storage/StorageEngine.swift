@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Stores the data of a server: hubs and their keys, accounts, secure payloads, provider tokens, key-value spaces of plugins, audit
 /// trail, approvals, and runs of flows.

@@ -36,7 +36,7 @@ import Testing
             files: .random(in: 0...50, using: &numbers), tasks: .random(in: 0...50, using: &numbers))
         let account = RunAccount(limits, now: { time.now })
         // Operations in flight, with the amounts they will have used at their end.
-        var underWay: [(resource: RunAccount.Resource, amount: Int)] = []
+        var inFlight: [(resource: RunAccount.Resource, amount: Int)] = []
         var chargedAfter = 0
         var notesAfter = 0
         var underWayThen = 0
@@ -58,10 +58,10 @@ import Testing
                 }
             case 2:
                 // An operation starts only if every budget has something left.
-                if account.canContinue, !isOver { underWay.append((resource, amount)) }
+                if account.canContinue, !isOver { inFlight.append((resource, amount)) }
             case 3:
-                guard !underWay.isEmpty else { continue }
-                let ended = underWay.removeFirst()
+                guard !inFlight.isEmpty else { continue }
+                let ended = inFlight.removeFirst()
                 account.note(ended.resource, ended.amount)
                 noted[ended.resource, default: 0] += ended.amount
                 if isOver { notesAfter += 1 }
@@ -69,7 +69,7 @@ import Testing
             }
             if !isOver, !account.canContinue {
                 isOver = true
-                underWayThen = underWay.count
+                underWayThen = inFlight.count
             }
         }
         #expect(isOver)

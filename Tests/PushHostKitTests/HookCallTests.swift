@@ -87,7 +87,7 @@ import Testing
         let lines = Lines()
         let settings = LuaTable(fields: ["limit": .integer(3), "tags": .table(LuaTable(array: [.string("x")]))])
         let hooks = try Everything.nativeType.make(
-            NativePluginSetup(settings: settings, log: { lines.add("\($0.rawValue) \($1)") }, clock: VirtualClock(now: HubBench.dawn)))
+            NativePluginSetup(settings: settings, log: { lines.add("\($0.rawValue) \($1)") }, clock: VirtualClock(now: HubBench.startTime)))
         return (hooks, lines)
     }
 
@@ -106,7 +106,7 @@ import Testing
         let changed = try await hooks.beforeSend(SendDraft(hub: "hub", request: request))
         #expect(changed.request.audience.expression?.description == "Science")
         #expect(changed.request.content == .template(["text": "Hi", "extra": "1"]))
-        #expect(changed.moment == HubBench.dawn + .seconds(1))
+        #expect(changed.dueTime == HubBench.startTime + .seconds(1))
         await #expect(throws: HookVeto.self) {
             try await hooks.beforeSend(SendDraft(hub: "hub", request: NotificationRequest(audience: .everyone, content: .template([:]))))
         }
@@ -128,10 +128,11 @@ import Testing
             Group(request: NotificationRequest(audience: .everyone, content: .template([:])), all: devices))
         #expect(
             rulings == [
-                DeliveryRuling(devices: .chosen([2, 3]), fate: .skip, reason: "everything: b"),
+                DeliveryRuling(devices: .chosen([2, 3]), decision: .skip, reason: "everything: b"),
                 DeliveryRuling(
-                    devices: .tagged(try PushModel.Tag("a")), fate: .hold(until: HubBench.dawn + .seconds(5)), reason: "everything: later"),
-                DeliveryRuling(devices: .all, fate: .pass, reason: "everything: "),
+                    devices: .tagged(try PushModel.Tag("a")), decision: .hold(until: HubBench.startTime + .seconds(5)),
+                    reason: "everything: later"),
+                DeliveryRuling(devices: .all, decision: .pass, reason: "everything: "),
             ])
     }
 
@@ -153,7 +154,7 @@ import Testing
         let (hooks, lines) = try Self.hooks()
         let draft = SendDraft(hub: "hub", request: NotificationRequest(audience: .everyone, content: .template([:])))
         try await hooks.afterSend(SentNotification(id: "n-1", draft: draft))
-        var outcome = NotificationOutcome(id: "n-1", state: .completed, tags: nil, times: NotificationTimes(enqueuedAt: HubBench.dawn))
+        var outcome = NotificationOutcome(id: "n-1", state: .completed, tags: nil, times: NotificationTimes(enqueuedAt: HubBench.startTime))
         outcome.tally.counts = [.fcmV1: [.success: 3]]
         try await hooks.onOutcome(EndedNotification(hub: "hub", outcome: outcome))
         #expect(lines.all == ["info n-1 hub", #"warn n-1 Completed ["fcm": ["Success": 3]]"#])

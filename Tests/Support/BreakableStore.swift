@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 import Synchronization
 
 /// A store that rejects chosen writes, as on a full disk.
@@ -25,19 +25,19 @@ package final class BreakableStore: HubStore {
         try await store.load(into: reader)
     }
 
-    package func registrations(at places: [UInt32]) async throws(PushError) -> [RegistrationRow] {
+    package func registrations(at rows: [UInt32]) async throws(PushError) -> [RegistrationRow] {
         try check(.rows)
-        return try await store.registrations(at: places)
+        return try await store.registrations(at: rows)
     }
 
-    package func installations(at places: [UInt32]) async throws(PushError) -> [InstallationRow] {
+    package func installations(at rows: [UInt32]) async throws(PushError) -> [InstallationRow] {
         try check(.rows)
-        return try await store.installations(at: places)
+        return try await store.installations(at: rows)
     }
 
-    package func tags(behind place: UInt32?, limit: Int) async throws(PushError) -> [TagsRow] {
+    package func tags(behind row: UInt32?, limit: Int) async throws(PushError) -> [TagsRow] {
         try check(.rows)
-        return try await store.tags(behind: place, limit: limit)
+        return try await store.tags(behind: row, limit: limit)
     }
 
     package func commit(_ change: RegistrationChange) async throws(PushError) {
@@ -46,14 +46,14 @@ package final class BreakableStore: HubStore {
         commits.withLock { $0.append(change.removals.count) }
     }
 
-    package func departed(_ subject: DepartedSubject, limit: Int) async throws(PushError) -> [DepartedRegistration] {
+    package func deletedRegistrations(_ subject: DeletedRegistrationFilter, limit: Int) async throws(PushError) -> [DeletedRegistration] {
         try check(.rows)
-        return try await store.departed(subject, limit: limit)
+        return try await store.deletedRegistrations(subject, limit: limit)
     }
 
-    package func forgetDepartures(before moment: Timestamp, limit: Int) async throws(PushError) -> Int {
+    package func removeTombstones(before time: Timestamp, limit: Int) async throws(PushError) -> Int {
         try check(.commit)
-        return try await store.forgetDepartures(before: moment, limit: limit)
+        return try await store.removeTombstones(before: time, limit: limit)
     }
 
     package func accept(_ notification: StoredNotification) async throws(PushError) -> AcceptanceResult {
@@ -125,22 +125,22 @@ package final class BreakableStore: HubStore {
 
     package func unfinishedJobs() async throws(PushError) -> [NotificationHubJob] { try await store.unfinishedJobs() }
 
-    package func removeJobs(endedBefore moment: Timestamp, limit: Int) async throws(PushError) -> Int {
-        try await store.removeJobs(endedBefore: moment, limit: limit)
+    package func removeJobs(endedBefore time: Timestamp, limit: Int) async throws(PushError) -> Int {
+        try await store.removeJobs(endedBefore: time, limit: limit)
     }
 
-    package func removeEnded(before moment: Timestamp, limit: Int) async throws(PushError) -> Int {
+    package func removeEnded(before time: Timestamp, limit: Int) async throws(PushError) -> Int {
         try check(.commit)
-        return try await store.removeEnded(before: moment, limit: limit)
+        return try await store.removeEnded(before: time, limit: limit)
     }
     package func pruned(_ filter: PrunedFilter, below number: Int64?, limit: Int) async throws(PushError) -> [PrunedDevice] {
         try check(.read)
         return try await store.pruned(filter, below: number, limit: limit)
     }
 
-    package func forgetPruned(before moment: Timestamp, limit: Int, keepsUnreported: Bool) async throws(PushError) -> Int {
+    package func forgetPruned(before time: Timestamp, limit: Int, keepsUnreported: Bool) async throws(PushError) -> Int {
         try check(.commit)
-        return try await store.forgetPruned(before: moment, limit: limit, keepsUnreported: keepsUnreported)
+        return try await store.forgetPruned(before: time, limit: limit, keepsUnreported: keepsUnreported)
     }
 
     package func unreportedPruned(limit: Int) async throws(PushError) -> [PrunedDevice] {
@@ -217,8 +217,8 @@ extension BreakableStore {
         return try await store.notifications(ofPlan: number, limit: limit)
     }
 
-    package func removePlans(madeBefore moment: Timestamp, beyond newest: Int, limit: Int) async throws(PushError) -> Int {
+    package func removePlans(madeBefore time: Timestamp, beyond newest: Int, limit: Int) async throws(PushError) -> Int {
         try check(.accept)
-        return try await store.removePlans(madeBefore: moment, beyond: newest, limit: limit)
+        return try await store.removePlans(madeBefore: time, beyond: newest, limit: limit)
     }
 }

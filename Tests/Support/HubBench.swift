@@ -1,14 +1,14 @@
-import Crypto
-import PushBackend
-import PushHub
-import PushModel
+package import Crypto
+package import PushBackend
+package import PushHub
+package import PushModel
 import Storage
 import Synchronization
 
 /// A hub with accounts and an app backend, on a virtual clock and in front of a scripted connector.
 package final class HubBench: Sendable {
     /// Monday, 5 January 2026, 09:00 UTC.
-    package static let dawn = Timestamp(seconds: 1_767_603_600)
+    package static let startTime = Timestamp(seconds: 1_767_603_600)
 
     package static let key = SymmetricKey(data: Array(UInt8(0)..<32))
 
@@ -32,7 +32,7 @@ package final class HubBench: Sendable {
     ) throws {
         let log = EventLog()
         let background = Background()
-        clock = VirtualClock(now: Self.dawn)
+        clock = VirtualClock(now: Self.startTime)
         random = SeededRandom(seed: seed)
         connector = ScriptedConnector(clock: clock, platforms: platforms)
         let environment = HubEnvironment(
@@ -99,7 +99,7 @@ package final class HubBench: Sendable {
 
     /// Waits until a task sleeps on the clock.
     package func untilSomebodySleeps() async throws {
-        try await until { clock.hasSleepers }
+        try await until { clock.hasSleepingTasks }
     }
 
     /// Creates a registration and returns it.

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// A hub on which code runs before a call arrives: a concurrent change, or an error.
 package struct InterceptedHub: ForwardingHub {
@@ -56,8 +56,8 @@ package struct InterceptedHub: ForwardingHub {
         return try await base.send(request)
     }
 
-    package func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
-        try await base.schedule(request, at: moment)
+    package func schedule(_ request: NotificationRequest, at dueTime: Timestamp) async throws(PushError) -> NotificationOutcome {
+        try await base.schedule(request, at: dueTime)
     }
 
     package func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome { try await base.send(planned) }

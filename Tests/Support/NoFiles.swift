@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Accepts all output and stores none.
 package struct NoFiles: JobFiles {

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Devices of every shape, usual and unusual, from a seed.
 package struct RandomOutcomes {

@@ -1,17 +1,17 @@
-import PushModel
+package import PushModel
 import Synchronization
 
 /// A connector with scripted verdicts for each handle, which records every batch.
 package final class ScriptedConnector: Connector {
     /// A batch and the time it arrived.
-    package struct Delivery: Sendable {
+    package struct ReceivedBatch: Sendable {
         package let time: Timestamp
         package let batch: DeliveryBatch
     }
 
     private struct State {
         var verdicts: [DeviceHandle: [Verdict]] = [:]
-        var deliveries: [Delivery] = []
+        var deliveries: [ReceivedBatch] = []
         var accepted = 0
         var isSilent = false
         var interlude: (@Sendable (DeliveryBatch) async -> Void)?
@@ -41,7 +41,7 @@ package final class ScriptedConnector: Connector {
         state.withLock { $0.interlude = interlude }
     }
 
-    package var deliveries: [Delivery] { state.withLock { $0.deliveries } }
+    package var deliveries: [ReceivedBatch] { state.withLock { $0.deliveries } }
     package var batches: [DeliveryBatch] { deliveries.map(\.batch) }
     /// The bodies of the batches as text, in order of arrival.
     package var bodies: [String] { batches.map { String(decoding: $0.body, as: UTF8.self) } }
@@ -49,7 +49,7 @@ package final class ScriptedConnector: Connector {
     package func deliver(_ batch: DeliveryBatch) async -> [Verdict] {
         let now = clock.now
         let interlude = state.withLock { state in
-            state.deliveries.append(Delivery(time: now, batch: batch))
+            state.deliveries.append(ReceivedBatch(time: now, batch: batch))
             return state.interlude
         }
         await interlude?(batch)

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 import Synchronization
 
 /// Flows without scripts. Records what they were started with, and controls when each ends.
@@ -66,17 +66,17 @@ package final class ScriptedFlows: FlowExecutor {
 
     package func run(_ order: RunOrder, progress: @escaping @Sendable (RunProgress) -> Void) async -> RunResult {
         progress(.began(version: "abc123"))
-        let moment = order.run.lifecycle.startedAt ?? order.run.lifecycle.queuedAt
+        let time = order.run.lifecycle.startedAt ?? order.run.lifecycle.queuedAt
         state.withLock {
             $0.starts.append(
                 Start(flow: order.flow.name, run: order.run.id, arguments: order.arguments, attempt: order.run.lifecycle.attempts))
         }
-        progress(.line(RunReport.Line(time: moment, level: "info", text: "hello")))
+        progress(.line(RunReport.Line(time: time, level: "info", text: "hello")))
         await held(order.flow.name)
         if Task.isCancelled { return RunResult(state: .cancelled) }
         progress(
             .step(
-                RunReport.Step(name: "send", depth: 0, status: "passed", began: moment, ended: moment, notifications: ["n-\(order.run.id)"])
+                RunReport.Step(name: "send", depth: 0, status: "passed", began: time, ended: time, notifications: ["n-\(order.run.id)"])
             ))
         let failure = state.withLock { state in
             state.ends.append(order.flow.name)

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 import Synchronization
 
 /// Hooks that run the code of a test and record their calls.
@@ -60,10 +60,10 @@ package final class ScriptedHooks: HubHooks {
     }
 
     /// Defers devices with a tag until a time, and decides nothing else.
-    package func hold(_ tag: String, until moment: Timestamp, because reason: String = "quiet: at night") throws {
+    package func hold(_ tag: String, until time: Timestamp, because reason: String = "quiet: at night") throws {
         let tag = try Tag(tag)
         beforeDelivering { group in
-            _ = await group.rule([DeliveryRuling(devices: .tagged(tag), fate: .hold(until: moment), reason: reason)])
+            _ = await group.rule([DeliveryRuling(devices: .tagged(tag), decision: .hold(until: time), reason: reason)])
         }
     }
 
@@ -81,7 +81,7 @@ package final class ScriptedHooks: HubHooks {
 
     // MARK: - HubHooks
 
-    package func isWanted(_ phase: HookPhase) -> Bool {
+    package func hasHook(_ phase: HookPhase) -> Bool {
         state.withLock { state in
             switch phase {
             case .beforeSend: state.sending != nil

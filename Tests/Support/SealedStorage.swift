@@ -1,5 +1,5 @@
-import PushModel
-import Storage
+package import PushModel
+package import Storage
 
 extension SecretSeal {
     /// The seal of databases in tests.

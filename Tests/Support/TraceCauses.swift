@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Which part produces which causes of traces. Together they are all causes.
 package enum TraceCauses {

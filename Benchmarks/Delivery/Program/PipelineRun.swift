@@ -29,7 +29,7 @@ struct PipelineRun {
                     id: RegistrationID(random: random), etag: 1, expiration: .distantFuture, updatedAt: Timestamp(seconds: 1_767_603_600),
                     description: RegistrationDescription(
                         handle: .apns(token: random.hex(64).uppercased()), tags: try tags.map { try Tag($0) }))
-                change.puts.append(RegistrationRow(place: UInt32(number), registration: registration))
+                change.puts.append(RegistrationRow(row: UInt32(number), registration: registration))
             }
             try await store.commit(change)
         }

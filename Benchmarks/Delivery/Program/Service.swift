@@ -67,6 +67,8 @@ enum Service: String {
 
 /// Google's answer to a request for an access token; not measured, because it is needed once an hour.
 private struct OneGrant: PushTransport {
+    func destination(of authority: String) -> String { authority }
+
     func exchange(_ request: HTTPRequest, body: [UInt8]) async throws(TransportError) -> PushResponse {
         let token = "ya29." + String(repeating: "e", count: 205)
         return PushResponse(status: .ok, body: Array(#"{"access_token":"\#(token)","expires_in":3599,"token_type":"Bearer"}"#.utf8))

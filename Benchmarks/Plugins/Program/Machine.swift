@@ -26,7 +26,7 @@ struct Willing: Connector {
 struct NoSecrets: SecretSource {
     var names: [String] { [] }
     func secret(named name: String, for script: FlowScript) throws(PushError) -> Secret? { nil }
-    func places(for name: String) -> String { "" }
+    func searchedLocations(for name: String) -> String { "" }
 }
 
 struct NoZones: TimeZoneSource {

@@ -10,7 +10,7 @@ import PushHostKit
 /// `push.geo.distance`, which scripts use to send to devices near a place.
 struct Distance: NativeBinding {
     let name = "geo.distance"
-    let summary = "The way between two places as the crow flies, in kilometres."
+    let summary = "Great-circle distance between two points, in kilometres."
     let parameters: [NativeParameter] = [
         .required("from", .list(.number), "latitude and longitude in degrees, such as { 38.72, -9.14 }"),
         .required("to", .list(.number), "the other place"),

@@ -5,9 +5,9 @@ import PushHostKit
 struct SuppressionList: BeforeDeliverHook {
     static let name = "suppression-list"
     static let version = "1.0"
-    static let summary = "Installations that a file names get nothing"
+    static let summary = "Skips installations listed in a file"
     static let settings: [NativeSetting] = [
-        .string("file", "one id of an installation a line"),
+        .string("file", "file with one installation id per line"),
         .string("reason", default: "on the suppression list", "why a device is skipped, for its result and its trace"),
     ]
     /// A failure must not lead to a send to a listed device.

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// The registration flow of the tutorials' app: gets an id from the backend by handle and puts the registration. Retries once with a new
 /// id if the hub reports that the id is gone (410) or the remembered id belongs to another user.

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// The subscription flow of the tutorials' breaking-news app: registers a template for categories directly at the hub, and stores the
 /// registration id and the categories on the device.

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// The kind of target that a script is checked for.
 package enum CheckedTarget: String, CaseIterable, Sendable {

@@ -54,11 +54,11 @@ struct ContentCheck {
             try type.examine(value, named: name, of: function)
             if case (.template, .string(let body)) = (type, value) { warnOfTexts(in: body, at: range, literal: literal) }
         } catch {
-            var place = range
+            var span = range
             if let literal, case .string(let content) = value, let offset = error.offset(in: content) {
-                place = self.place(of: offset, in: content, literal)
+                span = self.span(of: offset, in: content, literal)
             }
-            report(SourceFinding(error, at: place))
+            report(SourceFinding(error, at: span))
         }
     }
 
@@ -69,12 +69,12 @@ struct ContentCheck {
             report(
                 SourceFinding(
                     EmbeddedExpression.code, found.message, hint: found.hint, severity: .warning,
-                    at: literal.map { place(of: found.offset, in: body, $0) } ?? range))
+                    at: literal.map { span(of: found.offset, in: body, $0) } ?? range))
         }
     }
 
     /// The character of the script that produced a byte of a string.
-    private func place(of offset: Int, in value: String, _ literal: Range<Int>) -> Range<Int> {
+    private func span(of offset: Int, in value: String, _ literal: Range<Int>) -> Range<Int> {
         let origin = text.origins(ofString: literal)[min(offset, value.utf8.count)]
         return origin..<min(origin + 1, literal.upperBound)
     }

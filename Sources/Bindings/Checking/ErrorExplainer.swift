@@ -15,11 +15,11 @@ struct ErrorExplainer {
         guard let location = error.location, location.chunk == script.name else { return error }
         var explained = error
         if error.kind == .runtime, error.code == "script.error", error.hint == nil {
-            explained.hint = cure(of: error.message, line: location.line, in: script.source)
+            explained.hint = fix(of: error.message, line: location.line, in: script.source)
         } else if error.kind == .misuse, Self.unsupportedCalls.contains(error.code),
-            let cure = unknownName(inCallAt: location.line, of: script.source)
+            let fix = unknownName(inCallAt: location.line, of: script.source)
         {
-            explained.hint = [cure, error.hint].compactMap { $0 }.joined(separator: "; ")
+            explained.hint = [fix, error.hint].compactMap { $0 }.joined(separator: "; ")
         }
         return explained
     }
@@ -30,9 +30,9 @@ struct ErrorExplainer {
     ]
 
     /// The remedy for an error message of Lua in a line.
-    private func cure(of message: String, line: Int, in source: [UInt8]) -> String? {
+    private func fix(of message: String, line: Int, in source: [UInt8]) -> String? {
         guard let chunk = try? Chunk(parsing: source) else { return nil }
-        guard let complaint = LuaDiagnostic(message) else { return Self.cure(of: message) }
+        guard let complaint = LuaDiagnostic(message) else { return Self.fix(of: message) }
         let walk = checker.walk(through: chunk)
         let text = chunk.text
         // The checker reports an undefined name only once, possibly in another line.
@@ -58,7 +58,7 @@ struct ErrorExplainer {
                 ? "there is no method \"\(name)\" here; did you mean \"\(near)\"?" : "\"\(name)\" is nil here; did you mean \"\(near)\"?"
         }
         if complaint.origin == "method", let name = complaint.name { return "the value before the colon has no method \"\(name)\"" }
-        return complaint.operation.cure(complaint.type, spelling: complaint.spelling(in: text.line(line)))
+        return complaint.operation.fix(complaint.type, spelling: complaint.spelling(in: text.line(line)))
     }
 
     /// A message about an undefined name within the call that begins in `line`.
@@ -92,7 +92,7 @@ struct ErrorExplainer {
     }
 
     /// The remedy for messages that do not name a value.
-    private static func cure(of message: String) -> String? {
+    private static func fix(of message: String) -> String? {
         if message.hasPrefix("bad argument #"), let end = message.firstRange(of: " expected, got "),
             let begin = message.firstRange(of: " (")
         {

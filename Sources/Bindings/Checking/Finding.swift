@@ -1,5 +1,5 @@
 import Lua
-import LuaSyntax
+package import LuaSyntax
 
 /// A problem that `pushhost check` reports in a script.
 package struct Finding: Sendable, Equatable {

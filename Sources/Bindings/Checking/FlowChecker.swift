@@ -1,4 +1,4 @@
-import Lua
+package import Lua
 import LuaSyntax
 
 /// Finds mistakes in a script without running it. Its knowledge of the `push` module comes from the binding registry. It reports nothing

@@ -4,24 +4,24 @@ import PushModel
 
 extension FlowWalk {
     /// The arguments of a call, as far as they are certain.
-    struct Given {
+    struct KnownArguments {
         var knowledge: [Knowledge]
         var values: [SourceValue]
         /// Whether these are all the arguments.
-        var isWhole: Bool
+        var isComplete: Bool
         /// The range of the called function, including what precedes its name.
         var callee: Range<Int>
     }
 
     /// Reads the arguments of a call. `binding` is the called binding, if it is one.
-    private mutating func given(_ arguments: CallArguments, to callee: Range<Int>, of binding: Binding?) -> Given {
+    private mutating func given(_ arguments: CallArguments, to callee: Range<Int>, of binding: Binding?) -> KnownArguments {
         let around = uses.code.current
         if runsOnlySimulated(binding) { uses.code.enter(.nowhere) }
         defer { uses.code.leave(to: around) }
-        var given = Given(knowledge: list(arguments.values), values: [], isWhole: true, callee: callee)
+        var given = KnownArguments(knowledge: list(arguments.values), values: [], isComplete: true, callee: callee)
         if let last = arguments.values.last, last.isMultiple, given.knowledge.last?.isUnknown == true {
             given.knowledge.removeLast()
-            given.isWhole = false
+            given.isComplete = false
         } else if let last = arguments.values.last, last.isCall, given.knowledge.last?.isNil == true {
             // A call that returns nothing adds no argument.
             given.knowledge.removeLast()
@@ -99,9 +99,9 @@ extension FlowWalk {
     }
 
     /// Whether the object is passed as first argument when a method is called with a dot.
-    private mutating func hasReceiver(_ type: String, in given: Given, for binding: Binding) -> Bool {
+    private mutating func hasReceiver(_ type: String, in given: KnownArguments, for binding: Binding) -> Bool {
         guard let first = given.values.first else {
-            if given.isWhole { report(SourceFinding(.missingReceiver(binding, type), at: given.callee)) }
+            if given.isComplete { report(SourceFinding(.missingReceiver(binding, type), at: given.callee)) }
             return false
         }
         switch first.content {
@@ -113,7 +113,7 @@ extension FlowWalk {
         }
     }
 
-    private mutating func module(_ given: Given) -> Knowledge {
+    private mutating func module(_ given: KnownArguments) -> Knowledge {
         guard let first = given.values.first, case .string(let name) = first.content else { return .unknown }
         if name == PushModule.name { return .namespace(name) }
         // As in stock Lua, the standard libraries can be required too.
@@ -126,10 +126,10 @@ extension FlowWalk {
     // MARK: - Bindings
 
     /// Checks a call of a binding. `given` are the arguments without the receiver.
-    private mutating func call(_ binding: Binding, _ given: Given) -> Knowledge {
+    private mutating func call(_ binding: Binding, _ given: KnownArguments) -> Knowledge {
         noteOrder(of: binding, at: given.callee)
         recordUnsupportedCall(of: binding, at: given.callee)
-        let check = ArgumentCheck(given.values, for: binding, isWhole: given.isWhole)
+        let check = ArgumentCheck(given.values, for: binding, isComplete: given.isComplete)
         let table = given.values.first { !$0.keys.isEmpty }
         for mistake in check.mistakes {
             let key = mistake.key.flatMap { table?.keys[$0] }
@@ -151,7 +151,7 @@ extension FlowWalk {
         return result(of: binding, given)
     }
 
-    private func result(of binding: Binding, _ given: Given) -> Knowledge {
+    private func result(of binding: Binding, _ given: KnownArguments) -> Knowledge {
         guard let returns = binding.returns else { return .value(SourceValue(.nil, at: given.callee)) }
         if let source = returns.resultsOf, let place = binding.parameters.firstIndex(where: { $0.name == source }),
             place < given.knowledge.count
@@ -196,16 +196,16 @@ extension FlowWalk {
         guard isUnconditional else { return }
         guard binding.name == FlowBindings.args.name else {
             if case .prelude = binding.body.kind { return }
-            hasBegun = true
+            hasStarted = true
             return
         }
-        if hasBegun || hasDeclaredOptions { report(SourceFinding(.argumentsNotFirst, at: range)) }
+        if hasStarted || hasDeclaredOptions { report(SourceFinding(.argumentsNotFirst, at: range)) }
         hasDeclaredOptions = true
     }
 
     /// Checks the table of `push.args` parameter by parameter. Skips values that are only known at run time.
     private mutating func options(_ value: SourceValue) -> Knowledge {
-        guard case .table(_, let fields, let isWhole) = value.content else { return .unknown }
+        guard case .table(_, let fields, let isComplete) = value.content else { return .unknown }
         for (name, parameter) in fields.sorted(by: { $0.key < $1.key }) {
             let known: LuaValue
             if case .table(_, let inner, _) = parameter.content {
@@ -225,6 +225,6 @@ extension FlowWalk {
                 report(SourceFinding(error, at: key ?? value.range))
             }
         }
-        return isWhole ? .options(Array(fields.keys)) : .unknown
+        return isComplete ? .options(Array(fields.keys)) : .unknown
     }
 }

@@ -31,10 +31,10 @@ extension FlowWalk {
     /// Evaluates a name. `isUsed`: it is called, or one of its fields is read.
     mutating func value(of name: Name, isTested: Bool = false, isUsed: Bool = false) -> Knowledge {
         switch chunk.scopes.reference(at: name.range.lowerBound) {
-        case .variable(let place)?:
-            uses.code.note(.variable(place))
-            if targetDependentLocals.contains(place) { readsTarget = true }
-            let knowledge = known[place] ?? .unknown
+        case .variable(let local)?:
+            uses.code.note(.variable(local))
+            if targetDependentLocals.contains(local) { readsTarget = true }
+            let knowledge = known[local] ?? .unknown
             // The script may have checked for nil before, so a nil value is uncertain here.
             return knowledge.isNil && !isUnconditional ? .unknown : knowledge
         case .global?:
@@ -55,10 +55,10 @@ extension FlowWalk {
             current = value(of: first)
         }
         var end = first.range.upperBound
-        for (place, suffix) in suffixes.enumerated() {
+        for (index, suffix) in suffixes.enumerated() {
             let start = first.range.lowerBound
             defer { end = suffix.range.upperBound }
-            let isUsed = isUsed || place + 1 < suffixes.count
+            let isUsed = isUsed || index + 1 < suffixes.count
             if suffix.reads { requireFields(of: current, at: start..<end) }
             switch suffix.kind {
             case .field(let name):
@@ -77,7 +77,7 @@ extension FlowWalk {
                     current = .unknown
                 }
             case .call(let arguments):
-                uses.noteUses(in: arguments, to: place == 0 ? first : nil)
+                uses.noteUses(in: arguments, to: index == 0 ? first : nil)
                 current = call(current, arguments, at: start..<end)
             case .method(let name, let arguments):
                 uses.code.note(.field(name.text))
@@ -107,8 +107,8 @@ extension FlowWalk {
         var array: [SourceValue] = []
         var named: [String: SourceValue] = [:]
         var keys: [String: Range<Int>] = [:]
-        var isWhole = true
-        for (place, field) in fields.enumerated() {
+        var isComplete = true
+        for (index, field) in fields.enumerated() {
             if case .name(let name) = field.key { uses.noteUse(.by(.field(name.text)), of: field.value) }
             let knowledge = value(of: field.value)
             let item = knowledge.argument(at: field.value.range, vocabulary)
@@ -116,8 +116,8 @@ extension FlowWalk {
             switch field.key {
             case .position:
                 // A call at the end of a list can produce any number of values.
-                if place == fields.count - 1, field.value.isMultiple, knowledge.isUnknown {
-                    isWhole = false
+                if index == fields.count - 1, field.value.isMultiple, knowledge.isUnknown {
+                    isComplete = false
                 } else {
                     array.append(item)
                 }
@@ -126,7 +126,7 @@ extension FlowWalk {
             case .computed(let key):
                 _ = value(of: key)
                 guard let text = key.text else {
-                    isWhole = false
+                    isComplete = false
                     continue
                 }
                 name = Name(text: text, range: key.range)
@@ -142,7 +142,7 @@ extension FlowWalk {
             named[name.text] = item.content.isNil ? nil : item
             keys[name.text] = name.range
         }
-        var value = SourceValue(.table(array: array, fields: named, isWhole: isWhole), at: range)
+        var value = SourceValue(.table(array: array, fields: named, isComplete: isComplete), at: range)
         value.keys = keys
         return value
     }
@@ -280,8 +280,8 @@ extension FlowWalk {
     /// before.
     mutating func checkAbsentName(_ name: String, hint: String, isUsed: Bool, at range: Range<Int>) {
         if !isUsed {
-            askedFor.insert(name)
-        } else if !askedFor.contains(name) {
+            testedNames.insert(name)
+        } else if !testedNames.contains(name) {
             report(SourceFinding(.absent(name, hint: hint), at: range))
         }
     }

@@ -17,11 +17,11 @@ struct FlowWalk {
     /// Whether the present code runs exactly once and before the code that follows.
     var isUnconditional = true
     /// Whether a binding has certainly been called. `push.args` must come before it.
-    var hasBegun = false
+    var hasStarted = false
     var hasDeclaredOptions = false
     let globals: GlobalNames
     /// Names missing from the sandbox's libraries that the script has tested, so it handles nil.
-    var askedFor: Set<String> = []
+    var testedNames: Set<String> = []
     /// Globals that have already been reported.
     var reported: Set<String> = []
     private var secrets: Set<Range<Int>> = []

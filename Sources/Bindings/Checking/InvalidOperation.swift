@@ -41,11 +41,11 @@ enum InvalidOperation: Equatable {
     }
 
     /// The hint. `spelling` is the source of the value; nil if it is not known.
-    func cure(_ type: String, spelling: String?) -> String {
+    func fix(_ type: String, spelling: String?) -> String {
         let it = spelling ?? "…"
         switch (self, type) {
         case (.comparison(let other), _) where type != "function" && type != "nil" && (other == "function" || other == "nil"):
-            return Self.comparison(with: type).cure(other, spelling: nil)
+            return Self.comparison(with: type).fix(other, spelling: nil)
         case (_, "nil"):
             guard let spelling, spelling != "nil" else {
                 return "a value is nil here: a function may have returned nothing, or a name may be misspelt"

@@ -59,8 +59,8 @@ extension Knowledge {
         case .instance(let name):
             if let handle = vocabulary.handle(of: name) { return SourceValue(.object(type: handle), at: range) }
             let isTable = vocabulary.type(named: name)?.isCallable == false
-            return SourceValue(isTable ? .table(array: [], fields: [:], isWhole: false) : .unknown, at: range)
-        case .list, .dictionary: return SourceValue(.table(array: [], fields: [:], isWhole: false), at: range)
+            return SourceValue(isTable ? .table(array: [], fields: [:], isComplete: false) : .unknown, at: range)
+        case .list, .dictionary: return SourceValue(.table(array: [], fields: [:], isComplete: false), at: range)
         case .unknown, .namespace, .library, .require, .iteration, .iterated, .options: return SourceValue(.unknown, at: range)
         }
     }

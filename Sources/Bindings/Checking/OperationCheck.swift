@@ -22,7 +22,7 @@ struct OperationCheck {
             let other = type == first ? second : first
             let finding = SourceFinding(
                 "script.error", InvalidOperation.comparison(with: second).message(first),
-                hint: InvalidOperation.comparison(with: other).cure(type, spelling: spelling(culprit.range)), at: culprit.range)
+                hint: InvalidOperation.comparison(with: other).fix(type, spelling: spelling(culprit.range)), at: culprit.range)
             return (.unknown, finding)
         default:
             // A value of uncertain type may have a metamethod.
@@ -48,7 +48,7 @@ struct OperationCheck {
     }
 
     func refusal(_ operation: InvalidOperation, _ type: String, at range: Range<Int>) -> SourceFinding {
-        SourceFinding("script.error", operation.message(type), hint: operation.cure(type, spelling: spelling(range)), at: range)
+        SourceFinding("script.error", operation.message(type), hint: operation.fix(type, spelling: spelling(range)), at: range)
     }
 
     /// Whether `tonumber` accepts the text: a numeral between blanks, optionally with a sign.

@@ -1,4 +1,4 @@
-import Lua
+package import Lua
 
 // Runs load the functions of the registry, and the checker explains errors in their scripts.
 extension BindingRegistry: FlowModule {

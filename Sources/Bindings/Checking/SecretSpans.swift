@@ -1,4 +1,4 @@
-import LuaSyntax
+package import LuaSyntax
 
 /// Finds texts that no excerpt of a script may show, even in a script with syntax errors.
 ///

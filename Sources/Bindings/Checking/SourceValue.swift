@@ -35,8 +35,8 @@ struct SourceValue: ArgumentValue {
         case .number(let value): return .number(value)
         case .string(let text): return .string(text)
         case .bytes(let bytes): return .bytes(bytes)
-        case .table(let array, let fields, let isWhole):
-            guard isWhole else { return nil }
+        case .table(let array, let fields, let isComplete):
+            guard isComplete else { return nil }
             var table = LuaTable()
             for item in array {
                 guard let value = item.luaValue else { return nil }

@@ -42,12 +42,12 @@ struct UnconditionalCode: Sendable {
 
     mutating func note(_ name: Name) { parts[current].names.insert(name) }
 
-    /// Records how the function at `place` is used, before the function is visited. The first use recorded wins.
-    mutating func note(_ use: Use, ofFunctionAt place: Int) {
-        if uses[place] == nil { uses[place] = use }
+    /// Records how the function at `index` is used, before the function is visited. The first use recorded wins.
+    mutating func note(_ use: Use, ofFunctionAt index: Int) {
+        if uses[index] == nil { uses[index] = use }
     }
 
-    func use(ofFunctionAt place: Int) -> Use { uses[place] ?? .nowhere }
+    func use(ofFunctionAt index: Int) -> Use { uses[index] ?? .nowhere }
 
     /// The parts that run outside rehearsals and tests.
     var ordinary: Set<Int> {

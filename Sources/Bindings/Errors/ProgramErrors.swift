@@ -7,60 +7,60 @@ enum ProgramErrors {
         [
             ErrorDescription(
                 "usage.argument", .refusal, means: "An argument of the command line is unexpected or missing.",
-                when: "A word without dashes follows FILE, or an option of pushhost has no value.",
-                cure: "Write the options of the flow as --name value. Quote values that contain blanks.",
+                when: "An argument or a required option is missing, an option has no value, or a word follows that the command rejects.",
+                fix: "Write the options of the flow as --name value. Quote values that contain blanks.",
                 example: .shell(
-                    "pushhost run scripts/notify_users.lua bob", cure: "pushhost run scripts/notify_users.lua --user bob")),
+                    "pushhost run scripts/notify_users.lua bob", fix: "pushhost run scripts/notify_users.lua --user bob")),
             ErrorDescription(
-                "usage.command", .refusal, means: "The command is unknown.",
-                when: "The first word is not a command of pushhost; or, with --json, an option of pushhost is unknown or has an invalid "
-                    + "value.",
-                cure: "Use the command that the message suggests. pushhost --help lists all commands.",
-                example: .shell("pushhost scripts/notify_users.lua", cure: "pushhost run scripts/notify_users.lua")),
+                "usage.command", .refusal,
+                means: "The command line is invalid.",
+                when: "A command, option or argument is unknown, missing or has an invalid value.",
+                fix: "Follow the message. pushhost --help lists all commands, and pushhost COMMAND --help the options of one.",
+                example: .shell("pushhost scripts/notify_users.lua", fix: "pushhost run scripts/notify_users.lua")),
             ErrorDescription(
                 "usage.password", .refusal, means: "The password is missing, or the two entries differ.",
                 when: "pushhost user add or passwd gets no password, the two typed entries differ, standard input has more than one line, "
                     + "or there is no terminal.",
-                cure: "Type it twice, or write one line to standard input and pass --password-stdin."),
+                fix: "Type it twice, or write one line to standard input and pass --password-stdin."),
             ErrorDescription(
                 "usage.hub", .refusal, means: "The hub is ambiguous or missing.",
                 when: "There are several hubs, or none, and --hub is not given.",
-                cure: "Name one with --hub. pushhost hub list shows all hubs."),
+                fix: "Name one with --hub. pushhost hub list shows all hubs."),
             ErrorDescription(
                 "usage.target", .refusal, means: "The target is unknown.",
                 when: "--target is neither embedded, nor a name under targets in the settings, nor the URL of a server, nor a connection "
                     + "string.",
-                cure: "Correct the name, or put the connection string in quotes."),
+                fix: "Correct the name, or put the connection string in quotes."),
             ErrorDescription(
                 "usage.value", .refusal, means: "The value of an option or argument is invalid.",
                 when: "A word is not one of the choices, a time or duration is invalid, a file is missing, or two options conflict.",
-                cure: "Follow the message. The command's --help has an example."),
+                fix: "Follow the message. The command's --help has an example."),
             ErrorDescription(
                 "usage.confirmation", .refusal, means: "An irreversible change was not confirmed.",
                 when: "A command that deletes or replaces something asked for confirmation, and the answer was not yes, or there was no "
                     + "terminal.",
-                cure: "Answer y, or pass --yes."),
+                fix: "Answer y, or pass --yes."),
             ErrorDescription(
                 "usage.unknown_option", .misuse, means: "The flow has no such option.",
                 when: "An option after FILE is neither an option of pushhost nor declared by push.args of the flow.",
-                cure: "Use the name that the message suggests. pushhost run FILE --help lists the options of the flow.",
+                fix: "Use the name that the message suggests. pushhost run FILE --help lists the options of the flow.",
                 example: .shell(
-                    "pushhost run scripts/notify_users.lua --usr bob", cure: "pushhost run scripts/notify_users.lua --user bob")),
+                    "pushhost run scripts/notify_users.lua --usr bob", fix: "pushhost run scripts/notify_users.lua --user bob")),
             ErrorDescription(
                 "usage.option", .misuse, .refusal, means: "The value of an option is invalid.",
                 when: "A word is given where a number is expected, the value is out of range or not one of the choices, or it is missing.",
-                cure: "Give a value as in the hint. pushhost run FILE --help lists ranges and choices.",
+                fix: "Give a value as in the hint. pushhost run FILE --help lists ranges and choices.",
                 example: .shell(
-                    "pushhost run scripts/notify_users.lua --devices many", cure: "pushhost run scripts/notify_users.lua --devices 3")),
+                    "pushhost run scripts/notify_users.lua --devices many", fix: "pushhost run scripts/notify_users.lua --devices 3")),
             ErrorDescription(
                 "usage.missing_option", .misuse, means: "A required option of the flow is missing.",
-                when: "push.args declares it with required = true.", cure: "Add it. pushhost run FILE --help describes it."),
+                when: "push.args declares it with required = true.", fix: "Add it. pushhost run FILE --help describes it."),
             ErrorDescription(
                 "usage.no_options", .misuse, means: "The flow has no options, but some were given.",
                 when: "The script does not call push.args, or calls another function of push first.",
-                cure: "Remove the options, or declare them with push.args at the top of the flow.",
+                fix: "Remove the options, or declare them with push.args at the top of the flow.",
                 example: .shell(
-                    "pushhost run docs/examples/errors.lua --user bob", cure: "pushhost run docs/examples/errors.lua")),
+                    "pushhost run docs/examples/errors.lua --user bob", fix: "pushhost run docs/examples/errors.lua")),
         ])
 
     private static let secret = ErrorArea(
@@ -70,18 +70,18 @@ enum ProgramErrors {
                 "secret.not_found", .failure, means: "The secret does not exist.",
                 when: "push.secret found it neither in the environment, nor in secrets.json of the working directory or of the script's "
                     + "project, nor, in a rehearsal, in demo_secrets.json beside the script.",
-                cure: "Set PUSHHOST_SECRET_NAME, or add the secret to one of the files. The message suggests a similar name.",
+                fix: "Set PUSHHOST_SECRET_NAME, or add the secret to one of the files. The message suggests a similar name.",
                 example: .lua(
                     """
                     push.account { username = "ana", password = push.secret "demo_pasword" }
                     """,
-                    cure: """
+                    fix: """
                         push.account { username = "ana", password = push.secret "demo_password" }
                         """)),
             ErrorDescription(
                 "secret.name", .failure, means: "The name of the secret is invalid.",
                 when: "push.secret got a name with other characters than letters, digits and _.",
-                cure: "Rename the secret: the name becomes part of the variable PUSHHOST_SECRET_NAME."),
+                fix: "Rename the secret: the name becomes part of the variable PUSHHOST_SECRET_NAME."),
         ])
 
     private static let secrets = ErrorArea(
@@ -90,31 +90,31 @@ enum ProgramErrors {
             ErrorDescription(
                 "secrets.invalid", .refusal, means: "The secrets file is not an object of strings.",
                 when: "secrets.json or demo_secrets.json is not JSON, or has a value that is not a string.",
-                cure: "Write { \"name\": \"value\", \"other\": \"value\" }."),
+                fix: "Write { \"name\": \"value\", \"other\": \"value\" }."),
             ErrorDescription(
                 "secrets.not_found", .refusal, means: "The secrets file does not exist.",
-                when: "The file is optional: a run without it continues, and push.secret reports missing secrets.", cure: "Nothing to do."),
+                when: "The file is optional: a run without it continues, and push.secret reports missing secrets.", fix: "Nothing to do."),
             ErrorDescription(
                 "secrets.is_directory", .refusal, means: "The secrets file is a directory.",
-                when: "A directory is called secrets.json or demo_secrets.json.", cure: "Rename the directory."),
+                when: "A directory is called secrets.json or demo_secrets.json.", fix: "Rename the directory."),
             ErrorDescription(
                 "secrets.unreadable", .refusal, means: "The secrets file cannot be read.",
                 when: "The system denies access; the message contains its error.",
-                cure: "Correct the permissions: ls -l secrets.json, chmod u+r secrets.json."),
+                fix: "Correct the permissions: ls -l secrets.json, chmod u+r secrets.json."),
             ErrorDescription(
                 "secrets.too_large", .refusal, means: "The secrets file is too large.",
-                when: "It exceeds 1 MiB.", cure: "Keep only secrets in it."),
+                when: "It exceeds 1 MiB.", fix: "Keep only secrets in it."),
         ])
 
     private static let output = ErrorArea(
         "output", "output of the program",
         [
             ErrorDescription(
-                "output.failed", .failure, means: "The report could not be written.",
+                "output.failed", .breakdown, means: "The report could not be written.",
                 when: "Standard output is closed, the disk is full, or the file of --junit cannot be written. The run itself may have "
                     + "passed, but without its report the exit code is that of a failure. A reader that stops early, as in | head, is not "
                     + "an error.",
-                cure: "Free space, or redirect the output.")
+                fix: "Free space, or redirect the output.")
         ])
 
     private static let project = ErrorArea(
@@ -123,13 +123,13 @@ enum ProgramErrors {
             ErrorDescription(
                 "init.exists", .refusal, means: "Files of the new project already exist.",
                 when: "pushhost init would overwrite the files that it names. It has written nothing.",
-                cure: "Choose another folder, such as pushhost init push, and copy the files that you need.",
-                example: .shell("pushhost init .", cure: "pushhost init a-new-folder")),
+                fix: "Choose another folder, such as pushhost init push, and copy the files that you need.",
+                example: .shell("pushhost init .", fix: "pushhost init a-new-folder")),
             ErrorDescription(
-                "init.failed", .failure, means: "The project could not be written.",
+                "init.failed", .breakdown, means: "The project could not be written.",
                 when: "The disk is full or the folder is not writable; the message contains the system's error. Files already written were "
                     + "removed.",
-                cure: "Free space or choose a writable folder, then run it again."),
+                fix: "Free space or choose a writable folder, then run it again."),
         ])
 
     private static let test = ErrorArea(
@@ -138,14 +138,14 @@ enum ProgramErrors {
             ErrorDescription(
                 "test.order", .misuse, means: "A test function is called in the wrong place.",
                 when: "push.test.it or describe is called inside a test, or before_each after a test that it would not apply to.",
-                cure: "Declare hooks first, then tests, at the same level.",
+                fix: "Declare hooks first, then tests, at the same level.",
                 example: .lua(
                     """
                     local push = require "push"
                     push.test.it("has a phone", function() push.expect(#push.devices()).to.equal(1) end)
                     push.test.before_each(function() push.device { name = "ana" } end)
                     """,
-                    cure: """
+                    fix: """
                         local push = require "push"
                         push.test.before_each(function() push.device { name = "ana" } end)
                         push.test.it("has a phone", function() push.expect(#push.devices()).to.equal(1) end)
@@ -153,26 +153,26 @@ enum ProgramErrors {
             ErrorDescription(
                 "test.not_a_spec", .misuse, means: "A test was declared outside a test run.",
                 when: "A file with push.test.it is run with pushhost run or push.run, or the function is called in pushhost repl.",
-                cure: "Run it with pushhost test FILE."),
+                fix: "Run it with pushhost test FILE."),
             ErrorDescription(
-                "test.no_target", .failure, means: "A send of a test reached no device.",
+                "test.no_target", .test, means: "A send of a test reached no device.",
                 when: "A test without another failure made a send that matches no registration. The message names its audience.",
-                cure: "Register a matching device. If the send should reach no device, expect it: push.expect(outcome.state).to.equal "
+                fix: "Register a matching device. If the send should reach no device, expect it: push.expect(outcome.state).to.equal "
                     + "\"NoTargetFound\"; or call push.test.allow_no_target() in the test."),
             ErrorDescription(
-                "test.unstable", .failure, means: "The order of the tests in a spec changes between runs.",
+                "test.unstable", .test, means: "The order of the tests in a spec changes between runs.",
                 when: "The file declares its tests in varying order, for example in the order of next() over a table.",
-                cure: "Declare them in the order of a list. ipairs has a fixed order, and pairs over names too."),
+                fix: "Declare them in the order of a list. ipairs has a fixed order, and pairs over names too."),
             ErrorDescription(
                 "test.empty", .misuse, means: "The spec declares no tests.",
-                when: "A file whose name ends in _spec.lua does not call push.test.it, or only in code that is not reached.",
-                cure: "Add a test, or rename the file.",
+                when: "A file whose name ends in _spec.lua does not call push.test.it, or calls it only in code that does not run.",
+                fix: "Add a test, or rename the file.",
                 example: .lua(
                     """
                     local push = require "push"
                     push.test.describe("welcome", function() end)
                     """,
-                    cure: """
+                    fix: """
                         local push = require "push"
                         push.test.describe("welcome", function()
                           push.test.it("greets the new user")
@@ -181,11 +181,11 @@ enum ProgramErrors {
             ErrorDescription(
                 "test.no_specs", .refusal, means: "No specs were found.",
                 when: "No file below PATH or the working directory has a name that ends in _spec.lua.",
-                cure: "Name the folder of the specs. pushhost init creates a project with a spec.",
-                example: .shell("pushhost test docs", cure: "pushhost run scripts/notify_users.lua")),
+                fix: "Name the folder of the specs. pushhost init creates a project with a spec.",
+                example: .shell("pushhost test docs", fix: "pushhost run scripts/notify_users.lua")),
             ErrorDescription(
                 "test.no_match", .refusal, means: "No test matches --filter.",
-                when: "No test has the text of --filter in its name.", cure: "Run pushhost test without --filter to list all names."),
+                when: "No test has the text of --filter in its name.", fix: "Run pushhost test without --filter to list all names."),
         ])
 
     private static let simulate = ErrorArea(
@@ -194,15 +194,15 @@ enum ProgramErrors {
             ErrorDescription(
                 "simulate.port", .refusal, means: "The port is not available.",
                 when: "Another program uses it, perhaps another pushhost simulate, or the system reserves it.",
-                cure: "Stop the other program, or choose another port: --port 0 picks a free one and prints it."),
+                fix: "Stop the other program, or choose another port: --port 0 picks a free one and prints it."),
             ErrorDescription(
                 "simulate.ledger", .refusal, means: "The ledger file cannot be written.",
                 when: "The file of --ledger is in a folder that does not exist, is a directory, or is not writable.",
-                cure: "Choose a writable file in an existing folder."),
+                fix: "Choose a writable file in an existing folder."),
             ErrorDescription(
                 "simulate.data", .refusal, means: "The folder of the keys is not usable.",
                 when: "The folder of --data cannot be created, or its credentials.json cannot be read or written or has other content.",
-                cure: "Choose another folder, or remove credentials.json from it, so that new keys are created."),
+                fix: "Choose another folder, or remove credentials.json from it, so that new keys are created."),
         ])
 
     private static let check = ErrorArea(
@@ -211,56 +211,56 @@ enum ProgramErrors {
             ErrorDescription(
                 "check.secret", .finding, means: "The script contains a secret.",
                 when: "A password, key or token is written as text. It would end up in version control and in every copy of the script.",
-                cure: "Store it in secrets.json or the environment, and read it with push.secret.",
+                fix: "Store it in secrets.json or the environment, and read it with push.secret.",
                 example: .lua(
                     "push.account { username = \"ana\", password = \"Tr0ub4dor&3\" }",
-                    cure: "push.account { username = \"ana\", password = push.secret \"demo_password\" }")),
+                    fix: "push.account { username = \"ana\", password = push.secret \"demo_password\" }")),
             ErrorDescription(
                 "check.global", .finding, means: "The script sets a global variable.",
                 when: "A name is assigned to, or a function is defined, without local. The variable is visible in the whole file, so that "
                     + "different parts may overwrite it.",
-                cure: "Write local before it.",
-                example: .lua("phones = {}", cure: "local phones = {}")),
+                fix: "Write local before it.",
+                example: .lua("phones = {}", fix: "local phones = {}")),
             ErrorDescription(
                 "check.unknown_option", .finding, means: "The script reads an option that it does not declare.",
                 when: "It reads a field of the result of push.args that is not declared. The field would be nil in every run.",
-                cure: "Correct the name, or declare the option.",
+                fix: "Correct the name, or declare the option.",
                 example: .lua(
                     """
                     local args = push.args { user = { default = "alice" } }
                     print(args.usr)
                     """,
-                    cure: """
+                    fix: """
                         local args = push.args { user = { default = "alice" } }
                         print(args.user)
                         """)),
             ErrorDescription(
                 "check.unknown_field", .finding, means: "The script reads a field that the value does not have.",
                 when: "A field of an outcome, an inbox item or another result does not exist. It would be nil in every run.",
-                cure: "Use the field that the message suggests. pushhost explain push.Outcome, for example, lists all fields.",
+                fix: "Use the field that the message suggests. pushhost explain push.Outcome, for example, lists all fields.",
                 example: .lua(
                     """
                     local outcome = push.send { device = phone, alert = "Hello" }
                     print(outcome.status)
                     """,
-                    cure: """
+                    fix: """
                         local outcome = push.send { device = phone, alert = "Hello" }
                         print(outcome.state)
                         """)),
             ErrorDescription(
                 "check.no_scripts", .refusal, means: "No scripts were found.",
                 when: "No file below PATH or the working directory has a name that ends in .lua.",
-                cure: "Name a script, or the folder of the scripts.",
-                example: .shell("pushhost check docs/reference", cure: "pushhost check scripts")),
+                fix: "Name a script, or the folder of the scripts.",
+                example: .shell("pushhost check docs/reference", fix: "pushhost check scripts")),
             ErrorDescription(
                 "check.duplicate_key", .finding, means: "A table has the same key twice.",
                 when: "A key occurs twice in a table constructor. Lua uses the last value without a warning.",
-                cure: "Remove one of them, or correct its name.",
+                fix: "Remove one of them, or correct its name.",
                 example: .lua(
                     "push.send { to = \"Sports\", alert = \"Goal\", to = \"News\" }",
-                    cure: "push.send { to = \"Sports || News\", alert = \"Goal\" }")),
+                    fix: "push.send { to = \"Sports || News\", alert = \"Goal\" }")),
             ErrorDescription(
                 "check.too_many", .finding, means: "The script has more findings than are listed.",
-                when: "There are more than a thousand findings; the first ones are shown.", cure: "Fix those first, then check again."),
+                when: "There are more than a thousand findings; the first ones are shown.", fix: "Fix those first, then check again."),
         ])
 }

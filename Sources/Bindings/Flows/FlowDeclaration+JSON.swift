@@ -1,12 +1,12 @@
-import Lua
-import PushModel
+package import Lua
+package import PushModel
 
 // Arguments of flows given as JSON instead of command-line options.
 extension FlowDeclaration {
     /// The script's values, and the names of the secret ones. Throws `args.invalid` (400), whose detail `faults` lists every problem with
     /// its argument's name.
     ///
-    /// - Parameter takingWhatFits: Whether undeclared and invalid arguments are ignored.
+    /// - Parameter ignoringInvalidValues: Whether undeclared and invalid arguments are ignored.
     package func resolve(_ given: JSONObject, ignoringInvalidValues: Bool = false) throws(LuaError) -> (
         values: JSONObject, secrets: [String]
     ) {

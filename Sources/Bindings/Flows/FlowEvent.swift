@@ -1,14 +1,14 @@
-import Lua
-import PushModel
+package import Lua
+package import PushModel
 
 /// An event of a run. The printed report and the JSON report are made from the events, in order.
 package enum FlowEvent: Sendable {
-    case stepBegan(id: Int, depth: Int, name: String)
+    case stepStarted(id: Int, depth: Int, name: String)
     case stepEnded(FlowStep)
     /// A send outside of any step.
     case sent(FlowSend)
     /// The state of a scheduled send at the end of the run.
-    case settled(FlowSend)
+    case completed(FlowSend)
     case shown([ShownItem])
     case log(level: String, text: String, location: SourceLocation?)
     case warning(FlowWarning)
@@ -163,9 +163,9 @@ extension FlowEvent {
     /// Approximate number of bytes that a report prints for the event. Log texts and step names are charged when the script writes them.
     func outputSize(in detail: ReportDetail) -> Int {
         switch self {
-        case .stepBegan, .log, .core, .crossed: 0
+        case .stepStarted, .log, .core, .crossed: 0
         case .stepEnded(let step): 80 + detail.size(of: step.shown) + (step.reason?.utf8.count ?? 0)
-        case .sent(let send), .settled(let send): detail.size(of: send)
+        case .sent(let send), .completed(let send): detail.size(of: send)
         case .shown(let items): detail.size(of: items)
         case .warning(let warning): 80 + warning.message.utf8.count + warning.near.reduce(0) { $0 + 10 + $1.utf8.count }
         }
@@ -186,7 +186,7 @@ extension FlowEvent {
     /// The event as the outer flow reports it: nested below its own steps.
     func deeper(by depth: Int) -> FlowEvent {
         switch self {
-        case .stepBegan(let id, let own, let name): return .stepBegan(id: id, depth: own + depth, name: name)
+        case .stepStarted(let id, let own, let name): return .stepStarted(id: id, depth: own + depth, name: name)
         case .stepEnded(var step):
             step.depth += depth
             return .stepEnded(step)

@@ -1,4 +1,4 @@
-import Lua
+package import Lua
 
 /// The Lua module that runs load, and what it knows of errors in scripts that use it.
 package protocol FlowModule: Sendable {

@@ -1,5 +1,5 @@
-import Lua
-import PushModel
+package import Lua
+package import PushModel
 
 /// Arguments of a flow, from the command line or from a caller.
 package struct FlowParameters: Sendable {
@@ -99,9 +99,10 @@ package struct FlowDeclaration: Error, Sendable, Equatable {
             guard let parameter = parameters.first(where: { $0.flagName == name || $0.name == name }) else {
                 let near = nearest(flag, in: parameters.map(\.flagName) + hostOptions.sorted())
                 throw .misuse(
-                    "usage.unknown_option", "the flow has no option --\(flag)\(near.map { "; did you mean --\($0)?" } ?? "")",
+                    "usage.unknown_option", "unknown option \"--\(flag)\"\(near.map { "; did you mean \"--\($0)\"?" } ?? "")",
                     hint: parameters.isEmpty
-                        ? "it has none" : "it has \(parameters.map { "--\($0.flagName)" }.joined(separator: ", "))")
+                        ? "the flow has no options"
+                        : "options of the flow: \(parameters.map { "--\($0.flagName)" }.joined(separator: ", "))")
             }
             if negated, let text {
                 throw .misuse("usage.option", "--\(flag) takes no value, got \(text)", hint: "write --\(flag)")

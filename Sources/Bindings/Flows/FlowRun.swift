@@ -29,7 +29,7 @@ package final class FlowRun: Sendable {
     /// What a run shares with its nested runs.
     struct SharedState: Sendable {
         /// Events already shown, so that nothing is shown twice.
-        var seen = SeenEvents()
+        var shownEvents = ShownEvents()
         /// Texts to mask in reports.
         var withheld = SecretMasker()
         /// The account charged for the use of resources.
@@ -37,7 +37,7 @@ package final class FlowRun: Sendable {
     }
 
     /// Number of lab events that have been processed.
-    final class SeenEvents: Sendable {
+    final class ShownEvents: Sendable {
         let count = Mutex(0)
     }
 
@@ -52,7 +52,7 @@ package final class FlowRun: Sendable {
         var devices: [DeviceHandle: String] = [:]
         var hasDeclaredArguments = false
         /// Whether a binding that must follow `push.args` has been called.
-        var hasBegun = false
+        var hasStarted = false
         var declaration: FlowDeclaration?
         var isDescribed = false
         /// The account for the report after a budget of the run is exceeded.
@@ -85,7 +85,7 @@ package final class FlowRun: Sendable {
     var phase: ScriptPhase { role.phase }
     var plugin: (any RunningPlugin)? { role.plugin }
     var origin: [String] { role.origin }
-    var seen: SeenEvents { shared.seen }
+    var shownEvents: ShownEvents { shared.shownEvents }
     var withheld: SecretMasker { shared.withheld }
     var account: RunAccount { shared.account }
 
@@ -124,7 +124,7 @@ package final class FlowRun: Sendable {
         try begin()
         try charge(name)
         let step = state.withLock { $0.steps.begin(name, task: task, now: world.clock.now) }
-        emit(.stepBegan(id: step.id, depth: step.depth, name: name))
+        emit(.stepStarted(id: step.id, depth: step.depth, name: name))
         return step.id
     }
 
@@ -254,7 +254,7 @@ package final class FlowRun: Sendable {
     func declareArguments() -> Bool {
         state.withLock { state in
             defer { state.hasDeclaredArguments = true }
-            return purpose == .interactive || (!state.hasDeclaredArguments && !state.hasBegun)
+            return purpose == .interactive || (!state.hasDeclaredArguments && !state.hasStarted)
         }
     }
 
@@ -279,7 +279,7 @@ package final class FlowRun: Sendable {
         guard plugin == nil else { return }
         guard !parameters.isDescribing else { throw describe(nil) }
         let unread = state.withLock { state in
-            state.hasBegun = true
+            state.hasStarted = true
             return state.hasDeclaredArguments ? nil : parameters.given.first
         }
         if let unread {
@@ -289,9 +289,9 @@ package final class FlowRun: Sendable {
 
     /// The error for an option that the flow does not declare.
     func refusal(of option: String) -> LuaError {
-        let near = nearest(option, in: hostOptions.sorted()).map { "; did you mean --\($0)?" } ?? ""
+        let near = nearest(option, in: hostOptions.sorted()).map { "; did you mean \"--\($0)\"?" } ?? ""
         return .misuse(
-            "usage.no_options", "the flow has no options, got --\(option)\(near)", hint: "declare them with push.args")
+            "usage.no_options", "unknown option \"--\(option)\": the flow has no options\(near)", hint: "declare them with push.args")
     }
 
     /// The program's options, for suggestions. A nested flow has no command line.

@@ -1,4 +1,4 @@
-import Lua
+package import Lua
 import PushModel
 import Synchronization
 
@@ -155,7 +155,7 @@ package struct FlowRunner: Sendable {
             await task.value
         } onCancel: { [world] in
             task.cancel()
-            world.connections?.hurry(forGood: true)
+            world.connections?.shortenTimeouts(permanently: true)
         }
     }
 
@@ -175,7 +175,7 @@ package struct FlowRunner: Sendable {
             thread.setIdleHandler {
                 switch clock.step() {
                 case .woke: true
-                case .underWay: false
+                case .inFlight: false
                 // No task is due to wake and a rehearsal has no external events, so the script would wait forever.
                 case .over: stall.begin { state.cancel(id) }
                 }
@@ -192,7 +192,7 @@ package struct FlowRunner: Sendable {
             return try await state.run(
                 LuaScript(name: run.script.name, source: run.script.source), id: id,
                 annotations: run.annotations)
-        } catch let error as LuaError where error.kind == .cancelled && stall.hasBegun {
+        } catch let error as LuaError where error.kind == .cancelled && stall.hasStarted {
             throw error.asStalled
         } catch let error as LuaError where error.kind == .syntax {
             // Replace Lua's message with a more precise one.
@@ -211,7 +211,7 @@ package struct FlowRunner: Sendable {
 private final class Stall: Sendable {
     private let state = Mutex(false)
 
-    var hasBegun: Bool { state.withLock { $0 } }
+    var hasStarted: Bool { state.withLock { $0 } }
 
     /// Calls `action` the first time. Returns whether it was called.
     func begin(_ action: () -> Void) -> Bool {

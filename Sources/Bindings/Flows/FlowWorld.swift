@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// The environment of a flow: ports, and features of the target. Scripts see the same module on every target.
 package struct FlowWorld: Sendable {
@@ -80,29 +80,4 @@ package struct FlowWorld: Sendable {
 
     /// Closes all connections. Await it after everything in the world has ended.
     package func end() async { await connections?.end() }
-}
-
-/// Connections that a world opens on this machine, so that a run behaves as it would elsewhere. A failure of the machine ends the run.
-package protocol WorldConnections: Sendable {
-    /// Sets the action for failures of the machine, which may be called on any thread; nil removes it.
-    func onFailure(_ action: (@Sendable () -> Void)?)
-
-    /// Returns the failure of the machine, if any, and clears it.
-    func consumeFailure() -> PushError?
-
-    /// Shortens the remaining time of requests under way. `forGood`: also of later requests.
-    func hurry(forGood: Bool)
-
-    /// Closes all connections.
-    func end() async
-}
-
-/// The source of `push.secret`.
-package protocol SecretSource: Sendable {
-    /// Returns the secret with this name, or nil. A nested flow may have secrets of its own.
-    func secret(named name: String, for script: FlowScript) throws(PushError) -> Secret?
-    /// Existing names, for "did you mean" suggestions.
-    var names: [String] { get }
-    /// The places that were searched, for the message about a missing secret.
-    func places(for name: String) -> String
 }

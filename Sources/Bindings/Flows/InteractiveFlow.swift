@@ -1,4 +1,4 @@
-import Lua
+package import Lua
 import PushModel
 import Synchronization
 
@@ -11,7 +11,7 @@ package final class InteractiveFlow: Sendable {
     private let session: LuaSession
     private let functions: Functions
     private let pace: Pace
-    private let tell: @Sendable (LuaError) -> Void
+    private let reportError: @Sendable (LuaError) -> Void
     private let transcript: Transcript
 
     /// The result of a line.
@@ -68,36 +68,36 @@ package final class InteractiveFlow: Sendable {
                     }
                 ], prelude: LuaScript(name: "=[repl]", source: PackageResources.repl_lua)))
         let transcript = Transcript()
-        let tell: @Sendable (LuaError) -> Void = {
+        let reportError: @Sendable (LuaError) -> Void = {
             failures(run.world.module.explained($0, in: transcript.script).masked(by: run.withheld))
         }
         let functions = handedOver.withLock { $0 }
         guard functions.count == 3 else { throw LuaError.failure("host.error", "the session's prelude is not complete") }
         self.functions = Functions(evaluate: functions[0], members: functions[1], shownError: functions[2])
         let id = LuaRunID(rawValue: 1)
-        session = try await state.openSession(id: id, annotations: ["run": run.identity.run], onFailure: tell)
+        session = try await state.openSession(id: id, annotations: ["run": run.identity.run], onFailure: reportError)
         let pace = Pace()
         let clock = run.world.clock as? any SteppedClock
         runner.world.connections?.onFailure { [session] in session.cancel() }
         runner.thread.setIdleHandler { pace.threadIsIdle(clock) { state.cancel(id) } }
         self.run = run
         self.pace = pace
-        self.tell = tell
+        self.reportError = reportError
         self.transcript = transcript
-        _ = await evaluate("push = require \"push\"", firstLine: 1, isWhole: true)
+        _ = await evaluate("push = require \"push\"", firstLine: 1, isComplete: true)
     }
 
     /// Runs a chunk whose first line has the number `firstLine` in the session. After ``end()`` it fails with `session.busy`.
     ///
-    /// `isWhole`: no more text follows, so an incomplete chunk fails with its syntax error. Cancelling the task cancels the chunk.
-    package func evaluate(_ text: String, firstLine: Int, isWhole: Bool) async -> Answer {
+    /// `isComplete`: no more text follows, so an incomplete chunk fails with its syntax error. Cancelling the task cancels the chunk.
+    package func evaluate(_ text: String, firstLine: Int, isComplete: Bool) async -> Answer {
         let chunk = InteractiveChunk(text: text, firstLine: firstLine)
-        let task = Task(executorPreference: run.runner.thread) { await self.answer(chunk, isWhole) }
+        let task = Task(executorPreference: run.runner.thread) { await self.answer(chunk, isComplete) }
         return await withTaskCancellationHandler {
             await task.value
         } onCancel: {
             task.cancel()
-            run.runner.world.connections?.hurry(forGood: false)
+            run.runner.world.connections?.shortenTimeouts(permanently: false)
             // Also cancels tasks that the chunk spawned while it runs.
             session.cancel()
         }
@@ -125,8 +125,8 @@ package final class InteractiveFlow: Sendable {
 
     // MARK: - A line
 
-    private func answer(_ chunk: InteractiveChunk, _ isWhole: Bool) async -> Answer {
-        let arguments = [.integer(Int64(chunk.firstLine)), .boolean(isWhole)] + chunk.readings.map(LuaValue.string)
+    private func answer(_ chunk: InteractiveChunk, _ isComplete: Bool) async -> Answer {
+        let arguments = [.integer(Int64(chunk.firstLine)), .boolean(isComplete)] + chunk.readings.map(LuaValue.string)
         pace.begin()
         run.beginLine()
         transcript.note(chunk)
@@ -151,9 +151,9 @@ package final class InteractiveFlow: Sendable {
             if let error, error.code == "expect.failed", error.location == failure.location { continue }
             var told = LuaError(kind: .failure, code: "expect.failed", message: failure.message)
             told.location = failure.location
-            tell(told)
+            reportError(told)
         }
-        if let error { tell(await withValue(error)) }
+        if let error { reportError(await withValue(error)) }
         return answer
     }
 
@@ -233,14 +233,14 @@ private final class Pace: Sendable {
             guard let clock else { return false }
             switch clock.step() {
             case .woke: return true
-            case .underWay: return false
+            case .inFlight: return false
             case .over: break
             }
             state.withLock { $0 = .stalled }
             stall()
             return true
         case .settling(let hasStalled, let continuation):
-            if clock?.settle() == .underWay { return false }
+            if clock?.settle() == .inFlight { return false }
             state.withLock { $0 = .resting }
             continuation.resume(returning: hasStalled)
             return true

@@ -1,4 +1,4 @@
-import Lua
+package import Lua
 
 /// A log message from or about a plugin.
 package struct PluginMessage: Sendable, Equatable {

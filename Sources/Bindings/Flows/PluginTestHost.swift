@@ -1,5 +1,5 @@
-import Lua
-import PushModel
+package import Lua
+package import PushModel
 
 /// Activates plugins under test in a world, and finds their routes.
 package protocol PluginTestHost: PluginRouting {

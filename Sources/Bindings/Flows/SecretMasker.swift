@@ -165,13 +165,13 @@ extension FlowEvent {
     /// Masks an event. What devices show is not masked, because the flow shows it on purpose.
     func masked(by texts: SecretMasker) -> FlowEvent {
         switch self {
-        case .stepBegan(let id, let depth, let name): return .stepBegan(id: id, depth: depth, name: texts.masking(name))
+        case .stepStarted(let id, let depth, let name): return .stepStarted(id: id, depth: depth, name: texts.masking(name))
         case .stepEnded(var step):
             step.name = texts.masking(step.name)
             step.sends = step.sends.map { $0.masked(by: texts) }
             return .stepEnded(step)
         case .sent(let send): return .sent(send.masked(by: texts))
-        case .settled(let send): return .settled(send.masked(by: texts))
+        case .completed(let send): return .completed(send.masked(by: texts))
         case .log(let level, let text, let location): return .log(level: level, text: texts.masking(text), location: location)
         case .warning(var warning):
             warning.message = texts.masking(warning.message)

@@ -84,9 +84,9 @@ struct SendReporter {
 
     /// Warns of a due time in the past, which the hub sends at once. Often the year, month or time zone is wrong.
     func warnOfPastDueTime(_ outcome: NotificationOutcome, now: Timestamp, site: LuaCallSite) {
-        guard let moment = outcome.scheduledFor else { return }
+        guard let dueTime = outcome.scheduledFor else { return }
         let message =
-            "the due time of \(outcome.id), \(moment.iso8601(fraction: false)), is before the current time \(now.iso8601(fraction: false)); it is sent at once"
+            "the due time of \(outcome.id), \(dueTime.iso8601(fraction: false)), is before the current time \(now.iso8601(fraction: false)); it is sent at once"
         run.emit(.warning(FlowWarning(code: "schedule.past", message: message, near: [], location: site.location)))
     }
 
@@ -138,7 +138,7 @@ struct SendReporter {
             guard let outcome = try? await world.hub.outcome(of: entry.id), isOver || outcome.state.isFinal else { continue }
             removeScheduled(entry.id)
             run.state.withLock { $0.sends.delivered += outcome.sent }
-            run.emit(.settled(send(outcome, audience: entry.audience)))
+            run.emit(.completed(send(outcome, audience: entry.audience)))
             switch outcome.state {
             case .noTargetFound: warnOfNoTarget(outcome, audience: entry.audience, location: entry.location)
             case let state where !state.isFinal && world.target.isSimulated:
@@ -160,13 +160,13 @@ struct SendReporter {
     }
 
     private func unsent(_ outcome: NotificationOutcome, audience: String, location: SourceLocation?) -> FlowWarning {
-        let (id, moment) = (outcome.id, outcome.scheduledFor?.description)
+        let (id, dueTime) = (outcome.id, outcome.scheduledFor?.description)
         guard world.target.outlivesRuns else {
-            let message = "\(id) to \"\(audience)\" was not sent: the run ended before \(moment ?? "its due time")"
+            let message = "\(id) to \"\(audience)\" was not sent: the run ended before \(dueTime ?? "its due time")"
             return FlowWarning(code: "schedule.unsent", message: message, near: [], location: location)
         }
         let message =
-            "\(id) to \"\(audience)\" remains scheduled in the hub: the run ended before \(moment ?? "its due time"), when it is sent to the devices "
+            "\(id) to \"\(audience)\" remains scheduled in the hub: the run ended before \(dueTime ?? "its due time"), when it is sent to the devices "
             + "registered then; to cancel it, run pushhost notification cancel \(id) on the server"
         return FlowWarning(code: "schedule.left", message: message, near: [], location: location)
     }
@@ -174,9 +174,9 @@ struct SendReporter {
     /// The notifications that devices have shown since the last call.
     func takeShownItems() async -> [ShownItem] {
         guard let lab = world.lab else { return [] }
-        let since = run.seen.count.withLock { $0 }
+        let since = run.shownEvents.count.withLock { $0 }
         let events = await lab.events(since: since)
-        run.seen.count.withLock { $0 = max($0, since + events.count) }
+        run.shownEvents.count.withLock { $0 = max($0, since + events.count) }
         var shown: [ShownItem] = []
         for event in events where event.kind == "shown" {
             guard let device = try? await lab.device(event.device) else { continue }

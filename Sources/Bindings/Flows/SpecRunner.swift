@@ -1,5 +1,5 @@
-import Lua
-import PushModel
+package import Lua
+package import PushModel
 
 /// Runs the tests of specs, each with its own world, Lua state and thread.
 package struct SpecRunner: Sendable {

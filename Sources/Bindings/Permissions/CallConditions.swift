@@ -1,4 +1,4 @@
-/// The conditions under which a function of the module may be called.
+/// The conditions under which a function of the module may be called. `FlowRun.admit` checks them before each call.
 package struct CallConditions: Sendable {
     /// Phases in which it may be called. In other phases it raises `phase.not_allowed`.
     package var phases: Set<ScriptPhase>

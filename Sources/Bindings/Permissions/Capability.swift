@@ -1,6 +1,9 @@
 import PushModel
 
 /// A capability that a plugin requests in `needs` and an operator grants. Without both, its use throws `capability.denied`.
+///
+/// `CallConditions.check`, called before each function, checks the kind. Functions that need a capability for a host, a secret or a
+/// namespace check that themselves: `FlowRun.demand`, `RunningPlugin.send`.
 package enum Capability: Sendable, Hashable, CustomStringConvertible {
     /// Send, schedule and cancel notifications.
     case hubSend
@@ -79,20 +82,20 @@ package enum Capability: Sendable, Hashable, CustomStringConvertible {
         case ("http.private", let host?): self = .httpPrivate(host: try Self.host(host))
         case ("secret", let name?):
             guard !name.isEmpty, name.utf8.allSatisfy(\.isPropertyCharacter) else {
-                throw Unreadable(reason: "does not name a secret: use letters, digits and _")
+                throw Unreadable(reason: "invalid name of a secret in \"\(text)\": use letters, digits and _")
             }
             self = .secret(name: name)
         case ("native", let space?):
             guard space.wholeMatch(of: /[a-z][a-z0-9_]*/) != nil else {
-                throw Unreadable(reason: "does not name a namespace: write native:geo for functions such as push.geo.distance")
+                throw Unreadable(reason: "invalid namespace in \"\(text)\": write native:geo for functions such as push.geo.distance")
             }
             self = .native(space: space)
         default:
             let near = nearest(head, in: Self.forms.map { $0.splitAtColon.head })
             throw Unreadable(
                 reason: near == head
-                    ? "is incomplete: write \(Self.forms.first { $0.splitAtColon.head == head } ?? head)"
-                    : "is not a capability\(near.map { "; did you mean \"\($0)\"?" } ?? "")")
+                    ? "incomplete capability \"\(text)\": write \(Self.forms.first { $0.splitAtColon.head == head } ?? head)"
+                    : "unknown capability \"\(text)\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")")
         }
     }
 
@@ -103,8 +106,8 @@ package enum Capability: Sendable, Hashable, CustomStringConvertible {
         guard let host = OutboundHost(text) else {
             throw Unreadable(
                 reason: text.contains("[") || text.count(where: { $0 == ":" }) > 1 && !text.contains("/")
-                    ? "is an IPv6 address, which is not supported: write the host's name"
-                    : "does not name a host: write http:api.example.com, without scheme and path")
+                    ? "IPv6 addresses are not supported: write the host's name instead of \"\(text)\""
+                    : "invalid host \"\(text)\": write http:api.example.com, without scheme and path")
         }
         return host.description
     }

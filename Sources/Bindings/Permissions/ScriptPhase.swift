@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// What a script is currently run for. The phase decides what the script may call.
 package enum ScriptPhase: Sendable, Hashable, CaseIterable {

@@ -1,5 +1,5 @@
 import Lua
-import PushModel
+package import PushModel
 
 /// The schema of a plugin's configuration: `config` of its manifest.
 package struct ConfigSchema: Sendable, Equatable {
@@ -88,7 +88,8 @@ extension ConfigSchema {
                 if case .list = type, case .object(let object) = json, object.isEmpty { JSON.array([]) } else { json }
             }
             guard let json else { throw table.refusal("default", "cannot be represented in a configuration: \(given.phrase)") }
-            do throws(InvalidValue) { _ = try type.value(of: json, at: table.place("default"), secrets: { _ in .nil }, zones: nil) } catch {
+            do throws(InvalidValue) { _ = try type.value(of: json, at: table.keyPath("default"), secrets: { _ in .nil }, zones: nil) } catch
+            {
                 throw table.refusal("default", "is invalid: it \(error.reason)")
             }
             field.defaultValue = json
@@ -133,7 +134,7 @@ extension ConfigSchema {
                 }
                 element = try type(
                     of: ManifestTable(
-                        .table(LuaTable(fields: ["type": .string(of)])), file: table.file, path: table.place("of"), keys: keys))
+                        .table(LuaTable(fields: ["type": .string(of)])), file: table.file, path: table.keyPath("of"), keys: keys))
             }
             return name == "list" ? .list(element) : .map(element)
         case "table":
@@ -201,12 +202,12 @@ extension ConfigSchema.FieldType {
     fileprivate func value(
         of json: JSON, at path: String, secrets: (String) -> LuaValue?, zones: (any TimeZoneSource)?
     ) throws(ConfigSchema.InvalidValue) -> LuaValue {
-        func misfit(_ wanted: String) -> ConfigSchema.InvalidValue {
+        func mismatch(_ wanted: String) -> ConfigSchema.InvalidValue {
             ConfigSchema.InvalidValue(path: path, reason: "must be \(wanted), got \(json.kindPhrase)")
         }
         switch self {
         case .string(let choices):
-            guard case .string(let text) = json else { throw misfit("a text") }
+            guard case .string(let text) = json else { throw mismatch("a text") }
             guard choices.isEmpty || choices.contains(text) else {
                 throw ConfigSchema.InvalidValue(
                     path: path, reason: "must be one of \(choices.joined(separator: ", ")), got \"\(text)\"",
@@ -214,7 +215,7 @@ extension ConfigSchema.FieldType {
             }
             return .string(text)
         case .integer(let bounds):
-            guard case .integer(let number) = json else { throw misfit("a whole number") }
+            guard case .integer(let number) = json else { throw mismatch("a whole number") }
             try bounds.check(Double(number), json, path)
             return .integer(number)
         case .number(let bounds):
@@ -225,31 +226,31 @@ extension ConfigSchema.FieldType {
             case .number(let number):
                 try bounds.check(number, json, path)
                 return .number(number)
-            default: throw misfit("a number")
+            default: throw mismatch("a number")
             }
         case .boolean:
-            guard case .bool(let flag) = json else { throw misfit("true or false") }
+            guard case .bool(let flag) = json else { throw mismatch("true or false") }
             return .boolean(flag)
         case .duration:
             let value = LuaValue(json)
-            guard let duration = try? Duration(argument: value, named: "", of: "") else { throw misfit("a duration such as 90s or 1h") }
+            guard let duration = try? Duration(argument: value, named: "", of: "") else { throw mismatch("a duration such as 90s or 1h") }
             return .number(Double(duration.milliseconds) / 1000)
         case .timeOfDay:
             guard case .string(let text) = json, text.wholeMatch(of: /(?:[01][0-9]|2[0-3]):[0-5][0-9]|24:00/) != nil else {
-                throw misfit("a time of the day such as 07:00")
+                throw mismatch("a time of the day such as 07:00")
             }
             return .string(text)
         case .timeZone:
-            guard case .string(let name) = json else { throw misfit("a time zone such as Europe/Lisbon") }
+            guard case .string(let name) = json else { throw mismatch("a time zone such as Europe/Lisbon") }
             do throws(PushError) { _ = try zones?.rules(of: name) } catch {
                 throw ConfigSchema.InvalidValue(path: path, reason: "is invalid: \(error.message)", hint: error.hint)
             }
             return .string(name)
         case .tag:
-            guard case .string(let text) = json, Tag(validating: text) != nil else { throw misfit("a tag") }
+            guard case .string(let text) = json, Tag(validating: text) != nil else { throw mismatch("a tag") }
             return .string(text)
         case .secret:
-            guard case .string(let name) = json else { throw misfit("the name of a secret") }
+            guard case .string(let name) = json else { throw mismatch("the name of a secret") }
             guard let secret = secrets(name) else {
                 throw ConfigSchema.InvalidValue(
                     path: path, reason: "names the secret \"\(name)\", which does not exist",
@@ -257,14 +258,14 @@ extension ConfigSchema.FieldType {
             }
             return secret
         case .list(let element):
-            guard case .array(let items) = json else { throw misfit("a list") }
+            guard case .array(let items) = json else { throw mismatch("a list") }
             var values: [LuaValue] = []
             for (place, item) in items.enumerated() {
                 values.append(try element.value(of: item, at: "\(path)[\(place + 1)]", secrets: secrets, zones: zones))
             }
             return .table(LuaTable(array: values))
         case .map(let element):
-            guard case .object(let object) = json else { throw misfit("a table with names") }
+            guard case .object(let object) = json else { throw mismatch("a table with names") }
             var values: [String: LuaValue] = [:]
             for (key, value) in object.members {
                 values[key] = try element.value(of: value, at: "\(path).\(key)", secrets: secrets, zones: zones)

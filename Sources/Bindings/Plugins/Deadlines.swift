@@ -19,7 +19,7 @@ final class Deadlines: Sendable {
         var entries: [ObjectIdentifier: Entry] = [:]
         var alarm: Task<Void, Never>?
         /// The time for which the alarm is set; nil if there is none.
-        var moment: Timestamp?
+        var time: Timestamp?
     }
 
     private let clock: any HubClock
@@ -44,7 +44,7 @@ final class Deadlines: Sendable {
         let entry = Entry(end: clock.now + timeout, expire: expire)
         state.withLock { state in
             state.entries[ObjectIdentifier(entry)] = entry
-            if state.moment.map({ entry.end < $0 }) ?? true { arm(&state) }
+            if state.time.map({ entry.end < $0 }) ?? true { arm(&state) }
         }
         return entry
     }
@@ -52,22 +52,22 @@ final class Deadlines: Sendable {
     func end(_ entry: Entry) {
         state.withLock { state in
             state.entries[ObjectIdentifier(entry)] = nil
-            if !keepsAlarm, state.moment == entry.end { arm(&state) }
+            if !keepsAlarm, state.time == entry.end { arm(&state) }
         }
     }
 
     private func arm(_ state: inout State) {
         state.alarm?.cancel()
-        state.moment = state.entries.values.lazy.map(\.end).min()
-        state.alarm = state.moment.map { moment in
+        state.time = state.entries.values.lazy.map(\.end).min()
+        state.alarm = state.time.map { time in
             start { [weak self, clock] in
-                guard (try? await clock.sleep(until: moment)) != nil else { return }
-                self?.ring()
+                guard (try? await clock.sleep(until: time)) != nil else { return }
+                self?.fire()
             }
         }
     }
 
-    private func ring() {
+    private func fire() {
         let now = clock.now
         let due = state.withLock { state in
             let due = state.entries.values.filter { $0.end <= now }

@@ -14,7 +14,7 @@ enum HookAnswers {
             ] + SendBindings.notificationParameters.filter { !["to", "device", "pace"].contains($0.name) },
             constraint: { keys, name throws(LuaError) in
                 if keys.isSuperset(of: ["at", "after"]) {
-                    throw .misuse("hook.answer", "\(name): \"at\" and \"after\" exclude each other", hint: "use one of them")
+                    throw .misuse("hook.answer", "\(name): \"at\" and \"after\" cannot be combined", hint: "use one of them")
                 }
                 // Without new content the title and headers of the notification already exist.
                 if !keys.isDisjoint(with: NotificationKeys.notificationContents + ["title", "headers"]) {
@@ -103,7 +103,7 @@ extension SendDraft {
     func changed(by answer: Arguments, now: Timestamp) throws -> SendDraft {
         var draft = self
         try answer.checkVeto()
-        if let moment = try answer.time("at") ?? answer.duration("after").map({ now + $0 }) { draft.moment = moment }
+        if let time = try answer.time("at") ?? answer.duration("after").map({ now + $0 }) { draft.dueTime = time }
         switch answer.value("to") {
         case .string(let text)?: draft.request.audience = .expression(try TagExpression(audience: text))
         case nil: break
@@ -155,9 +155,9 @@ extension [DeliveryRuling] {
         switch values.first ?? .nil {
         case .nil: return
         case .table(let list) where list.fields.isEmpty:
-            for (place, value) in list.array.enumerated() {
+            for (index, value) in list.array.enumerated() {
                 guard let answer = try HookAnswers.arguments([value], HookAnswers.beforeDeliver, run: run) else { continue }
-                append(try DeliveryRuling(answer, place: place + 1, plugin: plugin))
+                append(try DeliveryRuling(answer, index: index + 1, plugin: plugin))
             }
         case let other:
             throw .misuse(
@@ -168,22 +168,22 @@ extension [DeliveryRuling] {
 }
 
 extension DeliveryRuling {
-    fileprivate init(_ answer: Arguments, place: Int, plugin: String) throws(LuaError) {
+    fileprivate init(_ answer: Arguments, index: Int, plugin: String) throws(LuaError) {
         func refuse(_ why: String, _ hint: String) -> LuaError {
-            .misuse("hook.answer", "before_deliver: ruling \(place) \(why)", hint: hint)
+            .misuse("hook.answer", "before_deliver: ruling \(index) \(why)", hint: hint)
         }
-        let fate: Fate
+        let decision: Decision
         switch (answer.boolean("skip") ?? false, try answer.time("hold_until"), answer.boolean("pass") ?? false) {
-        case (true, nil, false): fate = .skip
-        case (false, let moment?, false): fate = .hold(until: moment)
-        case (false, nil, true): fate = .pass
+        case (true, nil, false): decision = .skip
+        case (false, let time?, false): decision = .hold(until: time)
+        case (false, nil, true): decision = .pass
         default:
             throw refuse(
                 "needs one of \"skip\", \"hold_until\" and \"pass\"",
                 "skip = true skips devices, hold_until = \"…\" defers them, pass = true leaves them unchanged")
         }
         let reason = answer.string("reason") ?? ""
-        guard fate == .pass || !reason.isEmpty else {
+        guard decision == .pass || !reason.isEmpty else {
             throw refuse("needs a \"reason\"", "it is shown in traces of the devices")
         }
         let devices: Devices
@@ -204,6 +204,6 @@ extension DeliveryRuling {
             throw refuse("does not select any devices", "write tag = \"…\", devices = { … } or all = true; is a variable nil?")
         default: throw refuse("selects devices in two ways", "write two rulings")
         }
-        self.init(devices: devices, fate: fate, reason: "\(plugin): \(reason)")
+        self.init(devices: devices, decision: decision, reason: "\(plugin): \(reason)")
     }
 }

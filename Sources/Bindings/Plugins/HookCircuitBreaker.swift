@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 import Synchronization
 
 /// A circuit breaker for a hook. After repeated failures it blocks calls for a while, then allows one call as a probe.

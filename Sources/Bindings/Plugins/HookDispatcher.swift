@@ -83,11 +83,11 @@ struct HookDispatcher {
     // MARK: - Notifying hooks
 
     /// Maximum number of concurrent notifying calls per plugin. Further calls are dropped and reported.
-    private static let mostTold = 1000
+    private static let maximumNotifyingCalls = 1000
 
-    func tell(
+    func notify(
         _ phase: HookPhase, hub: String?, origin: [String], _ argument: LuaValue,
-        native told: @escaping @Sendable (any NativeHooks) async throws -> Void
+        native notify: @escaping @Sendable (any NativeHooks) async throws -> Void
     ) async {
         for hook in host.called(in: phase, origin: origin) {
             let live = hook.live
@@ -95,18 +95,18 @@ struct HookDispatcher {
                 live.slot.count(dropped: 1)
                 continue
             }
-            guard live.slot.told.wrappingAdd(1, ordering: .relaxed).oldValue < Self.mostTold else {
-                live.slot.told.wrappingSubtract(1, ordering: .relaxed)
+            guard live.slot.notifyingCalls.wrappingAdd(1, ordering: .relaxed).oldValue < Self.maximumNotifyingCalls else {
+                live.slot.notifyingCalls.wrappingSubtract(1, ordering: .relaxed)
                 admission.withdrawn()
                 // Log one line for many dropped calls.
-                if live.slot.count(behind: 1) % Self.mostTold == 1 {
+                if live.slot.count(behind: 1) % Self.maximumNotifyingCalls == 1 {
                     host.failed(
                         live, .hook(phase),
-                        .failure("hook.behind", "\(Self.mostTold) calls are in progress; further calls are dropped"))
+                        .failure("hook.behind", "\(Self.maximumNotifyingCalls) calls are in progress; further calls are dropped"))
                 }
                 continue
             }
-            defer { live.slot.told.wrappingSubtract(1, ordering: .relaxed) }
+            defer { live.slot.notifyingCalls.wrappingSubtract(1, ordering: .relaxed) }
             do {
                 switch hook.body {
                 case .script(let instance, let work):
@@ -114,7 +114,7 @@ struct HookDispatcher {
                 case .native(let native):
                     try await NativeCall(
                         live: live, native: native, phase: phase, timeout: PluginManifest.Work.observerTimeout, origin: origin
-                    ).run(in: host, told)
+                    ).run(in: host, notify)
                 }
                 host.succeeded(live, .hook(phase), admission)
             } catch {

@@ -1,5 +1,5 @@
 import Lua
-import PushModel
+package import PushModel
 
 /// A loaded version of a plugin.
 package struct LoadedPlugin: Sendable {

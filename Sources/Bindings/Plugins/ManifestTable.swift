@@ -35,9 +35,9 @@ struct ManifestTable {
             details: ["key": .string(path)])
     }
 
-    func place(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
+    func keyPath(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
-    func refusal(_ key: String, _ what: String, hint: String? = nil) -> LuaError { Self.refusal(file, place(key), what, hint: hint) }
+    func refusal(_ key: String, _ what: String, hint: String? = nil) -> LuaError { Self.refusal(file, keyPath(key), what, hint: hint) }
 
     private func wrong(_ key: String, _ wanted: String, hint: String?) -> LuaError {
         let given = fields[key] ?? .nil
@@ -79,7 +79,7 @@ struct ManifestTable {
     func duration(_ key: String, in range: ClosedRange<Duration>, _ shown: String) throws(LuaError) -> Duration? {
         guard let value = fields[key] else { return nil }
         let duration: Duration
-        do { duration = try Duration(argument: value, named: key, of: place(key)) } catch {
+        do { duration = try Duration(argument: value, named: key, of: keyPath(key)) } catch {
             throw refusal(key, "must be a duration such as \"50ms\" or \"2s\", got \(value.phrase)")
         }
         guard range.contains(duration) else { throw refusal(key, "must be \(shown), got \(value.phrase)") }
@@ -114,8 +114,8 @@ struct ManifestTable {
 
     func texts(_ key: String) throws(LuaError) -> [String] {
         var texts: [String] = []
-        for (place, item) in try list(key, of: "strings").enumerated() {
-            guard case .string(let text) = item else { throw refusal("\(key)[\(place + 1)]", "must be a string, got \(item.phrase)") }
+        for (index, item) in try list(key, of: "strings").enumerated() {
+            guard case .string(let text) = item else { throw refusal("\(key)[\(index + 1)]", "must be a string, got \(item.phrase)") }
             texts.append(text)
         }
         return texts
@@ -123,6 +123,6 @@ struct ManifestTable {
 
     func table(_ key: String, keys: [String]?) throws(LuaError) -> ManifestTable? {
         guard let value = fields[key] else { return nil }
-        return try ManifestTable(value, file: file, path: place(key), keys: keys)
+        return try ManifestTable(value, file: file, path: keyPath(key), keys: keys)
     }
 }

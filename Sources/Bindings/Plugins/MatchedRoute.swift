@@ -19,7 +19,7 @@ struct MatchedRoute: PluginRoute {
         guard case .webhook(let name, _) = route.authentication, let script = try? instance.source.script else { return nil }
         guard instance.context.grants.allows(.secret(name: name)) else {
             let denial = instance.context.denial(of: .secret(name: name), for: "the webhook \(route.path)")
-            host.tell(live, .error, "\(denial.message) (\(denial.code))\(denial.hint.map { "; \($0)" } ?? "")")
+            host.record(live, .error, "\(denial.message) (\(denial.code))\(denial.hint.map { "; \($0)" } ?? "")")
             return nil
         }
         return (try? host.services.world.secrets.secret(named: name, for: script)).flatMap { $0 }
@@ -120,25 +120,25 @@ extension PluginResponse {
             return
         }
         let status = answer.integer("status") ?? 200
-        guard (200...599).contains(status) else { throw Self.misfit("the status \(status) is not between 200 and 599") }
+        guard (200...599).contains(status) else { throw Self.mismatch("the status \(status) is not between 200 and 599") }
         var headers: [PushHeader] = []
         for (name, value) in (answer.table("headers")?.texts ?? [:]).sorted(by: { $0.key < $1.key }) {
             guard !name.isEmpty, name.utf8.allSatisfy({ $0.isPropertyCharacter || $0 == UInt8(ascii: "-") }),
                 !Self.reserved.contains(name.lowercased())
-            else { throw Self.misfit("the header \"\(name)\" cannot be set by plugins") }
+            else { throw Self.mismatch("the header \"\(name)\" cannot be set by plugins") }
             guard value.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) else {
-                throw Self.misfit("the header \"\(name)\" has characters that are not allowed in headers")
+                throw Self.mismatch("the header \"\(name)\" has characters that are not allowed in headers")
             }
             headers.append(PushHeader(name, value))
         }
         var body: [UInt8] = []
         switch (answer.value("json"), answer.value("body")) {
-        case (_?, _?): throw Self.misfit("there are both \"json\" and \"body\"")
+        case (_?, _?): throw Self.mismatch("there are both \"json\" and \"body\"")
         case (let value?, nil):
             do throws(JSONConversionError) {
                 body = try value.json(named: "json").serialized()
             } catch {
-                throw Self.misfit("\(error.message): \(error.hint)")
+                throw Self.mismatch("\(error.message): \(error.hint)")
             }
             headers.append(PushHeader("Content-Type", "application/json"))
         case (nil, .string(let text)?):
@@ -148,17 +148,17 @@ extension PluginResponse {
             body = bytes
             headers.append(PushHeader("Content-Type", answer.string("type") ?? "application/octet-stream"))
         case (nil, nil): break
-        case (nil, let other?): throw Self.misfit("\"body\" must be a string, got \(other.phrase)")
+        case (nil, let other?): throw Self.mismatch("\"body\" must be a string, got \(other.phrase)")
         }
-        guard body.count <= Self.largest else { throw Self.misfit("the body has \(body.count) bytes, more than \(Self.largest)") }
-        if [204, 304].contains(status), !body.isEmpty { throw Self.misfit("a response with the status \(status) cannot have a body") }
+        guard body.count <= Self.largest else { throw Self.mismatch("the body has \(body.count) bytes, more than \(Self.largest)") }
+        if [204, 304].contains(status), !body.isEmpty { throw Self.mismatch("a response with the status \(status) cannot have a body") }
         if let type = headers.last, type.name == "Content-Type", !type.value.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) {
-            throw Self.misfit("\"type\" has characters that are not allowed in headers")
+            throw Self.mismatch("\"type\" has characters that are not allowed in headers")
         }
         self.init(status: status, headers: headers, body: body)
     }
 
-    private static func misfit(_ what: String) -> LuaError {
+    private static func mismatch(_ what: String) -> LuaError {
         .misuse("route.answer", "the route returned an invalid response: \(what)", hint: "write return { json = { … } }")
     }
 }

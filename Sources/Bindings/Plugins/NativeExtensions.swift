@@ -1,5 +1,5 @@
-import Lua
-import PushModel
+package import Lua
+package import PushModel
 
 /// Functions and plugins that a program adds in Swift. Empty for `pushhost` itself.
 package struct NativeExtensions: Sendable {

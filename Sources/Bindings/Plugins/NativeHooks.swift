@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// The hooks of a native plugin for notifications.
 package protocol NativeSendHooks: Sendable {

@@ -1,5 +1,5 @@
-import Lua
-import PushModel
+package import Lua
+package import PushModel
 
 /// A configured plugin that is built into the program. Its hooks are written in Swift.
 package struct NativeInstance: Sendable {

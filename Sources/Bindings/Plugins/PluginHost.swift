@@ -1,5 +1,5 @@
-import Lua
-import PushModel
+package import Lua
+package import PushModel
 import Synchronization
 
 /// Holds the live plugins in configured order, and makes all calls of them.
@@ -16,7 +16,7 @@ package final class PluginHost: HubHooks, PluginTestHost {
     /// Called when the set of live plugins changes.
     private let installing = Mutex<(@Sendable () -> Void)?>(nil)
     /// One bit for each phase in which some plugin has a hook.
-    private let wanted = Atomic(0)
+    private let hookedPhases = Atomic(0)
 
     private struct State {
         var live: [LivePlugin] = []
@@ -64,7 +64,7 @@ package final class PluginHost: HubHooks, PluginTestHost {
             values = try type.settings.values(
                 of: configuration.values, at: "config", secrets: { services.secret(named: $0, for: script) }, zones: services.world.zones)
         } catch {
-            throw PluginInstance.misfit(error, of: name, in: configuration)
+            throw PluginInstance.mismatch(error, of: name, in: configuration)
         }
         guard case .table(let settings) = values else { throw .failure("host.error", "the settings of \(name) are not a table") }
         let log: @Sendable (PluginMessage.Level, String) -> Void = { level, text in
@@ -117,7 +117,7 @@ package final class PluginHost: HubHooks, PluginTestHost {
             }
             state.slots = Dictionary(state.live.map { ($0.plugin.name, $0.slot) }) { first, _ in first }
             let phases = state.live.flatMap(\.plugin.hooks) + absent.flatMap(\.phases)
-            wanted.store(phases.reduce(0) { $0 | $1.bit }, ordering: .releasing)
+            hookedPhases.store(phases.reduce(0) { $0 | $1.bit }, ordering: .releasing)
         }
         installing.withLock { $0 }?()
     }
@@ -166,7 +166,7 @@ package final class PluginHost: HubHooks, PluginTestHost {
                     instance.source, dead.plugin.configuration, services: instance.context.services,
                     isGrantedAll: dead.plugin.isGrantedAll)
             } catch {
-                return tell(dead, .error, "its Lua state has failed and cannot be recreated: \(error.message) (\(error.code))")
+                return record(dead, .error, "its Lua state has failed and cannot be recreated: \(error.message) (\(error.code))")
             }
             let isAnew = state.withLock { state in
                 guard let place = state.live.firstIndex(where: { $0.plugin.script === instance }) else { return false }
@@ -177,7 +177,7 @@ package final class PluginHost: HubHooks, PluginTestHost {
                 return true
             }
             if isAnew { instance.retire() }
-            if isAnew { tell(dead, .warn, "restarted, because its Lua state had failed; values in its variables are lost") }
+            if isAnew { record(dead, .warn, "restarted, because its Lua state had failed; values in its variables are lost") }
         }
     }
 
@@ -222,11 +222,11 @@ package final class PluginHost: HubHooks, PluginTestHost {
         state.withLock { state in state.absent.first { $0.phases.contains(phase) && !origin.contains($0.name) } }
     }
 
-    package func isWanted(_ phase: HookPhase) -> Bool { wanted.load(ordering: .acquiring) & phase.bit != 0 }
+    package func hasHook(_ phase: HookPhase) -> Bool { hookedPhases.load(ordering: .acquiring) & phase.bit != 0 }
 
     // MARK: - Failures
 
-    func tell(_ live: LivePlugin, _ level: PluginMessage.Level, _ text: String, run: String? = nil, at location: SourceLocation? = nil) {
+    func record(_ live: LivePlugin, _ level: PluginMessage.Level, _ text: String, run: String? = nil, at location: SourceLocation? = nil) {
         let log = live.plugin.script?.context.services.events.log ?? services.events.log
         log(
             PluginMessage(
@@ -237,15 +237,15 @@ package final class PluginHost: HubHooks, PluginTestHost {
     func failed(_ live: LivePlugin, _ phase: ScriptPhase, _ error: LuaError, _ admission: HookCircuitBreaker.Admission? = nil) {
         live.slot.count(failures: 1, last: error)
         let hint = error.hint.map { "; \($0)" } ?? ""
-        tell(
+        record(
             live, .error, "\(phase.name) failed: \(error.message) (\(error.code))\(hint)", run: error.annotations["run"],
             at: error.location)
         guard case .opened(let until) = admission?.failed(services.world.clock.now) else { return }
-        tell(live, .error, "\(phase.name) is suspended until \(until), after at least \(HookCircuitBreaker.threshold) failures in a row")
+        record(live, .error, "\(phase.name) is suspended until \(until), after at least \(HookCircuitBreaker.threshold) failures in a row")
     }
 
     func succeeded(_ live: LivePlugin, _ phase: ScriptPhase, _ admission: HookCircuitBreaker.Admission) {
-        if admission.succeeded() == .closed { tell(live, .info, "\(phase.name) works again") }
+        if admission.succeeded() == .closed { record(live, .info, "\(phase.name) works again") }
     }
 
     // MARK: - Hooks and routes
@@ -271,7 +271,7 @@ package final class PluginHost: HubHooks, PluginTestHost {
     }
 
     package func afterSend(_ sent: SentNotification) async {
-        await hooks.tell(.afterSend, hub: sent.draft.hub, origin: sent.draft.origin, HookObjects.object(sent)) {
+        await hooks.notify(.afterSend, hub: sent.draft.hub, origin: sent.draft.origin, HookObjects.object(sent)) {
             try await $0.afterSend(sent)
         }
     }
@@ -292,7 +292,7 @@ package final class PluginHost: HubHooks, PluginTestHost {
     }
 
     package func onOutcome(_ ended: EndedNotification) async {
-        await hooks.tell(.onOutcome, hub: ended.hub, origin: ended.origin, HookObjects.object(ended)) { try await $0.onOutcome(ended) }
+        await hooks.notify(.onOutcome, hub: ended.hub, origin: ended.origin, HookObjects.object(ended)) { try await $0.onOutcome(ended) }
     }
 
     package func onRegister(_ draft: RegistrationDraft) async throws(PushError) -> RegistrationDraft {

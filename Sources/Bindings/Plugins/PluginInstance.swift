@@ -96,14 +96,14 @@ final class PluginInstance: Sendable {
             }
             return needs
         } catch {
-            throw misfit(error, of: manifest.name, in: configuration)
+            throw mismatch(error, of: manifest.name, in: configuration)
         }
     }
 
-    static func misfit(_ misfit: ConfigSchema.InvalidValue, of name: String, in configuration: PluginConfiguration) -> LuaError {
+    static func mismatch(_ mismatch: ConfigSchema.InvalidValue, of name: String, in configuration: PluginConfiguration) -> LuaError {
         .misuse(
-            "plugin.config", "\(configuration.file): \(name): \(misfit.path) \(misfit.reason)", hint: misfit.hint,
-            details: ["key": .string(misfit.path)])
+            "plugin.config", "\(configuration.file): \(name): \(mismatch.path) \(mismatch.reason)", hint: mismatch.hint,
+            details: ["key": .string(mismatch.path)])
     }
 
     private static func zones(
@@ -128,7 +128,7 @@ final class PluginInstance: Sendable {
                 of: configuration.values, at: "config",
                 secrets: { services.secret(named: $0, for: script) }, zones: services.world.zones)
         } catch {
-            throw misfit(error, of: name, in: configuration)
+            throw mismatch(error, of: name, in: configuration)
         }
     }
 

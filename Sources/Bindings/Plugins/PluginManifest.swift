@@ -94,7 +94,7 @@ extension PluginManifest {
                 needs.append(try PluginNeed(parsing: text, config))
             } catch {
                 throw table.refusal(
-                    "needs[\(place + 1)]", "\"\(text)\" \(error.reason)",
+                    "needs[\(place + 1)]", "is invalid: \(error.reason)",
                     hint: "capabilities are \(Capability.forms.joined(separator: ", ")), http:{SETTING}")
             }
         }

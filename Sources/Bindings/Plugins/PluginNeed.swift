@@ -9,7 +9,7 @@ enum PluginNeed: Sendable, Equatable {
     /// The host in a text setting, or the hosts in a list of texts.
     case host(setting: String)
 
-    /// Parses an entry. The error's reason completes a sentence that begins with the text.
+    /// Parses an entry. The error's reason is a whole clause.
     init(parsing text: String, _ schema: ConfigSchema) throws(Capability.Unreadable) {
         guard text.hasPrefix("http:{"), text.hasSuffix("}") else {
             self = .fixed(try Capability(parsing: text))
@@ -19,7 +19,9 @@ enum PluginNeed: Sendable, Equatable {
         let settings = schema.fields.filter { $0.type.isAddresses }.map(\.name)
         guard settings.contains(name) else {
             throw Capability.Unreadable(
-                reason: "does not name a text setting in config\(nearest(name, in: settings).map { "; did you mean http:{\($0)}?" } ?? "")")
+                reason:
+                    "\"\(name)\" is not a text setting in config\(nearest(name, in: settings).map { "; did you mean http:{\($0)}?" } ?? "")"
+            )
         }
         self = .host(setting: name)
     }

@@ -1,5 +1,5 @@
 import Lua
-import PushModel
+package import PushModel
 
 /// Services that the host provides to plugins.
 package struct PluginServices: Sendable {

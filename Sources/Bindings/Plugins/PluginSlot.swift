@@ -8,12 +8,12 @@ final class PluginSlot: Sendable {
     let isRecreating = Atomic(false)
     private let revived = Mutex<Timestamp?>(nil)
     /// Number of notifying calls in progress, which are not awaited.
-    let told = Atomic(0)
+    let notifyingCalls = Atomic(0)
     /// Number of route requests in progress.
     let routes = Atomic(0)
-    private let figures = Mutex(Figures())
+    private let counters = Mutex(Counters())
 
-    struct Figures: Sendable {
+    struct Counters: Sendable {
         var calls = 0
         var failures = 0
         var dropped = 0
@@ -33,18 +33,18 @@ final class PluginSlot: Sendable {
         }
     }
 
-    var current: Figures { figures.withLock { $0 } }
+    var current: Counters { counters.withLock { $0 } }
 
     /// Adds to the figures. Returns the number of calls dropped because too many were in progress.
     @discardableResult
     func count(calls: Int = 0, failures: Int = 0, dropped: Int = 0, behind: Int = 0, last error: LuaError? = nil) -> Int {
-        figures.withLock { figures in
-            figures.calls += calls
-            figures.failures += failures
-            figures.dropped += dropped + behind
-            figures.behind += behind
-            if let error { figures.lastError = error }
-            return figures.behind
+        counters.withLock { counters in
+            counters.calls += calls
+            counters.failures += failures
+            counters.dropped += dropped + behind
+            counters.behind += behind
+            if let error { counters.lastError = error }
+            return counters.behind
         }
     }
 }

@@ -1,5 +1,5 @@
-import Lua
-import PushModel
+package import Lua
+package import PushModel
 
 /// The status of a live plugin.
 package struct PluginStatus: Sendable {

@@ -16,7 +16,7 @@ actor PluginTimers {
     private var calls: [Key: Task<Void, Never>] = [:]
 
     /// The due time up to which timers have been called.
-    private var heard: Timestamp?
+    private var handledUntil: Timestamp?
     /// Timers seen before. Only these can have missed a due time.
     private var known: Set<Key> = []
 
@@ -29,7 +29,7 @@ actor PluginTimers {
         var schedule: CronSchedule
         var timeZone: String
         /// Distinguishes timers of one plugin that have the same schedule.
-        var place: Int
+        var index: Int
     }
 
     init(host: PluginHost) {
@@ -45,25 +45,25 @@ actor PluginTimers {
         generation += 1
         let (now, generation) = (clock.now, generation)
         // Includes due times that passed while plugins were loading. The grace period limits the effect of a clock set forward.
-        let unheard = min(max(heard ?? now, Timestamp(milliseconds: now.milliseconds - Self.grace.milliseconds)), now)
-        if heard == nil { heard = now }
-        var due: [(timer: Key, moment: Timestamp)] = []
+        let lastHandled = min(max(handledUntil ?? now, Timestamp(milliseconds: now.milliseconds - Self.grace.milliseconds)), now)
+        if handledUntil == nil { handledUntil = now }
+        var due: [(timer: Key, time: Timestamp)] = []
         var known: Set<Key> = []
         for instance in host?.live.compactMap(\.plugin.script) ?? [] {
             for (key, timer) in zip(instance.timerKeys, instance.manifest.timers) {
                 known.insert(key)
                 guard let rules = instance.zones[timer.timeZone],
-                    let moment = timer.schedule.next(after: self.known.contains(key) ? unheard : now, in: rules)
+                    let time = timer.schedule.next(after: self.known.contains(key) ? lastHandled : now, in: rules)
                 else { continue }
-                due.append((key, moment))
+                due.append((key, time))
             }
         }
         self.known = known
-        guard let next = due.map(\.moment).min() else { return }
-        let timers = due.filter { $0.moment == next }.map(\.timer)
+        guard let next = due.map(\.time).min() else { return }
+        let timers = due.filter { $0.time == next }.map(\.timer)
         alarm = start { [weak self, clock] in
             guard (try? await clock.sleep(until: next)) != nil else { return }
-            await self?.ring(timers, at: next, generation)
+            await self?.fire(timers, at: next, generation)
         }
     }
 
@@ -75,23 +75,23 @@ actor PluginTimers {
         for call in calls.values { call.cancel() }
     }
 
-    private func ring(_ timers: [Key], at moment: Timestamp, _ generation: Int) {
+    private func fire(_ timers: [Key], at time: Timestamp, _ generation: Int) {
         guard generation == self.generation, let host else { return }
-        heard = moment
+        handledUntil = time
         for timer in timers {
             // Another version may be live by now. A timer of it that is due at the same time is called instead.
             guard let live = host.live.first(where: { $0.plugin.name == timer.plugin }), let instance = live.plugin.script,
-                let place = instance.timerKeys.firstIndex(of: timer) ?? instance.timer(ringingAt: moment, insteadOf: timer)
+                let index = instance.timerKeys.firstIndex(of: timer) ?? instance.timer(firingAt: time, insteadOf: timer)
             else { continue }
-            let key = instance.timerKeys[place]
+            let key = instance.timerKeys[index]
             guard busy.insert(key).inserted else {
-                host.tell(live, .warn, "every[\(place + 1)] was skipped: the previous call is still in progress")
+                host.record(live, .warn, "every[\(index + 1)] was skipped: the previous call is still in progress")
                 continue
             }
             calls[key] = start { [weak self] in
                 do throws(LuaError) {
                     _ = try await host.call(
-                        live, instance, instance.manifest.timers[place].work, .timer, hub: nil, origin: [], [])
+                        live, instance, instance.manifest.timers[index].work, .timer, hub: nil, origin: [], [])
                 } catch {
                     if !Task.isCancelled { host.failed(live, .timer, error) }
                 }
@@ -109,12 +109,12 @@ actor PluginTimers {
 
 extension PluginInstance {
     /// Index of a timer with another schedule that is due at the same time.
-    fileprivate func timer(ringingAt moment: Timestamp, insteadOf key: PluginTimers.Key) -> Int? {
-        timerKeys.indices.first { place in
-            let other = timerKeys[place]
-            guard other.place == key.place else { return false }
-            return zones[other.timeZone].flatMap { other.schedule.next(after: Timestamp(milliseconds: moment.milliseconds - 1), in: $0) }
-                == moment
+    fileprivate func timer(firingAt time: Timestamp, insteadOf key: PluginTimers.Key) -> Int? {
+        timerKeys.indices.first { index in
+            let other = timerKeys[index]
+            guard other.index == key.index else { return false }
+            return zones[other.timeZone].flatMap { other.schedule.next(after: Timestamp(milliseconds: time.milliseconds - 1), in: $0) }
+                == time
         }
     }
 
@@ -122,10 +122,10 @@ extension PluginInstance {
     fileprivate var timerKeys: [PluginTimers.Key] {
         var counts: [PluginTimers.Key: Int] = [:]
         return manifest.timers.map { timer in
-            var key = PluginTimers.Key(plugin: name, schedule: timer.schedule, timeZone: timer.timeZone, place: 0)
+            var key = PluginTimers.Key(plugin: name, schedule: timer.schedule, timeZone: timer.timeZone, index: 0)
             let count = counts[key, default: 0]
             counts[key] = count + 1
-            key.place = count
+            key.index = count
             return key
         }
     }

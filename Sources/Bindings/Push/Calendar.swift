@@ -33,7 +33,7 @@ struct DateFormat {
     }
 
     /// Reads the second argument of `os.date`: seconds since 1970, within the years 1 to 9999.
-    static func moment(_ value: LuaValue, now: Timestamp) throws(LuaError) -> Timestamp {
+    static func time(_ value: LuaValue, now: Timestamp) throws(LuaError) -> Timestamp {
         switch value {
         case .nil: return now
         case .integer(let seconds) where Timestamp.printable.contains(seconds): return Timestamp(seconds: seconds)
@@ -45,10 +45,10 @@ struct DateFormat {
         }
     }
 
-    func value(at moment: Timestamp) throws(LuaError) -> LuaValue {
-        let days = moment.seconds >= 0 ? moment.seconds / 86_400 : (moment.seconds - 86_399) / 86_400
+    func value(at timestamp: Timestamp) throws(LuaError) -> LuaValue {
+        let days = timestamp.seconds >= 0 ? timestamp.seconds / 86_400 : (timestamp.seconds - 86_399) / 86_400
         let date = CivilDate(daysSince1970: days)
-        let second = Int(moment.seconds - days * 86_400)
+        let second = Int(timestamp.seconds - days * 86_400)
         let clock = (hour: second / 3600, minute: second / 60 % 60, second: second % 60)
         let dayOfYear = Int(days - CivilDate(year: date.year, month: 1, day: 1).daysSince1970) + 1
         if format == "*t" {
@@ -95,7 +95,7 @@ struct DateFormat {
             case "c":
                 let day = date.day < 10 ? " \(date.day)" : "\(date.day)"
                 text += "\(weekday.prefix(3)) \(month.prefix(3)) \(day) \(time) \(date.year)"
-            case "s": text += String(moment.seconds)
+            case "s": text += String(timestamp.seconds)
             case "Z": text += "UTC"
             case "z": text += "+0000"
             case "n": text += "\n"

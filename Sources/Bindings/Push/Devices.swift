@@ -99,7 +99,7 @@ enum DeviceBindings {
             }
             throw LuaError.failure(
                 "device.not_found",
-                "there is no device \"\(name)\"\(nearest(name, in: names).map { "; did you mean \"\($0)\"?" } ?? "")",
+                "unknown device \"\(name)\"\(nearest(name, in: names).map { "; did you mean \"\($0)\"?" } ?? "")",
                 hint: "push.devices() lists all")
         })
 

@@ -98,8 +98,8 @@ enum FlowBindings {
             guard let secret = try run.world.secrets.secret(named: name, for: run.script) else {
                 let near = nearest(name, in: run.world.secrets.names)
                 throw LuaError.failure(
-                    "secret.not_found", "there is no secret \"\(name)\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
-                    hint: run.world.secrets.places(for: name))
+                    "secret.not_found", "unknown secret \"\(name)\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
+                    hint: run.world.secrets.searchedLocations(for: name))
             }
             return LuaObject(type: "secret", payload: secret)
         })

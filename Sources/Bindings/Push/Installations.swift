@@ -23,7 +23,7 @@ enum InstallationBindings {
             constraint: { keys, name throws(LuaError) in
                 if keys.contains("device"), let other = ["platform", "push_channel"].first(where: keys.contains) {
                     throw .misuse(
-                        "installation.channel", "\(name): \"device\" and \"\(other)\" exclude each other",
+                        "installation.channel", "\(name): \"device\" and \"\(other)\" cannot be combined",
                         hint: "a device has a platform and a handle; use one of them",
                         details: ["key": .string(other)])
                 }

@@ -37,7 +37,7 @@ enum KeyValueBindings {
             constraint: { keys, name throws(LuaError) in
                 guard keys.isSuperset(of: ["if_absent", "if_version"]) else { return }
                 throw .misuse(
-                    "kv.condition", "\(name): \"if_absent\" and \"if_version\" exclude each other", hint: "keep one of them",
+                    "kv.condition", "\(name): \"if_absent\" and \"if_version\" cannot be combined", hint: "keep one of them",
                     details: ["key": .string("if_version")])
             }),
         returns: "boolean", errors: ["kv.condition", "kv.full", "kv.key", "kv.too_large", "kv.ttl", "json.unsupported"],

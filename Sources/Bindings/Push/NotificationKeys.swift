@@ -15,7 +15,7 @@ enum NotificationKeys {
     private static func requireAudience(_ keys: Set<String>, _ name: String) throws(LuaError) {
         if keys.isSuperset(of: ["to", "device"]) {
             throw .misuse(
-                "send.audience", "\(name): \"to\" and \"device\" exclude each other", hint: "keep one of them",
+                "send.audience", "\(name): \"to\" and \"device\" cannot be combined", hint: "keep one of them",
                 details: ["key": .string("device")])
         }
         if keys.isDisjoint(with: ["to", "device"]) { throw noAudience(name) }
@@ -31,7 +31,7 @@ enum NotificationKeys {
     static let planConstraint: CallForm.Constraint = { keys, name throws(LuaError) in
         if let other = ["to", "device", "test"].first(where: keys.contains) {
             throw .misuse(
-                "send.audience", "\(name): \"plan\" and \"\(other)\" exclude each other",
+                "send.audience", "\(name): \"plan\" and \"\(other)\" cannot be combined",
                 hint: "the plan has an audience; use one of them",
                 details: ["key": .string(other)])
         }

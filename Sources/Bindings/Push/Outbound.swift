@@ -19,7 +19,7 @@ enum OutboundBindings {
             constraint: { keys, name throws(LuaError) in
                 guard keys.isSuperset(of: ["json", "body"]) else { return }
                 throw .misuse(
-                    "http.body", "\(name): \"json\" and \"body\" exclude each other", hint: "keep one of them",
+                    "http.body", "\(name): \"json\" and \"body\" cannot be combined", hint: "keep one of them",
                     details: ["key": .string("body")])
             }),
         returns: "push.HTTPAnswer", when: .in(.pluginsRunning, capability: .http),

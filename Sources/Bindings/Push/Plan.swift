@@ -36,7 +36,7 @@ enum PlanBindings {
             let audience: Audience = try arguments.string("to").map { .expression(try TagExpression(audience: $0)) } ?? .everyone
             let request = PlanRequest(
                 audience: audience, content: arguments.hasContent ? try arguments.content() : nil,
-                isKept: arguments.boolean("keep") ?? true)
+                isStored: arguments.boolean("keep") ?? true)
             return PlanRecord(plan: try await run.world.hub.plan(request))
         })
 }

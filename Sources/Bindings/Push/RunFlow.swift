@@ -28,18 +28,18 @@ enum NestedFlowBindings {
                     "flow.too_deep", "running \(script.name) would nest flows \(deepest + 1) levels deep; the limit is \(deepest)",
                     hint: "look for a flow that runs itself")
             }
-            let heard = Heard()
+            let collector = EventCollector()
             let depth = run.depth(of: arguments.site.task)
             let child = run.child(
                 script, parameters: FlowParameters(given: given.map { ($0.key.replacing("_", with: "-"), $0.value) }),
                 sink: { event in
-                    heard.take(event)
+                    collector.take(event)
                     run.relay(event.deeper(by: depth))
                 })
             let report = await run.runner.run(inside: child)
             run.absorb(child)
             if let error = report.failure(of: script) { throw error }
-            return heard.record(of: report)
+            return collector.record(of: report)
         })
 
     /// Maximum nesting depth of flows.
@@ -57,7 +57,7 @@ extension Arguments {
 }
 
 /// Collects the events of a nested flow.
-private final class Heard: Sendable {
+private final class EventCollector: Sendable {
     private let state = Mutex(State())
 
     private struct State {
@@ -76,7 +76,7 @@ private final class Heard: Sendable {
                 state.shown += step.shown.map(ShownRecord.init)
             case .shown(let items): state.shown += items.map(ShownRecord.init)
             case .warning(let warning): state.warnings.append(WarningRecord(warning: warning))
-            case .stepBegan, .sent, .settled, .core, .crossed: break
+            case .stepStarted, .sent, .completed, .core, .crossed: break
             }
         }
     }

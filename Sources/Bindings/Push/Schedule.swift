@@ -16,7 +16,7 @@ enum ScheduleBindings {
             constraint: { keys, name throws(LuaError) in
                 if keys.contains("at"), keys.contains("after") {
                     throw .misuse(
-                        "schedule.when", "\(name): \"at\" and \"after\" exclude each other", hint: "keep one of them",
+                        "schedule.when", "\(name): \"at\" and \"after\" cannot be combined", hint: "keep one of them",
                         details: ["key": .string("after")]
                     )
                 }
@@ -32,16 +32,16 @@ enum ScheduleBindings {
         example: "local planned = push.schedule { after = \"2h\", to = \"Sports\", alert = \"Half-time is over\" }",
         body: .async { arguments, run in
             let now = run.world.clock.now
-            let moment = try arguments.time("at") ?? now + (try arguments.duration("after") ?? .zero)
+            let dueTime = try arguments.time("at") ?? now + (try arguments.duration("after") ?? .zero)
             let (request, audience) = try await arguments.notification(run)
             run.warnOfAzureLimits(request, site: arguments.site)
             let outcome: NotificationOutcome
             do throws(PushError) {
-                outcome = try await run.world.hub.schedule(request, at: moment)
+                outcome = try await run.world.hub.schedule(request, at: dueTime)
             } catch {
                 throw error.code == "time.too_far" ? tooFar(arguments.value("at") == nil ? "after" : "at") : error
             }
-            if moment < now { run.sends.warnOfPastDueTime(outcome, now: now, site: arguments.site) }
+            if dueTime < now { run.sends.warnOfPastDueTime(outcome, now: now, site: arguments.site) }
             await run.sends.recordScheduled(outcome, audience: audience, site: arguments.site)
             return OutcomeRecord(outcome, run)
         })

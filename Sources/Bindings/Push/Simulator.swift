@@ -52,7 +52,7 @@ enum SimulatorBindings {
                 mistakenFor: ["pause", "wait"]
             ).ruled { _ = try InjectedRefusal.seconds(of: Duration(argument: $0, named: "retry_after", of: "simulator:fail")) },
             .optional(
-                "at", places, "send, for notifications (the default), or token, for access tokens (FCM and WNS)",
+                "at", requestKinds, "send, for notifications (the default), or token, for access tokens (FCM and WNS)",
                 mistakenFor: ["where"]),
         ]),
         when: .in(needs: .faults),
@@ -68,11 +68,11 @@ enum SimulatorBindings {
             try await run.faults.fail(
                 service,
                 with: InjectedRefusal(
-                    try arguments.text("reason"), at: arguments.refusedPlace, count: try arguments.count("next"), handle: handle,
+                    try arguments.text("reason"), at: arguments.refusedRequestKind, count: try arguments.count("next"), handle: handle,
                     share: arguments.number("share") ?? 1, retryAfter: pause))
         })
 
-    private static let places = ParameterType.oneOf(InjectedRefusal.Place.allCases.map(\.rawValue))
+    private static let requestKinds = ParameterType.oneOf(InjectedRefusal.RequestKind.allCases.map(\.rawValue))
 
     static let simulatorRevokeTokens = Binding(
         "simulator:revoke_tokens", "Invalidates all access tokens that the service has issued (FCM and WNS).",
@@ -116,18 +116,18 @@ enum SimulatorBindings {
 
     static let simulatorReasons = Binding(
         "simulator:reasons", "Lists the reasons with which the service can reject requests.",
-        takes: .table([.optional("at", places, "send, for notifications (the default), or token, for access tokens")]),
+        takes: .table([.optional("at", requestKinds, "send, for notifications (the default), or token, for access tokens")]),
         returns: "string[]", when: .in(needs: .faults),
         example: "print(table.concat(push.simulator.apns:reasons(), \", \"))",
         body: .sync { arguments, run in
             let reasons = try run.faults.reasons(
-                of: arguments.receiver(as: SimulatorObject.self).service, at: arguments.refusedPlace)
+                of: arguments.receiver(as: SimulatorObject.self).service, at: arguments.refusedRequestKind)
             return reasons
         })
 }
 
 extension Arguments {
-    fileprivate var refusedPlace: InjectedRefusal.Place { string("at").flatMap(InjectedRefusal.Place.init) ?? .send }
+    fileprivate var refusedRequestKind: InjectedRefusal.RequestKind { string("at").flatMap(InjectedRefusal.RequestKind.init) ?? .send }
 
     fileprivate func count(_ name: String) throws(LuaError) -> Int? {
         guard let count = integer(name) else { return nil }

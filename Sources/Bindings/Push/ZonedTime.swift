@@ -12,8 +12,8 @@ enum ZonedTimeBindings {
         example: "print(push.clock.zone(\"Europe/Lisbon\").hour)",
         body: .sync { arguments, run in
             let rules = try run.world.zones.rules(of: arguments.text("time_zone"))
-            let moment = try arguments.time("at") ?? run.world.clock.now
-            return LocalTimeRecord(time: rules.localTime(at: moment), offset: rules.offset(at: moment))
+            let time = try arguments.time("at") ?? run.world.clock.now
+            return LocalTimeRecord(time: rules.localTime(at: time), offset: rules.offset(at: time))
         })
 
     static let clockNext = Binding(

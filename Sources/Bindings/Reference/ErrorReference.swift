@@ -7,8 +7,11 @@ package struct ErrorReference {
     package var text: String {
         var lines = [
             "# Error codes", "",
-            "Generated from the descriptions in the program by `make docs`. `pushhost explain CODE` shows the same in a terminal. "
-                + "Codes are stable, so scripts can compare `err.code` with them.", "",
+            "Generated from the descriptions in the program by `make docs`. `pushhost explain CODE` shows the same in a terminal, "
+                + "and `pushhost explain WORDS` searches it. Codes are stable, so scripts can compare `err.code` with them.", "",
+            "**Effect** says what follows at each place where the error can occur. An HTTP error response of the JSON API has the code, "
+                + "the message and a hint; one of the Azure-compatible API has only the status and the message. All exit codes are listed "
+                + "in [exit codes](exit-codes.md).", "",
             "| area | subject |", "|---|---|",
         ]
         for area in ErrorCatalogue.areas { lines.append("| [`\(area.name)`](#area-\(area.name)) | \(area.summary) |") }
@@ -24,8 +27,10 @@ package struct ErrorReference {
             "### <a id=\"\(Self.anchor(error.code))\"></a>\(error.code)", "", error.summary.markdown, "",
             "**When.** \(error.occasion.markdown)",
             "",
-            "**What to do.** \(error.cure.markdown)", "", "**The run.** \(error.consequences.joined(separator: " "))", "",
+            "**What to do.** \(error.fix.markdown)", "",
         ]
+        let effects = error.effects.map(\.markdown)
+        lines += effects.count == 1 ? ["**Effect.** \(effects[0])", ""] : ["**Effect.**"] + effects.map { "- \($0)" } + [""]
         let bindings = registry.bindings(raising: error.code)
         if !bindings.isEmpty {
             let links = bindings.map { "[`\($0.name)`](lua.md#\(LuaReference.anchor($0)))" }
@@ -33,7 +38,7 @@ package struct ErrorReference {
         }
         if let example = error.example {
             lines += ["Instead of", "```\(example.language.rawValue)", example.mistake, "```"]
-            lines += ["write", "```\(example.language.rawValue)", example.cure, "```", ""]
+            lines += ["write", "```\(example.language.rawValue)", example.fix, "```", ""]
         }
         return lines
     }

@@ -1,37 +1,42 @@
 import PushModel
 
-/// All topics of the reference, found by name or by search word.
+/// All topics of the reference, found by name or by words.
 package struct ReferenceIndex: Sendable {
-    /// All topics, bindings first.
+    /// All topics, bindings first, the notes of the program last.
     package let all: [ReferenceTopic]
 
-    package init(_ registry: BindingRegistry) {
+    package init(_ registry: BindingRegistry, notes: [ReferenceNote] = []) {
         all =
             registry.bindings.map(ReferenceTopic.binding) + registry.types.map(ReferenceTopic.type)
-            + ErrorCatalogue.all.map(ReferenceTopic.error)
+            + ErrorCatalogue.all.map(ReferenceTopic.error) + notes.map(ReferenceTopic.note)
     }
 
-    /// The topics for a name or a search word: `push.send`, `send`, `phone:inbox`, `Outcome`, `args.unknown_key`, `tag`, `retry`. One topic
-    /// is shown as a page, several as a list; none is an error.
+    /// The topics for a name, an area or words: `push.send`, `send`, `phone:inbox`, `Outcome`, `args.unknown_key`, `tag`, `disk full`,
+    /// `429`. One topic is shown as a page, several as a list; none is an error.
     package func topics(for text: String) -> [ReferenceTopic] {
         let word = text.lowercased().replacing(":", with: ".")
         guard !word.isEmpty else { return [] }
-        let searched = SearchWords.names(for: text)
         // From the strictest interpretation to the loosest. The first with a result is used.
         let readings: [(ReferenceTopic) -> Bool] = [
             { $0.name == text },
             { $0.isType && $0.shortName == text },
             { $0.words.contains(word) },
             { !$0.isError && $0.shortName.lowercased() == word },
-            { $0.group == word },
-            { searched.contains($0.name) },
-            { word.count >= 3 && $0.name.lowercased().contains(text.lowercased()) },
+            { word.hasSuffix(".") && $0.name.hasPrefix(word) },
         ]
+        let own = all.filter { !$0.isNote }
         for reading in readings {
-            let found = all.filter(reading)
+            let found = own.filter(reading)
             if !found.isEmpty { return found }
         }
-        return []
+        let area = own.filter { $0.group == word }
+        if area.count > 1 { return area }
+        // A name as a push service or a settings file writes it. One plain word may mean more than the topic that it names.
+        let isSpecific = text.contains { !$0.isLowercase }
+        let key = ReferenceSearch.key(of: text)
+        let named = all.filter { $0.keys.contains(key) }
+        if isSpecific, named.count == 1 { return named }
+        return ReferenceSearch(all).topics(for: text)
     }
 
     /// Up to three known names or search words similar to an unknown one.

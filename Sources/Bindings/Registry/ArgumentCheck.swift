@@ -22,12 +22,12 @@ struct ArgumentCheck<Value: ArgumentValue> {
     /// Mistakes in the order in which a run would find them.
     private(set) var mistakes: [Mistake] = []
     /// Whether all given arguments are known.
-    private var isWhole: Bool
+    private var isComplete: Bool
 
-    /// Checks `given`, the arguments without the receiver. `isWhole`: no unknown arguments follow.
-    init(_ given: [Value], for binding: Binding, isWhole: Bool = true) {
+    /// Checks `given`, the arguments without the receiver. `isComplete`: no unknown arguments follow.
+    init(_ given: [Value], for binding: Binding, isComplete: Bool = true) {
         self.binding = binding
-        self.isWhole = isWhole
+        self.isComplete = isComplete
         if binding.receiver == nil, given.first?.content.isEmptyTable == true, given.count > binding.maximumArguments ?? given.count {
             let error = LuaError.functionAsMethod(binding)
             fail(error.code, error.message, hint: error.hint)
@@ -46,11 +46,11 @@ struct ArgumentCheck<Value: ArgumentValue> {
         for parameter in binding.parameters {
             if let value = values[parameter.name] {
                 check(value, parameter)
-            } else if parameter.isRequired, self.isWhole, isPositional ? mistakes.isEmpty : isReadable {
-                fail("args.missing", "\(binding.name) needs \"\(parameter.name)\"", hint: parameter.cure)
+            } else if parameter.isRequired, self.isComplete, isPositional ? mistakes.isEmpty : isReadable {
+                fail("args.missing", "\(binding.name) needs \"\(parameter.name)\"", hint: parameter.fix)
             }
         }
-        guard mistakes.isEmpty, self.isWhole, let constraint = binding.takes.constraint else { return }
+        guard mistakes.isEmpty, self.isComplete, let constraint = binding.takes.constraint else { return }
         do throws(LuaError) {
             try constraint(Set(values.keys), binding.name)
         } catch {
@@ -80,15 +80,15 @@ struct ArgumentCheck<Value: ArgumentValue> {
         switch first.content {
         case .nil: return
         case .unknown:
-            isWhole = false
+            isComplete = false
             return
-        case .table(let array, let fields, let isWhole):
+        case .table(let array, let fields, let isComplete):
             guard given.count == 1 else {
                 return fail(
                     "args.too_many", "\(binding.name) needs one table, got \(given.count) arguments",
                     hint: "write \(binding.signature)", culprit: given[1])
             }
-            self.isWhole = self.isWhole && isWhole
+            self.isComplete = self.isComplete && isComplete
             values = fields.filter { !$0.value.content.isNil }
             let known = parameters.map(\.name)
             for key in fields.keys.sorted() where !known.contains(key) {
@@ -142,7 +142,7 @@ struct ArgumentCheck<Value: ArgumentValue> {
                 hint: "split it, or look for a text that grows in a loop", key: binding.style == .positional ? nil : parameter.name)
         }
         guard let fault = parameter.type.fault(in: value) else { return }
-        var hint: String? = parameter.cure
+        var hint: String? = parameter.fix
         if case .oneOf(let names) = parameter.type, case .string(let text) = value.content, let near = nearest(text, in: names) {
             hint = "did you mean \"\(near)\"?"
         }
@@ -154,7 +154,7 @@ struct ArgumentCheck<Value: ArgumentValue> {
 
 extension Parameter {
     /// The hint for a missing or wrong value.
-    fileprivate var cure: String {
+    fileprivate var fix: String {
         type == .function ? "\(summary): write function() … end around the call" : summary
     }
 }

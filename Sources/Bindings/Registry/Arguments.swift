@@ -47,10 +47,10 @@ package struct Arguments: Sendable {
         let parameters = binding.parameters
         values = Array(repeating: nil, count: parameters.count)
         let single = binding.style == .positional ? parameters.count : binding.style == .leading ? 1 : 0
-        for place in 0..<single { try read(place, &reader, named: "argument \(place + 1)") }
+        for index in 0..<single { try read(index, &reader, named: "argument \(index + 1)") }
         if single < parameters.count, reader.beginRecord() {
-            for place in single..<parameters.count {
-                try read(place, &reader, named: "argument \(single + 1).\(parameters[place].name)")
+            for index in single..<parameters.count {
+                try read(index, &reader, named: "argument \(single + 1).\(parameters[index].name)")
             }
         }
         if let constraint = binding.takes.constraint {
@@ -62,16 +62,16 @@ package struct Arguments: Sendable {
         }
     }
 
-    private mutating func read(_ place: Int, _ reader: inout LuaReader, named name: @autoclosure () -> String) throws {
+    private mutating func read(_ index: Int, _ reader: inout LuaReader, named name: @autoclosure () -> String) throws {
         let value = try reader.readValue(named: name())
-        let parameter = binding.parameters[place]
+        let parameter = binding.parameters[index]
         if case .nil = value {
             // Nil is a valid value for a parameter of any type.
             guard !parameter.isRequired || parameter.type == .any else { throw LuaTypeMismatch() }
             return
         }
         guard parameter.fits(value) else { throw LuaTypeMismatch() }
-        values[place] = value
+        values[index] = value
     }
 }
 

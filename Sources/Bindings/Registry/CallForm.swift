@@ -1,4 +1,4 @@
-import Lua
+package import Lua
 
 /// How a binding is called: the style, the parameters, and which of them may be combined.
 package struct CallForm: Sendable {
@@ -7,8 +7,10 @@ package struct CallForm: Sendable {
     /// Checks which keys may be combined.
     package var constraint: Constraint?
 
+    /// The error of an invalid call. Swift 6.3 does not count `throws(LuaError)` of a function type as a use of `package import Lua`.
+    package typealias Failure = LuaError
     /// Throws an error if a call with exactly these keys is invalid. `name` is the name of the called binding.
-    package typealias Constraint = @Sendable (_ keys: Set<String>, _ name: String) throws(LuaError) -> Void
+    package typealias Constraint = @Sendable (_ keys: Set<String>, _ name: String) throws(Failure) -> Void
 
     package enum Style: Sendable {
         /// One table with named keys.

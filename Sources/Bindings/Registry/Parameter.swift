@@ -1,4 +1,4 @@
-import Lua
+package import Lua
 
 /// A parameter of a binding.
 package struct Parameter: Sendable {

@@ -1,4 +1,4 @@
-import Lua
+package import Lua
 import PushModel
 
 /// A snapshot of a plugin's files. Modules that it requires later come from the same snapshot.

@@ -1,5 +1,5 @@
-import Lua
-import PushModel
+package import Lua
+package import PushModel
 
 /// Finds flows for `push.run` and modules for `require`.
 package protocol ScriptLibrary: Sendable {
@@ -19,15 +19,4 @@ extension ScriptLibrary {
             "plugin.not_found", "\(script.name) is not a spec of a plugin",
             hint: "put the specs of a plugin into its folder, beside init.lua")
     }
-}
-
-/// An empty library, for hosts that run a single script.
-package struct NoScripts: ScriptLibrary {
-    package init() {}
-
-    package func script(at path: String, from script: FlowScript) throws(PushError) -> FlowScript {
-        throw PushError("script.not_found", "\(path) does not exist: no other scripts are available")
-    }
-
-    package func modules(of script: FlowScript) -> LuaSearchPath? { nil }
 }

@@ -1,4 +1,4 @@
-import Lua
+package import Lua
 
 /// A test declared with `push.test.it`.
 package struct TestCase: Sendable, Equatable {

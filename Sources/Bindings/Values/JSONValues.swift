@@ -1,5 +1,5 @@
-import Lua
-import PushModel
+package import Lua
+package import PushModel
 import Synchronization
 
 /// The value of `push.json.null`. It represents JSON's null where Lua's nil would mean "absent".
@@ -54,8 +54,8 @@ extension LuaValue {
 
     private static func number(_ text: String) -> LuaValue {
         if let number = Int64(text) { return .integer(number) }
-        let isWhole = text.utf8.allSatisfy { $0 == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        if !isWhole, let number = Double(text), number.isFinite { return .number(number) }
+        let isInteger = text.utf8.allSatisfy { $0 == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        if !isInteger, let number = Double(text), number.isFinite { return .number(number) }
         return .object(JSONNumeral.object(text))
     }
 

@@ -1,5 +1,5 @@
-import Lua
-import PushModel
+package import Lua
+package import PushModel
 
 extension LuaError {
     /// An error for a mistake in the script. It is raised at the caller's line, and `push.try` does not catch it.

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import PushModel
+package import PushModel
 import SwiftASN1
 import X509
 

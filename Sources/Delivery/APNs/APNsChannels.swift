@@ -1,5 +1,5 @@
 import HTTPTypes
-import PushModel
+package import PushModel
 
 /// Manages the broadcast channels of one app, for iOS 18 and later ("Sending channel management requests to APNs"). Devices subscribe to a
 /// channel with ActivityKit; one request reaches all of them.
@@ -61,9 +61,9 @@ package struct APNsChannels: Sendable {
     // MARK: - Requests
 
     private func exchange(
-        _ method: HTTPRequest.Method, _ place: String, channel: String? = nil, body: [UInt8] = []
+        _ method: HTTPRequest.Method, _ path: String, channel: String? = nil, body: [UInt8] = []
     ) async throws(PushError) -> PushResponse {
-        let request = try request(method, place, channel)
+        let request = try request(method, path, channel)
         do throws(DeliveryFailure) {
             let credential = try await token?.credential()
             let response = try await transport.attempt(request.bearing(credential), body: body)
@@ -81,7 +81,7 @@ package struct APNsChannels: Sendable {
         throw DeliveryFailure(verdict: APNsAnswer(response, id: "", now: clock.now).verdict())
     }
 
-    private func request(_ method: HTTPRequest.Method, _ place: String, _ channel: String?) throws(PushError) -> HTTPRequest {
+    private func request(_ method: HTTPRequest.Method, _ path: String, _ channel: String?) throws(PushError) -> HTTPRequest {
         var fields = HTTPFields()
         fields[.apnsRequestID] = random.uuid()
         if let channel {
@@ -94,7 +94,7 @@ package struct APNsChannels: Sendable {
             fields[.apnsChannelID] = channel
         }
         return HTTPRequest(
-            method: method, scheme: "https", authority: settings.environment.channelHost, path: "/1/apps/\(settings.topic)/\(place)",
+            method: method, scheme: "https", authority: settings.environment.channelHost, path: "/1/apps/\(settings.topic)/\(path)",
             headerFields: fields)
     }
 

@@ -1,5 +1,5 @@
 import HTTPTypes
-import PushModel
+package import PushModel
 
 /// Sends notifications with Apple's provider API over HTTP/2 ("Sending notification requests to APNs").
 package struct APNsConnector: Connector {

@@ -1,6 +1,6 @@
 import Crypto
 import JWTKit
-import PushModel
+package import PushModel
 
 /// The signed provider token of one team and key, shared by all requests that use this key.
 ///

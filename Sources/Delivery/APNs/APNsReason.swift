@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Every `reason` of an APNs response ("Handling notification responses from APNs"), and what follows from it for the send.
 package enum APNsReason: String, CaseIterable, Sendable {

@@ -116,8 +116,8 @@ struct APNsRequest: Sendable {
     }
 
     /// Seconds since 1970. APNs stores nothing for longer than 30 days; 0 means "deliver now or never".
-    private static func expiration(_ moment: Timestamp, now: Timestamp) -> String {
-        String(max(0, min(moment, now + .seconds(30 * 86_400)).seconds))
+    private static func expiration(_ time: Timestamp, now: Timestamp) -> String {
+        String(max(0, min(time, now + .seconds(30 * 86_400)).seconds))
     }
 }
 

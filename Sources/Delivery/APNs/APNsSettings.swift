@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// The APNs credential of one app, with its topic and environment.
 package struct APNsSettings: Sendable {

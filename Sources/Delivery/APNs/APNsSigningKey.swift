@@ -1,5 +1,5 @@
 import Crypto
-import PushModel
+package import PushModel
 import SwiftASN1
 
 /// The key that signs the provider tokens of a team ("Establishing a token-based connection to APNs").

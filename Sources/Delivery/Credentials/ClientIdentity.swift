@@ -1,6 +1,6 @@
 import Crypto
-import NIOSSL
-import PushModel
+package import NIOSSL
+package import PushModel
 import SwiftASN1
 import X509
 

@@ -11,7 +11,7 @@ struct Credential: Sendable, Equatable {
 
 extension PushError {
     /// `credential.invalid`: a key or an account that cannot be used to sign.
-    static func invalidCredential(_ what: String, _ cure: String) -> PushError {
-        PushError("credential.invalid", what, hint: cure, status: 400)
+    static func invalidCredential(_ what: String, _ fix: String) -> PushError {
+        PushError("credential.invalid", what, hint: fix, status: 400)
     }
 }

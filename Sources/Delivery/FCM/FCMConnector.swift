@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Sends messages with FCM's HTTP v1 interface ("Send a message using FCM HTTP v1 API"); converts legacy bodies.
 package struct FCMConnector: Connector {
@@ -44,10 +44,10 @@ package struct FCMConnector: Connector {
         var verdicts = BatchVerdicts(batch.handles.count)
         var devices: [Device] = []
         devices.reserveCapacity(batch.handles.count)
-        for (place, handle) in batch.handles.enumerated() {
+        for (handleIndex, handle) in batch.handles.enumerated() {
             switch handle {
-            case .fcmV1(let token), .gcm(let token): devices.append(Device(place: place, token: token))
-            default: verdicts[place] = .rejected(.foreign(handle, to: "FCM"))
+            case .fcmV1(let token), .gcm(let token): devices.append(Device(handleIndex: handleIndex, token: token))
+            default: verdicts[handleIndex] = .rejected(.foreign(handle, to: "FCM"))
             }
         }
         await verdicts.deliver(devices, maximumConcurrency: transport.isSequential ? 1 : nil) {
@@ -58,7 +58,7 @@ package struct FCMConnector: Connector {
     }
 
     private struct Device: BatchDevice {
-        let place: Int
+        let handleIndex: Int
         let token: String
     }
 
@@ -68,28 +68,29 @@ package struct FCMConnector: Connector {
     ) async throws(DeliveryFailure) {
         let credential = try await token.credential()
         let messages = request.batch(to: devices.lazy.map(\.token), credential: credential)
-        let places = devices.map(\.place)
-        let refused = await send(messages, of: Array(0..<messages.count), places, &verdicts)
+        let handleIndexes = devices.map(\.handleIndex)
+        let refused = await send(messages, of: Array(0..<messages.count), handleIndexes, &verdicts)
         guard let first = refused.first else { return }
-        for index in refused { verdicts[places[index]] = nil }
+        for index in refused { verdicts[handleIndexes[index]] = nil }
         let headers = FCMRequest.headers(try await token.credential(otherThan: credential))
         // Retry one message first. If FCM rejects the new token as well, the others are not sent.
-        if await send(messages, of: [first], with: headers, places, &verdicts).isEmpty {
-            _ = await send(messages, of: Array(refused.dropFirst()), with: headers, places, &verdicts)
-        } else if let verdict = verdicts[places[first]] {
+        if await send(messages, of: [first], with: headers, handleIndexes, &verdicts).isEmpty {
+            _ = await send(messages, of: Array(refused.dropFirst()), with: headers, handleIndexes, &verdicts)
+        } else if let verdict = verdicts[handleIndexes[first]] {
             throw DeliveryFailure(verdict: verdict, isForAll: true)
         }
     }
 
     /// Sends some of the messages, records their verdicts and returns the indexes whose access token was rejected.
     private func send(
-        _ messages: PushBatch, of indexes: [Int], with headers: HeaderTemplate? = nil, _ places: [Int], _ verdicts: inout BatchVerdicts
+        _ messages: PushBatch, of indexes: [Int], with headers: HeaderTemplate? = nil, _ handleIndexes: [Int],
+        _ verdicts: inout BatchVerdicts
     ) async -> [Int] {
         if indexes.isEmpty { return [] }
         let outcomes = await transport.send(headers.map { messages.subset(indexes, headers: $0) } ?? messages)
         var refused: [Int] = []
         for (index, outcome) in zip(indexes, outcomes) {
-            verdicts[places[index]] = outcome.verdict(over: transport, to: FCMRequest.origin) { answer in
+            verdicts[handleIndexes[index]] = outcome.verdict(over: transport, to: FCMRequest.origin) { answer in
                 let said = FCMAnswer(answer.response, now: clock.now)
                 if said.isAccessTokenRefused { refused.append(index) }
                 return said.verdict

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// The `errorCode` of FCM in the detail `google.firebase.fcm.v1.FcmError` ("REST: ErrorCode").
 package enum FCMReason: String, CaseIterable, Sendable {

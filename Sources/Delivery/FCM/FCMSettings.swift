@@ -1,5 +1,5 @@
 import JWTKit
-import PushModel
+package import PushModel
 import SwiftASN1
 
 /// A Firebase project and the service account that sends for it ("Authorize send requests").
@@ -30,14 +30,14 @@ package struct FCMSettings: Sendable {
     /// file is instead.
     package init(serviceAccount file: [UInt8]) throws(PushError) {
         guard let json = try? JSON(parsing: file.withoutByteOrderMark), json.object != nil else {
-            throw .invalidCredential("the service account is not JSON: \(Self.kind(ofText: file))", Self.cure)
+            throw .invalidCredential("the service account is not JSON: \(Self.kind(ofText: file))", Self.fix)
         }
         guard json["type"]?.string == "service_account" else {
-            throw .invalidCredential("this is not a service account: \(Self.kind(of: json))", Self.cure)
+            throw .invalidCredential("this is not a service account: \(Self.kind(of: json))", Self.fix)
         }
         func field(_ name: String) throws(PushError) -> String {
             guard let text = json[name]?.string, !text.isEmpty else {
-                throw .invalidCredential("the service account has no \(name)", Self.cure)
+                throw .invalidCredential("the service account has no \(name)", Self.fix)
             }
             return text
         }
@@ -47,7 +47,7 @@ package struct FCMSettings: Sendable {
             tokenURI: json["token_uri"]?.string ?? Self.tokenURI)
     }
 
-    private static let cure =
+    private static let fix =
         "pass the JSON file of the account's key, unchanged: Firebase console, Project settings, Service accounts, Generate new private key"
 
     private static func kind(ofText file: [UInt8]) -> String {

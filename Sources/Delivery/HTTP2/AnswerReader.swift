@@ -52,14 +52,14 @@ final class AnswerReader {
     }
 
     /// Copies as much of the body as fits. The end of the body is the end of the request.
-    static let readBody: nghttp2_data_source_read_callback = { _, stream, place, room, flags, source, user in
-        guard let reader = AnswerReader.of(user), let source, let flags, let place,
-            let slot = reader.slots.place(source.pointee.fd, of: stream), let ticket = slot.pointee.ticket
+    static let readBody: nghttp2_data_source_read_callback = { _, stream, pointer, room, flags, source, user in
+        guard let reader = AnswerReader.of(user), let source, let flags, let pointer,
+            let slot = reader.slots.pointer(source.pointee.fd, of: stream), let ticket = slot.pointee.ticket
         else {
             // The request was released, so reset its stream instead.
             return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
         }
-        let count = ticket.job.batch.copyBody(ticket.index, from: slot.pointee.sent, to: place, room: room)
+        let count = ticket.job.batch.copyBody(ticket.index, from: slot.pointee.sent, to: pointer, room: room)
         slot.pointee.sent += count
         if slot.pointee.sent == ticket.job.batch.bodySize(ticket.index) {
             flags.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue)
@@ -77,44 +77,44 @@ final class AnswerReader {
         return Unmanaged<AnswerReader>.fromOpaque(user)._withUnsafeGuaranteedRef { $0 }
     }
 
-    private func place(_ session: OpaquePointer?, _ stream: Int32) -> UnsafeMutablePointer<StreamSlot>? {
+    private func pointer(_ session: OpaquePointer?, _ stream: Int32) -> UnsafeMutablePointer<StreamSlot>? {
         if stream != lastStream {
             lastSlot = Int32(truncatingIfNeeded: Int(bitPattern: nghttp2_session_get_stream_user_data(session, stream)) - 1)
             lastStream = stream
         }
-        return slots.place(lastSlot, of: stream)
+        return slots.pointer(lastSlot, of: stream)
     }
 
     private func readHeader(
         _ session: OpaquePointer?, _ stream: Int32, _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>
     ) {
         if recordsHeaders, name.first != UInt8(ascii: ":") {
-            place(session, stream)?.pointee.headers.append(
+            pointer(session, stream)?.pointee.headers.append(
                 PushHeader(String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self)))
         }
         // Filter by length: ":status" and "apns-id" have 7 bytes, "location" 8, "retry-after" 11, "apns-request-id" 15.
-        guard name.count == 7 || name.count == 8 || name.count == 11 || name.count == 15, let place = place(session, stream) else {
+        guard name.count == 7 || name.count == 8 || name.count == 11 || name.count == 15, let pointer = pointer(session, stream) else {
             return
         }
         if name[0] == UInt8(ascii: ":") {
-            if value.count == 3 { place.pointee.status = value.reduce(0) { $0 * 10 + Int32($1) - 48 } }
+            if value.count == 3 { pointer.pointee.status = value.reduce(0) { $0 * 10 + Int32($1) - 48 } }
         } else if Self.apnsID.isSame(name) || Self.apnsRequestID.isSame(name) {
-            place.pointee.id = PushID(ascii: value)
-            if place.pointee.id == nil { place.pointee.idText = String(decoding: value, as: UTF8.self).excerpt }
+            pointer.pointee.id = PushID(ascii: value)
+            if pointer.pointee.id == nil { pointer.pointee.idText = String(decoding: value, as: UTF8.self).excerpt }
         } else if Self.retryAfter.isSame(name) {
-            place.pointee.retryAfter = String(decoding: value, as: UTF8.self).excerpt
+            pointer.pointee.retryAfter = String(decoding: value, as: UTF8.self).excerpt
         } else if Self.location.isSame(name) {
-            place.pointee.location = String(decoding: value.prefix(AnswerDetails.maximumLocationSize), as: UTF8.self)
+            pointer.pointee.location = String(decoding: value.prefix(AnswerDetails.maximumLocationSize), as: UTF8.self)
         }
     }
 
     private func readData(_ session: OpaquePointer?, _ stream: Int32, _ bytes: UnsafeBufferPointer<UInt8>) {
-        guard let place = place(session, stream) else { return }
-        place.pointee.body.append(contentsOf: bytes.prefix(AnswerDetails.maximumBodySize - place.pointee.body.count))
+        guard let pointer = pointer(session, stream) else { return }
+        pointer.pointee.body.append(contentsOf: bytes.prefix(AnswerDetails.maximumBodySize - pointer.pointee.body.count))
     }
 
     private func ended(_ session: OpaquePointer?, _ stream: Int32, _ code: UInt32) {
-        let isLive = place(session, stream) != nil
+        let isLive = pointer(session, stream) != nil
         let slot = lastSlot
         lastStream = -1
         if isLive { events.append(.ended(slot: slot, stream: stream, code: code)) }
@@ -124,12 +124,12 @@ final class AnswerReader {
         let header = frame.pointee.hd
         switch nghttp2_frame_type(UInt32(header.type)) {
         case NGHTTP2_HEADERS, NGHTTP2_DATA:
-            guard header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0, let place = place(session, header.stream_id) else {
+            guard header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0, let pointer = pointer(session, header.stream_id) else {
                 return
             }
-            place.pointee.isComplete = true
+            pointer.pointee.isComplete = true
             // The response came before the end of the request. Reset the stream, since the rest might wait for flow control forever.
-            if !place.pointee.isEnded {
+            if !pointer.pointee.isEnded {
                 nghttp2_submit_rst_stream(
                     session, UInt8(NGHTTP2_FLAG_NONE.rawValue), header.stream_id, UInt32(NGHTTP2_CANCEL.rawValue))
             }

@@ -55,7 +55,7 @@ final class ConnectionPool {
     /// Number of pushes that wait for a connection.
     var waiting: Int { queue.count }
     /// Number of pushes in flight.
-    var underWay: Int { handlers.reduce(0) { $0 + $1.slots.live } }
+    var inFlight: Int { handlers.reduce(0) { $0 + $1.slots.live } }
     var connections: Int { handlers.count }
 
     func take(_ letters: [Letter]) {
@@ -71,7 +71,7 @@ final class ConnectionPool {
     }
 
     private func add(_ job: PushJob) {
-        if let refusal { return job.settleRest(.notSent(refusal)) }
+        if let refusal { return job.finishRest(.notSent(refusal)) }
         if queue.isEmpty { waitingSince = loop.now }
         queue.add(job)
         startTicking()
@@ -82,7 +82,7 @@ final class ConnectionPool {
         if closing != nil { return .closed("the server is shutting down") }
         guard let pause, !handlers.contains(where: { $0.phase == .open }) else { return nil }
         let rest = pause.end - loop.now
-        return rest > TimeAmount(limits.patience) ? lastFailure.failure(pause: rest) : nil
+        return rest > TimeAmount(limits.timeout) ? lastFailure.failure(pause: rest) : nil
     }
 
     private func cancel(_ number: UInt64) {
@@ -176,7 +176,7 @@ final class ConnectionPool {
 
     /// Rejects waiting pushes if open connections start none for too long: the peer allows no streams, or does not read.
     private func rejectOverdue(_ now: NIODeadline) {
-        let last = handlers.reduce(waitingSince) { max($0, $1.times.lastBegun) }
+        let last = handlers.reduce(waitingSince) { max($0, $1.times.lastStarted) }
         if !queue.isEmpty, !isDialing, pause == nil, now - last > TimeAmount(limits.answer) { queue.refuseAll(.overdue) }
     }
 
@@ -199,7 +199,7 @@ final class ConnectionPool {
         queue.refuseAll(.closed("the server is shutting down"))
         for handler in handlers { handler.closeGracefully("the server is shutting down") }
         guard !handlers.isEmpty else { return promise.succeed() }
-        loop.assumeIsolated().scheduleTask(in: TimeAmount(limits.farewell)) { [self] in
+        loop.assumeIsolated().scheduleTask(in: TimeAmount(limits.drainTimeout)) { [self] in
             for handler in handlers { handler.cut("the server is shutting down") }
         }
     }

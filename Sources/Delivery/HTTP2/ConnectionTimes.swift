@@ -15,8 +15,8 @@ struct ConnectionTimes {
     /// Number of calls of the timer.
     var tick: UInt32 = 0
     var connectingSince = NIODeadline.uptimeNanoseconds(0)
-    var lastHeard = NIODeadline.uptimeNanoseconds(0)
-    var lastBegun = NIODeadline.uptimeNanoseconds(0)
+    var lastReceived = NIODeadline.uptimeNanoseconds(0)
+    var lastStarted = NIODeadline.uptimeNanoseconds(0)
     var pingSent: NIODeadline?
 
     init(limits: HTTP2Limits) {
@@ -33,11 +33,11 @@ struct ConnectionTimes {
     /// Records the PING that follows from silence.
     mutating func checkLife(_ now: NIODeadline) -> Life {
         if let pingSent { return now - pingSent > TimeAmount(limits.pingTimeout) ? .dead : .alive }
-        guard now - lastHeard > TimeAmount(limits.silence) else { return .alive }
+        guard now - lastReceived > TimeAmount(limits.silence) else { return .alive }
         pingSent = now
         return .silent
     }
 
     /// Whether no push was started for too long.
-    func isIdle(_ now: NIODeadline) -> Bool { now - lastBegun > TimeAmount(limits.idle) }
+    func isIdle(_ now: NIODeadline) -> Bool { now - lastStarted > TimeAmount(limits.idle) }
 }

@@ -1,4 +1,5 @@
-/// Timeouts and limits of HTTP/2 connections to push services.
+/// Timeouts and limits of HTTP/2 connections to push services. The hub limits the batches that it passes to them: see
+/// docs/explanation/delivery.md.
 package struct HTTP2Limits: Sendable {
     /// Timeout for resolving and connecting, and again for the TLS handshake.
     package var connect: Duration = .seconds(10)
@@ -11,12 +12,12 @@ package struct HTTP2Limits: Sendable {
     /// Time without pushes after which a connection is closed.
     package var idle: Duration = .seconds(3_600)
     /// Time for pushes in flight at shutdown.
-    package var farewell: Duration = .seconds(5)
+    package var drainTimeout: Duration = .seconds(5)
     /// Pause before the second connection attempt; doubles with each further one.
     package var shortestPause: Duration = .milliseconds(500)
     package var longestPause: Duration = .seconds(60)
     /// While the next connection attempt is further away than this, new pushes fail at once as not sent.
-    package var patience: Duration = .seconds(2)
+    package var timeout: Duration = .seconds(2)
     /// Maximum number of concurrent streams per connection, if the service allows as many. More than 500 bring no gain.
     package var streams = 500
     /// Maximum number of connections per origin.

@@ -1,6 +1,6 @@
-import NIOCore
+package import NIOCore
 import NIOPosix
-import PushModel
+package import PushModel
 import Synchronization
 
 /// Sends pushes over long-lived HTTP/2 connections with TLS, with separate connections for each origin. A push that a connection rejects or
@@ -36,7 +36,7 @@ package final class HTTP2Transport: PushBatchTransport {
     ///   - route: The host that all connections go to instead of the services. Requests keep their authority.
     ///   - random: Jitter of the pauses between connection attempts.
     ///   - network: Rejects non-public addresses of an origin; `nil` allows all addresses.
-    ///   - keepsHeaders: Whether answers include all header fields, for recording. The known fields are always read.
+    ///   - recordsHeaders: Whether answers include all header fields, for recording. The known fields are always read.
     package init(
         route: PushRoute? = nil, trust: TLSTrust = TLSTrust(), limits: HTTP2Limits = HTTP2Limits(), random: any RandomSource,
         network: @escaping @Sendable (PushOrigin) -> PublicNetwork? = { _ in nil }, recordsHeaders: Bool = false,
@@ -51,6 +51,8 @@ package final class HTTP2Transport: PushBatchTransport {
         self.recordsHeaders = recordsHeaders
         self.group = group
     }
+
+    package var isSequential: Bool { false }
 
     /// The destination with its port, which a firewall may have to allow.
     package func destination(of origin: PushOrigin) -> String {

@@ -16,7 +16,7 @@ final class NGHTTP2Codec: PushCodec {
 
     /// - Parameters:
     ///   - firstStream: The first stream id, an odd number; other than 1 only in tests.
-    ///   - keepsHeaders: Whether answers include all header fields.
+    ///   - recordsHeaders: Whether answers include all header fields.
     init(slots: StreamSlots, firstStream: Int32 = 1, recordsHeaders: Bool = false) throws(CodecFailure) {
         let reader = AnswerReader(slots: slots, recordsHeaders: recordsHeaders)
         self.slots = slots

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 import Synchronization
 
 /// Sends over HTTP/2, and over HTTP/1.1 to origins that do not support it. Remembers these origins for some time.
@@ -20,6 +20,8 @@ package final class NegotiatedTransport: PushBatchTransport {
     package init(_ modern: HTTP2Transport, plain: any PushBatchTransport, clock: any HubClock) {
         (self.modern, self.plain, self.clock) = (modern, plain, clock)
     }
+
+    package var isSequential: Bool { false }
 
     package func destination(of origin: PushOrigin) -> String {
         isOlder(origin) ? plain.destination(of: origin) : modern.destination(of: origin)

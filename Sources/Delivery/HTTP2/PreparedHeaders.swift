@@ -26,12 +26,12 @@ final class PreparedHeaders {
         texts = .allocate(capacity: list.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count })
         fields = .allocate(capacity: list.count)
         var end = texts
-        for (place, field) in list.enumerated() {
-            let isOwn = place == Self.pathIndex || place == lengthIndex || place == list.count - 1
+        for (index, field) in list.enumerated() {
+            let isOwn = index == Self.pathIndex || index == lengthIndex || index == list.count - 1
             let name = Self.write(field.name, at: &end)
             let value = Self.write(field.value, at: &end)
             fields.initializeElement(
-                at: place,
+                at: index,
                 to: nghttp2_nv(
                     name: name, value: value, namelen: field.name.utf8.count, valuelen: field.value.utf8.count,
                     flags: isOwn ? Self.own : Self.constant))
@@ -72,12 +72,12 @@ final class PreparedHeaders {
         return body(UnsafeBufferPointer(rebasing: fields[..<(id == nil ? fields.count - 1 : fields.count)]))
     }
 
-    private func write(_ number: Int, at place: Int) {
+    private func write(_ number: Int, at index: Int) {
         var count = 0
         for digit in String(number).utf8 {
-            fields[place].value[count] = digit
+            fields[index].value[count] = digit
             count += 1
         }
-        fields[place].valuelen = count
+        fields[index].valuelen = count
     }
 }

@@ -96,7 +96,7 @@ final class PushHandler: ChannelInboundHandler {
                 cut(objection)
             } else {
                 phase = .open
-                (times.lastHeard, times.lastBegun) = (context.eventLoop.now, context.eventLoop.now)
+                (times.lastReceived, times.lastStarted) = (context.eventLoop.now, context.eventLoop.now)
                 pump()
             }
         }
@@ -106,7 +106,7 @@ final class PushHandler: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard phase == .open || phase == .draining else { return }
         isReading = true
-        times.lastHeard = context.eventLoop.now
+        times.lastReceived = context.eventLoop.now
         times.pingSent = nil
         do throws(CodecFailure) {
             try receive(unwrapInboundIn(data))
@@ -174,7 +174,7 @@ final class PushHandler: ChannelInboundHandler {
 
     private func begin(_ now: NIODeadline) {
         var room = room
-        if room > 0, !queue.isEmpty { times.lastBegun = now }
+        if room > 0, !queue.isEmpty { times.lastStarted = now }
         while room > 0, let ticket = queue.next() {
             let slot = slots.take(ticket, tick: times.tick)
             do throws(CodecFailure) {
@@ -201,7 +201,7 @@ final class PushHandler: ChannelInboundHandler {
             switch event {
             case .ended(let slot, let stream, let code):
                 // An earlier event of this batch may have released the slot.
-                if slots.place(slot, of: stream) != nil { settle(slot, code: code) }
+                if slots.pointer(slot, of: stream) != nil { settle(slot, code: code) }
             case .goAway(let said): drain("the service closed the connection: \(said)")
             case .alive: times.pingSent = nil
             }
@@ -218,11 +218,11 @@ final class PushHandler: ChannelInboundHandler {
         if let answer {
             answers += 1
             window.answered()
-            ticket.job.settle(ticket.index, .answered(answer))
+            ticket.job.finish(ticket.index, .answered(answer))
         } else if code == ErrorCode.refusedStream {
             queue.giveBack(ticket, .refused)
         } else {
-            ticket.job.settle(ticket.index, isEnded ? .unknown(.reset(code)) : .notSent(.reset(code)))
+            ticket.job.finish(ticket.index, isEnded ? .unknown(.reset(code)) : .notSent(.reset(code)))
         }
     }
 
@@ -249,11 +249,11 @@ final class PushHandler: ChannelInboundHandler {
 
     /// Scans all slots: once a second for a thousand slots costs less than to keep them sorted by time.
     private func endOverdue(after ticks: UInt32) {
-        for slot in slots.liveSlots where times.tick &- slots[slot].pointee.begun > ticks {
+        for slot in slots.liveSlots where times.tick &- slots[slot].pointee.startTick > ticks {
             let (stream, isEnded) = (slots[slot].pointee.stream, slots[slot].pointee.isEnded)
             let ticket = slots.release(slot)
             codec.cancel(stream: stream)
-            ticket.job.settle(ticket.index, isEnded ? .unknown(.overdue) : .notSent(.overdue))
+            ticket.job.finish(ticket.index, isEnded ? .unknown(.overdue) : .notSent(.overdue))
         }
     }
 
@@ -298,10 +298,10 @@ final class PushHandler: ChannelInboundHandler {
             let ticket = slots.release(slot)
             if let answer {
                 answers += 1
-                ticket.job.settle(ticket.index, .answered(answer))
+                ticket.job.finish(ticket.index, .answered(answer))
             } else if isEnded {
                 isOpen = true
-                ticket.job.settle(ticket.index, .unknown(.closed(why.text)))
+                ticket.job.finish(ticket.index, .unknown(.closed(why.text)))
             } else {
                 queue.giveBack(ticket, .closed(why.text))
             }

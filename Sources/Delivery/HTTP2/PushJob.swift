@@ -22,7 +22,7 @@ final class PushJob {
         outcomes = Array(repeating: nil, count: batch.count)
     }
 
-    var isBegun: Bool { next == batch.count }
+    var areAllStarted: Bool { next == batch.count }
 
     func takeNext() -> Int {
         next += 1
@@ -38,7 +38,7 @@ final class PushJob {
 
     func cancel() { isCancelled = true }
 
-    func settle(_ index: Int, _ outcome: PushOutcome) {
+    func finish(_ index: Int, _ outcome: PushOutcome) {
         precondition(outcomes[index] == nil, "a push has one outcome")
         outcomes[index] = outcome
         remaining -= 1
@@ -46,8 +46,8 @@ final class PushJob {
     }
 
     /// Settles all requests that were not given to a connection.
-    func settleRest(_ outcome: PushOutcome) {
-        while !isBegun { settle(takeNext(), outcome) }
+    func finishRest(_ outcome: PushOutcome) {
+        while !areAllStarted { finish(takeNext(), outcome) }
     }
 }
 

@@ -15,7 +15,7 @@ final class PushQueue {
     var isEmpty: Bool { count == 0 }
 
     func add(_ job: PushJob) {
-        guard !job.isBegun else { return }
+        guard !job.areAllStarted else { return }
         jobs.append(job)
         count += job.batch.count
     }
@@ -28,7 +28,7 @@ final class PushQueue {
         }
         guard let job = jobs.first else { return nil }
         let ticket = Ticket(job: job, index: job.takeNext())
-        if job.isBegun { jobs.removeFirst() }
+        if job.areAllStarted { jobs.removeFirst() }
         count -= 1
         return ticket
     }
@@ -36,9 +36,9 @@ final class PushQueue {
     /// Returns an unsent push. It is tried again, unless it came back too often or its job was cancelled.
     func giveBack(_ ticket: Ticket, _ failure: PushFailure) {
         if ticket.job.isCancelled {
-            ticket.job.settle(ticket.index, .notSent(.cancelled))
+            ticket.job.finish(ticket.index, .notSent(.cancelled))
         } else if ticket.job.returned(ticket.index) >= attempts {
-            ticket.job.settle(ticket.index, .notSent(failure))
+            ticket.job.finish(ticket.index, .notSent(failure))
         } else {
             returned.append(ticket)
             count += 1
@@ -55,8 +55,8 @@ final class PushQueue {
     func refuseAll(_ failure: PushFailure) {
         let (tickets, jobs) = (returned, jobs)
         (returned, self.jobs, count) = (CircularBuffer(), CircularBuffer(), 0)
-        for ticket in tickets { ticket.job.settle(ticket.index, .notSent(failure)) }
-        for job in jobs { job.settleRest(.notSent(failure)) }
+        for ticket in tickets { ticket.job.finish(ticket.index, .notSent(failure)) }
+        for job in jobs { job.finishRest(.notSent(failure)) }
     }
 
     /// Cancels the waiting pushes of one job; those in flight continue. Returns `false` if none of the job is waiting.
@@ -70,8 +70,8 @@ final class PushQueue {
         returned = others
         jobs.removeAll { $0 === job }
         count -= mine.count + (job.batch.count - job.next)
-        for ticket in mine { job.settle(ticket.index, .notSent(.cancelled)) }
-        job.settleRest(.notSent(.cancelled))
+        for ticket in mine { job.finish(ticket.index, .notSent(.cancelled)) }
+        job.finishRest(.notSent(.cancelled))
         return true
     }
 }

@@ -19,72 +19,72 @@ struct StreamSlot {
     var headers: [PushHeader] = []
     var body: [UInt8] = []
     /// The tick at which the request started.
-    var begun: UInt32 = 0
+    var startTick: UInt32 = 0
 }
 
 /// The requests in flight on one connection. Slots have stable addresses, since callbacks of a C library refer to them while others are
 /// added.
 final class StreamSlots {
-    private let places: UnsafeMutablePointer<StreamSlot>
+    private let slots: UnsafeMutablePointer<StreamSlot>
     private var free: [Int32]
     let capacity: Int
     private(set) var live = 0
 
     init(capacity: Int) {
         self.capacity = capacity
-        places = .allocate(capacity: capacity)
-        places.initialize(repeating: StreamSlot(), count: capacity)
+        slots = .allocate(capacity: capacity)
+        slots.initialize(repeating: StreamSlot(), count: capacity)
         free = (0..<Int32(capacity)).reversed()
     }
 
     deinit {
-        places.deinitialize(count: capacity)
-        places.deallocate()
+        slots.deinitialize(count: capacity)
+        slots.deallocate()
     }
 
     subscript(_ slot: Int32) -> UnsafeMutablePointer<StreamSlot> {
         precondition(slot >= 0 && slot < capacity)
-        return places + Int(slot)
+        return slots + Int(slot)
     }
 
     /// The slot, if it still belongs to this stream; otherwise `nil`.
-    func place(_ slot: Int32, of stream: Int32) -> UnsafeMutablePointer<StreamSlot>? {
-        guard slot >= 0, slot < capacity, places[Int(slot)].stream == stream else { return nil }
-        return places + Int(slot)
+    func pointer(_ slot: Int32, of stream: Int32) -> UnsafeMutablePointer<StreamSlot>? {
+        guard slot >= 0, slot < capacity, slots[Int(slot)].stream == stream else { return nil }
+        return slots + Int(slot)
     }
 
     /// Occupies a free slot. The caller must ensure that fewer than `capacity` are in use.
     func take(_ ticket: Ticket, tick: UInt32) -> Int32 {
         let slot = free.removeLast()
-        let place = self[slot]
-        place.pointee.ticket = ticket
-        place.pointee.begun = tick
+        let pointer = self[slot]
+        pointer.pointee.ticket = ticket
+        pointer.pointee.startTick = tick
         live += 1
         return slot
     }
 
     /// Frees a slot and returns its ticket. No other method returns it, so each push is settled once.
     func release(_ slot: Int32) -> Ticket {
-        let place = self[slot]
-        guard let ticket = place.pointee.ticket else { preconditionFailure("a stream ends once") }
-        place.pointee.ticket = nil
-        place.pointee.stream = 0
-        place.pointee.sent = 0
-        place.pointee.isEnded = false
-        place.pointee.isComplete = false
-        place.pointee.status = 0
-        place.pointee.id = nil
-        if place.pointee.idText != nil { place.pointee.idText = nil }
-        if place.pointee.retryAfter != nil { place.pointee.retryAfter = nil }
-        if place.pointee.location != nil { place.pointee.location = nil }
-        if !place.pointee.headers.isEmpty { place.pointee.headers = [] }
-        if !place.pointee.body.isEmpty { place.pointee.body = [] }
+        let pointer = self[slot]
+        guard let ticket = pointer.pointee.ticket else { preconditionFailure("a stream ends once") }
+        pointer.pointee.ticket = nil
+        pointer.pointee.stream = 0
+        pointer.pointee.sent = 0
+        pointer.pointee.isEnded = false
+        pointer.pointee.isComplete = false
+        pointer.pointee.status = 0
+        pointer.pointee.id = nil
+        if pointer.pointee.idText != nil { pointer.pointee.idText = nil }
+        if pointer.pointee.retryAfter != nil { pointer.pointee.retryAfter = nil }
+        if pointer.pointee.location != nil { pointer.pointee.location = nil }
+        if !pointer.pointee.headers.isEmpty { pointer.pointee.headers = [] }
+        if !pointer.pointee.body.isEmpty { pointer.pointee.body = [] }
         free.append(slot)
         live -= 1
         return ticket
     }
 
-    var liveSlots: [Int32] { (0..<Int32(capacity)).filter { places[Int($0)].ticket != nil } }
+    var liveSlots: [Int32] { (0..<Int32(capacity)).filter { slots[Int($0)].ticket != nil } }
 }
 
 extension StreamSlot {

@@ -1,7 +1,7 @@
 import Crypto
 import NIOCore
-import NIOSSL
-import PushModel
+package import NIOSSL
+package import PushModel
 
 /// The servers that the client trusts.
 package struct TLSTrust: Sendable {

@@ -23,24 +23,24 @@ struct OutboundDialer: Sendable {
 
     /// Tries the addresses in order until one accepts a connection. Each gets an equal share of the remaining time.
     func exchange(_ message: OutboundMessage, at addresses: [SocketAddress], _ terms: Terms) async throws(PushError) -> OutboundResponse {
-        var failure = PushError.outboundUnreachable(message.place, "its name could not be resolved")
+        var failure = PushError.outboundUnreachable(message.endpoint, "its name could not be resolved")
         let tls = try await tls(message)
         for (index, address) in addresses.enumerated() {
             let others = addresses.count - index - 1
             // The last address needs no share: the deadline of the request applies.
             let share = others == 0 ? OutboundRequest.timeouts.upperBound * 2 : (terms.deadline - clock.now) / (others + 1)
-            let leash = ConnectionCanceller()
+            let canceller = ConnectionCanceller()
             do {
                 return try await withTaskCancellationHandler {
-                    try await connect(address, within: share, leash) { try begin(message, on: $0, tls, terms) }.get()
+                    try await connect(address, within: share, canceller) { try begin(message, on: $0, tls, terms) }.get()
                 } onCancel: {
-                    leash.cut()
+                    canceller.cut()
                 }
             } catch let missed as Missed {
-                if Task.isCancelled { throw .outboundCancelled(message.place) }
-                failure = .outbound(missed.error, message.place)
+                if Task.isCancelled { throw .outboundCancelled(message.endpoint) }
+                failure = .outbound(missed.error, message.endpoint)
             } catch {
-                throw Task.isCancelled ? .outboundCancelled(message.place) : .outbound(error, message.place)
+                throw Task.isCancelled ? .outboundCancelled(message.endpoint) : .outbound(error, message.endpoint)
             }
         }
         throw failure
@@ -53,7 +53,7 @@ struct OutboundDialer: Sendable {
 
     /// Connects, then calls `begin` and returns its future. Throws `Missed` if the connection fails, and rethrows the errors of `begin`.
     private func connect(
-        _ address: SocketAddress, within time: Duration, _ leash: ConnectionCanceller,
+        _ address: SocketAddress, within time: Duration, _ canceller: ConnectionCanceller,
         begin: @escaping @Sendable (any Channel) throws -> EventLoopFuture<OutboundResponse>
     ) async throws -> EventLoopFuture<OutboundResponse> {
         let loop = group.next()
@@ -64,7 +64,7 @@ struct OutboundDialer: Sendable {
                 .connectTimeout(max(.milliseconds(1), TimeAmount(time)))
                 .channelOption(.tcpOption(.tcp_nodelay), value: 1)
                 .channelInitializer { channel in
-                    leash.hold(channel)
+                    canceller.hold(channel)
                         ? channel.eventLoop.makeSucceededVoidFuture() : channel.eventLoop.makeFailedFuture(CancellationError())
                 }
                 .connect(to: address)
@@ -117,7 +117,7 @@ struct OutboundDialer: Sendable {
         do {
             return try await NIOThreadPool.singleton.runIfActive { [contexts] in try contexts.context(showing: nil) }
         } catch {
-            throw .outbound(error, message.place)
+            throw .outbound(error, message.endpoint)
         }
     }
 }

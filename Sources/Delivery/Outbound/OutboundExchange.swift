@@ -57,7 +57,7 @@ final class OutboundExchange: ChannelInboundHandler {
 
     private func begin(_ head: HTTPResponseHead, _ context: ChannelHandlerContext) {
         guard head.status != .switchingProtocols else {
-            return abort(.outboundUnreachable(message.place, "it switched to another protocol without being asked"), context)
+            return abort(.outboundUnreachable(message.endpoint, "it switched to another protocol without being asked"), context)
         }
         answer.status = Int(head.status.code)
         answer.headers = head.headers.map { PushHeader($0.name, $0.value) }
@@ -72,18 +72,18 @@ final class OutboundExchange: ChannelInboundHandler {
     }
 
     private func refuseBody(_ context: ChannelHandlerContext) {
-        abort(.outboundTooLarge(message.place, "the body of the response", limit: maximumAnswer), context)
+        abort(.outboundTooLarge(message.endpoint, "the body of the response", limit: maximumAnswer), context)
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { abort(.outbound(error, message.place), context) }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { abort(.outbound(error, message.endpoint), context) }
 
     func channelInactive(context: ChannelHandlerContext) {
-        end(.failure(.outboundUnreachable(message.place, "the connection was closed before the response was complete")))
+        end(.failure(.outboundUnreachable(message.endpoint, "the connection was closed before the response was complete")))
         context.fireChannelInactive()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        end(.failure(.outboundUnreachable(message.place, "the connection was closed")))
+        end(.failure(.outboundUnreachable(message.endpoint, "the connection was closed")))
     }
 
     private func abort(_ error: PushError, _ context: ChannelHandlerContext) {

@@ -52,7 +52,7 @@ struct OutboundMessage: Sendable {
                 hint: "send long values in the body")
         }
         guard body.count <= OutboundRequest.maximumBody else {
-            throw .outboundTooLarge(place, "the body of the request", limit: OutboundRequest.maximumBody)
+            throw .outboundTooLarge(endpoint, "the body of the request", limit: OutboundRequest.maximumBody)
         }
     }
 
@@ -81,7 +81,7 @@ struct OutboundMessage: Sendable {
     var url: String { "\(address.scheme)://\(authority)\(address.path)" }
 
     /// Host, port and path, for errors. The query is omitted because it may contain a secret.
-    var place: String { "\(address.host):\(port)\(address.path.prefix { $0 != "?" })".excerpt }
+    var endpoint: String { "\(address.host):\(port)\(address.path.prefix { $0 != "?" })".excerpt }
 
     var head: HTTPRequestHead {
         var fields = HTTPHeaders([("Host", authority)])
@@ -103,11 +103,11 @@ struct OutboundMessage: Sendable {
     func redirected(_ status: Int, to location: String) throws(PushError) -> OutboundMessage {
         guard location.utf8.count <= Self.maximumURL, let target = URIReference(location).resolved(against: address), target.hasHostName
         else {
-            throw .outboundRedirect(place, "it redirects to an invalid address", hint: "report this to the server's operator")
+            throw .outboundRedirect(endpoint, "it redirects to an invalid address", hint: "report this to the server's operator")
         }
         guard address.scheme == "http" || target.scheme == "https" else {
             throw .outboundRedirect(
-                place, "it redirects from https to http, which is not encrypted", hint: "report this to the server's operator")
+                endpoint, "it redirects from https to http, which is not encrypted", hint: "report this to the server's operator")
         }
         var (method, headers, body) = (method, headers, body)
         if status == 303 && method != "HEAD" || [301, 302].contains(status) && method == "POST" {

@@ -1,6 +1,6 @@
-import NIOCore
+package import NIOCore
 import NIOPosix
-import PushModel
+package import PushModel
 
 /// Sends requests of plugins over HTTP/1.1 to permitted hosts.
 ///
@@ -24,11 +24,14 @@ package final class PublicHTTPClient: OutboundHTTP {
     private let calls = AdmissionGate(capacity: maximumCalls)
     private let lookups = AdmissionGate(capacity: maximumLookups)
 
-    /// - Parameter clock: Measures timeouts, with its steady clock.
+    /// - Parameters:
+    ///   - clock: Measures timeouts, with its steady clock.
+    ///   - network: Rejects addresses that are not public; nil for one with the system's resolver.
     package init(
-        clock: any HubClock, network: PublicNetwork = PublicNetwork(), trust: TLSTrust = TLSTrust(),
+        clock: any HubClock, network: PublicNetwork? = nil, trust: TLSTrust = TLSTrust(),
         group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
     ) {
+        let network = network ?? PublicNetwork(clock: clock)
         self.clock = clock.steady
         self.network = network
         dialer = OutboundDialer(
@@ -61,12 +64,12 @@ package final class PublicHTTPClient: OutboundHTTP {
             for await event in group {
                 switch event {
                 case .over(let result): return result
-                case .isDue: return .failure(PushError.outboundTimeout(message.place, request.timeout))
+                case .isDue: return .failure(PushError.outboundTimeout(message.endpoint, request.timeout))
                 // The other task then ends as well.
                 case .isCancelled: break
                 }
             }
-            return .failure(.outboundCancelled(message.place))
+            return .failure(.outboundCancelled(message.endpoint))
         }
         return try result.get()
     }
@@ -75,7 +78,7 @@ package final class PublicHTTPClient: OutboundHTTP {
     private func follow(
         _ first: OutboundMessage, _ request: OutboundRequest, _ reach: OutboundAllowlist, _ deadline: Timestamp
     ) async throws(PushError) -> OutboundResponse {
-        guard await calls.enter(1) else { throw .outboundCancelled(first.place) }
+        guard await calls.enter(1) else { throw .outboundCancelled(first.endpoint) }
         defer { calls.leave(1) }
         var message = first
         var redirects = 0
@@ -88,7 +91,7 @@ package final class PublicHTTPClient: OutboundHTTP {
             guard terms.followsRedirects, let location = answer.location else { return answer }
             guard redirects < request.maximumRedirects else {
                 throw .outboundRedirect(
-                    first.place, "it was redirected more than \(request.maximumRedirects) times",
+                    first.endpoint, "it was redirected more than \(request.maximumRedirects) times",
                     hint: "check whether the redirects form a loop")
             }
             redirects += 1
@@ -103,7 +106,7 @@ package final class PublicHTTPClient: OutboundHTTP {
         if OutboundHost.isNumeric(host) {
             addresses = (try? SocketAddress(ipAddress: host, port: message.port)).map { [$0] } ?? []
         } else {
-            guard let found = await lookUp(host) else { throw .outboundCancelled(message.place) }
+            guard let found = await lookUp(host) else { throw .outboundCancelled(message.endpoint) }
             addresses = found
         }
         // Check all of them: a name that mixes public and private addresses is not trusted.

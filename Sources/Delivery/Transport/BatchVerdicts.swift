@@ -9,9 +9,9 @@ struct BatchVerdicts {
     }
 
     /// The verdict of the device at this index; `nil` while it has none.
-    subscript(_ place: Int) -> Verdict? {
-        get { verdicts[place] }
-        set { verdicts[place] = newValue }
+    subscript(_ handleIndex: Int) -> Verdict? {
+        get { verdicts[handleIndex] }
+        set { verdicts[handleIndex] = newValue }
     }
 
     /// One verdict for each handle, in order. Devices without a verdict were not sent to, because the delivery was cancelled.
@@ -30,7 +30,9 @@ struct BatchVerdicts {
             do throws(DeliveryFailure) {
                 try await send(some, &self)
             } catch {
-                for device in error.isForAll ? rest : some where self[device.place] == nil { self[device.place] = error.verdict }
+                for device in error.isForAll ? rest : some where self[device.handleIndex] == nil {
+                    self[device.handleIndex] = error.verdict
+                }
                 if error.isForAll { return }
             }
             rest = rest.dropFirst(stride)
@@ -41,7 +43,7 @@ struct BatchVerdicts {
 /// A device of a delivery.
 protocol BatchDevice {
     /// Its index among the handles.
-    var place: Int { get }
+    var handleIndex: Int { get }
 }
 
 extension PushOutcome {

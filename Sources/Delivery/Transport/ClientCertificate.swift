@@ -1,4 +1,4 @@
-import NIOSSL
+package import NIOSSL
 
 /// The certificate chain that a client presents in the TLS handshake, its own certificate first, and the private key.
 package struct ClientCertificate: Hashable, Sendable {

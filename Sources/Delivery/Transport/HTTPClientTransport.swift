@@ -1,8 +1,8 @@
 import AsyncHTTPClient
-import HTTPTypes
+package import HTTPTypes
 import NIOCore
 import NIOHTTP1
-import NIOSSL
+package import NIOSSL
 import Synchronization
 
 /// Sends requests over the network, with HTTP/2 if the service offers it and it is enabled, otherwise HTTP/1.1. Redirects are returned like

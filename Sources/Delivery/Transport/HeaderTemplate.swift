@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Service and sender of a request. Only requests with the same origin may share connections: APNs accepts the tokens of one team and key
 /// per connection, and a client certificate belongs to the connection.

@@ -1,7 +1,8 @@
-import AsyncHTTPClient
+package import AsyncHTTPClient
 import Dispatch
 import Glibc
-import NIOCore
+package import NIOCore
+package import PushModel
 import Synchronization
 
 /// Restricts an HTTP client to public addresses: URLs come from devices, and a name may resolve to any address.
@@ -18,12 +19,19 @@ package final class PublicNetwork: Sendable {
     private static let period: Duration = .seconds(60)
     private static let maximumNames = 4096
 
-    private let names = Mutex<[String: ContinuousClock.Instant]>([:])
+    /// The checked names, with the time until which they are not checked again.
+    private let names = Mutex<[String: Timestamp]>([:])
+    private let clock: any HubClock
     /// Resolves a name; returns no addresses if that fails.
     let resolve: @Sendable (String) async -> [SocketAddress]
 
-    /// - Parameter resolve: Resolves a name; returns no addresses if that fails.
-    package init(resolve: @escaping @Sendable (String) async -> [SocketAddress] = PublicNetwork.systemAddresses) {
+    /// - Parameters:
+    ///   - clock: Tells, by its steady clock, when a name is checked again.
+    ///   - resolve: Resolves a name; returns no addresses if that fails.
+    package init(
+        clock: any HubClock, resolve: @escaping @Sendable (String) async -> [SocketAddress] = PublicNetwork.systemAddresses
+    ) {
+        self.clock = clock.steady
         self.resolve = resolve
     }
 
@@ -49,7 +57,7 @@ package final class PublicNetwork: Sendable {
     /// Throws `Refusal` if one of the host's addresses is not public. A name without addresses passes, because it leads nowhere.
     /// - Parameter host: A name or an IPv4 address.
     package func check(_ host: String) async throws(Refusal) {
-        let now = ContinuousClock.now
+        let now = clock.now
         if let until = names.withLock({ $0[host] }), now < until { return }
         let addresses = await resolve(host)
         guard addresses.allSatisfy(\.isPublic) else { throw Refusal() }

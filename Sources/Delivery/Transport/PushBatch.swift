@@ -47,8 +47,8 @@ package struct PushBatch: Sendable {
     func bodySize(_ index: Int) -> Int { bodies.size(index) }
 
     /// See ``PushBodies/copy(_:from:to:room:)``.
-    func copyBody(_ index: Int, from start: Int, to place: UnsafeMutablePointer<UInt8>, room: Int) -> Int {
-        bodies.copy(index, from: start, to: place, room: room)
+    func copyBody(_ index: Int, from start: Int, to destination: UnsafeMutablePointer<UInt8>, room: Int) -> Int {
+        bodies.copy(index, from: start, to: destination, room: room)
     }
 
     func withPath<Result>(_ index: Int, _ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {

@@ -35,27 +35,28 @@ package struct PushBodies: Sendable {
 
     /// Copies the body from byte `start` on into `room` bytes, as far as it fits, and returns the number of bytes copied.
     @inline(__always)
-    func copy(_ index: Int, from start: Int, to place: UnsafeMutablePointer<UInt8>, room: Int) -> Int {
-        let copied = Self.copy(head[...], from: start, to: place, room: room)
+    func copy(_ index: Int, from start: Int, to destination: UnsafeMutablePointer<UInt8>, room: Int) -> Int {
+        let copied = Self.copy(head[...], from: start, to: destination, room: room)
         if ends.isEmpty { return copied }
-        return copied + copyRest(index, from: start, behind: copied, to: place, room: room)
+        return copied + copyRest(index, from: start, behind: copied, to: destination, room: room)
     }
 
     private func copyRest(
-        _ index: Int, from start: Int, behind copied: Int, to place: UnsafeMutablePointer<UInt8>, room: Int
+        _ index: Int, from start: Int, behind copied: Int, to destination: UnsafeMutablePointer<UInt8>, room: Int
     ) -> Int {
         let (part, head) = (parts[part(index)], head.count)
-        let own = Self.copy(part, from: max(0, start - head), to: place + copied, room: room - copied)
+        let own = Self.copy(part, from: max(0, start - head), to: destination + copied, room: room - copied)
         guard start + copied + own >= head + part.count else { return own }
-        return own + Self.copy(tail[...], from: max(0, start - head - part.count), to: place + copied + own, room: room - copied - own)
+        return own
+            + Self.copy(tail[...], from: max(0, start - head - part.count), to: destination + copied + own, room: room - copied - own)
     }
 
     private static func copy(
-        _ bytes: ArraySlice<UInt8>, from start: Int, to place: UnsafeMutablePointer<UInt8>, room: Int
+        _ bytes: ArraySlice<UInt8>, from start: Int, to destination: UnsafeMutablePointer<UInt8>, room: Int
     ) -> Int {
         let count = min(room, bytes.count - start)
         guard count > 0 else { return 0 }
-        bytes.withUnsafeBufferPointer { if let first = $0.baseAddress { place.update(from: first + start, count: count) } }
+        bytes.withUnsafeBufferPointer { if let first = $0.baseAddress { destination.update(from: first + start, count: count) } }
         return count
     }
 

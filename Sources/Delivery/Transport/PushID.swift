@@ -42,16 +42,16 @@ package struct PushID: Hashable, Sendable {
     }
 
     /// Writes ``textSize`` bytes.
-    func write(to place: UnsafeMutablePointer<UInt8>) {
+    func write(to destination: UnsafeMutablePointer<UInt8>) {
         var offset = 0
         for digit in 0..<32 {
             if digit == 8 || digit == 12 || digit == 16 || digit == 20 {
-                place[offset] = UInt8(ascii: "-")
+                destination[offset] = UInt8(ascii: "-")
                 offset &+= 1
             }
             let word = digit < 16 ? high : low
             let value = UInt8(truncatingIfNeeded: word &>> UInt64(60 &- 4 &* (digit & 15))) & 15
-            place[offset] = value < 10 ? UInt8(ascii: "0") &+ value : UInt8(ascii: "a") &- 10 &+ value
+            destination[offset] = value < 10 ? UInt8(ascii: "0") &+ value : UInt8(ascii: "a") &- 10 &+ value
             offset &+= 1
         }
     }
@@ -60,8 +60,8 @@ package struct PushID: Hashable, Sendable {
 extension PushID: CustomStringConvertible {
     package var description: String {
         String(unsafeUninitializedCapacity: Self.textSize) { buffer in
-            guard let place = buffer.baseAddress else { return 0 }
-            write(to: place)
+            guard let destination = buffer.baseAddress else { return 0 }
+            write(to: destination)
             return Self.textSize
         }
     }

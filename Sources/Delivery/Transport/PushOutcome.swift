@@ -1,5 +1,5 @@
 import HTTPTypes
-import PushModel
+package import PushModel
 
 /// The outcome of one push.
 package enum PushOutcome: Sendable, Equatable {

@@ -1,5 +1,5 @@
-import HTTPTypes
-import PushModel
+package import HTTPTypes
+package import PushModel
 import Synchronization
 
 /// Records every exchange with another transport, with credentials masked.
@@ -37,6 +37,8 @@ package final class RecordingTransport: PushTransport, WireTap {
     ) {
         self.init(base, clock: clock, capacity: capacity) { _ in service }
     }
+
+    package func destination(of authority: String) -> String { base.destination(of: authority) }
 
     package func exchange(_ request: HTTPRequest, body: [UInt8]) async throws(TransportError) -> PushResponse {
         let time = clock.now

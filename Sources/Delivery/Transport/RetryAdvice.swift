@@ -1,7 +1,9 @@
 import HTTPTypes
 import PushModel
 
-/// Whether sending the same notification again may succeed.
+/// Whether sending the same notification again may succeed: the property `retry` of each service's reasons.
+///
+/// The hub decides when it is sent again, and how often (`RetryPolicy` of `PushHub`).
 enum RetryAdvice: Sendable, Equatable {
     case never
     /// Later: when the service says so, but not before `atLeast`. Without either, the sender's own backoff applies.

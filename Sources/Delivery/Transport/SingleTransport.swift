@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 import PushModel
 
 /// Sends single requests through a batch transport, for callers that examine every exchange.
@@ -10,6 +10,8 @@ package struct SingleTransport: PushTransport {
     package init(_ base: any PushBatchTransport) {
         self.base = base
     }
+
+    package func destination(of authority: String) -> String { base.destination(of: PushOrigin(authority: authority)) }
 
     package func exchange(_ request: HTTPRequest, body: [UInt8]) async throws(TransportError) -> PushResponse {
         guard request.method == .post, let batch = PushBatch(request, body: body) else {

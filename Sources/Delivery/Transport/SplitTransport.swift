@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 import PushModel
 
 /// Routes requests over two transports: those to addresses named in the settings go directly, all others over the common one.

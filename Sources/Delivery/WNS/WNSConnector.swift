@@ -1,5 +1,5 @@
 import HTTPTypes
-import PushModel
+package import PushModel
 
 /// Sends notifications with the Windows Push Notification Services ("Push notification service request and response headers").
 package struct WNSConnector: Connector {

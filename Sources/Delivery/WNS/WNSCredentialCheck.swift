@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 extension WNSSettings {
     /// Requests an access token, to check package SID and secret. Returns the verdict of the failure, or `nil` if a token was issued.

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Every way in which WNS reports a failed delivery ("Push notification service request and response headers": response codes and
 /// `X-WNS-Status`). WNS sends no reason strings, so the names are this project's own.

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// An app's credential in the Microsoft Store ("How to authenticate with the Windows Push Notification Service").
 package struct WNSSettings: Sendable {
@@ -46,7 +46,7 @@ extension WNSSettings {
         let numbers = packageSID.lowercased().dropFirst(Self.prefix.count).split(separator: "-", omittingEmptySubsequences: false)
         guard packageSID.lowercased().hasPrefix(Self.prefix),
             numbers.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } })
-        else { throw .invalidCredential("invalid package SID \"\(packageSID.excerpt)\": \(Self.why(packageSID))", Self.cure) }
+        else { throw .invalidCredential("invalid package SID \"\(packageSID.excerpt)\": \(Self.why(packageSID))", Self.fix) }
         let secret = clientSecret.reveal()
         guard !secret.isEmpty, secret.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
             throw .invalidCredential(
@@ -59,7 +59,7 @@ extension WNSSettings {
     }
 
     private static let prefix = "ms-app://s-1-15-2-"
-    private static let cure =
+    private static let fix =
         "pass the app's package SID from Partner Center, Product management, WNS/MPNS: ms-app://s-1-15-2- and seven numbers"
 
     private static func why(_ text: String) -> String {

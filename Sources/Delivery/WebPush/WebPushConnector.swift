@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Sends messages to the push services that browsers subscribed with (RFC 8030, RFC 8291, RFC 8292).
 package struct WebPushConnector: Connector {
@@ -46,14 +46,14 @@ package struct WebPushConnector: Connector {
         let devices = devices(of: batch, &verdicts)
         if transport.isSequential {
             await verdicts.deliver(devices, maximumConcurrency: 1) { (devices, verdicts) async throws(DeliveryFailure) in
-                for (place, verdict) in try await send(message, to: Array(devices)) { verdicts[place] = verdict }
+                for (handleIndex, verdict) in try await send(message, to: Array(devices)) { verdicts[handleIndex] = verdict }
             }
         } else {
             let groups = Self.groups(devices)
             let answers = await concurrently(groups.count, width: Self.maximumConcurrentOrigins) { index in
                 await sendOrRefuse(message, to: groups[index])
             }
-            for (place, verdict) in answers.joined() { verdicts[place] = verdict }
+            for (handleIndex, verdict) in answers.joined() { verdicts[handleIndex] = verdict }
         }
         return verdicts.all
     }
@@ -64,14 +64,14 @@ package struct WebPushConnector: Connector {
     }
 
     private struct Device: BatchDevice {
-        let place: Int
+        let handleIndex: Int
         let endpoint: WebAddress
         let origin: PushOrigin
         let p256dh: String
         let auth: String
     }
 
-    private typealias PlacedVerdict = (place: Int, verdict: Verdict)
+    private typealias IndexedVerdict = (handleIndex: Int, verdict: Verdict)
 
     /// Returns the devices that can be sent to; records a rejection for the others.
     private func devices(of batch: DeliveryBatch, _ verdicts: inout BatchVerdicts) -> [Device] {
@@ -83,18 +83,18 @@ package struct WebPushConnector: Connector {
             allowed[origin] = isAllowed
             return isAllowed
         }
-        for (place, handle) in batch.handles.enumerated() {
+        for (handleIndex, handle) in batch.handles.enumerated() {
             guard case .browser(let text, let p256dh, let auth) = handle else {
-                verdicts[place] = .rejected(.foreign(handle, to: "Web Push"))
+                verdicts[handleIndex] = .rejected(.foreign(handle, to: "Web Push"))
                 continue
             }
             guard let endpoint = WebAddress(text), case let origin = PushOrigin(authority: endpoint.authority, scheme: endpoint.scheme),
                 isAllowed(endpoint, origin)
             else {
-                verdicts[place] = .rejected(refusal(ofEndpoint: text))
+                verdicts[handleIndex] = .rejected(refusal(ofEndpoint: text))
                 continue
             }
-            devices.append(Device(place: place, endpoint: endpoint, origin: origin, p256dh: p256dh, auth: auth))
+            devices.append(Device(handleIndex: handleIndex, endpoint: endpoint, origin: origin, p256dh: p256dh, auth: auth))
         }
         return devices
     }
@@ -113,25 +113,25 @@ package struct WebPushConnector: Connector {
         return groups
     }
 
-    private func sendOrRefuse(_ message: Message, to devices: [Device]) async -> [PlacedVerdict] {
+    private func sendOrRefuse(_ message: Message, to devices: [Device]) async -> [IndexedVerdict] {
         if Task.isCancelled { return [] }
         do throws(DeliveryFailure) {
             return try await send(message, to: devices)
         } catch {
-            return devices.map { ($0.place, error.verdict) }
+            return devices.map { ($0.handleIndex, error.verdict) }
         }
     }
 
     /// Sends to devices of one push service. Throws if no VAPID token could be signed for it.
-    private func send(_ message: Message, to devices: [Device]) async throws(DeliveryFailure) -> [PlacedVerdict] {
+    private func send(_ message: Message, to devices: [Device]) async throws(DeliveryFailure) -> [IndexedVerdict] {
         guard let first = devices.first else { return [] }
         let size = WebPushEncryption.size(plaintext: message.plaintext.count)
         var bodies = PushBodies(capacity: devices.count, partSize: size)
-        var (sealed, verdicts) = ([Device](), [PlacedVerdict]())
+        var (sealed, verdicts) = ([Device](), [IndexedVerdict]())
         for (index, device) in devices.enumerated() {
             if index > 0, index.isMultiple(of: Self.messagesPerTurn) { await Task.yield() }
             if let refusal = seal(message.plaintext, for: device, into: &bodies) {
-                verdicts.append((device.place, .rejected(refusal)))
+                verdicts.append((device.handleIndex, .rejected(refusal)))
             } else {
                 sealed.append(device)
             }
@@ -147,7 +147,7 @@ package struct WebPushConnector: Connector {
             let verdict = outcome.verdict(over: transport, to: origin) { answer in
                 WebPushAnswer(answer.response, now: clock.now).verdict(hasOwnHeaders: message.request.hasOwnHeaders)
             }
-            verdicts.append((device.place, verdict))
+            verdicts.append((device.handleIndex, verdict))
         }
         return verdicts
     }

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Every way in which a push service rejects a message (RFC 8030, RFC 8292, autopush's "Error Codes"). The services share statuses but not
 /// reason strings, so the names are this project's own.

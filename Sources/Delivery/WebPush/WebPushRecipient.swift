@@ -1,4 +1,4 @@
-import Crypto
+package import Crypto
 
 /// The keys of a subscription, which messages to it are encrypted with (RFC 8291, section 3).
 package struct WebPushRecipient: Sendable {

@@ -1,5 +1,5 @@
 import Crypto
-import PushModel
+package import PushModel
 
 /// The hub's identity towards push services: Voluntary Application Server Identification, VAPID (RFC 8292).
 package struct WebPushSettings: Sendable {

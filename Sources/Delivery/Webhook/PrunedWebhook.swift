@@ -1,11 +1,11 @@
 import HTTPTypes
-import PushModel
+package import PushModel
 
 /// A hub's queue of removed and restored devices that have not been reported yet.
 package protocol PrunedDeviceQueue: Sendable {
     /// The name of the hub.
     var name: String { get }
-    func untold(limit: Int) async throws(PushError) -> [PrunedDevice]
+    func unreported(limit: Int) async throws(PushError) -> [PrunedDevice]
     func acknowledge(upTo number: Int64) async throws(PushError)
     /// Drops the oldest beyond `most`, and returns how many it dropped.
     func dropUnreported(beyond most: Int) async throws(PushError) -> Int
@@ -22,7 +22,7 @@ package actor PrunedWebhook {
     }
 
     package enum Event: Sendable, Equatable {
-        case told(hub: String, Int)
+        case delivered(hub: String, Int)
         /// Devices were dropped because the queue was full.
         case lost(hub: String, Int)
         /// An attempt failed; the next one follows after the pause. `isFirst` marks the first failure in a row.
@@ -61,13 +61,13 @@ package actor PrunedWebhook {
     /// Runs until the task is cancelled.
     package func run(_ sources: @Sendable () -> [any PrunedDeviceQueue]) async {
         while !Task.isCancelled {
-            let pause = await tell(sources())
+            let pause = await report(sources())
             do { try await clock.sleep(until: clock.now + pause) } catch { return }
         }
     }
 
     /// Reports everything that is pending. Returns the pause before the next check.
-    package func tell(_ sources: [any PrunedDeviceQueue]) async -> Duration {
+    package func report(_ sources: [any PrunedDeviceQueue]) async -> Duration {
         for source in sources {
             do throws(PushError) {
                 let lost = try await source.dropUnreported(beyond: Self.maximumUnreported)
@@ -90,18 +90,18 @@ package actor PrunedWebhook {
     /// Returns `nil` once everything is reported, otherwise the pause before the next attempt.
     private func reportAll(_ source: any PrunedDeviceQueue) async throws(PushError) -> Duration? {
         while !Task.isCancelled {
-            let devices = try await source.untold(limit: size)
+            let devices = try await source.unreported(limit: size)
             guard let last = devices.last else { return nil }
             switch await send(PrunedReport(hub: source.name, devices)) {
             case .taken:
                 try await source.acknowledge(upTo: last.number)
-                note(.told(hub: source.name, devices.count))
+                note(.delivered(hub: source.name, devices.count))
                 ended(.hasRecovered)
             case .tooLarge where devices.count > 1: size = max(1, devices.count / 2)
             case .tooLarge: return pause(after: "413: it rejects even a single device per request")
             // The task was cancelled, which is not a failure of the webhook.
             case .failed where Task.isCancelled: return nil
-            case .failed(let why, let asked): return pause(after: why, asked: asked)
+            case .failed(let why, let retryAfter): return pause(after: why, retryAfter: retryAfter)
             }
         }
         return nil
@@ -135,9 +135,9 @@ package actor PrunedWebhook {
     }
 
     /// Exponential backoff with jitter: doubles after each failure; random between half of it and all of it.
-    private func pause(after why: String, asked: Duration? = nil) -> Duration {
+    private func pause(after why: String, retryAfter: Duration? = nil) -> Duration {
         let whole = min(Self.firstPause * (1 << min(failures, 20)), Self.longestPause).milliseconds
-        let pause = max(.milliseconds(whole / 2 + Int64(random.next() % UInt64(whole / 2 + 1))), asked ?? .zero)
+        let pause = max(.milliseconds(whole / 2 + Int64(random.next() % UInt64(whole / 2 + 1))), retryAfter ?? .zero)
         note(.failed(why, pause: pause, isFirst: failures == 0))
         failures += 1
         return pause

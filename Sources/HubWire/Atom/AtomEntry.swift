@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// An Atom entry, in which the protocol wraps the description of a registration, hub or job.
 package struct AtomEntry: Sendable {

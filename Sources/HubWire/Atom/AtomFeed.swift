@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// An Atom feed: a list of registrations, hubs or jobs.
 package struct AtomFeed: Sendable {

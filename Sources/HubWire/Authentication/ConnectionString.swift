@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// A connection string, with which clients reach a hub: an address and a key.
 package struct ConnectionString: Sendable {

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Reasons to reject a shared access signature, with Azure's numbers.
 package enum SASError: Int, Sendable {
@@ -15,7 +15,7 @@ package enum SASError: Int, Sendable {
         let details: [String: JSON] = ["subcode": .integer(Int64(rawValue))]
         return switch self {
         case .forbidden:
-            PushError("sas.forbidden", message, hint: "use the key of a rule that has it", status: 403, details: details)
+            PushError("sas.forbidden", message, hint: "use a key with the right", status: 403, details: details)
         case .missing:
             PushError("sas.missing", message, hint: "sign it with the key of the connection string", status: 401, details: details)
         case .signature:

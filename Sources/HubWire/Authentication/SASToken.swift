@@ -1,6 +1,6 @@
 import Crypto
 import FoundationEssentials
-import PushModel
+package import PushModel
 
 /// A shared access signature: access to a resource until it expires, signed with the key of a rule.
 ///

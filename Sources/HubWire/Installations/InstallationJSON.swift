@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Writes installations as the hub's JSON.
 package enum InstallationJSON {
@@ -28,8 +28,8 @@ package enum InstallationJSON {
     }
 
     /// The time as text; .NET clients recognize this value as "never".
-    private static func text(of moment: Timestamp) -> String {
-        moment >= .distantFuture ? "9999-12-31T23:59:59.9999999Z" : moment.description
+    private static func text(of time: Timestamp) -> String {
+        time >= .distantFuture ? "9999-12-31T23:59:59.9999999Z" : time.description
     }
 
     /// Platform names as written in responses.

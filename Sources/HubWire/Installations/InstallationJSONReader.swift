@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Reads installations from the hub's JSON.
 package enum InstallationJSONReader {
@@ -25,7 +25,7 @@ package enum InstallationJSONReader {
         }
         return Installation(
             id: id, userID: try members.text("userId")?.nonEmpty, handle: try handle(channel, platform),
-            expiration: try moment(members), tags: try members.tags() ?? [],
+            expiration: try expiration(members), tags: try members.tags() ?? [],
             pushVariables: try members.strings("pushVariables"), templates: try members.templates(),
             secondaryTiles: try secondaryTiles(members, platform))
     }
@@ -67,12 +67,12 @@ package enum InstallationJSONReader {
     }
 
     /// The expiration time; nil if absent or "never", so that the hub chooses it.
-    private static func moment(_ members: InstallationMembers) throws(PushError) -> Timestamp? {
+    private static func expiration(_ members: InstallationMembers) throws(PushError) -> Timestamp? {
         guard let text = try members.text("expirationTime")?.nonEmpty else { return nil }
-        guard let moment = Timestamp(iso8601: text) else {
+        guard let time = Timestamp(iso8601: text) else {
             throw refusal("invalid expirationTime \"\(text)\"", "write 2026-01-31T12:00:00Z")
         }
-        return moment >= .distantFuture ? nil : moment
+        return time >= .distantFuture ? nil : time
     }
 
     private static func secondaryTiles(

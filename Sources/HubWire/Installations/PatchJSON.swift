@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Reads and writes the operations of `PATCH installations/{id}` as JSON.
 package enum PatchJSON {

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Writes the outcomes of notifications as the hub's XML.
 package enum OutcomeXML {

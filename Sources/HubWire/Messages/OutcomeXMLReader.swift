@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Reads the outcomes of notifications from the hub's XML.
 package enum OutcomeXMLReader {
@@ -8,7 +8,7 @@ package enum OutcomeXMLReader {
     package static func outcome(details document: [UInt8], id: String) throws(PushError) -> NotificationOutcome {
         let details = try XMLElement(parsing: document, limit: maximumSize)
         guard details.name == "NotificationDetails" else { throw refusal(details.name) }
-        func moment(_ name: String) -> Timestamp? { details.text(of: name).flatMap { Timestamp(date: $0.trimmed) } }
+        func time(_ name: String) -> Timestamp? { details.text(of: name).flatMap { Timestamp(date: $0.trimmed) } }
         let word = details.text(of: "State")?.trimmed ?? ""
         // .NET spells it with two l.
         let state = word == "Cancelled" ? .canceled : NotificationOutcome.State(rawValue: word) ?? .unknown
@@ -23,7 +23,7 @@ package enum OutcomeXMLReader {
         return NotificationOutcome(
             id: id, state: state, tags: details.text(of: "Tags")?.nonEmpty,
             times: NotificationTimes(
-                enqueuedAt: moment("EnqueueTime") ?? Timestamp(milliseconds: 0), startedAt: moment("StartTime"), endedAt: moment("EndTime")),
+                enqueuedAt: time("EnqueueTime") ?? Timestamp(milliseconds: 0), startedAt: time("StartTime"), endedAt: time("EndTime")),
             tally: DeviceTally(counts: counts))
     }
 
@@ -36,11 +36,11 @@ package enum OutcomeXMLReader {
         let outcome = try XMLElement(parsing: document, limit: maximumSize)
         guard outcome.name == "NotificationOutcome" else { throw refusal(outcome.name) }
         let devices = (outcome["Results"]?.children ?? []).compactMap(DeviceOutcome.init(result:))
-        var told = NotificationOutcome(
+        var reported = NotificationOutcome(
             id: id, state: devices.isEmpty ? .noTargetFound : .detailedStateAvailable, tags: tags,
             times: NotificationTimes(enqueuedAt: now, endedAt: now), devices: devices)
-        told.tally.count(devices)
-        return told
+        reported.tally.count(devices)
+        return reported
     }
 
     private static let maximumSize = 4 << 20
@@ -62,7 +62,7 @@ extension DeviceOutcome {
         self.init(
             device: OutcomeDevice(
                 registrationID: result.text(of: "RegistrationId").flatMap { RegistrationID($0.trimmed) }, platform: platform,
-                handle: DeviceHandle(told: handle, platform), templateName: nil), outcome: Self.outcome(sentence), reason: "",
+                handle: DeviceHandle(reported: handle, platform), templateName: nil), outcome: Self.outcome(sentence), reason: "",
             explanation: sentence, pushID: nil, size: 0, isRegistrationRemoved: false)
     }
 
@@ -80,7 +80,7 @@ extension DeviceOutcome {
 
 extension DeviceHandle {
     /// Makes a handle from a response, which may contain only a part of it. For display, not for sending.
-    package init(told text: String, _ platform: Platform) {
+    package init(reported text: String, _ platform: Platform) {
         switch platform {
         case .apns: self = .apns(token: text.uppercased())
         case .fcmV1: self = .fcmV1(token: text)

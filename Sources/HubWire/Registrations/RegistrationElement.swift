@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// The XML element names of a platform's registrations, and the members that form the handle.
 package struct RegistrationElement: Sendable {

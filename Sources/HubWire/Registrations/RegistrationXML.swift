@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Writes registrations as the hub's XML: responses, requests, and lists.
 package enum RegistrationXML {
@@ -50,8 +50,8 @@ package enum RegistrationXML {
     package static func write(_ registration: Registration, into writer: inout XMLWriter, expiration form: ExpirationForm) {
         write(registration.description, into: &writer) { writer in
             writer.element("ETag", text: String(registration.etag))
-            let moment = registration.expiration.description
-            writer.element("ExpirationTime", text: form == .zoned ? moment : String(moment.dropLast()))
+            let time = registration.expiration.description
+            writer.element("ExpirationTime", text: form == .zoned ? time : String(time.dropLast()))
             writer.element("RegistrationId", text: registration.id.text)
         }
     }

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Reads registrations from the hub's XML: requests, responses, and lists.
 package enum RegistrationXMLReader {

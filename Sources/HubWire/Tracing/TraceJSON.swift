@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Reads and writes traces in the format of the JSON interface.
 package enum TraceJSON {

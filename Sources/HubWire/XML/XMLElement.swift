@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// An XML element with its content.
 ///

@@ -62,12 +62,12 @@ extension Machine {
 }
 
 extension LuaError {
-    static func endlessStep(at place: SourceLocation?) -> LuaError {
+    static func endlessStep(at location: SourceLocation?) -> LuaError {
         var error = LuaError(
             kind: .budget, code: "budget.step",
             message: "a single step of the script took too long and could not be interrupted; its state was ended",
             hint: "usually many keys of a large table, or constants of a chunk, have the same hash: make it smaller or use string keys")
-        error.location = place
+        error.location = location
         return error
     }
 

@@ -112,7 +112,7 @@ extension Machine {
     /// Makes a task ready whose values are already on its stack.
     func resume(_ task: ScriptTask, count: Int32, kind: Int, write: TypedFunction.Write? = nil) {
         task.wait = .nothing
-        task.delivery = ScriptTask.Delivery(count: count, kind: Int32(kind), write: write)
+        task.resumption = ScriptTask.Resumption(count: count, kind: Int32(kind), write: write)
         task.run.ready.append(task)
     }
 
@@ -132,11 +132,11 @@ extension Machine {
             }
             task.hasStarted = true
             arguments = lua_gettop(coroutine) - 1
-        } else if let delivery = task.delivery {
-            task.delivery = nil
-            arguments = delivery.count
-            context.pointee.resume_kind = delivery.kind
-            if let write = delivery.write { self.write(write) }
+        } else if let resumption = task.resumption {
+            task.resumption = nil
+            arguments = resumption.count
+            context.pointee.resume_kind = resumption.kind
+            if let write = resumption.write { self.write(write) }
         }
         shareMemory()
         current = task

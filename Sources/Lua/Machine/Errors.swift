@@ -260,8 +260,8 @@ extension Duration {
 }
 
 extension SourceLocation {
-    init?(_ place: clua_place) {
-        guard let chunk = place.chunk else { return nil }
-        self.init(chunk: String(cString: chunk), line: Int(place.line))
+    init?(_ location: clua_place) {
+        guard let chunk = location.chunk else { return nil }
+        self.init(chunk: String(cString: chunk), line: Int(location.line))
     }
 }

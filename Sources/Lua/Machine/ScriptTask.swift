@@ -16,7 +16,7 @@ final class ScriptTask {
     }
 
     /// What the coroutine receives when it is resumed.
-    struct Delivery {
+    struct Resumption {
         /// Number of values on its stack to pass.
         var count: Int32
         /// One of `CLUA_RESUME_…`.
@@ -40,7 +40,7 @@ final class ScriptTask {
     var children: [Int: ScriptTask] = [:]
 
     var wait = Wait.nothing
-    var delivery: Delivery?
+    var resumption: Resumption?
     var waiters: [ScriptTask] = []
     var groups: [AllWait] = []
     /// The modules that it is loading, each required by the previous one.

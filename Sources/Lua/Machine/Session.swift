@@ -135,7 +135,7 @@ extension Machine {
         guard let task = session.stepping, task.end == nil else { return renewBudget(of: run) }
         task.stopError = error
         abandonWait(task)
-        task.delivery = nil
+        task.resumption = nil
         if clua_task_close(task.coroutine, run.control.pointer) != LUA_OK { return endStateIfAbandoned(by: run) }
         pushError(error ?? .cancelled, to: task.coroutine)
         renewBudget(of: run)

@@ -1,4 +1,4 @@
-import CLua
+public import CLua
 
 /// A type that corresponds to a kind of Lua value.
 public protocol LuaShaped: SendableMetatype {

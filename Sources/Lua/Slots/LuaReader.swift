@@ -1,4 +1,4 @@
-import CLua
+public import CLua
 
 /// Reads the arguments of a typed function's call, in the order of its shapes.
 ///

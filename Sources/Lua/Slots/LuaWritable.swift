@@ -1,4 +1,4 @@
-import CLua
+public import CLua
 
 /// A type that a typed function can return as a result, or as a part of one.
 public protocol LuaWritable: LuaShaped {

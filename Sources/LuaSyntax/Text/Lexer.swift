@@ -145,23 +145,24 @@ package struct Lexer {
     }
 
     /// The error for a string that ends earlier than intended.
-    func misplacedQuote(_ place: Int) -> SyntaxError {
-        let quote = text[place..<(place + 1)]
-        if let end = absorbedKeyComma(before: place) {
+    func misplacedQuote(_ position: Int) -> SyntaxError {
+        let quote = text[position..<(position + 1)]
+        if let end = absorbedKeyComma(before: position) {
             return SyntaxError(
                 "a \(quote) is missing before this comma: the string continues to the next \(quote)", hint: "close the string here",
                 at: end..<(end + 1))
         }
         return SyntaxError(
             "the string ends at this \(quote), but more letters follow",
-            hint: "inside a string write \\\(quote), or put the string into \(quote == "'" ? "\"…\"" : "'…'")", at: place..<(place + 1))
+            hint: "inside a string write \\\(quote), or put the string into \(quote == "'" ? "\"…\"" : "'…'")",
+            at: position..<(position + 1))
     }
 
     /// Finds the comma before a table key that an unclosed string has absorbed, as in `"phone, alert = "`.
-    private func absorbedKeyComma(before place: Int) -> Int? {
-        let quote = text.bytes[place]
-        guard let begin = text.bytes[text.start(ofLine: text.line(at: place))..<place].lastIndex(of: quote) else { return nil }
-        var rest = text.bytes[(begin + 1)..<place]
+    private func absorbedKeyComma(before position: Int) -> Int? {
+        let quote = text.bytes[position]
+        guard let begin = text.bytes[text.start(ofLine: text.line(at: position))..<position].lastIndex(of: quote) else { return nil }
+        var rest = text.bytes[(begin + 1)..<position]
         func dropBlanks() { while rest.last?.isBlank == true { rest.removeLast() } }
         dropBlanks()
         guard rest.popLast() == UInt8(ascii: "=") else { return nil }

@@ -47,7 +47,7 @@ final class TokenStream {
     /// The range from `start` to the end of the previous token.
     func range(from start: Int) -> Range<Int> { start..<max(start, previous.range.upperBound) }
 
-    func misplacedQuote(_ place: Int) -> SyntaxError { lexer.misplacedQuote(place) }
+    func misplacedQuote(_ position: Int) -> SyntaxError { lexer.misplacedQuote(position) }
 
     /// The present token, worded for use in an error message.
     var phrase: String {

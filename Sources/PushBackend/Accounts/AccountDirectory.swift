@@ -54,7 +54,7 @@ final class AccountDirectory {
     private func unknown(_ username: String) async throws(PushError) -> PushError {
         let names = try await store.accounts(after: nil, limit: 1000).map(\.username)
         return PushError(
-            "auth.unknown_user", "there is no account \"\(username)\"",
+            "auth.unknown_user", "unknown account \"\(username)\"",
             hint: nearest(username, in: names).map { "did you mean \"\($0)\"?" } ?? "pushhost user list shows all", status: 404)
     }
 

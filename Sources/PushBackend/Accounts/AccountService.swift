@@ -1,5 +1,5 @@
 import Crypto
-import PushModel
+package import PushModel
 
 /// Accounts, and the sessions of authenticated users.
 ///
@@ -82,7 +82,7 @@ package actor AccountService {
             of: proof.user, with: proof.hash)
         // The password may have been changed since it was verified.
         guard isOpen else { throw refused(username) }
-        environment.note(.backend, "\(proof.username) \(proof.manner)")
+        environment.note(.backend, "\(proof.username) \(proof.method)")
         return session
     }
 
@@ -143,7 +143,7 @@ package actor AccountService {
         if let session = try await verifiedSession(mark) { return session }
         let proof = try await prove(username, password, from: address, isAnsweredAtOnce: true)
         try await ask(proof, from: address)
-        environment.note(.backend, "\(proof.username) \(proof.manner)")
+        environment.note(.backend, "\(proof.username) \(proof.method)")
         return admit(
             proof.user, proof.username, by: proof.hash.map { .account($0) } ?? .tutorial, mark,
             until: wallClock.now + CredentialSessionCache.lifetime)
@@ -159,7 +159,7 @@ package actor AccountService {
         let user = try AccountRules.tag(of: username)
         let mark = passes.mark(of: header)
         if let session = try await verifiedSession(mark) { return session }
-        if environment.hooks.isWanted(.onLogin) { try await environment.hooks.onLogin(LoginDraft(username: username)) }
+        if environment.hooks.hasHook(.onLogin) { try await environment.hooks.onLogin(LoginDraft(username: username)) }
         return admit(user, username, by: .issuer, mark, until: min(end, wallClock.now + CredentialSessionCache.lifetime))
     }
 
@@ -198,14 +198,14 @@ package actor AccountService {
         /// Nil for a login by tutorial mode.
         let hash: PasswordHash?
 
-        var manner: String {
+        var method: String {
             hash == nil ? "logged in by tutorial mode, with the user name as password" : "logged in"
         }
     }
 
     /// Calls the `onLogin` hooks and throws their rejection. A rejection does not count as a failed attempt.
     private func ask(_ proof: Proof, from address: String?) async throws(PushError) {
-        guard environment.hooks.isWanted(.onLogin) else { return }
+        guard environment.hooks.hasHook(.onLogin) else { return }
         try await environment.hooks.onLogin(
             LoginDraft(username: proof.username, address: address, isUnproved: proof.hash == nil))
     }
@@ -218,14 +218,14 @@ package actor AccountService {
         let user = Tag(validating: "username:\(username)")
         let attempt = address.map { LoginAttempts.Attempt(user: user, address: $0) }
         let proof: Proof?
-        var hasBegun = false
+        var hasStarted = false
         do throws(PushError) {
             if let attempt { try await begin(attempt) }
-            hasBegun = true
+            hasStarted = true
             proof = try await checked(username, user, password)
         } catch {
             if let attempt {
-                if hasBegun { attempts.end(attempt, isFailure: false, now: wallClock.now) }
+                if hasStarted { attempts.end(attempt, isFailure: false, now: wallClock.now) }
                 if isAnsweredAtOnce { attempts.noteGuess(attempt, now: wallClock.now) }
             }
             throw error
@@ -244,7 +244,7 @@ package actor AccountService {
     /// Starts an attempt; waits if its admission depends on attempts in progress. Throws `auth.throttled` and `backend.busy`.
     private func begin(_ attempt: LoginAttempts.Attempt) async throws(PushError) {
         switch attempts.begin(attempt, now: wallClock.now) {
-        case .begun: return
+        case .started: return
         case .refused(let seconds): throw Self.throttled(seconds)
         case .queueIsFull: throw PasswordHasher.busy
         case .undecided:

@@ -23,7 +23,7 @@ struct LoginAttempts: Sendable {
 
     enum Answer: Sendable, Equatable {
         /// Admitted, and now in progress.
-        case begun
+        case started
         /// Depends on attempts in progress; the caller must wait.
         case undecided
         /// As `undecided`, but too many attempts wait already.
@@ -36,7 +36,7 @@ struct LoginAttempts: Sendable {
     private struct Allowances {
         let perMinute: Double
         private var left: [String: (count: Double, time: Timestamp)] = [:]
-        private var underWay: [String: Int] = [:]
+        private var inFlight: [String: Int] = [:]
         private static let maximumKeys = 50_000
 
         init(perMinute: Double) { self.perMinute = perMinute }
@@ -48,13 +48,13 @@ struct LoginAttempts: Sendable {
         }
 
         /// Whether one more attempt is allowed even if all attempts in progress fail.
-        func hasRoom(_ key: String, now: Timestamp) -> Bool { count(key, now: now) - Double(underWay[key] ?? 0) >= 1 }
+        func hasRoom(_ key: String, now: Timestamp) -> Bool { count(key, now: now) - Double(inFlight[key] ?? 0) >= 1 }
 
-        mutating func begin(_ key: String) { underWay[key, default: 0] += 1 }
+        mutating func begin(_ key: String) { inFlight[key, default: 0] += 1 }
 
         mutating func end(_ key: String, isFailure: Bool, now: Timestamp) {
-            let rest = (underWay[key] ?? 0) - 1
-            underWay[key] = rest > 0 ? rest : nil
+            let rest = (inFlight[key] ?? 0) - 1
+            inFlight[key] = rest > 0 ? rest : nil
             if isFailure { fail(key, now: now) }
         }
 
@@ -106,7 +106,7 @@ struct LoginAttempts: Sendable {
     mutating func begin(_ attempt: Attempt, now: Timestamp) -> Answer {
         let answer = answer(to: attempt, now: now)
         switch answer {
-        case .begun: begin(attempt)
+        case .started: begin(attempt)
         case .undecided where isLineFull(for: attempt): return .queueIsFull
         case .undecided, .queueIsFull, .refused: break
         }
@@ -123,7 +123,7 @@ struct LoginAttempts: Sendable {
         var rest: [(attempt: Attempt, waiter: Waiter)] = []
         for (waiting, waiter) in line {
             switch waiting.concerns(attempt) ? answer(to: waiting, now: now) : .undecided {
-            case .begun:
+            case .started:
                 begin(waiting)
                 waiter.resume(returning: nil)
             case .refused(let seconds): waiter.resume(returning: seconds)
@@ -141,7 +141,7 @@ struct LoginAttempts: Sendable {
         let hasRoom =
             pairs.hasRoom(attempt.pair, now: now) && addresses.hasRoom(attempt.address, now: now)
             && accounts.hasRoom(attempt.account, now: now)
-        return hasRoom ? .begun : .undecided
+        return hasRoom ? .started : .undecided
     }
 
     private mutating func begin(_ attempt: Attempt) {

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// The app backend of the tutorials on top of a hub: accounts, registration by handle (2014) and by installation (2013), notifications to
 /// users, secure push.
@@ -138,7 +138,7 @@ package actor AppBackend: BackendGateway {
 
     package func sendSecure(_ session: Session, _ request: SecureRequest) async throws(PushError) -> SecureReceipt {
         let session = try await accounts.session(for: session.token)
-        let kept = try await securePayloads.keep(request, from: session.username)
+        let kept = try await securePayloads.save(request, from: session.username)
         let payload = kept.payload
         // A push for an expired payload is useless, so both expire together.
         let push = NotificationRequest(

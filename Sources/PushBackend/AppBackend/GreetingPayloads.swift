@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 // The payloads of the first sends of the tutorials.
 extension AlertPayloads {

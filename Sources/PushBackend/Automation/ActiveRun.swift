@@ -35,13 +35,13 @@ final class RunMonitor: Sendable {
         var report: RunReport
         var version: String?
         /// Whether there is progress that has not been stored.
-        var hasNews = false
+        var hasUnstoredProgress = false
     }
 
     private let current: Mutex<State>
     private let onUnstoredProgress: @Sendable () -> Void
 
-    /// - Parameter onNews: called when there is progress to store; not called again until `takeUnstoredProgress()`.
+    /// - Parameter onUnstoredProgress: called when there is progress to store; not called again until `takeUnstoredProgress()`.
     init(_ report: RunReport, onUnstoredProgress: @escaping @Sendable () -> Void) {
         // Drop what an earlier attempt reported.
         var report = report
@@ -51,27 +51,27 @@ final class RunMonitor: Sendable {
     }
 
     var state: (report: RunReport, version: String?) { current.withLock { ($0.report, $0.version) } }
-    var hasNews: Bool { current.withLock { $0.hasNews } }
+    var hasUnstoredProgress: Bool { current.withLock { $0.hasUnstoredProgress } }
 
     func takeUnstoredProgress() -> (report: RunReport, version: String?) {
         current.withLock { state in
-            state.hasNews = false
+            state.hasUnstoredProgress = false
             return (state.report, state.version)
         }
     }
 
     func take(_ progress: RunProgress) {
         let isFirst = current.withLock { state in
-            let before = state.hasNews
+            let before = state.hasUnstoredProgress
             switch progress {
-            case .began(let version): (state.version, state.hasNews) = (version, true)
+            case .began(let version): (state.version, state.hasUnstoredProgress) = (version, true)
             case .step(let step):
                 state.report.add(step)
-                state.hasNews = true
+                state.hasUnstoredProgress = true
             case .line(let line): state.report.add(line)
-            case .notification(let id): state.hasNews = state.report.note(id) || state.hasNews
+            case .notification(let id): state.hasUnstoredProgress = state.report.note(id) || state.hasUnstoredProgress
             }
-            return state.hasNews && !before
+            return state.hasUnstoredProgress && !before
         }
         if isFirst { onUnstoredProgress() }
     }

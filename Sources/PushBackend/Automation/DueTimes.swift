@@ -36,17 +36,17 @@ struct DueTimes {
         return times
     }
 
-    /// The due times after `heard` until now.
-    func found(after heard: Timestamp, until now: Timestamp) -> Found {
+    /// The due times after `handledUntil` until now.
+    func found(after handledUntil: Timestamp, until now: Timestamp) -> Found {
         let late = Timestamp(milliseconds: now.milliseconds - Self.grace.milliseconds)
-        let onTime = times(after: max(heard, Timestamp(milliseconds: late.milliseconds - 1)), until: now)
-        guard heard < late else { return Found(onTime: onTime) }
+        let onTime = times(after: max(handledUntil, Timestamp(milliseconds: late.milliseconds - 1)), until: now)
+        guard handledUntil < late else { return Found(onTime: onTime) }
         let before = Timestamp(milliseconds: late.milliseconds - 1)
         switch rule.missed {
         case .skip: return Found(onTime: onTime)
-        case .once: return Found(missed: last(after: heard, until: before).map { [$0] } ?? [], onTime: onTime)
+        case .once: return Found(missed: last(after: handledUntil, until: before).map { [$0] } ?? [], onTime: onTime)
         case .all:
-            let missed = times(after: heard, until: before, limit: Self.maximumMissedRuns + 1)
+            let missed = times(after: handledUntil, until: before, limit: Self.maximumMissedRuns + 1)
             return Found(
                 missed: Array(missed.prefix(Self.maximumMissedRuns)), onTime: onTime, isCut: missed.count > Self.maximumMissedRuns)
         }

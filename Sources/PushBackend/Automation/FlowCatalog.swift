@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// The configured flows of a server, by name. Part of the dispatcher's state.
 final class FlowCatalog {
@@ -27,7 +27,7 @@ final class FlowCatalog {
         if let flow = flows[name] { return flow }
         let near = nearest(name, in: flows.keys)
         throw PushError(
-            "flow.not_found", "there is no flow \"\(name.prefix(80))\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
+            "flow.not_found", "unknown flow \"\(name.prefix(80))\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
             hint: flows.isEmpty
                 ? "define flows under flows: in the settings file" : "list them with pushhost flows", status: 404)
     }

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Starts a server's flows when their triggers fire, and records the results of their runs.
 ///
@@ -29,14 +29,14 @@ package actor FlowDispatcher {
     package init(
         store: any AutomationStore, executor: any FlowExecutor, clock: any HubClock, zones: any TimeZoneSource,
         events: HubEvents = HubEvents(),
-        limit: Int = 16, start: @escaping TaskStarter, tell: @escaping @Sendable (FlowLogEntry) -> Void = { _ in }
+        limit: Int = 16, start: @escaping TaskStarter, writeLog: @escaping @Sendable (FlowLogEntry) -> Void = { _ in }
     ) {
         self.executor = executor
         self.clock = clock
         self.zones = zones
         self.events = events
         self.start = start
-        let (inspector, log, catalog) = (FlowInspector(executor: executor), FlowLog(write: tell), FlowCatalog())
+        let (inspector, log, catalog) = (FlowInspector(executor: executor), FlowLog(write: writeLog), FlowCatalog())
         let pool = RunPool(catalog: catalog, store: store, executor: executor, clock: clock, limit: limit, start: start, log: log)
         self.inspector = inspector
         self.log = log
@@ -53,7 +53,7 @@ package actor FlowDispatcher {
     package func begin(_ flows: [ServedFlow]) async throws(PushError) {
         try await schedules.load()
         for run in try await pool.store.unfinishedRuns() { try await pool.recover(run) }
-        pool.hasBegun = true
+        pool.hasStarted = true
         try await configure(flows)
     }
 
@@ -86,7 +86,7 @@ package actor FlowDispatcher {
     }
 
     /// Stops accepting triggers and starting runs. Runs in progress continue.
-    package func hush() {
+    package func stopAccepting() {
         pool.isStopping = true
         events.want([]) {}
         schedules.cancelAlarm()
@@ -96,7 +96,7 @@ package actor FlowDispatcher {
     /// stored, also for concurrent callers. A run that does not end in time is stored as interrupted.
     package func stop() async {
         if let stopping { return await stopping.value }
-        hush()
+        stopAccepting()
         let task = Task { await endRuns() }
         stopping = task
         await task.value
@@ -261,7 +261,7 @@ package actor FlowDispatcher {
         let recent = try await pool.store.runs(RunFilter(), before: nil, limit: 20).map(\.id)
         let near = nearest(id, in: recent)
         throw PushError(
-            "run.not_found", "there is no run \"\(id.prefix(40))\"\(near.map { "; did you mean \($0)?" } ?? "")",
+            "run.not_found", "unknown run \"\(id.prefix(40))\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
             hint: "list them with pushhost runs list", status: 404)
     }
 
@@ -333,7 +333,7 @@ package actor FlowDispatcher {
     package func schedule(_ name: String) throws(PushError) -> StoredSchedule { try schedules.schedule(name) }
 
     /// The next `count` due times of a schedule, ignoring whether it is paused. Throws `time_zone.*`.
-    package func moments(of rule: ScheduleRule, count: Int) throws(PushError) -> [Timestamp] {
+    package func dueTimes(of rule: ScheduleRule, count: Int) throws(PushError) -> [Timestamp] {
         try DueTimes(rule, zones).next(count, after: clock.now)
     }
 

@@ -22,7 +22,7 @@ struct FlowInspector: Sendable {
         for name in flow.arguments.keys where !known.contains(name) {
             throw PushError(
                 "args.invalid",
-                "the flow has no argument \"\(name)\"\(nearest(name, in: known).map { "; did you mean \"\($0)\"?" } ?? "")",
+                "unknown argument \"\(name)\" of the flow\(nearest(name, in: known).map { "; did you mean \"\($0)\"?" } ?? "")",
                 hint: "push.args in the script declares its arguments", status: 400)
         }
     }

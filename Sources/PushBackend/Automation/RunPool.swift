@@ -29,7 +29,7 @@ final class RunPool {
     var limit: Int
     private var begun = 0
     /// Whether runs may start: the runs of the previous process have been recovered.
-    var hasBegun = false
+    var hasStarted = false
     var isStopping = false
     /// Whether the queue is paused because a run could not be started.
     private var isBackingOff = false
@@ -163,15 +163,15 @@ final class RunPool {
 
     /// Starts queued runs in order of arrival. A flow at its concurrency limit does not block others.
     func startReady(on dispatcher: isolated FlowDispatcher) {
-        guard hasBegun, !isStopping, !isBackingOff else { return }
-        var place = 0
-        while place < queue.count, active.count < limit {
-            let run = queue[place]
+        guard hasStarted, !isStopping, !isBackingOff else { return }
+        var index = 0
+        while index < queue.count, active.count < limit {
+            let run = queue[index]
             if let flow = catalog[run.flow], runningCount(of: flow.name) >= flow.policy.concurrency {
-                place += 1
+                index += 1
                 continue
             }
-            queue.remove(at: place)
+            queue.remove(at: index)
             begun += 1
             let serial = begun
             active[run.number] = ActiveRun(serial: serial, run: run)
@@ -237,7 +237,7 @@ final class RunPool {
         // If this fails, the next checkpoint or the end stores the progress.
         try? await store.update(run)
         active[number]?.isStoringCheckpoint = false
-        if active[number] != nil, monitor.hasNews { await checkpoint(number) }
+        if active[number] != nil, monitor.hasUnstoredProgress { await checkpoint(number) }
     }
 
     /// Pauses the queue after a run could not be started, then retries.

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// A request to run a flow.
 package struct RunRequest: Sendable {

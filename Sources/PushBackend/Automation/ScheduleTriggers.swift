@@ -37,7 +37,7 @@ final class ScheduleTriggers {
         if let schedule = schedules[name] { return schedule }
         let near = nearest(name, in: schedules.keys)
         throw PushError(
-            "schedule.not_found", "there is no schedule \"\(name.prefix(80))\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
+            "schedule.not_found", "unknown schedule \"\(name.prefix(80))\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
             hint: "list them with pushhost schedule list", status: 404)
     }
 
@@ -55,11 +55,11 @@ final class ScheduleTriggers {
             try catalog.flow(rule.flow).arguments(rule.arguments), for: try catalog.flow(rule.flow))
         if let name = checked.secrets.first(where: { rule.arguments[$0] != nil }) { throw Self.secret(name, of: rule) }
         try checkName(rule.name)
-        let schedule = StoredSchedule(rule: rule, isConfigured: false, heard: clock.now)
+        let schedule = StoredSchedule(rule: rule, isConfigured: false, handledUntil: clock.now)
         // Reserve the name before suspending.
         schedules[rule.name] = schedule
         do throws(PushError) {
-            try await pool.store.keep(schedule)
+            try await pool.store.save(schedule)
         } catch {
             schedules[rule.name] = nil
             throw error
@@ -91,10 +91,10 @@ final class ScheduleTriggers {
         var schedule = try schedule(name)
         guard schedule.isPaused != isPaused else { return schedule }
         let before = schedule
-        (schedule.isPaused, schedule.heard) = (isPaused, clock.now)
+        (schedule.isPaused, schedule.handledUntil) = (isPaused, clock.now)
         schedules[name] = schedule
         do throws(PushError) {
-            try await pool.store.keep(schedule)
+            try await pool.store.save(schedule)
         } catch {
             if schedules[name] == schedule { schedules[name] = before }
             throw error
@@ -145,8 +145,8 @@ final class ScheduleTriggers {
             let isSameTime = known.map { $0.rule.cron == rule.cron && $0.rule.timeZone == rule.timeZone } ?? false
             let schedule = StoredSchedule(
                 rule: rule, isConfigured: true, isPaused: known?.isPaused ?? false,
-                heard: isSameTime ? known?.heard ?? clock.now : clock.now)
-            try await pool.store.keep(schedule)
+                handledUntil: isSameTime ? known?.handledUntil ?? clock.now : clock.now)
+            try await pool.store.save(schedule)
             schedules[name] = schedule
         }
     }
@@ -159,7 +159,7 @@ final class ScheduleTriggers {
         guard !pool.isStopping else { return }
         let next = schedules.values.compactMap { schedule -> Timestamp? in
             guard !schedule.isPaused, catalog[schedule.rule.flow] != nil else { return nil }
-            return (try? DueTimes(schedule.rule, zones))?.next(after: schedule.heard)
+            return (try? DueTimes(schedule.rule, zones))?.next(after: schedule.handledUntil)
         }.min()
         guard let next else { return }
         alarm = start { [weak dispatcher, clock] in
@@ -181,13 +181,13 @@ final class ScheduleTriggers {
             isStartingDueRuns = false
             setAlarm(on: dispatcher)
         }
-        while !pool.isStopping, let (drafts, heard) = due() {
+        while !pool.isStopping, let (drafts, handledUntil) = due() {
             do throws(PushError) {
-                let added = try await pool.add(drafts, RunCause(heard: heard.mapValues(\.time)))
-                for (name, (time, rule)) in heard {
+                let added = try await pool.add(drafts, RunCause(handledUntil: handledUntil.mapValues(\.time)))
+                for (name, (time, rule)) in handledUntil {
                     // The schedule may have been replaced or paused meanwhile.
-                    guard let schedule = schedules[name], schedule.rule == rule, schedule.heard < time else { continue }
-                    schedules[name]?.heard = time
+                    guard let schedule = schedules[name], schedule.rule == rule, schedule.handledUntil < time else { continue }
+                    schedules[name]?.handledUntil = time
                 }
                 pool.enqueue(added.filter { !$0.isRepeated }.map(\.run), on: dispatcher)
             } catch {
@@ -197,19 +197,20 @@ final class ScheduleTriggers {
         }
     }
 
-    private typealias Heard = [String: (time: Timestamp, rule: ScheduleRule)]
+    private typealias HandledTimes = [String: (time: Timestamp, rule: ScheduleRule)]
 
     /// The runs that are due, and for each schedule the time up to which they cover it; nil if no schedule is due.
-    private func due() -> ([RunRecord], Heard)? {
+    private func due() -> ([RunRecord], HandledTimes)? {
         let now = clock.now
-        var (drafts, heard, ahead) = ([RunRecord](), Heard(), [String: Int]())
+        var (drafts, handledUntil, ahead) = ([RunRecord](), HandledTimes(), [String: Int]())
         for schedule in sorted where !schedule.isPaused {
             let rule = schedule.rule
-            guard let flow = catalog[rule.flow], let times = try? DueTimes(rule, zones), let first = times.next(after: schedule.heard),
+            guard let flow = catalog[rule.flow], let times = try? DueTimes(rule, zones),
+                let first = times.next(after: schedule.handledUntil),
                 first <= now
             else { continue }
-            heard[rule.name] = (now, rule)
-            let found = times.found(after: schedule.heard, until: now)
+            handledUntil[rule.name] = (now, rule)
+            let found = times.found(after: schedule.handledUntil, until: now)
             if found.isCut {
                 log.note(
                     .warning, flow: rule.flow, "\(rule.name) missed more than \(DueTimes.maximumMissedRuns) runs; later ones are skipped")
@@ -218,12 +219,12 @@ final class ScheduleTriggers {
                 // Missed runs are made up for one after the other.
                 let overlap = isMissed && rule.missed == .all ? OverlapPolicy.queue : nil
                 let origin = RunOrigin(
-                    .schedule(name: rule.name, moment: time), key: "schedule \(rule.name) \(time.milliseconds)",
+                    .schedule(name: rule.name, dueTime: time), key: "schedule \(rule.name) \(time.milliseconds)",
                     arguments: catalog.storableArguments(of: flow, rule.arguments))
                 drafts.append(pool.draft(of: flow, origin, overlap: overlap, ahead: ahead[flow.name, default: 0]))
                 if drafts.last?.state == .queued { ahead[flow.name, default: 0] += 1 }
             }
         }
-        return heard.isEmpty ? nil : (drafts, heard)
+        return handledUntil.isEmpty ? nil : (drafts, handledUntil)
     }
 }

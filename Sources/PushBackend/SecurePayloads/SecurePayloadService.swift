@@ -1,5 +1,5 @@
-import Crypto
-import PushModel
+package import Crypto
+package import PushModel
 
 /// Stores secure payloads, encrypted, until their addressees have fetched them, and records who tried to read them.
 ///
@@ -36,7 +36,7 @@ package actor SecurePayloadService {
 
     /// Validates and stores a payload. Throws `secure.lifetime`, `secure.maximum_reads`, `secure.payload`, `secure.too_large`,
     /// `secure.too_many`, and `tag.invalid` for an invalid addressee.
-    func keep(_ request: SecureRequest, from sender: String) async throws(PushError) -> StoredPayload {
+    func save(_ request: SecureRequest, from sender: String) async throws(PushError) -> StoredPayload {
         let sender = try Tag.ofUser(sender)
         let addressee = try Tag.ofUser(request.username)
         let lifetime = try SecureRequest.checkedLifetime(request.lifetime)
@@ -124,10 +124,10 @@ package actor SecurePayloadService {
     }
 
     /// Removes a payload whose push could not be sent, and restores the one that it displaced.
-    func discard(_ kept: StoredPayload) async throws(PushError) {
-        try await store.remove(kept.payload.id)
-        environment.note(.backend, "secure payload \(kept.payload.id) discarded")
-        guard let displaced = kept.displaced else { return }
+    func discard(_ stored: StoredPayload) async throws(PushError) {
+        try await store.remove(stored.payload.id)
+        environment.note(.backend, "secure payload \(stored.payload.id) discarded")
+        guard let displaced = stored.displaced else { return }
         _ = try await store.update(displaced.id) { if $0.ending == .expired { $0 = displaced } }
     }
 
@@ -152,7 +152,7 @@ package actor SecurePayloadService {
 
     /// Calls the `onSecureFetch` hooks and throws their rejection. They are called only if the read would be granted.
     private func ask(_ id: String, _ user: Tag, _ username: String) async throws(PushError) {
-        guard environment.hooks.isWanted(.onSecureFetch), let payload = try await store.payload(id),
+        guard environment.hooks.hasHook(.onSecureFetch), let payload = try await store.payload(id),
             payload.answer(to: user, at: environment.clock.now) == .granted
         else { return }
         do throws(PushError) {
@@ -227,7 +227,7 @@ package actor SecurePayloadService {
 
     private static func notFound(_ id: String) -> PushError {
         PushError(
-            "secure.not_found", "there is no secure payload \(id)",
+            "secure.not_found", "unknown secure payload \"\(id)\"",
             hint: "check the id; records are deleted some days after a payload has expired", status: 404)
     }
 

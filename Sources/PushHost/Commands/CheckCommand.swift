@@ -22,7 +22,8 @@ struct CheckCommand: ProgramCommand {
     var path: [String] = []
 
     @Option(
-        help: "Target that the scripts must run on: embedded, pushhost, azure.", completion: .list(CheckedTarget.allCases.map(\.rawValue)))
+        help: ArgumentHelp("Target that the scripts must run on: embedded, pushhost, azure.", valueName: "name"),
+        completion: .list(CheckedTarget.allCases.map(\.rawValue)))
     var target = CheckedTarget.embedded.rawValue
 
     @Flag(help: "Print one JSON object (schema \(CheckReport.schema)) instead of text.")

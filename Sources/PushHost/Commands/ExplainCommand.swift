@@ -7,25 +7,27 @@ import PushModel
 struct ExplainCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Explain a function of the push module, a type, or an error code.",
+        abstract: "Explain a function, a type, an error code or a setting, or search for words.",
         discussion: """
             NAME is a name as in a script (push.send, session:register, push.Outcome), its short form (login, tag.user), an error code \
-            (args.unknown_key), an area (tag), or a search word (permission, isolation, dry-run, reload, quiet hours, retry, \
-            rate limit). Without NAME, all names are listed.
+            (args.unknown_key), an area (tag), a setting (listen.port), a reason of a push service (BadDeviceToken) or a cause of a \
+            trace (circuit_open). Other words are searched for in all of these; the ten best topics are listed. Without NAME, all \
+            functions, types and error codes are listed.
 
             Examples:
               pushhost explain push.send
-              pushhost explain quiet hours
+              pushhost explain too many requests
+              pushhost explain 429
             """)
 
-    @Argument(help: "Function, type, error code, area or search word.", completion: .list(Self.names))
+    @Argument(help: "Function, type, error code, area, setting, reason, or words to search for.", completion: .list(Self.names))
     var name: [String] = []
 
     @Flag(help: "Print one JSON object (schema \(ExplainJSON.schema)) instead of text.")
     var json = false
 
     func run(in program: HostProgram) {
-        let topics = ReferenceIndex(program.registry)
+        let topics = ReferenceIndex(program.registry, notes: ProgramNotes.all)
         let output = Output(descriptor: STDOUT_FILENO)
         let errors = Output(descriptor: STDERR_FILENO)
         let report = ExplainReport(registry: program.registry, palette: Palette(isOn: output.hasColour))
@@ -39,9 +41,12 @@ struct ExplainCommand: ProgramCommand {
                 status = ExitStatus.usage
                 let names = suggestions.dropLast(2) + [suggestions.suffix(2).joined(separator: " or ")]
                 let near = suggestions.isEmpty ? "" : "; did you mean \(names.joined(separator: ", "))?"
-                let error = PushError("usage.value", "unknown name \"\(name)\"\(near)", hint: "list all names with pushhost explain")
+                let error = PushError(
+                    "usage.value", "unknown name \"\(name)\"\(near)",
+                    hint: "try one word, such as timeout, or list all names with pushhost explain")
                 let palette = Palette(isOn: errors.hasColour)
-                for line in Diagnostic(LuaError(error), source: [], scriptName: "", palette: palette).lines { errors.line(line) }
+                // The page of the error would only lead back here.
+                for line in Diagnostic(LuaError(error), source: [], scriptName: "", palette: palette).text { errors.line(line) }
             }
             if self.json {
                 output.line(json.document(name, topics: found, suggestions: suggestions).text(pretty: true))

@@ -29,11 +29,11 @@ struct FlowEnvironment: Sendable {
     /// - Parameters:
     ///   - errors: the stream on which questions are asked.
     ///   - printing: the printer that shares the screen with questions.
-    ///   - told: number of devices that each plan lists, if the flow is planned; nil to run it. Planning sends nothing and changes
+    ///   - deviceLimit: number of devices that each plan lists, if the flow is planned; nil to run it. Planning sends nothing and changes
     ///     nothing on a target.
     /// - Throws: the errors of invalid secrets files and of a target that cannot be reached.
     init(
-        _ plan: RequestedTarget, for run: Run, _ errors: Output, _ printing: RunPrinter, planningFor told: Int? = nil
+        _ plan: RequestedTarget, for run: Run, _ errors: Output, _ printing: RunPrinter, planningFor deviceLimit: Int? = nil
     ) async throws(PushError) {
         let (script, command, module) = (run.script, run.command, run.module)
         let (thread, sources, trace) = (run.thread, run.sources, run.trace)
@@ -46,15 +46,15 @@ struct FlowEnvironment: Sendable {
                 wire: try command.wire.opened(),
                 trace: trace
             ) { hub, clock in
-                guard let told else { return hub }
+                guard let deviceLimit else { return hub }
                 // The embedded hub belongs to this flow, so that its registrations can be made and planned for.
                 let planning = PlanningHub(
                     hub, clock: clock, random: SeededRandom.derived(from: command.seed, for: "plans"), simulatesRegistrations: false,
-                    told: told)
+                    deviceLimit: deviceLimit)
                 made = planning
                 return planning
             }.world
-            if told != nil { world.target = world.target.planned }
+            if deviceLimit != nil { world.target = world.target.planned }
             (self.world, planning, remote) = (world, made, nil)
         case .remote(let settings):
             guard !command.tutorialMode else {
@@ -76,7 +76,7 @@ struct FlowEnvironment: Sendable {
                 },
                 confirm: { text throws(PushError) in
                     printing.begin()
-                    guard !isPreconfirmed else { return printing.interrupt { errors.note(text) } }
+                    guard !isPreconfirmed else { return printing.interrupt { errors.note("\(text).") } }
                     try await questions.ask(Question(text: text, code: "policy.production"), on: errors, over: printing.output)
                 }, trace: trace, config: command.target.config)
             let remote = try await RealDeadline.keeping(command.timeout, or: "\(settings.name) could not be reached") {
@@ -85,8 +85,9 @@ struct FlowEnvironment: Sendable {
             }
             var world = remote.world
             var made: PlanningHub?
-            if let told {
-                let hub = PlanningHub(world.hub, clock: world.clock, random: SystemRandom(), simulatesRegistrations: true, told: told)
+            if let deviceLimit {
+                let hub = PlanningHub(
+                    world.hub, clock: world.clock, random: SystemRandom(), simulatesRegistrations: true, deviceLimit: deviceLimit)
                 (world.hub, made) = (hub, hub)
                 world.backend = PlanningBackend(world.backend, hub: hub, clock: world.clock)
                 world.target = world.target.planned

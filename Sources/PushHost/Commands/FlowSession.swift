@@ -14,7 +14,7 @@ struct FlowSession {
     /// Whether each send becomes a plan instead of being delivered.
     let isPlanned: Bool
     /// Maximum number of devices that each plan lists.
-    private let told: Int
+    private let deviceLimit: Int
     /// Records which files are read, for `--watch`; nil without it.
     private let sources: SourceFiles?
     private let output = Output(descriptor: STDOUT_FILENO)
@@ -22,10 +22,10 @@ struct FlowSession {
     /// The run's id. Fixed for the embedded target, where the same script and seed must print the same output; random elsewhere.
     private let run: String
 
-    init(command: RunCommand, program: HostProgram, sources: SourceFiles? = nil, isPlanned: Bool = false, told: Int = 0) {
+    init(command: RunCommand, program: HostProgram, sources: SourceFiles? = nil, isPlanned: Bool = false, deviceLimit: Int = 0) {
         self.command = command
         self.program = program
-        (self.isPlanned, self.told) = (isPlanned, told)
+        (self.isPlanned, self.deviceLimit) = (isPlanned, deviceLimit)
         self.sources = sources
         run = RequestedTarget.isEmbedded(command.target) ? "r-0001" : "r-\(SystemRandom().hex(6))"
     }
@@ -70,7 +70,7 @@ struct FlowSession {
                     for: FlowEnvironment.Run(
                         id: run, module: program.registry, script: script, command: command, thread: thread, sources: sources,
                         trace: command.trace ? Self.tracing(printing, account) : nil),
-                    errors, printing, planningFor: isPlanned ? told : nil)
+                    errors, printing, planningFor: isPlanned ? deviceLimit : nil)
             }
         } catch {
             return refuse(error, isOfTarget: true)
@@ -138,7 +138,9 @@ struct FlowSession {
         output.onOutputClosed { task.cancel() }
         let deadline = RealDeadline(after: longest) { task.cancel() }
         // A run that waits for a simulated connection does not notice its time limit, so the connections are closed then.
-        let hurry = RealDeadline(after: isRehearsal ? command.timeout : nil) { runner.world.connections?.hurry(forGood: true) }
+        let exchangeDeadline = RealDeadline(after: isRehearsal ? command.timeout : nil) {
+            runner.world.connections?.shortenTimeouts(permanently: true)
+        }
         let progress = Task { [output] in
             guard !command.json, output.isTerminal else { return }
             try await Task.sleep(for: .seconds(1))
@@ -154,7 +156,7 @@ struct FlowSession {
             task.cancel()
         }
         deadline.callOff()
-        hurry.callOff()
+        exchangeDeadline.callOff()
         let isCancelled = Task.isCancelled
         progress.cancel()
         output.eraseProgress()
@@ -311,7 +313,7 @@ extension FlowWarning {
     /// Warns that the time limit passed before the target had reported the end of the run.
     fileprivate static let targetTimedOut = FlowWarning(
         code: "target.timeout",
-        message: "the target did not answer before the time limit; the last sends and notifications may be missing in this report",
+        message: "the target did not respond before the time limit; the last sends and notifications may be missing in this report",
         near: [], location: nil)
 }
 

@@ -19,7 +19,9 @@ struct InitCommand: ProgramCommand {
     var folder = "."
 
     func validate() throws {
-        guard !folder.isEmpty else { throw ValidationError("FOLDER is empty: name a folder, or leave it out for the working directory") }
+        guard !folder.isEmpty else {
+            throw ValidationError.usage("FOLDER is empty", hint: "name a folder, or leave it out for the working directory")
+        }
     }
 
     func run(in program: HostProgram) {
@@ -27,8 +29,14 @@ struct InitCommand: ProgramCommand {
         let errors = Output(descriptor: STDERR_FILENO)
         do throws(PushError) {
             let project = NewProject(folder: folder, registry: program.registry)
+            let isEmpty = project.isFolderEmpty
             try project.write()
-            output.line(folder == "." ? "Wrote" : "Wrote to \(folder.printable)")
+            if isEmpty {
+                output.line(folder == "." ? "Wrote" : "Wrote to \(folder.printable)")
+            } else {
+                let place = folder == "." ? "the working directory" : folder.printable
+                output.line("Added to \(place), which has other files; none of them was changed")
+            }
             for file in project.files { output.line("  \(file.path.padded(to: 30))\(file.purpose)") }
             output.line()
             output.line("Next")

@@ -1,7 +1,7 @@
 import ArgumentParser
-import Bindings
+package import Bindings
 import Glibc
-import PushModel
+package import PushModel
 import PushRuntime
 
 /// Entry point for programs built on PushHost.
@@ -11,7 +11,7 @@ package enum PushHostEntry {
 
     /// Reports an error in how the program was put together and ends the process.
     package static func refuse(_ error: PushError) -> Never {
-        UsageError(arguments: ProgramArguments.current, error: error).tell()
+        UsageError(arguments: ProgramArguments.current, error: error).printAndExit()
     }
 }
 
@@ -26,6 +26,8 @@ struct PushHostCommand: AsyncParsableCommand {
               pushhost run scripts/welcome.lua   run a flow on simulated phones
               pushhost serve --lab               serve a hub with simulated services
               pushhost send "Hello" --to sports  send to the devices with a tag
+
+            Exit codes: 0 success · 1 failure · 2 usage · 4 server or target error; docs/reference/exit-codes.md lists all.
             """,
         version: Release.version,
         groupedSubcommands: [
@@ -52,16 +54,20 @@ struct PushHostCommand: AsyncParsableCommand {
 
     /// Parses the arguments and runs the command. Exits with 2 if the command line is invalid.
     static func main(_ extensions: NativeExtensions) async {
-        await ExplainCommand.$extensions.withValue(extensions) { await runCommand(extensions) }
+        await ExplainCommand.$extensions.withValue(extensions) {
+            await ValidationRecord.$current.withValue(ValidationRecord()) { await runCommand(extensions) }
+        }
     }
 
     private static func runCommand(_ extensions: NativeExtensions) async {
         Output.reserveStandardDescriptors()
         Signals.restoreDefaultQuit()
         let arguments = ProgramArguments.current
+        var parsed = arguments
         do {
             try UsageError.checkCommand(arguments)
-            var command = try parseAsRoot(CommandLineSplit.rearranged(arguments))
+            parsed = try CommandLineSplit.rearranged(arguments)
+            var command = try parseAsRoot(parsed)
             if let command = command as? any ProgramCommand {
                 try await command.run(in: HostProgram(extensions))
             } else if var command = command as? any AsyncParsableCommand {
@@ -70,22 +76,20 @@ struct PushHostCommand: AsyncParsableCommand {
                 try command.run()
             }
         } catch let error as PushError {
-            UsageError(arguments: arguments, error: error).tell()
+            UsageError(arguments: arguments, error: error).printAndExit()
         } catch {
             guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
-            UsageError(arguments: arguments, error: usageError(error)).tell()
+            UsageError(arguments: arguments, error: usageError(error, parsed)).printAndExit()
         }
     }
 
-    /// The argument parser's error in the form of all other errors, with the command's help as the hint.
-    private static func usageError(_ error: any Error) -> PushError {
-        let text = Self.message(for: error)
-        // The parser's own messages begin with a capital letter.
-        let isSentence = text.dropFirst().first?.isLowercase == true
-        let help = fullMessage(for: error).firstMatch(of: /See '(.+)' for more information/)?.1
-        return PushError(
-            "usage.command", isSentence ? text.prefix(1).lowercased() + text.dropFirst() : text,
-            hint: "see \(help.map(String.init) ?? "pushhost --help")")
+    /// The argument parser's error in the form of all other errors: what the command's validation reported, or the mistake in the
+    /// command line. The parser's own text is used if neither explains it.
+    private static func usageError(_ error: any Error, _ arguments: [String]) -> PushError {
+        let mistake = CommandLineMistake(arguments)
+        var found = ValidationRecord.current?.error ?? mistake.error ?? PushError("usage.command", Self.message(for: error))
+        found.hint = found.hint ?? "see \(mistake.help)"
+        return found
     }
 }
 

@@ -8,8 +8,7 @@ struct ReferenceCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "reference",
         abstract: "Print a page generated from the descriptions of the push module, the errors or the settings.",
-        discussion: "Example: pushhost reference settings",
-        shouldDisplay: false)
+        discussion: "Example: pushhost reference settings")
 
     enum Page: String, CaseIterable, ExpressibleByArgument {
         case lua, errors, phases, settings, stubs, luacheck

@@ -10,18 +10,18 @@ struct RunCommand: ProgramCommand {
         commandName: "run",
         abstract: "Run a flow, on simulated push services and phones or against a hub on another machine.",
         discussion: """
-            Other options are passed to the flow: see pushhost run FILE --help.
+            Options not listed here are passed to the flow: see pushhost run FILE --help.
 
             Example: pushhost run scripts/notify_users.lua --user alice
 
             Exit codes: 0 pass · 1 the flow failed · 2 usage · 3 script error, or a limit was exceeded · 4 target error, or the target is \
-            unreachable · 5 refused by policy · 6 a send found no recipients, with --fail-on-no-target · 130 interrupted.
+            unreachable · 5 rejected by policy · 6 a send found no recipients, with --fail-on-no-target · 130 interrupted.
             """)
 
     @Argument(help: "Lua script of the flow, or PLUGIN:FLOW for a plugin's flow.", completion: .file(extensions: ["lua"]))
     var file: String
 
-    @Option(help: "Seed; the same seed prints the same output.")
+    @Option(help: ArgumentHelp("Seed; the same seed prints the same output.", valueName: "number"))
     var seed: UInt64 = 1
 
     @Flag(help: "Print one JSON object (schema \(JSONReport.schema)) instead of text.")
@@ -33,10 +33,11 @@ struct RunCommand: ProgramCommand {
     @Option(
         help: ArgumentHelp(
             "How the embedded hub reaches the simulated push services: process (in memory) or network (local sockets with TLS and HTTP/2). The results are the same.",
-            valueName: "wire"))
+            valueName: "kind"))
     var wire: WireKind = .process
 
-    @Option(help: "Time limit of the run in real time, such as 30s.", transform: LuaLimitOptions.duration)
+    @Option(
+        help: ArgumentHelp("Time limit of the run in real time, such as 30s.", valueName: "duration"), transform: LuaLimitOptions.duration)
     var timeout: Duration?
 
     @OptionGroup
@@ -64,7 +65,7 @@ struct RunCommand: ProgramCommand {
     var flowOptions: [String] = []
 
     func validate() throws {
-        guard !(watch && json) else { throw ValidationError("--watch and --json exclude each other: remove one of them") }
+        guard !(watch && json) else { throw ValidationError.usage("--watch and --json cannot be combined", hint: "remove one of them") }
     }
 
     func run(in program: HostProgram) async throws {

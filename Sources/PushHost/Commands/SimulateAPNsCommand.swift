@@ -5,10 +5,10 @@ import Simulators
 struct SimulateAPNsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apns",
-        abstract: "Serve only the simulated APNs, with the connection limits of Apple's.",
+        abstract: "Serve only the simulated APNs, with Apple's connection limits.",
         discussion: """
-            HTTP/2 over TLS. Both environments share a port; a request's host selects one. A second port serves the control plane, and \
-            the other services over plain HTTP/1.1.
+            Uses HTTP/2 over TLS. Both environments share a port; a request's host selects one. A second port serves the control plane, \
+            and the other services over plain HTTP/1.1.
 
             Example: pushhost simulate apns --port 8091 --adopt
 
@@ -21,12 +21,12 @@ struct SimulateAPNsCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connections")
     var apns: SimulateAPNsOptions
 
-    @Option(help: "Number of phones with an inbox; further adopted iPhones are only counted.")
+    @Option(help: ArgumentHelp("Number of phones with an inbox; further adopted iPhones are only counted.", valueName: "number"))
     var inboxes: Int = 1000
 
     func validate() throws {
         guard (0...100_000).contains(inboxes) else {
-            throw ValidationError("--inboxes \(inboxes): expected a number from 0 to 100000")
+            throw ValidationError.invalidValue("--inboxes", inboxes, expected: "a whole number from 0 to 100000")
         }
     }
 

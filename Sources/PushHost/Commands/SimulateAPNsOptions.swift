@@ -3,19 +3,22 @@ import Simulators
 
 /// Options for how the simulated APNs treats connections and provider tokens.
 struct SimulateAPNsOptions: ParsableArguments {
-    @Option(help: "Maximum number of open requests per APNs connection once it is authenticated.")
+    @Option(help: ArgumentHelp("Maximum number of open requests per APNs connection once it is authenticated.", valueName: "count"))
     var streams: UInt32 = 1000
 
-    @Option(help: "Maximum number before authentication, and after a rejected notification.")
+    @Option(
+        help: ArgumentHelp(
+            "Maximum number of open requests per APNs connection before it is authenticated, and after a rejected notification.",
+            valueName: "count"))
     var firstStreams: UInt32 = 1
 
-    @Flag(inversion: .prefixedNo, help: "Whether a rejected notification lowers the limit to --first-streams until one is accepted.")
+    @Flag(inversion: .prefixedNo, help: "Lower the stream limit to --first-streams after a rejected notification, until one is accepted.")
     var drop = true
 
-    @Option(help: "APNs environment of the hosts 127.0.0.1 and localhost: production or development.")
-    var environment: String = "production"
+    @Option(help: ArgumentHelp("APNs environment of the hosts 127.0.0.1 and localhost.", valueName: "name"))
+    var environment: APNsEnvironment = .production
 
-    @Option(help: "Number of different provider tokens that APNs accepts from a team within 20 minutes.")
+    @Option(help: ArgumentHelp("Number of different provider tokens that APNs accepts from a team within 20 minutes.", valueName: "count"))
     var tokenUpdates: Int = 3
 
     @Flag(
@@ -24,13 +27,10 @@ struct SimulateAPNsOptions: ParsableArguments {
 
     func validate() throws {
         guard (1...1_000_000).contains(tokenUpdates) else {
-            throw ValidationError("--token-updates \(tokenUpdates): expected a number from 1 to 1000000")
+            throw ValidationError.invalidValue("--token-updates", tokenUpdates, expected: "a whole number from 1 to 1000000")
         }
-        guard [streams, firstStreams].allSatisfy({ (1...1_000_000).contains($0) }) else {
-            throw ValidationError("--streams, --first-streams: expected numbers from 1 to 1000000")
-        }
-        guard APNsEnvironment(rawValue: environment) != nil else {
-            throw ValidationError("--environment \(environment): expected production or development")
+        for (option, value) in [("--streams", streams), ("--first-streams", firstStreams)] where !(1...1_000_000).contains(value) {
+            throw ValidationError.invalidValue(option, value, expected: "a whole number from 1 to 1000000")
         }
     }
 
@@ -42,7 +42,7 @@ struct SimulateAPNsOptions: ParsableArguments {
         settings.streams = streams
         settings.firstStreams = min(firstStreams, streams)
         settings.dropsAfterRejection = drop
-        settings.environment = APNsEnvironment(rawValue: environment) ?? .production
+        settings.environment = environment
         return settings
     }
 }

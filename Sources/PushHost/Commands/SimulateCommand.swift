@@ -26,8 +26,8 @@ struct SimulateAllCommand: AsyncParsableCommand {
         commandName: "all",
         abstract: "Serve APNs, FCM, WNS and a Web Push service on one port.",
         discussion: """
-            HTTP/2 and HTTP/1.1 over TLS. A request's host selects the service, or its path if the host is this machine. A second port \
-            serves the control plane, which adds phones and shows what they received, and all services over plain HTTP/1.1, selected by \
+            Uses HTTP/2 and HTTP/1.1 over TLS. A request's host selects the service, or its path if the host is this machine. A second \
+            port serves the control plane, which adds phones and shows what they received, and all services over plain HTTP/1.1, selected by \
             Host. --port none serves only the second port.
 
             Example: pushhost simulate all --port 8091 --control-port 8090
@@ -54,7 +54,7 @@ struct SimulateFCMCommand: AsyncParsableCommand {
         commandName: "fcm",
         abstract: "Serve only the simulated FCM, with Google's token endpoint.",
         discussion: """
-            HTTP/2 and HTTP/1.1 over TLS. A second port serves the control plane, and the other services over plain HTTP/1.1.
+            Uses HTTP/2 and HTTP/1.1 over TLS. A second port serves the control plane, and the other services over plain HTTP/1.1.
 
             Example: pushhost simulate fcm --port 8091 --adopt
 
@@ -74,7 +74,7 @@ struct SimulateWNSCommand: AsyncParsableCommand {
         commandName: "wns",
         abstract: "Serve only the simulated WNS, with Microsoft's token endpoint.",
         discussion: """
-            HTTP/1.1 over TLS. A second port serves the control plane, and the other services over plain HTTP/1.1.
+            Uses HTTP/1.1 over TLS. A second port serves the control plane, and the other services over plain HTTP/1.1.
 
             Example: pushhost simulate wns --port 8091 --adopt
 
@@ -94,7 +94,7 @@ struct SimulateWebPushCommand: AsyncParsableCommand {
         commandName: "webpush",
         abstract: "Serve only the simulated Web Push service, whose browsers decrypt what they receive.",
         discussion: """
-            HTTP/2 and HTTP/1.1 over TLS. A second port serves the control plane, and the other services over plain HTTP/1.1.
+            Uses HTTP/2 and HTTP/1.1 over TLS. A second port serves the control plane, and the other services over plain HTTP/1.1.
 
             Example: pushhost simulate webpush --port 8091 --adopt
 

@@ -4,44 +4,53 @@ import Simulators
 
 /// Options of `pushhost simulate` for every service.
 struct SimulateOptions: ParsableArguments {
-    @Option(help: "TLS port on 127.0.0.1; 0 picks a free one.")
+    @Option(help: ArgumentHelp("TLS port on 127.0.0.1; 0 picks a free one.", valueName: "port|none"))
     var port: SimulatedPort = .number(8091)
 
-    @Option(help: "Port for the control plane and all services over plain HTTP/1.1; 0 picks a free one.")
+    @Option(help: ArgumentHelp("Port for the control plane and all services over plain HTTP/1.1; 0 picks a free one.", valueName: "port"))
     var controlPort: UInt16 = 8090
 
-    @Option(help: "Host and port in handles and credentials, such as localhost:9443, if clients reach the TLS port through another one.")
+    @Option(
+        help: ArgumentHelp(
+            "Host and port in handles and credentials, such as localhost:9443, if clients reach the TLS port through another one.",
+            valueName: "host:port"))
     var `public`: String?
 
     @Option(
-        help: "Folder for the keys, the TLS certificate and the ledger (pushhost simulate apns has no ledger by default).",
+        help: ArgumentHelp(
+            "Folder for the keys, the TLS certificate and the ledger (pushhost simulate apns has no ledger by default).",
+            valueName: "folder"),
         completion: .directory)
     var data: String?
 
-    @Option(help: "File to which a JSON line is appended for every notification.", completion: .file())
+    @Option(help: ArgumentHelp("File to which a JSON line is appended for every notification.", valueName: "file"), completion: .file())
     var ledger: String?
 
     @Flag(help: "Create a phone for every valid handle that is pushed to.")
     var adopt = false
 
     @Option(
-        help: "Maximum number of phones that --adopt creates; default is 1000000, and 20000000 for pushhost simulate apns.")
+        help: ArgumentHelp(
+            "Maximum number of phones that --adopt creates; default is 1000000, and 20000000 for pushhost simulate apns.",
+            valueName: "count"))
     var phones: Int?
 
     @OptionGroup(title: "Faults")
     var faults: SimulateFaultOptions
 
-    @Option(help: "Number of threads that share the connections.")
+    @Option(help: ArgumentHelp("Number of threads that share the connections.", valueName: "count"))
     var threads: Int = 1
 
     func validate() throws {
-        guard (1...256).contains(threads) else { throw ValidationError("--threads \(threads): expected a number from 1 to 256") }
-        if let phones, !(1...20_000_000).contains(phones) {
-            throw ValidationError("--phones \(phones): expected a number from 1 to 20000000")
+        guard (1...256).contains(threads) else {
+            throw ValidationError.invalidValue("--threads", threads, expected: "a whole number from 1 to 256")
         }
-        guard phones == nil || adopt else { throw ValidationError("--phones needs --adopt: add it, or remove --phones") }
+        if let phones, !(1...20_000_000).contains(phones) {
+            throw ValidationError.invalidValue("--phones", phones, expected: "a whole number from 1 to 20000000")
+        }
+        guard phones == nil || adopt else { throw ValidationError.usage("--phones needs --adopt", hint: "add --adopt, or remove --phones") }
         if let authority = `public`, !Self.isAuthority(authority) {
-            throw ValidationError("--public \(authority): expected a host and a port, such as localhost:9443")
+            throw ValidationError.invalidValue("--public", authority, expected: "a host and a port, such as localhost:9443")
         }
     }
 
@@ -93,41 +102,48 @@ enum SimulatedPort: ExpressibleByArgument, Equatable {
 struct SimulateFaultOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Reason with which to refuse requests that would be accepted, or a share of them: ServiceUnavailable=1%. With several "
+            "Reason with which to reject requests that would be accepted, or a share of them: ServiceUnavailable=1%. With several "
                 + "services: fcm:UNAVAILABLE=1%. For the token endpoint: fcm:token:invalid_grant. May be repeated.",
             valueName: "reason"))
     var fail: [String] = []
 
-    @Option(help: "Seconds in the Retry-After of --fail answers, if the service sends one.")
+    @Option(help: ArgumentHelp("Retry-After of the responses of --fail, if the service sends one.", valueName: "seconds"))
     var retryAfter: Int?
 
-    @Option(help: "Extra time for every request, such as 20ms.", transform: LuaLimitOptions.duration)
+    @Option(help: ArgumentHelp("Extra time for every request, such as 20ms.", valueName: "duration"), transform: LuaLimitOptions.duration)
     var latency: Duration?
 
-    @Option(help: "Reset a connection instead of answering, every so many requests.")
+    @Option(help: ArgumentHelp("Reset the connection at every Nth request.", valueName: "N"))
     var resetEvery: Int?
 
-    @Option(help: "Reset one of so many connections at its first request.")
+    @Option(help: ArgumentHelp("Reset every Nth connection at its first request.", valueName: "N"))
     var resetConnectionsEvery: Int?
 
-    @Option(help: "Send GOAWAY, or Connection: close, every so many requests.")
+    @Option(help: ArgumentHelp("Send GOAWAY (HTTP/1.1: Connection: close) every N requests.", valueName: "N"))
     var goawayEvery: Int?
 
-    @Option(help: "Never answer one of so many requests.")
+    @Option(help: ArgumentHelp("Leave every Nth request unanswered.", valueName: "N"))
     var stallEvery: Int?
 
-    @Option(help: "Random seed for the shares of --fail.")
+    @Option(help: ArgumentHelp("Random seed for the shares of --fail.", valueName: "number"))
     var seed: UInt64 = 1
 
     func validate() throws {
-        let counts = [resetEvery, resetConnectionsEvery, goawayEvery, stallEvery, retryAfter]
-        guard counts.allSatisfy({ $0.map { (1...1_000_000).contains($0) } ?? true }) else {
-            throw ValidationError("--retry-after and the --…-every options: expected numbers from 1 to 1000000")
+        let counts = [
+            ("--reset-every", resetEvery), ("--reset-connections-every", resetConnectionsEvery), ("--goaway-every", goawayEvery),
+            ("--stall-every", stallEvery), ("--retry-after", retryAfter),
+        ]
+        for case (let option, let count?) in counts where !(1...1_000_000).contains(count) {
+            throw ValidationError.invalidValue(option, count, expected: "a whole number from 1 to 1000000")
         }
         guard retryAfter == nil || !fail.isEmpty else {
-            throw ValidationError("--retry-after needs --fail: add one, such as --fail 503=10%")
+            throw ValidationError.usage("--retry-after needs --fail", hint: "add --fail, such as --fail 503=10%")
         }
-        for text in fail { _ = try SimulatedFailureOption(text) }
+        do throws(PushError) {
+            for text in fail { _ = try SimulatedFailureOption(text) }
+        } catch {
+            throw ValidationError(reporting: error)
+        }
     }
 
     var connections: ConnectionFaults.Plan {
@@ -147,11 +163,12 @@ struct SimulatedFailureOption: Sendable {
     /// Nil if the text does not name a service.
     var platform: PhonePlatform?
     var reason: String
-    /// Whether the token endpoint refuses, instead of the service.
+    /// Whether the token endpoint rejects requests, instead of the service.
     var isOfTokens = false
     var share: Double = 1
 
-    init(_ text: String) throws {
+    /// Throws `usage.value`.
+    init(_ text: String) throws(PushError) {
         self.text = text
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         var words = parts[0].split(separator: ":", omittingEmptySubsequences: false)
@@ -162,7 +179,7 @@ struct SimulatedFailureOption: Sendable {
         }
         if let word = words.popLast() {
             guard words.isEmpty, let platform = PhonePlatform(service: String(word)) else {
-                throw ValidationError("--fail \(text): unknown service \"\(word)\"; services are apns, fcm, wns and webpush")
+                throw PushError("usage.value", "--fail: unknown push service \"\(word)\"", hint: "use apns, fcm, wns or webpush")
             }
             self.platform = platform
         }
@@ -170,7 +187,7 @@ struct SimulatedFailureOption: Sendable {
         let isPercentage = parts[1].hasSuffix("%")
         guard let number = Double(isPercentage ? parts[1].dropLast() : parts[1]),
             case let share = isPercentage ? number / 100 : number, share > 0, share <= 1
-        else { throw ValidationError("--fail \(text): invalid share: expected a number above 0 and up to 1, or a percentage such as 1%") }
+        else { throw .invalidValue("--fail", text, expected: "a share above 0 and up to 1, or a percentage such as 1%") }
         self.share = share
     }
 }

@@ -1,4 +1,3 @@
-import ArgumentParser
 import PushModel
 import Simulators
 
@@ -18,8 +17,8 @@ struct SimulatePlan: Sendable {
     private var retryAfter: Int?
     private var connections: ConnectionFaults.Plan
 
-    /// Throws for options that contradict each other.
-    init(_ options: SimulateOptions, serving platforms: Set<PhonePlatform>) throws {
+    /// Throws `usage.value` for options that contradict each other.
+    init(_ options: SimulateOptions, serving platforms: Set<PhonePlatform>) throws(PushError) {
         port = options.port.number
         controlPort = options.controlPort
         selection = ServiceSelection(platforms)
@@ -29,18 +28,22 @@ struct SimulatePlan: Sendable {
         retryAfter = options.faults.retryAfter
         connections = options.faults.connections
         guard port != nil || platforms.count > 1 else {
-            throw ValidationError("--port none leaves no port for the service: for plain HTTP, use pushhost simulate --port none")
+            throw PushError(
+                "usage.value", "--port none leaves no port for the service", hint: "for plain HTTP, use pushhost simulate --port none")
         }
         guard port != nil || (selection.authority == nil && connections == ConnectionFaults.Plan()) else {
-            throw ValidationError("--public and connection faults need the TLS port: remove --port none")
+            throw PushError("usage.value", "--public and connection faults need the TLS port", hint: "remove --port none")
         }
         for text in options.faults.fail {
             let order = try SimulatedFailureOption(text)
             guard let platform = order.platform ?? (platforms.count == 1 ? platforms.first : nil) else {
-                throw ValidationError("--fail \(text): which service? write for example fcm:\(text)")
+                throw PushError(
+                    "usage.value", "--fail \(text): the push service is missing",
+                    hint: "write SERVICE:REASON, such as fcm:UNAVAILABLE; see pushhost simulate --help")
             }
             guard platforms.contains(platform) else {
-                throw ValidationError("--fail \(text): \(command) serves only \(title), not \(platform.title)")
+                throw PushError(
+                    "usage.value", "--fail \(text): \(command) does not serve \(platform.title)", hint: "it serves only \(title)")
             }
             refusals.append((platform, order))
         }
@@ -94,8 +97,8 @@ struct SimulatePlan: Sendable {
             guard !isOrdered else { continue }
             let words = order.isOfTokens ? service.grantReasons : service.reasons
             throw PushError(
-                "usage.argument", "--fail \(order.text): \(platform.title) has no such reason",
-                hint: words.isEmpty ? "it has no token endpoint" : "its reasons are \(words.joined(separator: ", "))")
+                "usage.argument", "--fail \(order.text): unknown reason of \(platform.title)",
+                hint: words.isEmpty ? "\(platform.title) has no token endpoint" : "use \(words.alternatives)")
         }
         let connections = connections
         server.connections.change { $0 = connections }

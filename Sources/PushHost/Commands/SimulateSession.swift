@@ -69,7 +69,7 @@ struct SimulateSession {
         try plan.prepare(server)
         let listener = try await listen(server, identity)
         let application = server.application { port in
-            tell(port: port, listener: listener, hosts: server.hosts, folder: folder, ledger: ledger)
+            announce(port: port, listener: listener, hosts: server.hosts, folder: folder, ledger: ledger)
         }
         var services: [any Service] = [application]
         if let listener { services.append(TLSListenerService(listener: listener)) }
@@ -114,34 +114,34 @@ struct SimulateSession {
     }
 
     /// Prints the startup banner.
-    private func tell(
+    private func announce(
         port: Int, listener: TLSListener?, hosts: [(platform: PhonePlatform, hosts: [String])], folder: SimulatorFolder?,
         ledger: LedgerFile?
     ) {
         let address = "http://127.0.0.1:\(port)"
         if let listener {
             output.line("Simulated \(plan.title) on https://127.0.0.1:\(listener.port), \(plan.languages), selected by host:")
-            tell(hosts.filter { plan.selection.platforms.contains($0.platform) })
+            announce(hosts.filter { plan.selection.platforms.contains($0.platform) })
             let trust = folder.map { "clients must trust \($0.certificatePath.printable)" }
             output.line("  TLS       \(trust ?? "new at every start; clients must trust the certificate of GET /certificate")")
             output.line("  control   \(address), with all push services over plain HTTP/1.1")
         } else {
             output.line("Simulated push services on \(address), selected by Host:")
-            tell(hosts)
+            announce(hosts)
         }
         output.line("  keys      \(folder.map { "\($0.credentialsPath.printable), " } ?? "new at every start, ")GET /credentials")
         output.line("  ledger    \(ledger.map { "\($0.path.printable), " } ?? "")GET /ledger")
-        output.line("  phones    GET /phones\(options.adopt ? "; every handle that is pushed to becomes one" : "")")
+        output.line("  phones    GET /phones\(options.adopt ? "; every handle that is pushed to gets a phone" : "")")
         output.line()
         output.line("Next")
         let phone = plan.examplePhone
         output.line("  curl \(address)/phones -d '{\"name\": \"\(phone.name)\", \"platform\": \"\(phone.platform)\"}'")
         output.line("  curl \(address)/phones/\(phone.name)")
-        output.line("Ctrl-C ends it.")
+        output.line("Press Ctrl-C to stop.")
         output.flush()
     }
 
-    private func tell(_ hosts: [(platform: PhonePlatform, hosts: [String])]) {
+    private func announce(_ hosts: [(platform: PhonePlatform, hosts: [String])]) {
         for entry in hosts { output.line("  \(entry.platform.rawValue.padded(to: 10))\(entry.hosts.joined(separator: ", "))") }
         output.line()
     }

@@ -20,19 +20,19 @@ struct TestCommand: ProgramCommand {
     @Argument(help: "Specs, or folders with specs.", completion: .file(extensions: ["lua"]))
     var path: [String] = []
 
-    @Option(help: "Run only tests whose full name contains this text.")
+    @Option(help: ArgumentHelp("Run only tests whose full name contains this text.", valueName: "text"))
     var filter: String?
 
-    @Option(help: "Seed for every test.")
+    @Option(help: ArgumentHelp("Seed for every test.", valueName: "number"))
     var seed: UInt64 = 1
 
     @Option(
         help: ArgumentHelp(
             "How the embedded hub reaches the simulated push services: process (in memory) or network (local sockets with TLS and HTTP/2). The results are the same.",
-            valueName: "wire"))
+            valueName: "kind"))
     var wire: WireKind = .process
 
-    @Option(help: "File for the results as JUnit XML.", completion: .file(extensions: ["xml"]))
+    @Option(help: ArgumentHelp("File for the results as JUnit XML.", valueName: "file"), completion: .file(extensions: ["xml"]))
     var junit: String?
 
     @Flag(help: "Print TAP (Test Anything Protocol 14) instead of text.")
@@ -41,22 +41,26 @@ struct TestCommand: ProgramCommand {
     @Flag(help: "Print one JSON object (schema \(TestJSONReport.schema)) instead of text.")
     var json = false
 
-    @Option(help: "Time limit of a test in real time.", transform: LuaLimitOptions.duration)
+    @Option(help: ArgumentHelp("Time limit of a test in real time.", valueName: "duration"), transform: LuaLimitOptions.duration)
     var timeout: Duration = .seconds(60)
 
     @OptionGroup
     var budgets: LuaLimitOptions
 
-    @Option(help: "Number of tests that run in parallel; default is the number of processors.")
+    @Option(help: ArgumentHelp("Number of tests that run in parallel; default is the number of processors.", valueName: "count"))
     var jobs: Int?
 
     @Flag(help: "Run again when a Lua file below the paths, a script that a spec runs, or a secrets file changes.")
     var watch = false
 
     func validate() throws {
-        guard !(tap && json) else { throw ValidationError("--tap and --json exclude each other: remove one of them") }
-        guard !(watch && (json || tap)) else { throw ValidationError("--watch excludes --json and --tap: remove one of them") }
-        guard jobs.map((1...1000).contains) ?? true else { throw ValidationError("--jobs \(jobs ?? 0): expected a number from 1 to 1000") }
+        guard !(tap && json) else { throw ValidationError.usage("--tap and --json cannot be combined", hint: "remove one of them") }
+        guard !(watch && (json || tap)) else {
+            throw ValidationError.usage("--watch cannot be combined with --json or --tap", hint: "remove one of them")
+        }
+        if let jobs, !(1...1000).contains(jobs) {
+            throw ValidationError.invalidValue("--jobs", jobs, expected: "a whole number from 1 to 1000")
+        }
     }
 
     func run(in program: HostProgram) async throws {

@@ -23,14 +23,14 @@ struct TestSession {
         self.clock = clock
     }
 
-    private var crew: WorkerPool { WorkerPool(size: command.jobs ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))) }
+    private var pool: WorkerPool { WorkerPool(size: command.jobs ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))) }
 
     /// Runs the tests. Cancelling the task cancels them, as an interruption does.
     func run(_ interruption: Interruption) async -> SessionResult {
         let specs: [Spec]
         let wire: RehearsalWire
         do throws(PushError) {
-            wire = try command.wire.opened(worlds: crew.size)
+            wire = try command.wire.opened(worlds: pool.size)
             specs = try await interruption.cancelling { [self] () async throws(PushError) -> [Spec] in try await scripts() }
         } catch {
             if error.code == "cancelled", !command.json {
@@ -64,7 +64,7 @@ struct TestSession {
             do throws(PushError) {
                 try ResultFile.write(JUnitReport(files, summary).bytes, to: path)
             } catch {
-                _ = tell(error)
+                _ = reportError(error)
                 summary.isUnwritten = true
                 end = SessionResult(status: summary.status, reason: .badCommandLine)
             }
@@ -120,11 +120,11 @@ struct TestSession {
         let isText = !command.tap && !command.json
         let found = await collect(specs, runner)
         var files = found.map(\.file)
-        let work = found.indices.flatMap { place in found[place].chosen.map { Job(file: place, number: $0.number, test: $0.test) } }
+        let work = found.indices.flatMap { index in found[index].chosen.map { Job(file: index, number: $0.number, test: $0.test) } }
         var begun = -1
         /// Starts the report of each file up to this one, so that unreadable files appear in their order.
-        func begin(upTo place: Int) {
-            while begun < place, begun + 1 < files.count {
+        func begin(upTo index: Int) {
+            while begun < index, begun + 1 < files.count {
                 begun += 1
                 guard isText else { continue }
                 if files[begun].failure != nil {
@@ -134,7 +134,7 @@ struct TestSession {
                 }
             }
         }
-        await crew.inOrder(work) { job -> (Job, TestRecord) in
+        await pool.inOrder(work) { job -> (Job, TestRecord) in
             guard !job.test.isPending else { return (job, TestRecord(test: job.test)) }
             let began = clock.now
             var record: TestRecord
@@ -205,10 +205,10 @@ struct TestSession {
             _ = output.finish()
             return SessionResult(status: ExitStatus.usage, reason: reason)
         }
-        return SessionResult(status: tell(error), reason: reason)
+        return SessionResult(status: reportError(error), reason: reason)
     }
 
-    private func tell(_ error: PushError) -> Int32 {
+    private func reportError(_ error: PushError) -> Int32 {
         let palette = Palette(isOn: errors.hasColour)
         for line in Diagnostic(LuaError(error), source: [], scriptName: "", palette: palette).lines { errors.line(line) }
         _ = errors.finish()

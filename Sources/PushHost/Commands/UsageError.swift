@@ -35,7 +35,7 @@ struct UsageError {
     }
 
     /// Prints the error and ends the program.
-    func tell() -> Never {
+    func printAndExit() -> Never {
         if isJSON, let document {
             Output(descriptor: STDOUT_FILENO).fail(document.text(pretty: true))
         }
@@ -44,17 +44,15 @@ struct UsageError {
         errors.fail(lines.joined(separator: "\n"))
     }
 
-    /// Throws `usage.command` if the first argument is not a command.
+    /// Throws `usage.command` if the first argument is not a command, or if `help` names a command that does not exist.
     static func checkCommand(_ arguments: [String]) throws(PushError) {
-        guard let word = arguments.first, !word.hasPrefix("-") else { return }
-        let commands = PushHostCommand.configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
-        guard !commands.contains(word) else { return }
-        if word.hasSuffix(".lua") {
+        let isHelp = arguments.first == "help"
+        let path = CommandPath(isHelp ? Array(arguments.dropFirst()) : arguments)
+        guard isHelp || path.words.isEmpty, let word = path.rest.first, !word.hasPrefix("-"), word != "help" else { return }
+        if word.hasSuffix(".lua"), !isHelp {
             let command = word.hasSuffix("_spec.lua") ? "test" : "run"
             throw PushError("usage.command", "unknown command \"\(word)\"", hint: "write pushhost \(command) \(word)")
         }
-        let near = nearest(word, in: commands).map { "; did you mean \($0)?" } ?? ""
-        throw PushError(
-            "usage.command", "unknown command \"\(word)\"\(near)", hint: "see all commands with pushhost --help")
+        throw path.unknownCommand(word)
     }
 }

@@ -11,7 +11,7 @@ import WebAPI
 struct BackendChecks {
     let settings: ServerSettings
 
-    private static let patience = Duration.seconds(5)
+    private static let timeout = Duration.seconds(5)
 
     /// Checks the backend's hub, its accounts and the key of its secure payloads.
     func kept() async -> [Check] {
@@ -32,7 +32,7 @@ struct BackendChecks {
         // The server's first start creates this hub.
         let names = names.isEmpty ? [settings.hub] : names
         guard !names.contains(where: { $0.lowercased() == name.lowercased() }) else {
-            return [.well("backend", "/api serves the hub \(name)")]
+            return [.well("backend", "/api serves hub \"\(name)\"")]
         }
         let absence = BackendSettings.absence(of: name, among: names)
         return [.wrong("backend", absence.finding, absence.hint)]
@@ -45,8 +45,8 @@ struct BackendChecks {
             guard !file.isMissing else {
                 if let elsewhere { return [.wrong(name, file.finding(elsewhere), Self.recordedKeyHint)] }
                 let lost = SecurePayloadService.sealedWithOtherKey(counts, than: nil)
-                let payloads = lost > 0 ? ", and \(PayloadKeyFile.payloads(lost)) cannot be opened" : ""
-                return [.wrong(name, "\(file.path) is missing: the server does not start without it\(payloads)", Self.wayOut)]
+                let payloads = lost > 0 ? ", and \(PayloadKeyFile.payloads(lost)) cannot be decrypted" : ""
+                return [.wrong(name, "\(file.path) is missing: the server does not start without it\(payloads)", Self.remedy)]
             }
             let key = try file.read()
             let (lost, unmarked) = (SecurePayloadService.sealedWithOtherKey(counts, than: key), counts[[]] ?? 0)
@@ -54,10 +54,10 @@ struct BackendChecks {
             if lost > 0 { checks.append(.wrong(name, file.warning(lost), PayloadKeyFile.remedy)) }
             if unmarked > 0 { checks.append(.wrong(name, file.doubt(unmarked), PayloadKeyFile.trial)) }
             if lost + unmarked == 0, checks.allSatisfy(\.isWell) {
-                checks.append(.well(name, "it opens all stored secure payloads"))
+                checks.append(.well(name, "decrypts all stored secure payloads"))
             }
             if file.isAccessibleToOthers {
-                checks.append(.wrong(name, "other users can read \(file.path), which opens every secret", "chmod 600 \(file.path)"))
+                checks.append(.wrong(name, "other users can read \(file.path), which decrypts every secret", "chmod 600 \(file.path)"))
             }
             return checks
         } catch {
@@ -65,7 +65,7 @@ struct BackendChecks {
         }
     }
 
-    private static let wayOut =
+    private static let remedy =
         "restore the file, or name it with key.file; if it is lost, create new access keys with pushhost hub renew-secrets"
 
     private static let recordedKeyHint = "\(PayloadKeyFile.naming); if the key is lost, \(PayloadKeyFile.renewal)"
@@ -76,21 +76,21 @@ struct BackendChecks {
     private func secrets(_ sealing: SealingState?, _ file: PayloadKeyFile, _ key: SymmetricKey, _ elsewhere: String?) -> [Check] {
         let name = "secrets"
         guard let sealing else {
-            return [.wrong(name, "an older version stored them unsealed", "start the server, which seals them")]
+            return [.wrong(name, "an older version stored them in clear text", "start the server, which encrypts them")]
         }
         guard sealing.isSealed(with: PayloadKeyFile.seal(of: key)) else {
             if let elsewhere { return [.wrong(name, file.finding(elsewhere), Self.recordedKeyHint)] }
-            return [.wrong(name, "they are sealed with another key than \(file.path): the server does not start", Self.wayOut)]
+            return [.wrong(name, "encrypted with another key than \(file.path): the server does not start", Self.remedy)]
         }
         guard sealing.isClean else { return [.wrong(name, PayloadKeyFile.residue, PayloadKeyFile.erasing)] }
-        return [.well(name, "sealed with the key in \(file.path)")]
+        return [.well(name, "encrypted with the key in \(file.path)")]
     }
 
     /// Checks the public keys of the token issuer, read from a file or over the network.
     func issuer() async -> [Check] {
         guard let keys = settings.backend.keys, let source = IssuerKeySource(keys) else { return [] }
         let transport = HTTPClientTransport(
-            limits: .init(connect: Self.patience, exchange: Self.patience, answerBody: IssuerKeySource.largestDocument))
+            limits: .init(connect: Self.timeout, exchange: Self.timeout, answerBody: IssuerKeySource.largestDocument))
         let check: Check
         do throws(PushError) {
             let count = try await source.fetch(over: transport).count()

@@ -18,7 +18,7 @@ struct CertificateCheck {
         let files = CertificateFiles(settings: settings)
         guard files.exists else {
             return settings.certificate == nil
-                ? .well(Self.name, "none yet; the first start creates one for development")
+                ? .well(Self.name, "none yet; created when the server first starts with TLS")
                 : .wrong(Self.name, "\(settings.certificate ?? "") cannot be read", "check tls.certificate and tls.key")
         }
         do throws(PushError) {

@@ -8,7 +8,7 @@ struct CredentialChecks {
     let settings: ServerSettings
     let now: Timestamp
 
-    private static let patience = Duration.seconds(5)
+    private static let timeout = Duration.seconds(5)
     /// How long before its end an expiring credential is reported. Apple sends its reminder at the same time.
 
     /// Checks the credentials of the settings and, if the server runs, those of its hubs.
@@ -22,7 +22,7 @@ struct CredentialChecks {
 
     private func description() async throws(PushError) -> JSON {
         try await ManagementClient.with(.folder(settings.data)) { client throws(PushError) in
-            try await client.get(ManagementClient.path("server"), patience: Self.patience)
+            try await client.get(ManagementClient.path("server"), timeout: Self.timeout)
         }
     }
 

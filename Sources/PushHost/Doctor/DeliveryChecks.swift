@@ -9,17 +9,17 @@ struct DeliveryChecks {
     let settings: ServerSettings
 
     private static let name = "delivery"
-    private static let patience = Duration.seconds(5)
+    private static let timeout = Duration.seconds(5)
 
     func checks() async -> [Check] {
         let folder = settings.data
         let description = try? await ManagementClient.with(.folder(folder)) { client throws(PushError) in
-            try await client.get(ManagementClient.path("server"), patience: Self.patience)
+            try await client.get(ManagementClient.path("server"), timeout: Self.timeout)
         }
-        guard let troubles = description?["troubles"]?.array else { return [] }
+        guard let issues = description?["troubles"]?.array else { return [] }
         let states = description?["credentials"]?.array?.compactMap { CredentialState($0) } ?? []
-        let found = troubles.compactMap { HubIssue($0) }.map { trouble in
-            Self.check(trouble, address: states.first { $0.hub == trouble.hub && $0.platform == trouble.platform }?.credential.address)
+        let found = issues.compactMap { HubIssue($0) }.map { issue in
+            Self.check(issue, address: states.first { $0.hub == issue.hub && $0.platform == issue.platform }?.credential.address)
         }
         var conditions = (description?["heldRemovals"]?.array ?? []).compactMap { HubHeldRemovals($0) }.map(Self.check)
         if description?["lab"]?["isFull"]?.bool == true {
@@ -47,21 +47,21 @@ struct DeliveryChecks {
     }
 
     /// - Parameter address: where the hub's pushes are sent, if known.
-    static func check(_ trouble: HubIssue, address: String? = nil) -> Check {
-        let place = "hub \(trouble.hub): \(trouble.platform.displayName)"
-        if let words = trouble.wrongEnvironment {
+    static func check(_ issue: HubIssue, address: String? = nil) -> Check {
+        let place = "hub \(issue.hub): \(issue.platform.displayName)"
+        if let words = issue.wrongEnvironment {
             let (finding, hint) = words.halves
             return .wrong(name, "\(place): \(finding)", hint)
         }
-        if let block = trouble.block {
-            let next = trouble.nextTry.map { "; next attempt at \($0.iso8601(fraction: false))" } ?? ""
+        if let block = issue.block {
+            let next = issue.nextTry.map { "; next attempt at \($0.iso8601(fraction: false))" } ?? ""
             return .wrong(
                 name, "\(place)\(address.map { " (\($0))" } ?? "") rejects the hub's credential at present (\(block.reason))\(next)",
                 block.explanation.isEmpty ? nil : block.explanation)
         }
-        let moment = trouble.nextTry?.iso8601(fraction: false) ?? "an unknown time"
+        let nextTry = issue.nextTry?.iso8601(fraction: false) ?? "an unknown time"
         return .wrong(
-            name, "\(place)\((trouble.origin ?? address).map { " (\($0))" } ?? "") does not answer; next attempt at \(moment)",
+            name, "\(place)\((issue.origin ?? address).map { " (\($0))" } ?? "") does not respond; next attempt at \(nextTry)",
             "check the connection to the push service, and the log for its answers")
     }
 }

@@ -22,7 +22,7 @@ struct Doctor: Sendable {
 
     /// - Parameter found: called with each result at once, so that a server that hangs does not delay the results before it.
     func examine(_ found: @escaping @Sendable (Check) -> Void = { _ in }) async -> [Check] {
-        let given: GivenSettings
+        let given: ConfiguredSettings
         do throws(PushError) {
             given = try source.read()
         } catch {
@@ -100,14 +100,16 @@ struct Doctor: Sendable {
             rights & 0o077 != 0
         {
             checks.append(
-                .wrong("rights", "other users can read \(path) (\(String(rights & 0o777, radix: 8))), with its keys", "chmod 700 \(path)"))
+                .wrong(
+                    "permissions", "other users can read \(path) (mode \(String(rights & 0o777, radix: 8))), including the keys",
+                    "chmod 700 \(path)"))
         } else {
-            checks.append(.well("rights", "only its owner can read it"))
+            checks.append(.well("permissions", "only the owner can read the data folder"))
         }
         checks.append(files(path, owner: attributes?.number(.ownerAccountID)))
         let room = (try? FileManager.default.attributesOfFileSystem(forPath: path))?[.systemFreeSize]
         if let free = (room as? UInt64).map({ Int64(clamping: $0) }) ?? (room as? Int64) {
-            let text = "\(free >> 20) MiB free"
+            let text = "\(Self.gibibytes(free)) free"
             checks.append(
                 free < Self.minimumFreeSpace
                     ? .wrong("disk", text, "free disk space; without it, the server accepts nothing new") : .well("disk", text))
@@ -133,7 +135,7 @@ struct Doctor: Sendable {
                     "run this as the server's user, or chown the file to it")
             }
         }
-        return .well("files", "all are usable")
+        return .well("files", "all usable")
     }
 
     /// Checks the database. Empty if it does not exist yet.
@@ -146,6 +148,12 @@ struct Doctor: Sendable {
         } catch {
             return [.wrong(name, error)]
         }
+    }
+
+    /// For example `71.4 GiB`, or `200 MiB` below one GiB.
+    private static func gibibytes(_ bytes: Int64) -> String {
+        let tenths = bytes * 10 >> 30
+        return tenths < 10 ? "\(bytes >> 20) MiB" : "\(tenths / 10).\(tenths % 10) GiB"
     }
 
     // MARK: - Time

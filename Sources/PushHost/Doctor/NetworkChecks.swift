@@ -13,7 +13,7 @@ import WebAPI
 struct NetworkChecks {
     let settings: ServerSettings
 
-    private static let patience = Duration.seconds(5)
+    private static let timeout = Duration.seconds(5)
 
     /// Checks that a running server answers on its ports, or that the ports are free if none runs.
     func ports(isRunning: Bool) async -> [Check] {
@@ -41,7 +41,7 @@ struct NetworkChecks {
     /// The ports of a running server, which may come from its command line instead of the settings.
     private func listening() async -> ListeningPorts? {
         let server = try? await ManagementClient.with(.folder(settings.data)) { client throws(PushError) in
-            try await client.get(ManagementClient.path("server"), patience: Self.patience)
+            try await client.get(ManagementClient.path("server"), timeout: Self.timeout)
         }
         return server.map { ListeningPorts(http: $0["httpPort"]?.int, tls: $0["tlsPort"]?.int) }
     }
@@ -50,7 +50,7 @@ struct NetworkChecks {
     func server() async -> Check {
         do throws(PushError) {
             return try await ManagementClient.with(.folder(settings.data)) { client throws(PushError) in
-                _ = try await client.exchange(.GET, "/health/ready", patience: Self.patience)
+                _ = try await client.exchange(.GET, "/health/ready", timeout: Self.timeout)
                 return .well("server", "responding, storage is writable")
             }
         } catch {
@@ -69,60 +69,61 @@ struct NetworkChecks {
             checks.append(
                 isThere
                     ? .well("simulators", "\(simulators) answers")
-                    : .wrong("simulators", "\(simulators) does not answer", "start pushhost simulate there"))
+                    : .wrong("simulators", "\(simulators) does not respond", "start pushhost simulate there"))
         }
         guard !settings.isLab else { return checks }
-        for way in isRunning ? await endpointsOfHubs() : endpointsOfSettings() {
+        for service in isRunning ? await endpointsOfHubs() : endpointsOfSettings() {
             checks.append(
-                await isReached(way.address)
-                    ? .well(way.name, "\(way.address) is reachable") : .wrong(way.name, "\(way.address) is not reachable", hint(way)))
+                await isReached(service.address)
+                    ? .well(service.name, "\(service.address) is reachable")
+                    : .wrong(service.name, "\(service.address) is not reachable", hint(service)))
         }
         return checks
     }
 
     /// A push service and its address.
-    private struct Way: Hashable {
+    private struct CheckedService: Hashable {
         var platform: Platform
         var address: String
 
         var name: String { platform.displayName }
     }
 
-    private func endpointsOfHubs() async -> [Way] {
+    private func endpointsOfHubs() async -> [CheckedService] {
         let hubs = try? await ManagementClient.with(.folder(settings.data)) { client throws(PushError) in
-            try await client.allItems(ManagementClient.path("hubs"), patience: Self.patience)
+            try await client.allItems(ManagementClient.path("hubs"), timeout: Self.timeout)
         }
         let ways = (hubs ?? []).flatMap { hub in
-            (hub["credentials"]?.array ?? []).flatMap { credential -> [Way] in
+            (hub["credentials"]?.array ?? []).flatMap { credential -> [CheckedService] in
                 guard let platform = credential["platform"]?.string.flatMap({ Platform(shortName: $0) }) else { return [] }
                 let address = credential["address"]?.string.map { ["https://\($0)"] }
-                return (address ?? addresses(of: platform)).map { Way(platform: platform, address: $0) }
+                return (address ?? addresses(of: platform)).map { CheckedService(platform: platform, address: $0) }
             }
         }
         return Set(ways).sorted { ($0.platform, $0.address) < ($1.platform, $1.address) }
     }
 
     /// Without a running server, the hubs' own credentials are not known.
-    private func endpointsOfSettings() -> [Way] {
-        settings.credentialSources.flatMap { source -> [Way] in
+    private func endpointsOfSettings() -> [CheckedService] {
+        settings.credentialSources.flatMap { source -> [CheckedService] in
             guard let platform = source.kind.platform else { return [] }
-            guard platform == .apns else { return addresses(of: platform).map { Way(platform: platform, address: $0) } }
+            guard platform == .apns else { return addresses(of: platform).map { CheckedService(platform: platform, address: $0) } }
             let environment = (try? settings.apns.settings())?.environment ?? settings.apns.environment ?? .production
-            return [Way(platform: .apns, address: "https://\(settings.delivery.destination(environment))")]
+            return [CheckedService(platform: .apns, address: "https://\(settings.delivery.destination(environment))")]
         }
     }
 
-    private func hint(_ way: Way) -> String {
-        if way.platform == .apns, settings.delivery.apns != nil {
+    private func hint(_ service: CheckedService) -> String {
+        if service.platform == .apns, settings.delivery.apns != nil {
             return "check what listens at apns.address, or remove that setting to send to Apple"
         }
-        if way.platform == .browser, settings.delivery.webPush.places.contains(way.address) {
+        if service.platform == .browser, settings.delivery.webPush.allowedHosts.contains(service.address) {
             return "check what listens there, or remove it from webpush.origins"
         }
-        if let setting = set(way.platform)?.setting {
+        if let setting = set(service.platform)?.setting {
             return "check what listens at \(setting), or remove that setting to send to the service itself"
         }
-        return "allow outgoing connections to it, port \(WebAddress(way.address)?.port ?? 443)"
+        return "allow outgoing connections to it, port \(WebAddress(service.address)?.port ?? 443)"
     }
 
     /// The address that the settings give for a service, if it does not depend on the credential.
@@ -136,7 +137,7 @@ struct NetworkChecks {
 
     /// The addresses of a service, if they do not depend on the credential. The settings may list several for browsers.
     private func addresses(of platform: Platform) -> [String] {
-        let origins = platform == .browser ? settings.delivery.webPush.places : []
+        let origins = platform == .browser ? settings.delivery.webPush.allowedHosts : []
         guard origins.isEmpty else { return origins }
         return (set(platform)?.address ?? Self.services[platform]).map { [$0] } ?? []
     }
@@ -174,9 +175,9 @@ struct NetworkChecks {
     }
 
     private func ask(_ address: String) async -> Answer {
-        let patience = TimeAmount(Self.patience)
+        let timeout = TimeAmount(Self.timeout)
         var configuration = HTTPClient.Configuration(
-            redirectConfiguration: .disallow, timeout: .init(connect: patience, read: patience))
+            redirectConfiguration: .disallow, timeout: .init(connect: timeout, read: timeout))
         configuration.connectionPool.retryConnectionEstablishment = false
         // Certificates are checked elsewhere; this only checks whether a server answers.
         var tls = TLSConfiguration.makeClientConfiguration()
@@ -185,7 +186,7 @@ struct NetworkChecks {
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         let answer: Answer
         do {
-            answer = .status(Int(try await client.execute(HTTPClientRequest(url: address), timeout: patience).status.code))
+            answer = .status(Int(try await client.execute(HTTPClientRequest(url: address), timeout: timeout).status.code))
         } catch {
             let failure = ConnectionFailure(error)
             answer = failure == .refused ? .refused : .other(isSpoken: failure == .broken)

@@ -6,12 +6,12 @@ struct PluginChecks {
     let settings: ServerSettings
 
     private static let name = "plugins"
-    private static let patience = Duration.seconds(5)
+    private static let timeout = Duration.seconds(5)
 
     func checks() async -> [Check] {
         let folder = settings.data
         let answer = try? await ManagementClient.with(.folder(folder)) { client throws(PushError) in
-            try await client.get(ManagementClient.path("plugins"), patience: Self.patience)
+            try await client.get(ManagementClient.path("plugins"), timeout: Self.timeout)
         }
         guard let plugins = answer?["plugins"]?.array else { return [] }
         let list = answer?["list"]?.string

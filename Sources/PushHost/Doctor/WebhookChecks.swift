@@ -8,13 +8,13 @@ struct WebhookChecks {
     let network: NetworkChecks
 
     private static let name = "webhook"
-    private static let patience = Duration.seconds(5)
+    private static let timeout = Duration.seconds(5)
 
     func checks(isRunning: Bool) async -> [Check] {
         let state = isRunning ? await state() : nil
         // A running server may use another address than the settings have now.
         guard let address = state?.address ?? settings.feedback.origin else { return [] }
-        if let state, let trouble = state.trouble { return [Self.check(state, trouble)] }
+        if let state, let issue = state.issue { return [Self.check(state, issue)] }
         if let objection = await objection { return [.wrong(Self.name, "\(address): \(objection)", nil)] }
         guard await network.isReached("\(address)/") else {
             return [.wrong(Self.name, "\(address) is not reachable", "allow outgoing connections to it, or correct feedback.webhook")]
@@ -37,15 +37,15 @@ struct WebhookChecks {
 
     private func state() async -> WebhookState? {
         let description = try? await ManagementClient.with(.folder(settings.data)) { client throws(PushError) in
-            try await client.get(ManagementClient.path("server"), patience: Self.patience)
+            try await client.get(ManagementClient.path("server"), timeout: Self.timeout)
         }
         return description?["webhook"].flatMap { WebhookState($0) }
     }
 
-    static func check(_ state: WebhookState, _ trouble: WebhookIssue) -> Check {
-        let (since, next) = (trouble.since.iso8601(fraction: false), trouble.nextTry.iso8601(fraction: false))
+    static func check(_ state: WebhookState, _ issue: WebhookIssue) -> Check {
+        let (since, next) = (issue.since.iso8601(fraction: false), issue.nextTry.iso8601(fraction: false))
         return .wrong(
-            name, "\(state.address) accepts nothing since \(since): \(trouble.why); \(waiting(state.waiting)), next attempt at \(next)",
+            name, "\(state.address) accepts nothing since \(since): \(issue.why); \(waiting(state.waiting)), next attempt at \(next)",
             "check that the app's backend is running, and its answers; up to \(PrunedWebhook.maximumUnreported) removals per hub are stored"
         )
     }

@@ -21,7 +21,7 @@ enum AuditExport {
     /// Verifies an exported log.
     ///
     /// Throws `audit.file` if the file cannot be read or is not an exported log.
-    static func verify(_ path: String, against noted: AuditHead?) throws(PushError) -> AuditVerification {
+    static func verify(_ path: String, against recorded: AuditHead?) throws(PushError) -> AuditVerification {
         let bytes: [UInt8]
         do {
             bytes = Array(try Data(contentsOf: URL(filePath: path)))
@@ -35,7 +35,7 @@ enum AuditExport {
             )
         }
         var end = AuditHead.start
-        var passed = noted == .start || noted == nil
+        var passed = recorded == .start || recorded == nil
         for (number, line) in bytes.split(separator: UInt8(ascii: "\n")).enumerated() {
             guard let json = try? JSON(parsing: line), let (entry, previous) = AuditEntry.exported(json) else {
                 guard number > 0 else {
@@ -48,11 +48,11 @@ enum AuditExport {
                 return .broken(AuditBreak(sequence: entry.sequence, reason: .changed))
             }
             if let flaw = end.advance(to: entry) { return .broken(flaw) }
-            if end.sequence == noted?.sequence {
-                guard end == noted else { return .broken(AuditBreak(sequence: end.sequence, reason: .replaced)) }
+            if end.sequence == recorded?.sequence {
+                guard end == recorded else { return .broken(AuditBreak(sequence: end.sequence, reason: .replaced)) }
                 passed = true
             }
         }
-        return passed ? .whole(end) : .broken(AuditBreak(sequence: end.sequence + 1, reason: .missing))
+        return passed ? .intact(end) : .broken(AuditBreak(sequence: end.sequence + 1, reason: .missing))
     }
 }

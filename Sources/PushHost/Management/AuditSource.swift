@@ -23,11 +23,11 @@ enum AuditSource: Sendable {
         }
     }
 
-    func verify(_ noted: AuditHead?) async throws(PushError) -> JSON {
+    func verify(_ recorded: AuditHead?) async throws(PushError) -> JSON {
         switch self {
         case .server(let client):
-            try await client.get(ManagementClient.path("audit", "verification"), [("expect", noted?.text)])
-        case .folder(let file): try await file.verify(against: noted).json
+            try await client.get(ManagementClient.path("audit", "verification"), [("expect", recorded?.text)])
+        case .folder(let file): try await file.verify(against: recorded).json
         }
     }
 

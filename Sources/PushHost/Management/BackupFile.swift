@@ -14,7 +14,7 @@ struct BackupFile {
     private var folder: String { settings.data }
     private static let pieceSize = 1 << 20
     /// Time limit of the request to the server.
-    private static let patience = Duration.seconds(6 * 3600)
+    private static let timeout = Duration.seconds(6 * 3600)
 
     /// Makes a backup.
     ///
@@ -48,16 +48,16 @@ struct BackupFile {
     /// Throws if the path is in the data folder, or is a device, a folder or a link.
     private func checkTarget(_ path: String) throws(PushError) {
         let slash = path.lastIndex(of: "/")
-        try checkPlace(path, Self.real(slash.map { String(path[...$0]) } ?? "."))
+        try checkDestination(path, Self.real(slash.map { String(path[...$0]) } ?? "."))
         if let kind = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType, kind != .typeRegular {
             throw PushError("backup.failed", "\(path) exists and is not a regular file", hint: "name another file")
         }
     }
 
     /// Throws if a file is in the data folder.
-    /// - Parameter place: the path without links; nil if it does not exist.
-    private func checkPlace(_ path: String, _ place: String?) throws(PushError) {
-        guard let place, let own = Self.real(folder), place == own || place.hasPrefix("\(own)/") else { return }
+    /// - Parameter destination: the path without links; nil if it does not exist.
+    private func checkDestination(_ path: String, _ destination: String?) throws(PushError) {
+        guard let destination, let own = Self.real(folder), destination == own || destination.hasPrefix("\(own)/") else { return }
         throw PushError("backup.failed", "\(path) is in the data folder", hint: "name a file outside of it")
     }
 
@@ -65,6 +65,18 @@ struct BackupFile {
         guard let real = realpath(path, nil) else { return nil }
         defer { free(real) }
         return String(cString: real)
+    }
+
+    /// Checks that a file can be restored, before anything else is done. Throws `storage.not_found`, `storage.foreign_file`,
+    /// `storage.damaged`, `storage.newer_schema`, and `backup.failed` for a file in the data folder.
+    func checkBackup(_ path: String) async throws(PushError) {
+        guard access(path, R_OK) == 0 else {
+            throw PushError(
+                "storage.not_found", "the backup \(path) cannot be read: \(String(cString: strerror(errno)))",
+                hint: "name a file created by pushhost hub backup")
+        }
+        try checkDestination(path, Self.real(path))
+        try await SQLiteStorage.checkBackup(path)
     }
 
     /// Restores a backup. Throws `storage.not_found`, `storage.foreign_file`, `storage.newer_schema`, `storage.sealed`, `storage.corrupt`,
@@ -75,12 +87,7 @@ struct BackupFile {
     ///   - isKeyLost: whether to go on without the key file that the folder records and the settings do not name.
     /// - Returns: what was wrong with the previous database if it could only be replaced, and what was renewed.
     func restore(_ path: String, renewsSecrets: Bool, isKeyLost: Bool) async throws(PushError) -> (flaw: PushError?, renewed: JSON) {
-        guard access(path, R_OK) == 0 else {
-            throw PushError(
-                "storage.not_found", "the backup \(path) cannot be read: \(String(cString: strerror(errno)))",
-                hint: "name a file created by pushhost hub backup")
-        }
-        try checkPlace(path, Self.real(path))
+        try await checkBackup(path)
         if let lock = try await lockIfFree(makingFolder: true) {
             if !isKeyLost { try await PayloadKeyFile(settings).checkRecord(opening: path) }
             return try await replace(in: lock, from: path, renewsSecrets)
@@ -95,9 +102,9 @@ struct BackupFile {
             } catch {
                 // Replaces the name of the temporary copy with the path that the operator gave.
                 var error = error
-                if let place = error.message.firstRange(of: name) {
-                    let start = error.message[..<place.lowerBound].lastIndex(of: " ").map { error.message.index(after: $0) }
-                    error.message.replaceSubrange((start ?? error.message.startIndex)..<place.upperBound, with: path)
+                if let range = error.message.firstRange(of: name) {
+                    let start = error.message[..<range.lowerBound].lastIndex(of: " ").map { error.message.index(after: $0) }
+                    error.message.replaceSubrange((start ?? error.message.startIndex)..<range.upperBound, with: path)
                 }
                 throw error
             }
@@ -123,7 +130,7 @@ struct BackupFile {
         } catch {
             guard isNew, error.code == "storage.sealed" else { throw error }
             var error = error
-            error.message = "the backup \(path) is sealed, and the key file \(file.path) is missing; nothing was restored"
+            error.message = "the backup \(path) is encrypted, and the key file \(file.path) is missing; nothing was restored"
             throw error
         }
         let audit = OwnerAudit(AuditLog(trail: replaced.storage.auditTrail, clock: clock))
@@ -160,7 +167,7 @@ struct BackupFile {
     private func ask(_ what: String, _ name: String, _ more: JSONObject = [:]) async throws(PushError) -> JSON {
         let body = JSON.object(JSONObject([("file", .string(name))] + more.members.map { ($0.key, $0.value) }))
         return try await ManagementClient.with(.folder(folder)) { client throws(PushError) in
-            try await client.post(ManagementClient.path(what), body: body, patience: Self.patience)
+            try await client.post(ManagementClient.path(what), body: body, timeout: Self.timeout)
         }
     }
 
@@ -174,7 +181,7 @@ struct BackupFile {
 
     /// Deletes temporary copies of earlier commands. Recent ones stay, because another command may be using them.
     private func removeLeftovers() {
-        let latest = Date().addingTimeInterval(-Double(Self.patience.components.seconds))
+        let latest = Date().addingTimeInterval(-Double(Self.timeout.components.seconds))
         for name in DataFolder.leftovers(in: folder) where name.hasPrefix("backup-") {
             let changed = (try? FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)"))?[.modificationDate] as? Date
             if let changed, changed < latest { unlink("\(folder)/\(name)") }

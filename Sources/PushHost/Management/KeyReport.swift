@@ -24,11 +24,11 @@ struct KeyReport {
     }
 
     /// Formats keys with their values, for the operator only.
-    /// - Parameter places: `primary`, `secondary`, or both.
-    func revealed(_ palette: Palette, _ places: [String] = ["primary", "secondary"]) -> [String] {
+    /// - Parameter slots: `primary`, `secondary`, or both.
+    func revealed(_ palette: Palette, _ slots: [String] = ["primary", "secondary"]) -> [String] {
         keys.flatMap { key in
             ["\(palette.bold(text(key, "name").printable))  \(rights(key))\(ceiling(key))"]
-                + places.compactMap { word in
+                + slots.compactMap { word in
                     key["\(word)Key"]?.string.map { "  \(word.padded(to: 11))\(string(text(key, "name"), Secret($0)))" }
                 }
         }

@@ -13,7 +13,7 @@ final class ManagementClient: Sendable {
     /// Key in an error's details: whether the error came from the server or from the connection to it.
     static let fromServer = "server"
     /// Default time limit of a request.
-    static let patience: Duration = .seconds(120)
+    static let timeout: Duration = .seconds(120)
     private static let tokenLifetime: Duration = .seconds(600)
 
     let target: ManagementTarget
@@ -50,10 +50,10 @@ final class ManagementClient: Sendable {
                     details: [Self.fromServer: true])
             }
             socket = try ControlSocket(folder: path)
-            http = try RemoteConnection(timeout: Self.patience)
+            http = try RemoteConnection(timeout: Self.timeout)
         case .network(_, let authority):
             socket = nil
-            http = try RemoteConnection(authority: authority, timeout: Self.patience)
+            http = try RemoteConnection(authority: authority, timeout: Self.timeout)
         }
     }
 
@@ -79,13 +79,13 @@ final class ManagementClient: Sendable {
     static func encoded(_ part: String) -> String { PercentEncoding.encode(part) }
 
     func get(
-        _ path: String, _ query: [(String, String?)] = [], patience: Duration = ManagementClient.patience
+        _ path: String, _ query: [(String, String?)] = [], timeout: Duration = ManagementClient.timeout
     ) async throws(PushError) -> JSON {
-        try await json(.GET, path, query, patience: patience)
+        try await json(.GET, path, query, timeout: timeout)
     }
 
-    func post(_ path: String, body: JSON, patience: Duration = ManagementClient.patience) async throws(PushError) -> JSON {
-        try await json(.POST, path, body: body, patience: patience)
+    func post(_ path: String, body: JSON, timeout: Duration = ManagementClient.timeout) async throws(PushError) -> JSON {
+        try await json(.POST, path, body: body, timeout: timeout)
     }
 
     @discardableResult
@@ -96,11 +96,11 @@ final class ManagementClient: Sendable {
     /// Sends a request and parses the answer; null if it is empty. Throws the server's error.
     private func json(
         _ method: HTTPMethod, _ path: String, _ query: [(String, String?)] = [], body: JSON? = nil,
-        patience: Duration = ManagementClient.patience
+        timeout: Duration = ManagementClient.timeout
     ) async throws(PushError) -> JSON {
         let headers: HTTPHeaders = body == nil ? [:] : ["Content-Type": "application/json"]
         let answer = try await exchange(
-            method, path, query, headers, body.map { Array($0.text().utf8) } ?? [], patience: patience)
+            method, path, query, headers, body.map { Array($0.text().utf8) } ?? [], timeout: timeout)
         guard !answer.body.isEmpty else { return .null }
         do {
             return try JSON(parsing: answer.body)
@@ -111,9 +111,9 @@ final class ManagementClient: Sendable {
 
     /// All items of a list without pages.
     func allItems(
-        _ path: String, _ query: [(String, String?)] = [], patience: Duration = ManagementClient.patience
+        _ path: String, _ query: [(String, String?)] = [], timeout: Duration = ManagementClient.timeout
     ) async throws(PushError) -> [JSON] {
-        try await get(path, query, patience: patience)["items"]?.array ?? []
+        try await get(path, query, timeout: timeout)["items"]?.array ?? []
     }
 
     /// All items of a list, page by page, or the first `count`.
@@ -137,7 +137,7 @@ final class ManagementClient: Sendable {
     /// Sends a request. Throws `control.unreachable`, `control.answer` for a redirect, and the server's error for a status from 400 on.
     func exchange(
         _ method: HTTPMethod, _ path: String, _ query: [(String, String?)] = [], _ headers: HTTPHeaders = [:], _ body: [UInt8] = [],
-        patience: Duration = ManagementClient.patience
+        timeout: Duration = ManagementClient.timeout
     ) async throws(PushError) -> RemoteAnswer {
         let pairs = query.compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encode($0))" } }
         var request = RemoteRequest(
@@ -154,7 +154,7 @@ final class ManagementClient: Sendable {
         defer { notice.cancel() }
         let answer: RemoteAnswer
         do throws(ConnectionFailure) {
-            answer = try await http.exchange(request, patience: patience)
+            answer = try await http.exchange(request, timeLimit: timeout)
         } catch {
             throw unreachable(error)
         }
@@ -165,7 +165,7 @@ final class ManagementClient: Sendable {
     private func showSlowNotice() {
         let errors = Output(descriptor: STDERR_FILENO)
         guard errors.isTerminal, !hasShownSlowNotice.exchange(true, ordering: .relaxed) else { return }
-        errors.note("the server has not answered yet; press Ctrl-C to stop waiting")
+        errors.note("the server has not responded yet; press Ctrl-C to stop waiting")
     }
 
     private var base: String {
@@ -188,11 +188,15 @@ final class ManagementClient: Sendable {
         switch target {
         case .folder(let path):
             return PushError(
-                "control.unreachable", "no server answers for the data folder \(path): \(failure.why)",
-                hint: "start pushhost serve there, or name the server's data folder with --data or --config", details: details)
+                "control.unreachable",
+                failure == .refused
+                    ? "no server is running on data folder \(path)" : "the server on data folder \(path) does not respond: \(failure.why)",
+                hint: failure == .refused
+                    ? "start it with pushhost serve --data \(path), or name the server's data folder with --data or --config"
+                    : "see the log of the server", details: details)
         case .network(let connection, _):
             return PushError(
-                "control.unreachable", "\(connection.host) does not answer: \(failure.why)",
+                "control.unreachable", "\(connection.host) does not respond: \(failure.why)",
                 hint: failure == .notTLS
                     ? "for a port without TLS, write http:// in Endpoint"
                     : "check the address; if the server created its certificate, name its authority with --authority",
@@ -222,11 +226,15 @@ final class ManagementClient: Sendable {
                 hint: "use the address to which it redirects", status: answer.status)
         }
         guard let problem = try? JSON(parsing: answer.body), let code = problem["code"]?.string else {
-            return refusal("control.refused", "the server answered \(answer.status)", status: answer.status)
+            return refusal("control.refused", "the server responded with status \(answer.status)", status: answer.status)
         }
-        let message = problem["detail"]?.string ?? problem["title"]?.string ?? "the server refused"
+        let message = problem["detail"]?.string ?? problem["title"]?.string ?? "the server rejected the request"
         var error = refusal(code, message.asClause, hint: problem["hint"]?.string, status: answer.status)
         for member in Self.shown { error.details[member] = problem[member] }
+        if code == "sas.signature", case .network(let connection, _) = target {
+            error.message = "the key \"\(connection.keyName)\" is not valid for this server"
+            error.hint = "copy the connection string again"
+        }
         return error
     }
 }

@@ -51,11 +51,14 @@ struct ManagementSession: Sendable {
 
     /// Asks on the terminal to confirm a change that cannot be undone.
     ///
-    /// - Parameter isSaid: whether `--yes` was given.
+    /// - Parameters:
+    ///   - question: what needs confirmation, as a clause without a full stop.
+    ///   - consequence: what follows from it, as another clause.
+    ///   - isPreconfirmed: whether `--yes` was given.
     /// Throws `usage.confirmation` if the answer is no, or if there is no terminal.
-    func confirm(_ question: String, isPreconfirmed: Bool) async throws(PushError) {
+    func confirm(_ question: String, _ consequence: String? = nil, isPreconfirmed: Bool) async throws(PushError) {
         if isPreconfirmed { return }
-        try await Question(text: question, code: "usage.confirmation").ask(on: errors)
+        try await Question(text: question, consequence: consequence, code: "usage.confirmation").ask(on: errors)
     }
 
     /// Prints lines at once, before the work has ended. Does nothing with `--json`.

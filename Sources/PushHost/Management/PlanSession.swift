@@ -9,7 +9,7 @@ struct PlanSession: Sendable {
     private static let page = 1000
 
     func make(_ body: JSON) async throws(PushError) -> PlanReport {
-        try report(try await client.post(ManagementClient.path("hubs", hub, "plans"), body: body, patience: Self.patience))
+        try report(try await client.post(ManagementClient.path("hubs", hub, "plans"), body: body, timeout: Self.timeout))
     }
 
     func plan(_ id: String) async throws(PushError) -> PlanReport {
@@ -28,7 +28,7 @@ struct PlanSession: Sendable {
     }
 
     /// Time limit; planning for a million devices takes seconds.
-    private static let patience: Duration = .seconds(120)
+    private static let timeout: Duration = .seconds(120)
 
     private func report(_ json: JSON) throws(PushError) -> PlanReport {
         guard let report = PlanReport(document: json) else {

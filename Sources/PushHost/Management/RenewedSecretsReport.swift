@@ -15,9 +15,9 @@ struct RenewedSecretsReport {
         if let keys = json["keys"]?.array, !keys.isEmpty { lines.append("new access keys of the server: \(json.words("keys"))") }
         for hub in json["hubs"]?.array ?? [] {
             let name = hub["name"]?.string ?? ""
-            lines.append("new access keys of the hub \(name): \(hub.words("keys"))")
+            lines.append("new access keys of hub \"\(name)\": \(hub.words("keys"))")
             if hub["credentials"]?.array?.isEmpty == false {
-                lines.append("removed push credentials of the hub \(name): \(hub.words("credentials"))")
+                lines.append("removed push credentials of hub \"\(name)\": \(hub.words("credentials"))")
             }
         }
         for (space, count) in json["values"]?.object?.members ?? [] {

@@ -8,7 +8,8 @@ struct SendReport {
     func lines(_ report: Sender.Report) -> [String] {
         let notification = report.notification
         let id = (notification["notificationId"]?.string ?? "").printable
-        let audience = notification["tagExpression"]?.string.map { "to \($0)" } ?? "to everyone"
+        let audience =
+            report.channel.map { "to APNs channel \($0)" } ?? notification["tagExpression"]?.string.map { "to \($0)" } ?? "to everyone"
         if report.state == NotificationOutcome.State.scheduled.rawValue {
             return ["\(palette.green("✓")) \(id)  \(audience.printable)", "  scheduled for \(notification["scheduledFor"]?.string ?? "")"]
         }
@@ -21,9 +22,9 @@ struct SendReport {
         if isStopped, counts.all == 0 {
             return ["\(palette.dim("○")) \(id)  \(audience.printable)", "  cancelled before it was sent"]
         }
-        let isUnderWay = [NotificationOutcome.State.enqueued, .processing].contains { $0.rawValue == report.state }
+        let isInFlight = [NotificationOutcome.State.enqueued, .processing].contains { $0.rawValue == report.state }
         let mark =
-            isStopped || isUnderWay && counts.failed == 0
+            isStopped || isInFlight && counts.failed == 0
             ? palette.dim("○") : counts.failed == 0 ? palette.green("✓") : palette.red("✗")
         var lines = [
             "\(mark) \(id)  \(audience.printable)  \(counts.sentence) · \(counts.failed) failed\(counts.skipped > 0 ? " · \(counts.skipped) skipped" : "")"
@@ -32,7 +33,7 @@ struct SendReport {
             let outcomes = entry.counts.map { "\($0.count) \($0.outcome == OutcomeName.success.rawValue ? "sent" : $0.outcome)" }
             lines.append("  \(name(entry.platform).padded(to: 10))\(outcomes.joined(separator: " · "))")
         }
-        if isUnderWay { lines.append("  in progress: more devices may follow") }
+        if isInFlight { lines.append("  in progress: more devices may follow") }
         if isStopped { lines.append("  cancelled: the remaining devices get nothing") }
         lines += remarks(notification)
         guard !report.failed.isEmpty else { return lines }
@@ -65,7 +66,7 @@ struct SendReport {
             lines += (group["payload"]?.string ?? group["payload"]?.text() ?? "").split(separator: "\n").map { "    \($0)".printable }
             if let refused = group["refused"] {
                 let why = [refused["outcome"]?.string, refused["explanation"]?.string ?? refused["reason"]?.string].compactMap { $0 }
-                lines.append("    \(palette.red("refused")): \(why.joined(separator: ": ").printable)")
+                lines.append("    \(palette.red("rejected")): \(why.joined(separator: ": ").printable)")
             }
         }
         if more > 0 { lines.append("  and \(more) more groups") }
@@ -84,7 +85,7 @@ struct SendReport {
     }
 
     private func near(_ answer: JSON) -> [String] {
-        (answer["nearMisses"]?.array ?? []).compactMap(\.string).map { "  \("near".padded(to: 8))\($0.printable)" }
+        (answer["nearMisses"]?.array ?? []).compactMap(\.string).map { "  \("similar".padded(to: 10))\($0.printable)" }
     }
 
     private func name(_ platform: String) -> String {

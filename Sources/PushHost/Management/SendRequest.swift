@@ -16,7 +16,7 @@ struct SendRequest: Sendable {
     /// Nil to send to all devices.
     let tags: String?
     /// When to send; nil for at once.
-    let moment: Timestamp?
+    let dueTime: Timestamp?
     let isTest: Bool
     let pace: Pace?
     /// The APNs broadcast channel to send to instead of devices.
@@ -36,8 +36,8 @@ struct SendRequest: Sendable {
         if let note, note.isEmpty || note.count > SendGuard.maximumNoteLength || !note.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) {
             throw value("--note: invalid note", "write one line of at most \(SendGuard.maximumNoteLength) characters")
         }
-        let moment = try time.map { text throws(PushError) in try Self.moment(text, now) }
-        guard moment == nil || !isTest else { throw value("--test and --at exclude each other", "remove one of them") }
+        let dueTime = try time.map { text throws(PushError) in try Self.dueTime(text, now) }
+        guard dueTime == nil || !isTest else { throw value("--test and --at cannot be combined", "remove one of them") }
         let pace = try pace.map { text throws(PushError) in try Self.pace(text) }
         let contents = try contents(text: text, message: message, native: native)
         if channel != nil {
@@ -46,7 +46,7 @@ struct SendRequest: Sendable {
             }
         }
         return contents.map {
-            SendRequest(content: $0, tags: tags, moment: moment, isTest: isTest, pace: pace, channel: channel, note: note)
+            SendRequest(content: $0, tags: tags, dueTime: dueTime, isTest: isTest, pace: pace, channel: channel, note: note)
         }
     }
 
@@ -72,7 +72,7 @@ struct SendRequest: Sendable {
 
     /// Adds the other options of a send in the form of the JSON interface. Throws `usage.value`.
     static func addOptions(at time: String?, pace: String?, now: Timestamp, to body: inout JSONObject) throws(PushError) {
-        if let time { body.append("at", .string(try moment(time, now).description)) }
+        if let time { body.append("at", .string(try dueTime(time, now).description)) }
         if let pace { body.append("pace", .string(try Self.pace(pace).description)) }
     }
 
@@ -86,17 +86,17 @@ struct SendRequest: Sendable {
 
     private static func contents(text: String?, message: [String], native: [String]) throws(PushError) -> [Content] {
         guard native.isEmpty else {
-            guard text == nil, message.isEmpty else {
-                throw value("--native excludes a text: its files are whole payloads", "remove the text")
-            }
             guard native.count % 2 == 0 else {
-                throw value("--native: the last platform has no file", "write --native apns FILE")
+                throw value("--native: expected a platform and a file", "write --native apns FILE")
+            }
+            guard text == nil, message.isEmpty else {
+                throw value("--native cannot be combined with TEXT or --message", "remove the text; the files are whole payloads")
             }
             var contents: [Content] = []
             for place in stride(from: 0, to: native.count, by: 2) {
                 guard let platform = Platform(name: native[place]) else {
                     throw value(
-                        "--native: unknown platform \"\(native[place])\"", "platforms are \(Platform.spellings.joined(separator: ", "))"
+                        "--native: unknown platform \"\(native[place])\"", "use \(Platform.spellings.alternatives)"
                     )
                 }
                 contents.append(.native(platform, payload: try file(native[place + 1])))
@@ -131,10 +131,10 @@ struct SendRequest: Sendable {
     }
 
     /// Parses `2026-12-24T18:00:00Z`, or a duration from now on.
-    private static func moment(_ text: String, _ now: Timestamp) throws(PushError) -> Timestamp {
-        if let moment = Timestamp(iso8601: text) {
-            guard moment > now else { throw value("--at: \(text) has passed", "remove it to send at once") }
-            return moment
+    private static func dueTime(_ text: String, _ now: Timestamp) throws(PushError) -> Timestamp {
+        if let dueTime = Timestamp(iso8601: text) {
+            guard dueTime > now else { throw value("--at: \(text) has passed", "remove it to send at once") }
+            return dueTime
         }
         if let wait = Duration(parsing: text), wait > .zero { return now + wait }
         throw value("--at: invalid time \"\(text)\"", "write 2026-12-24T18:00:00Z, or 90m for in 90 minutes")
@@ -147,7 +147,7 @@ struct SendRequest: Sendable {
     /// The path in the hub's REST interface.
     func path(_ hub: String) -> String {
         let name = hub.split(separator: "/").map { ManagementClient.encoded(String($0)) }.joined(separator: "/")
-        return "/\(name)/\(moment == nil ? "messages" : "schedulednotifications")"
+        return "/\(name)/\(dueTime == nil ? "messages" : "schedulednotifications")"
     }
 
     var query: [(String, String?)] { [("api-version", "2020-06")] + (isTest ? [("test", "")] : []) }
@@ -164,7 +164,7 @@ struct SendRequest: Sendable {
         if let tags { headers.add(name: "ServiceBusNotification-Tags", value: tags) }
         if let note { headers.add(name: "ServiceBusNotification-Note", value: note) }
         if let pace { headers.add(name: "ServiceBusNotification-Pace", value: pace.description) }
-        if let moment { headers.add(name: "ServiceBusNotification-ScheduleTime", value: moment.iso8601(fraction: false)) }
+        if let dueTime { headers.add(name: "ServiceBusNotification-ScheduleTime", value: dueTime.iso8601(fraction: false)) }
         return headers
     }
 

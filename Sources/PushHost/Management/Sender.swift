@@ -28,6 +28,8 @@ struct Sender: Sendable {
         var notification: JSON
         /// The first devices that did not receive it.
         var failed: [JSON] = []
+        /// The APNs broadcast channel that it was sent to instead of devices.
+        var channel: String?
 
         var state: String { notification["state"]?.string ?? "" }
         /// Whether the remaining devices were deferred by a plugin.
@@ -199,7 +201,7 @@ struct OutcomeCounts {
 
     var sentence: String { "\(sent) of \(all) sent" }
 
-    private func count(_ isMeant: (String) -> Bool) -> Int {
-        platforms.reduce(0) { sum, entry in sum + entry.counts.reduce(0) { $0 + (isMeant($1.outcome) ? $1.count : 0) } }
+    private func count(_ predicate: (String) -> Bool) -> Int {
+        platforms.reduce(0) { sum, entry in sum + entry.counts.reduce(0) { $0 + (predicate($1.outcome) ? $1.count : 0) } }
     }
 }

@@ -30,10 +30,11 @@ struct ServerHubs {
             return try await client.allItems(ManagementClient.path("hubs"))
         } catch {
             guard case .network = client.target, error.status == 401 || error.status == 403 else { throw error }
-            // A hub's keys cannot list the other hubs.
+            // A hub's keys cannot list the other hubs, and the server does not know them without the name of the hub.
             throw PushError(
-                error.code, "the key does not allow listing hubs: \(error.message)",
-                hint: "with the key of a hub, pass --hub NAME, or append ;EntityPath=NAME to the connection string",
+                error.code, error.message,
+                hint:
+                    "for the key of a hub, pass --hub NAME, or append ;EntityPath=NAME to the connection string; otherwise \(error.hint ?? "use another key")",
                 status: error.status, details: error.details)
         }
     }

@@ -7,10 +7,10 @@ import WebAPI
 
 /// Options of every command that manages a server: which server, and the form of the output.
 struct ServerOptions: ParsableArguments {
-    @Option(help: "Data folder of the server.", completion: .directory)
+    @Option(help: ArgumentHelp("Data folder of the server.", valueName: "folder"), completion: .directory)
     var data: String?
 
-    @Option(help: "Settings file of the server, which names its data folder.", completion: .file())
+    @Option(help: ArgumentHelp("Settings file of the server, which names its data folder.", valueName: "file"), completion: .file())
     var config: String?
 
     @Option(
@@ -19,7 +19,9 @@ struct ServerOptions: ParsableArguments {
             valueName: "string"))
     var connection: String?
 
-    @Option(help: "PEM file with a further certificate authority to trust, for --connection.", completion: .file())
+    @Option(
+        help: ArgumentHelp("PEM file of an additional certificate authority to trust, for --connection.", valueName: "file"),
+        completion: .file())
     var authority: String?
 
     @Flag(help: "Print one JSON object (schema \(ManagementSession.schema)) instead of text.")
@@ -32,7 +34,7 @@ struct ServerOptions: ParsableArguments {
         if connection != nil, data != nil || config != nil {
             throw PushError(
                 "usage.value",
-                "--connection (on the network) and \(data == nil ? "--config" : "--data") (on this machine) exclude each other",
+                "--connection (on the network) and \(data == nil ? "--config" : "--data") (on this machine) cannot be combined",
                 hint: "remove one of them")
         }
         if connection == nil, data == nil, config == nil { try Self.checkVariable(Environment.variables) }
@@ -52,7 +54,7 @@ struct ServerOptions: ParsableArguments {
         for name in variables.keys.sorted() where name.uppercased().hasPrefix("PUSHHOST") && !settings.contains(name) {
             guard nearest(name, in: [variable]) != nil else { continue }
             throw PushError(
-                "usage.value", "the environment variable \(name) is unknown; did you mean \(variable)?",
+                "usage.value", "unknown environment variable \(name); did you mean \"\(variable)\"?",
                 hint: "rename it, or choose the server on this machine with --data")
         }
     }

@@ -4,21 +4,24 @@ import Lua
 
 /// Limits on what Lua code may use, shared by every command that runs Lua.
 struct LuaLimitOptions: ParsableArguments {
-    @Option(help: "CPU time limit (default: 10s).", transform: Self.duration)
+    @Option(help: ArgumentHelp("CPU time limit (default: 10s).", valueName: "duration"), transform: Self.duration)
     var cpuLimit: Duration = .seconds(10)
 
-    @Option(help: "Memory limit in MiB.")
+    @Option(help: ArgumentHelp("Memory limit in MiB.", valueName: "MiB"))
     var memoryLimit: Int = 256
 
-    @Option(help: "Exact limit on instructions: a script that exceeds it always stops at the same instruction. Doubles the run time.")
+    @Option(
+        help: ArgumentHelp(
+            "Exact limit on instructions: a script that exceeds it always stops at the same instruction. Doubles the run time.",
+            valueName: "count"))
     var instructionLimit: Int?
 
     func validate() throws {
         if let instructionLimit, instructionLimit < 1 {
-            throw ValidationError("--instruction-limit \(instructionLimit): expected at least 1")
+            throw ValidationError.invalidValue("--instruction-limit", instructionLimit, expected: "a whole number from 1")
         }
         guard (1...65_536).contains(memoryLimit) else {
-            throw ValidationError("--memory-limit \(memoryLimit): expected MiB from 1 to 65536")
+            throw ValidationError.invalidValue("--memory-limit", memoryLimit, expected: "MiB from 1 to 65536")
         }
     }
 
@@ -27,12 +30,9 @@ struct LuaLimitOptions: ParsableArguments {
         LuaLimits(memory: memoryLimit << 20, cpu: cpuLimit, wall: wall, instructions: instructionLimit)
     }
 
+    /// Reads the value of an option. `ValueForm.duration` explains an invalid one.
     static func duration(_ text: String) throws -> Duration {
-        // A bare number is a number of seconds.
-        guard let duration = Duration(parsing: text) ?? Duration(parsing: "\(text)s") else {
-            throw ValidationError("invalid duration \"\(text)\": write 500ms, 30s, 5m, 1h or a number of seconds")
-        }
-        guard duration > .zero else { throw ValidationError("invalid duration \"\(text)\": give more than 0") }
+        guard let duration = Duration(positive: text) else { throw ValidationError("invalid duration \"\(text)\"") }
         return duration
     }
 }

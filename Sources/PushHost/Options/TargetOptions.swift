@@ -5,22 +5,24 @@ struct TargetOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Target of the flow: embedded, a name from the settings' targets, the URL of a PushHost, or a quoted connection string; set \(Self.variable) to keep it off the list of processes. (default: embedded)",
-            valueName: "target"))
+            valueName: "name|url"))
     var target: String?
 
-    @Option(help: "Hub at the target, if the target does not name one.")
+    @Option(help: ArgumentHelp("Hub at the target, if the target does not name one.", valueName: "name"))
     var hub: String?
 
-    @Option(help: ArgumentHelp("App backend; a PushHost has its own.", valueName: "url"))
+    @Option(help: ArgumentHelp("URL of the app backend; default is the one of the PushHost.", valueName: "url"))
     var backend: String?
 
-    @Option(help: "Additional certificate authority to trust, in PEM.", completion: .file())
+    @Option(help: ArgumentHelp("PEM file of an additional certificate authority to trust.", valueName: "file"), completion: .file())
     var authority: String?
 
-    @Option(help: "Settings file with targets and devices (default: pushhost.yaml, if it exists).", completion: .file())
+    @Option(
+        help: ArgumentHelp("Settings file with targets and devices (default: pushhost.yaml, if it exists).", valueName: "file"),
+        completion: .file())
     var config: String?
 
-    @Flag(help: "Send to a target that is marked production without asking.")
+    @Flag(help: "Send to a production target without asking for confirmation.")
     var yes = false
 
     static let variable = "PUSHHOST_TARGET"

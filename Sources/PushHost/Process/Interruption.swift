@@ -13,7 +13,7 @@ final class Interruption: Sendable {
         var count = 0
         var isTermination = false
         var action: (@Sendable () -> Void)?
-        var farewell: (@Sendable () -> Void)?
+        var beforeExit: (@Sendable () -> Void)?
         var isEnding = false
     }
 
@@ -38,13 +38,13 @@ final class Interruption: Sendable {
     }
 
     /// Sets what to call before a second interruption ends the program.
-    func onSecond(_ farewell: @escaping @Sendable () -> Void) { state.withLock { $0.farewell = farewell } }
+    func onSecond(_ beforeExit: @escaping @Sendable () -> Void) { state.withLock { $0.beforeExit = beforeExit } }
 
     /// Does the last work of a run. During it any interruption ends the program, even the first. Afterwards the action of `onSecond` is
     /// removed.
     func ending<Value>(_ work: () async -> Value) async -> Value {
         state.withLock { $0.isEnding = true }
-        defer { state.withLock { ($0.farewell, $0.isEnding) = (nil, false) } }
+        defer { state.withLock { ($0.beforeExit, $0.isEnding) = (nil, false) } }
         return await work()
     }
 
@@ -79,7 +79,7 @@ final class Interruption: Sendable {
             state.count += 1
             state.isTermination = state.isTermination || isFinal
             let isLast = state.count > 1 || state.isEnding
-            return (isLast, isLast ? state.farewell : state.action)
+            return (isLast, isLast ? state.beforeExit : state.action)
         }
         // Writing the last message may block, so the program ends even if it does.
         if isLast { Self.endSoon(after: .milliseconds(500)) }

@@ -21,7 +21,7 @@ struct LineEditor {
     private(set) var cursor = 0
     private var history: [String] = []
     /// Index of the history line that is shown; `history.count` for the new line.
-    private var place = 0
+    private var historyIndex = 0
     /// The new line's text while a history line is shown.
     private var draft: [Character] = []
     private var cut: [Character] = []
@@ -36,7 +36,7 @@ struct LineEditor {
     /// Starts a new line.
     mutating func begin() {
         set([])
-        place = history.count
+        historyIndex = history.count
         draft = []
     }
 
@@ -71,8 +71,8 @@ struct LineEditor {
         case .wordRight: cursor = wordEnd
         case .home: cursor = 0
         case .end: cursor = characters.count
-        case .up: return show(place - 1)
-        case .down: return show(place + 1)
+        case .up: return show(historyIndex - 1)
+        case .down: return show(historyIndex + 1)
         }
         return .edited
     }
@@ -136,9 +136,9 @@ struct LineEditor {
     }
 
     private mutating func show(_ wanted: Int) -> Effect {
-        guard wanted != place, (0...history.count).contains(wanted) else { return .nothing }
-        if place == history.count { draft = characters }
-        place = wanted
+        guard wanted != historyIndex, (0...history.count).contains(wanted) else { return .nothing }
+        if historyIndex == history.count { draft = characters }
+        historyIndex = wanted
         set(wanted == history.count ? draft : Array(history[wanted]))
         return .edited
     }

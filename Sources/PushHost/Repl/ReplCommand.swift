@@ -18,13 +18,13 @@ struct ReplCommand: ProgramCommand {
             Exit codes: 0 pass · 1 a line from a pipe failed · 2 usage · 130 interrupted without a terminal.
             """)
 
-    @Option(help: "Seed; the same seed and lines print the same output.")
+    @Option(help: ArgumentHelp("Seed; the same seed and lines print the same output.", valueName: "number"))
     var seed: UInt64 = 1
 
     @Option(
         help: ArgumentHelp(
             "How the embedded hub reaches the simulated push services: process (in memory) or network (local sockets with TLS and HTTP/2). The results are the same.",
-            valueName: "wire"))
+            valueName: "kind"))
     var wire: WireKind = .process
 
     @OptionGroup

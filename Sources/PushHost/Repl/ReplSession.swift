@@ -72,7 +72,7 @@ final class ReplSession: Sendable {
             events: { [self] event in
                 text.take(event)
                 output.flush()
-            }, failures: { [self] in tell($0) })
+            }, failures: { [self] in reportError($0) })
         let source = source(of: flow)
         let signals = SessionSignals(source, isInteractive: isInteractive) { [self] in
             errors.line("the line is still running; press Ctrl-C again to end pushhost")
@@ -94,10 +94,10 @@ final class ReplSession: Sendable {
             case .interrupted: lines.withLock { $0.close() }
             case .unreadable(let error):
                 lines.withLock { $0.skip("") }
-                tell(LuaError(error))
+                reportError(LuaError(error))
             case .end, .broken:
-                if case .broken(let error) = input { tell(LuaError(error)) }
-                if isContinued { _ = await evaluate(talk, isWhole: true) }
+                if case .broken(let error) = input { reportError(LuaError(error)) }
+                if isContinued { _ = await evaluate(talk, isComplete: true) }
                 return await end(talk)
             }
         }
@@ -127,13 +127,13 @@ final class ReplSession: Sendable {
             return goesOn
         }
         lines.withLock { $0.append(line) }
-        let answer = await evaluate(talk, isWhole: false)
+        let answer = await evaluate(talk, isComplete: false)
         if answer != .unfinished { lines.withLock { $0.close() } }
         return true
     }
 
     private var commands: SessionCommands {
-        SessionCommands(world: world, registry: registry, output: output, text: text) { [self] in tell($0) }
+        SessionCommands(world: world, registry: registry, output: output, text: text) { [self] in reportError($0) }
     }
 
     /// Removes a byte order mark and a `#!` line, which may start a file but are not Lua.
@@ -143,9 +143,9 @@ final class ReplSession: Sendable {
         return text.hasPrefix("#!") ? "" : text
     }
 
-    private func evaluate(_ talk: LineContext, isWhole: Bool) async -> InteractiveFlow.Answer {
+    private func evaluate(_ talk: LineContext, isComplete: Bool) async -> InteractiveFlow.Answer {
         let (chunk, first) = lines.withLock { ($0.chunk.joined(separator: "\n"), $0.first) }
-        let task = talk.signals.begin { Task { await talk.flow.evaluate(chunk, firstLine: first, isWhole: isWhole) } }
+        let task = talk.signals.begin { Task { await talk.flow.evaluate(chunk, firstLine: first, isComplete: isComplete) } }
         let answer = await task.value
         // Input typed ahead was meant to follow the line that was interrupted.
         if talk.signals.lineDidEnd() { talk.source.discard() }
@@ -172,7 +172,7 @@ final class ReplSession: Sendable {
     // MARK: - Errors
 
     /// Shows an error with the session line that raised it.
-    private func tell(_ error: LuaError) {
+    private func reportError(_ error: LuaError) {
         output.flush()
         let source = lines.withLock { $0.source }
         let diagnostic = Diagnostic(error, source: source, scriptName: "repl", palette: Palette(isOn: errors.hasColour))

@@ -10,7 +10,7 @@ struct SessionCommands {
     let output: Output
     let text: TextReport
     /// Shows an error.
-    let tell: (LuaError) -> Void
+    let reportError: (LuaError) -> Void
 
     private static let commands: [(name: String, summary: String)] = [
         (".help [NAME]", "list all functions, or explain NAME"), (".devices", "list the phones"),
@@ -31,7 +31,7 @@ struct SessionCommands {
         case let name:
             let names = Self.commands.map { String($0.name.prefix { $0 != " " }) }
             let near = nearest(name, in: names).map { "; did you mean \($0)?" } ?? ""
-            tell(LuaError(PushError("repl.unknown_command", "unknown command \(name)\(near)", hint: names.joined(separator: ", "))))
+            reportError(LuaError(PushError("repl.unknown_command", "unknown command \(name)\(near)", hint: names.joined(separator: ", "))))
         }
         return true
     }
@@ -43,11 +43,11 @@ struct SessionCommands {
             for line in report.index() { output.line(line) }
             return
         }
-        let index = ReferenceIndex(registry)
+        let index = ReferenceIndex(registry, notes: ProgramNotes.all)
         let topics = index.topics(for: name)
         guard !topics.isEmpty else {
             let near = index.suggestions(for: name).first.map { "; did you mean \($0)?" } ?? ""
-            return tell(
+            return reportError(
                 LuaError(PushError("repl.unknown_name", "unknown name \"\(name)\"\(near)", hint: ".help lists all names")))
         }
         for line in topics.count == 1 ? report.page(topics[0]) : report.list(topics) { output.line(line) }
@@ -68,7 +68,7 @@ struct SessionCommands {
         if let name {
             guard let platform = Platform(name: name) else {
                 let near = nearest(name, in: Platform.spellings).map { "; did you mean \"\($0)\"?" } ?? ""
-                return tell(
+                return reportError(
                     LuaError(
                         kind: .misuse, code: "args.platform", message: "unknown service \"\(name)\"\(near)",
                         hint: "platforms are \(Platform.spellings.joined(separator: ", "))"))
@@ -79,7 +79,7 @@ struct SessionCommands {
         do throws(PushError) {
             for exchange in try await world.wire?.exchanges(with: service) ?? [] { text.take(.crossed(exchange)) }
         } catch {
-            tell(LuaError(error))
+            reportError(LuaError(error))
         }
     }
 }

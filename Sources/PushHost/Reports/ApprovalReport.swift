@@ -17,7 +17,7 @@ enum ApprovalReport {
         let platforms = (approval["platforms"]?.object?.members ?? []).map { "\($0.key) \($0.value.int?.grouped ?? "")" }
         var rows: [(String, String)] = [
             ("state", text(approval, "state")), ("hub", text(approval, "hub")), ("to", text(approval, "audience")),
-            ("devices", "\(devices(approval)): \(platforms.joined(separator: ", "))"), ("why", text(approval, "why")),
+            ("devices", "\(devices(approval)): \(platforms.joined(separator: ", "))"), ("cause", text(approval, "why")),
             ("requester", "\(text(approval, "requestedBy")) at \(text(approval, "createdAt"))"),
         ]
         if approval["note"] != nil { rows.append(("note", text(approval, "note"))) }

@@ -18,8 +18,8 @@ struct Diagnostic {
 
     init(_ error: LuaError, source: [UInt8], scriptName: String, palette: Palette) {
         var column: Int?
-        if error.kind == .syntax, case .table(let table) = error.details, case .integer(let place)? = table.fields["column"] {
-            column = Int(place)
+        if error.kind == .syntax, case .table(let table) = error.details, case .integer(let position)? = table.fields["column"] {
+            column = Int(position)
         }
         self.error = error
         let text = SourceText(source)
@@ -44,16 +44,19 @@ struct Diagnostic {
         isWarning = finding.severity == .warning
     }
 
-    var lines: [String] {
+    var lines: [String] { text + reference }
+
+    /// The lines without the last one, which names the page of the error and the run.
+    var text: [String] {
         let word = "\(isWarning ? "warning" : "error")[\(error.code.printable)]"
         let message = error.message.split(separator: "\n", omittingEmptySubsequences: false).map { $0.description.printable }
         var lines = ["\(isWarning ? palette.yellow(word) : palette.red(word)): \(message.first ?? "")"]
         lines += message.dropFirst().map { "  \($0)" }
         if error.code.hasPrefix("usage.") {
             // The error is in the command line, so a line of the script would mislead.
-        } else if let place {
-            lines.append("  \(scriptName.printable):\(place.line):\(place.column)")
-            lines += excerpt(place)
+        } else if let position {
+            lines.append("  \(scriptName.printable):\(position.line):\(position.column)")
+            lines += excerpt(position)
         } else if let location = error.location {
             lines.append("  \(location.description.printable)")
         }
@@ -63,11 +66,11 @@ struct Diagnostic {
             lines.append("  \("actual".padded(to: 10))\(actual.printable)")
         }
         if let hint = error.hint { lines.append("  \("help".padded(to: 10))\(hint.printable)") }
-        let callers = error.traceback.dropFirst().filter { $0.chunk == scriptName && $0.line != place?.line }.prefix(4)
+        let callers = error.traceback.dropFirst().filter { $0.chunk == scriptName && $0.line != position?.line }.prefix(4)
         if !callers.isEmpty {
             lines.append("  \("called at".padded(to: 10))\(callers.map { "line \($0.line)" }.joined(separator: ", "))")
         }
-        return lines + reference
+        return lines
     }
 
     /// The last line: the command that explains the error, and the run id.
@@ -98,7 +101,7 @@ struct Diagnostic {
     }
 
     /// Line and column of the error, from 1.
-    var place: (line: Int, column: Int)? {
+    var position: (line: Int, column: Int)? {
         guard let location = error.location, location.chunk == scriptName, location.line >= 1,
             location.line <= source.lineCount
         else { return nil }
@@ -134,15 +137,15 @@ struct Diagnostic {
         var depth = 0
         var found: [SourcePosition] = []
         while let token = try? lexer.next(), token.kind != .end {
-            let place = source.position(at: token.range.lowerBound)
-            if place.line > line + 40 || (depth <= 0 && place.line > line) { break }
+            let position = source.position(at: token.range.lowerBound)
+            if position.line > line + 40 || (depth <= 0 && position.line > line) { break }
             let text = source[token.range]
-            if isBeforeValue { found.append(place) }
+            if isBeforeValue { found.append(position) }
             isBeforeValue = pending != nil && text == "=" && isValue
             if let pending, text == "=", !isValue { found.append(pending) }
             let isKey = token.kind == .name(key)
-            pending = isKey ? place : nil
-            if isKey, previous == "." || previous == ":", place.line == line { found.append(place) }
+            pending = isKey ? position : nil
+            if isKey, previous == "." || previous == ":", position.line == line { found.append(position) }
             switch text {
             case "(", "{", "[": depth += 1
             case ")", "}", "]": depth -= 1
@@ -153,24 +156,24 @@ struct Diagnostic {
         return found.count == 1 ? found.first.map { ($0.line, $0.column) } : nil
     }
 
-    private func excerpt(_ place: (line: Int, column: Int)) -> [String] {
-        let (full, column) = masked(place)
+    private func excerpt(_ position: (line: Int, column: Int)) -> [String] {
+        let (full, column) = masked(position)
         // Of a long line only the part around the caret is shown.
         let start = column > 100 ? column - 40 : 1
         let text = String(full.dropFirst(start - 1).prefix(140))
-        let number = String(place.line)
+        let number = String(position.line)
         let margin = String(repeating: " ", count: number.count)
         let gap = String(repeating: " ", count: String(text.prefix(column - start)).printable.count)
         return ["   \(number) | \(text.printable)", "   \(margin) | \(gap)\(palette.red("^"))"]
     }
 
     /// The line with each secret replaced by `***`, and the column after the replacement.
-    private func masked(_ place: (line: Int, column: Int)) -> (text: String, column: Int) {
-        var text = Array(source.line(place.line))
-        var column = place.column
-        for secret in secrets.reversed() where (secret.lowerBound.line...secret.upperBound.line).contains(place.line) {
-            let start = min(secret.lowerBound.line == place.line ? secret.lowerBound.column - 1 : 0, text.count)
-            let end = max(start, min(secret.upperBound.line == place.line ? secret.upperBound.column - 1 : text.count, text.count))
+    private func masked(_ position: (line: Int, column: Int)) -> (text: String, column: Int) {
+        var text = Array(source.line(position.line))
+        var column = position.column
+        for secret in secrets.reversed() where (secret.lowerBound.line...secret.upperBound.line).contains(position.line) {
+            let start = min(secret.lowerBound.line == position.line ? secret.lowerBound.column - 1 : 0, text.count)
+            let end = max(start, min(secret.upperBound.line == position.line ? secret.upperBound.column - 1 : text.count, text.count))
             text.replaceSubrange(start..<end, with: "***")
             if column > end { column += 3 - (end - start) } else if column > start { column = start + 1 }
         }

@@ -25,16 +25,6 @@ struct ExplainJSON {
     }
 }
 
-extension ReferenceTopic {
-    fileprivate var kind: String {
-        switch self {
-        case .binding: "binding"
-        case .type: "type"
-        case .error: "error"
-        }
-    }
-}
-
 extension JSON {
     fileprivate init(_ topic: ReferenceTopic, _ registry: BindingRegistry) {
         var object: JSONObject = [
@@ -65,7 +55,7 @@ extension JSON {
             object["methods"] = .array(registry.methods(of: type).map { .string($0.name) })
         case .error(let error):
             object["when"] = .string(error.occasion)
-            object["cure"] = .string(error.cure)
+            object["cure"] = .string(error.fix)
             object["kinds"] = .array(error.kinds.map { .string($0.rawValue) })
             object["exit_codes"] = .array(error.exitCodes.map { .integer(Int64($0)) })
             object["raised_by"] = .array(registry.bindings(raising: error.code).map { .string($0.name) })
@@ -73,9 +63,11 @@ extension JSON {
                 error.example.map { example in
                     [
                         "language": .string(example.language.rawValue), "mistake": .string(example.mistake),
-                        "cure": .string(example.cure),
+                        "cure": .string(example.fix),
                     ]
                 } ?? .null
+        case .note(let note):
+            object["parts"] = .array(note.parts.map { ["title": .string($0.title), "text": .string($0.text)] })
         }
         self = .object(object)
     }

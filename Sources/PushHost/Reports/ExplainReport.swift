@@ -13,6 +13,7 @@ struct ExplainReport {
         case .binding(let binding): page(binding)
         case .type(let type): page(type)
         case .error(let error): page(error)
+        case .note(let note): page(note)
         }
     }
 
@@ -65,16 +66,21 @@ struct ExplainReport {
 
     private func page(_ error: ErrorDescription) -> [String] {
         var lines = title(error.code) + error.summary.wrapped(to: Self.width)
-        lines += heading("WHEN") + indented(error.occasion) + heading("WHAT TO DO") + indented(error.cure)
-        lines += heading("THE RUN") + error.consequences.flatMap(indented)
+        lines += heading("WHEN") + indented(error.occasion) + heading("WHAT TO DO") + indented(error.fix)
+        lines += heading("EFFECT") + error.effects.flatMap(indented)
         let bindings = registry.bindings(raising: error.code)
         if !bindings.isEmpty {
             lines += heading("RAISED BY") + indented(bindings.map(\.name).joined(separator: ", "))
         }
         if let example = error.example {
-            lines += heading("INSTEAD OF") + code(example.mistake) + heading("WRITE") + code(example.cure)
+            lines += heading("INSTEAD OF") + code(example.mistake) + heading("WRITE") + code(example.fix)
         }
         return lines
+    }
+
+    private func page(_ note: ReferenceNote) -> [String] {
+        title(note.name) + note.summary.wrapped(to: Self.width)
+            + note.parts.flatMap { heading($0.title.uppercased()) + indented($0.text) }
     }
 
     // MARK: - Layout
@@ -111,11 +117,17 @@ struct ExplainReport {
 }
 
 extension String {
-    /// The text before the first full stop, colon or semicolon.
+    /// The text before the first full stop, colon or semicolon that is not in brackets.
     fileprivate var firstClause: String {
-        let ends = [". ", ": ", "; "].compactMap { firstRange(of: $0)?.lowerBound }
-        let clause = self[..<(ends.min() ?? endIndex)]
-        return String(clause.last == "." ? clause.dropLast() : clause)
+        var depth = 0
+        var clause = ""
+        for (character, next) in zip(self, Array(dropFirst()) + [" "]) {
+            if character == "(" { depth += 1 }
+            if character == ")" { depth -= 1 }
+            if depth <= 0, next == " ", [".", ":", ";"].contains(character) { break }
+            clause.append(character)
+        }
+        return clause
     }
 
     /// Wraps the text at blanks to lines of at most `width` characters.

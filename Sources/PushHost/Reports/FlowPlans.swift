@@ -16,8 +16,8 @@ struct FlowPlans {
         var lines: [String] = [""]
         if entries.isEmpty { lines.append("the flow sends nothing") }
         for entry in entries {
-            let moment = entry.moment.map { "  at \($0.iso8601(fraction: false))" } ?? ""
-            lines.append("\(palette.dim(entry.id))\(moment)")
+            let dueTime = entry.dueTime.map { "  at \($0.iso8601(fraction: false))" } ?? ""
+            lines.append("\(palette.dim(entry.id))\(dueTime)")
             lines += PlanText(palette: palette).lines(entry.report, isSendable: false).map { "  \($0)" }
             let devices = entry.report.devices
             guard !devices.isEmpty else { continue }
@@ -41,7 +41,7 @@ struct FlowPlans {
                 entries.map { entry in
                     var plan = JSONObject()
                     plan.append("send", .string(entry.id))
-                    if let moment = entry.moment { plan.append("at", .string(moment.description)) }
+                    if let dueTime = entry.dueTime { plan.append("at", .string(dueTime.description)) }
                     for (name, value) in entry.report.document.object?.members ?? [] where name != "planId" { plan.append(name, value) }
                     return .object(plan)
                 }))

@@ -29,10 +29,10 @@ final class JSONReport: Sendable {
     func take(_ event: FlowEvent) {
         state.withLock { state in
             switch event {
-            case .stepBegan: break
+            case .stepStarted: break
             case .stepEnded(let step): state.steps.append(step)
             case .sent(let send): state.sends.append(send)
-            case .settled(let send): state.settle(send)
+            case .completed(let send): state.settle(send)
             case .shown(let items): state.shown += items.map(JSON.init)
             case .log(let level, let text, let location):
                 state.log.append([

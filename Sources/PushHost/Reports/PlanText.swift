@@ -50,9 +50,9 @@ struct PlanText {
 
     private func templates(_ plan: PlanReport) -> [String] {
         plan.templates.filter { $0.isTemplate && $0.name != nil || plan.content == nil }.map { template in
-            let kind = template.isTemplate ? "template \(template.name ?? "without a name")" : "native"
+            let kind = template.isTemplate ? template.name ?? "without a name" : "native"
             let sizes = Self.sizes(template)
-            return "  \("by".padded(to: 10))\(template.platform.displayName) \(kind.printable)  \(template.devices)\(sizes)"
+            return "  \("template".padded(to: 10))\(template.platform.displayName) \(kind.printable)  \(template.devices)\(sizes)"
         } + (plan.furtherTemplates > 0 ? ["  \(String(repeating: " ", count: 10))\(plan.furtherTemplates) more templates"] : [])
     }
 
@@ -83,7 +83,7 @@ struct PlanText {
             }
             lines += group.texts.map { "    \(palette.yellow("not replaced")): \($0.printable)" }
             if let refusal = group.refusal {
-                lines.append("    \(palette.red("refused")): \(refusal.outcome.rawValue): \(refusal.explanation.printable)")
+                lines.append("    \(palette.red("rejected")): \(refusal.outcome.rawValue): \(refusal.explanation.printable)")
             }
         }
         let hidden = plan.groups.count - shown.count + plan.furtherGroups
@@ -91,18 +91,18 @@ struct PlanText {
     }
 
     private func near(_ plan: PlanReport) -> [String] {
-        plan.nearMisses.map { "  \("near".padded(to: 10))\($0.printable)" }
-            + plan.failedTerms.map { "  \("fails".padded(to: 10))\($0.sentence.printable)" }
+        plan.nearMisses.map { "  \("similar".padded(to: 10))\($0.printable)" }
+            + plan.failedTerms.map { "  \("no match".padded(to: 10))\($0.sentence.printable)" }
     }
 
     private func lines(_ difference: PlanReport.Difference) -> [String] {
         let since = "\(difference.planID), \(difference.plannedAt.iso8601(fraction: false))"
         guard difference.joined + difference.left + difference.changed > 0 else {
-            return ["  \("differs".padded(to: 10))no changes since \(since)"]
+            return ["  \("changes".padded(to: 10))none since \(since)"]
         }
         var parts = ["\(difference.joined) added", "\(difference.left) removed"]
         if difference.changed > 0 { parts.append("\(difference.changed) would get other content") }
-        return ["  \("differs".padded(to: 10))\(parts.joined(separator: " · "))  from \(since)"]
+        return ["  \("changes".padded(to: 10))\(parts.joined(separator: " · "))  from \(since)"]
             + difference.firstJoined.map { "    \(palette.green("+")) \(Self.name($0).printable)" }
             + difference.firstLeft.map { "    \(palette.red("-")) \(Self.name($0).printable)" }
     }
@@ -122,7 +122,7 @@ struct PlanText {
     /// One line of a list. Column widths are fixed, because a list may have a million rows and is printed as it is read.
     static func row(_ device: PlannedDevice) -> String {
         let bytes =
-            device.isDuplicate ? "duplicate" : (device.bytes.map(String.init) ?? "") + (device.isRefused ? " refused" : "")
+            device.isDuplicate ? "duplicate" : (device.bytes.map(String.init) ?? "") + (device.isRefused ? " rejected" : "")
         return row(
             device.installationID ?? device.registrationID?.text ?? "", device.user ?? "", device.platform.displayName,
             device.hasLeft ? "removed" : device.handle ?? "", device.templateName ?? (device.isTemplate ? "(no name)" : ""), bytes)

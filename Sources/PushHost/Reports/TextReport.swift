@@ -42,7 +42,7 @@ final class TextReport: Sendable {
     func take(_ event: FlowEvent) {
         begin()
         switch event {
-        case .stepBegan(let id, _, let name):
+        case .stepStarted(let id, _, let name):
             announce()
             state.withLock { state in
                 state.current.append(name)
@@ -59,7 +59,7 @@ final class TextReport: Sendable {
             state.withLock { $0.sends += 1 }
             output.line("  \(glyph(send)) send \(id(send)) to \(send.audience.printable)  \(counts(send))")
             printFaults([send], indent: 6)
-        case .settled(let send):
+        case .completed(let send):
             printFaults([send], indent: 6)
         case .shown(let items):
             printShown(items, indent: 6)
@@ -70,7 +70,7 @@ final class TextReport: Sendable {
         case .warning(let warning):
             output.line("\(palette.yellow("warning[\(warning.code)]")): \(warning.message.printable)")
             if let location = warning.location { output.line("  \(location)") }
-            for near in warning.near { output.line("  \("near".padded(to: 8))\(near.printable)") }
+            for near in warning.near { output.line("  \("similar".padded(to: 10))\(near.printable)") }
         case .core(let event):
             output.line(palette.dim("    \(event.time.timeOfDay)  \(event.area.rawValue.padded(to: 9)) \(event.text.printable)"))
         case .crossed(let exchange):
@@ -236,7 +236,7 @@ final class TextReport: Sendable {
     private func counts(_ send: FlowSend) -> String {
         // The plan below shows the number of devices.
         if send.id.hasPrefix(PlanningHub.prefix) { return "planned" }
-        if let moment = send.scheduledFor { return "scheduled for \(moment.iso8601(fraction: false))" }
+        if let dueTime = send.scheduledFor { return "scheduled for \(dueTime.iso8601(fraction: false))" }
         switch send.state {
         case "NoTargetFound": return "no target found"
         case "Enqueued", "Processing": return send.total == 0 ? "accepted · outcome not known yet" : "\(send.sent) sent so far"

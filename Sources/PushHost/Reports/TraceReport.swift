@@ -41,8 +41,8 @@ struct TraceReport {
             let cause = line.isCause ? palette.bold("     ← cause") : ""
             lines.append("  \(clock)  \(mark) \(step.padded(to: width))  \(line.text.printable)\(cause)")
         }
-        lines.append("  \(palette.bold("why"))   \(trace.sentence.printable)")
-        if trace.cause != .shown { lines.append("  \(palette.bold("do"))    \(trace.cause.advice)") }
+        lines.append("  \(palette.bold("reason"))  \(trace.sentence.printable)")
+        if trace.cause != .shown { lines.append("  \(palette.bold("fix"))     \(trace.cause.advice)") }
         return lines
     }
 
@@ -62,13 +62,15 @@ struct TraceReport {
     private func summary(_ answer: TraceAnswer) -> [String] {
         let audience = answer.tags.map { "to \($0)" } ?? "to everyone, or directly to devices"
         var lines = ["\(answer.notification)  \(audience)  \(answer.state.rawValue)".printable]
-        if answer.counts.isEmpty { lines.append("  no device has a result yet") }
+        if answer.counts.isEmpty {
+            lines.append(answer.state.isFinal ? "  the notification reached no devices" : "  no device has a result yet")
+        }
         for count in answer.counts {
             let devices = "\(count.devices) device\(count.devices == 1 ? "" : "s")"
             lines.append("  \(badge(count.cause.result))  \(devices)  \(palette.bold(count.cause.rawValue))")
             lines.append("    \(count.sentence.printable)")
         }
-        lines += answer.nearMisses.map { "  near    \($0.printable)" }
+        lines += answer.nearMisses.map { "  similar   \($0.printable)" }
         if let example = answer.counts.first(where: { $0.cause.result != .shown && !$0.example.isEmpty })?.example {
             lines.append(palette.dim("  one device: pushhost trace \(answer.notification) --device \(example)".printable))
         }

@@ -18,22 +18,24 @@ struct ServeCommand: ProgramCommand {
             Exit codes: 0 ended by a signal · 1 failed while running · 2 usage, an invalid setting, a port in use or an unusable file.
             """)
 
-    @Option(help: "Settings file; default is pushhost.yaml in the working directory, if it exists.", completion: .file())
+    @Option(
+        help: ArgumentHelp("Settings file; default is pushhost.yaml in the working directory, if it exists.", valueName: "file"),
+        completion: .file())
     var config: String?
 
-    @Option(help: "Data folder.", completion: .directory)
+    @Option(help: ArgumentHelp("Data folder.", valueName: "folder"), completion: .directory)
     var data: String?
 
-    @Option(help: "Address to listen on.")
+    @Option(help: ArgumentHelp("Address to listen on.", valueName: "address"))
     var host: String?
 
-    @Option(help: "Port for plain HTTP; 0 picks a free one, none disables it.")
+    @Option(help: ArgumentHelp("Port for plain HTTP; 0 picks a free one, none disables it.", valueName: "port|none"))
     var port: String?
 
-    @Option(help: "Port for TLS; 0 picks a free one, none disables it.")
+    @Option(help: ArgumentHelp("Port for TLS; 0 picks a free one, none disables it.", valueName: "port|none"))
     var tlsPort: String?
 
-    @Option(help: "URL of pushhost simulate, such as http://127.0.0.1:8090.")
+    @Option(help: ArgumentHelp("URL of pushhost simulate, such as http://127.0.0.1:8090.", valueName: "url"))
     var simulators: String?
 
     @Flag(help: "Run simulated push services and phones in the server, and send only to them.")

@@ -22,7 +22,7 @@ struct ServeSession {
     private let errors = Output(descriptor: STDERR_FILENO)
 
     /// Interval of maintenance: deleting expired data and checking the certificate.
-    private static let upkeep: Duration = .seconds(60)
+    private static let maintenanceInterval: Duration = .seconds(60)
 
     init(command: ServeCommand, program: HostProgram) {
         self.command = command
@@ -58,7 +58,7 @@ struct ServeSession {
 
     // MARK: - Serving
 
-    private func serve(_ settings: ServerSettings, _ given: GivenSettings) async throws(PushError) {
+    private func serve(_ settings: ServerSettings, _ given: ConfiguredSettings) async throws(PushError) {
         var settings = settings
         try DescriptorLimit.requireForServer(isLab: settings.isLab)
         let folder = try DataFolder(path: settings.data)
@@ -82,7 +82,7 @@ struct ServeSession {
     }
 
     private func serve(
-        _ settings: ServerSettings, _ folder: DataFolder, _ given: GivenSettings, _ lab: Lab?
+        _ settings: ServerSettings, _ folder: DataFolder, _ given: ConfiguredSettings, _ lab: Lab?
     ) async throws(PushError) {
         let clock = SystemClock()
         let style = LogStyle(settings)
@@ -128,7 +128,7 @@ struct ServeSession {
         let manager = ServiceManager()
         let screen = StartupBanner(
             settings: settings, server: server, authority: certificates.authority, lab: lab, reveal: command.reveal,
-            output: output, whenShown: { manager.tell("READY=1") })
+            output: output, whenShown: { manager.notify("READY=1") })
         var services = [try server.listeners.controlApplication { screen.listeningForCommands() }]
         func add(_ service: any Service, _ setting: String, _ port: Int) {
             services.append(PortService(base: service, setting: setting, host: settings.host, port: port))
@@ -141,10 +141,10 @@ struct ServeSession {
         }
         Signals.watch(SIGHUP) {
             Task {
-                manager.tell("RELOADING=1")
+                manager.notify("RELOADING=1")
                 await server.credentials.reload()
                 await reload.run()
-                manager.tell("READY=1")
+                manager.notify("READY=1")
             }
         }
         try await run(services, log, manager) {
@@ -168,20 +168,20 @@ struct ServeSession {
     /// Runs the services and the maintenance until a signal ends them.
     private func run(
         _ services: [any Service], _ log: Logger, _ manager: ServiceManager, ending: @escaping @Sendable () async -> Void,
-        beside upkeep: @escaping @Sendable () async -> Void
+        beside maintenance: @escaping @Sendable () async -> Void
     ) async throws(PushError) {
         var configuration = ServiceGroupConfiguration(
             services: services.map { .init(service: $0) }, logger: Logger(label: "services") { _ in SwiftLogNoOpLogHandler() })
         configuration.maximumGracefulShutdownDuration = ConnectionLimits.grace
         let group = ServiceGroup(configuration: configuration)
-        let asked = Asked()
-        let task = Task { await upkeep() }
+        let signals = ShutdownSignals()
+        let task = Task { await maintenance() }
         for number in [SIGINT, SIGTERM] {
             Signals.watch(number) {
                 // A second signal ends the process at once.
-                if asked.again() { _exit(ExitStatus.interrupted) }
+                if signals.again() { _exit(ExitStatus.interrupted) }
                 log.notice("stopping: finishing requests in progress")
-                manager.tell("STOPPING=1")
+                manager.notify("STOPPING=1")
                 Self.exitAfterTimeout(log)
                 task.cancel()
                 Task { await group.triggerGracefulShutdown() }
@@ -193,7 +193,7 @@ struct ServeSession {
             try await group.run()
         } catch {
             // Services that exceed the grace period are cancelled, which is not a failure.
-            if !asked.happened { failure = refusal(error) }
+            if !signals.happened { failure = refusal(error) }
         }
         // Wait for the maintenance, which uses the files that are closed next.
         task.cancel()
@@ -244,7 +244,7 @@ struct ServeSession {
         var warned: String?
         var warnedOf: Set<String> = []
         while !Task.isCancelled {
-            await server.upkeep.run()
+            await server.maintenance.run()
             await server.database.check()
             await server.credentials.reload()
             warnedOf = server.credentials.warn(known: warnedOf)
@@ -257,7 +257,7 @@ struct ServeSession {
                 log.warning("the certificate: \(check.finding)\(check.hint.map { "; \($0)" } ?? "")")
                 warned = check.finding
             }
-            try? await clock.sleep(until: clock.now + upkeep)
+            try? await clock.sleep(until: clock.now + maintenanceInterval)
         }
     }
 
@@ -268,7 +268,7 @@ struct ServeSession {
 }
 
 /// Counts the signals that ask the server to end.
-private final class Asked: Sendable {
+private final class ShutdownSignals: Sendable {
     private let count = Mutex(0)
 
     var happened: Bool { count.withLock { $0 > 0 } }

@@ -60,13 +60,13 @@ final class StartupBanner: Sendable {
         let name = settings.clientName
         let plain = ports.http.map { "\(name):\($0)" }
         let secure = ports.tls.map { "\(name):\($0)" }
-        var lines = ["PushHost serves notification hubs"]
+        var lines = ["PushHost is running"]
         if let plain { lines.append("  http      http://\(plain)") }
         if let secure { lines.append("  https     https://\(secure)   HTTP/2 and HTTP/1.1") }
-        lines.append("  reach     \(isLocal ? "only this machine" : "every machine that can reach \(settings.host)")")
+        lines.append("  access    \(isLocal ? "this machine only" : "every machine that can reach \(settings.host)")")
         lines.append("  data      \(settings.data)")
-        let simulators = settings.simulators.map { "simulators at \($0), except for hubs with credentials" }
-        lines.append("  sends to  \(lab == nil ? simulators ?? Self.services : "the lab only")")
+        let simulators = settings.simulators.map { "simulated push services at \($0), except for hubs with credentials" }
+        lines.append("  sends to  \(lab == nil ? simulators ?? Self.services : "simulated push services (lab)")")
         lines.append("  lab       \(lab.map { "on, at \($0.address)" } ?? "off")")
         if let port = lab?.listener?.port { lines.append("  lab TLS   https://localhost:\(port)") }
         if let lab { lines.append("  lab key   \(reveal ? lab.key.reveal() : "***")") }
@@ -78,7 +78,7 @@ final class StartupBanner: Sendable {
             lines += hub.record.description.rules.prefix(2).map { self.line($0, url) }
         }
         if let owner = server.namespace.rules.first(where: { $0.rights.contains(.manage) }) {
-            lines += ["all hubs, and to create hubs", line(owner, url)]
+            lines += ["server key (all hubs)", line(owner, url)]
         }
         if !reveal { lines.append("  start with --reveal to see the keys") }
         if let secure, let authority {
@@ -92,7 +92,7 @@ final class StartupBanner: Sendable {
                 "  iOS, macOS open the file, install the profile, trust it in Settings › General › About",
             ]
         }
-        lines += ["", "Ctrl-C ends it."]
+        lines += ["", "Press Ctrl-C to stop."]
         return lines
     }
 

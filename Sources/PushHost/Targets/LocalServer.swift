@@ -10,7 +10,7 @@ struct LocalServer: Sendable {
     /// Path of the settings file that names the data folder; nil for the default one.
     let config: String?
 
-    private static let patience: Duration = .seconds(5)
+    private static let timeout: Duration = .seconds(5)
 
     /// The key of the server's lab; nil if there is no lab or the server is not accessible.
     func labKey() async -> Secret? {
@@ -23,7 +23,7 @@ struct LocalServer: Sendable {
     /// - Throws: `target.hub`, and `usage.hub` if there are several hubs.
     func connection(hub: String?) async throws(PushError) -> ConnectionString? {
         let names = await asking { _, client throws(PushError) in
-            try await client.allItems(ManagementClient.path("hubs"), patience: Self.patience).compactMap { $0["name"]?.string }
+            try await client.allItems(ManagementClient.path("hubs"), timeout: Self.timeout).compactMap { $0["name"]?.string }
         }
         guard let names else { return nil }
         guard let hub = hub ?? (names.count == 1 ? names[0] : nil) else {
@@ -40,7 +40,7 @@ struct LocalServer: Sendable {
 
     private func connection(to hub: String, _ client: ManagementClient) async throws(PushError) -> ConnectionString? {
         let rules = try await client.allItems(
-            ManagementClient.path("hubs", hub, "keys"), [("reveal", "true")], patience: Self.patience)
+            ManagementClient.path("hubs", hub, "keys"), [("reveal", "true")], timeout: Self.timeout)
         guard let rule = rules.first(where: { $0["rights"]?.array?.contains("Manage") == true }),
             let keyName = rule["name"]?.string, let key = rule["primaryKey"]?.string
         else { return nil }
@@ -54,7 +54,7 @@ struct LocalServer: Sendable {
         guard let port = Self.port(url), let folder = dataFolder else { return nil }
         do throws(PushError) {
             return try await ManagementClient.with(.folder(folder)) { client throws(PushError) in
-                let server = try await client.get(ManagementClient.path("server"), patience: Self.patience)
+                let server = try await client.get(ManagementClient.path("server"), timeout: Self.timeout)
                 guard [server["httpPort"]?.int, server["tlsPort"]?.int].contains(port) else { return nil }
                 return try await work(server, client)
             }
@@ -66,7 +66,7 @@ struct LocalServer: Sendable {
     /// The data folder in the settings; empty environment variables are ignored.
     private var dataFolder: String? {
         let variables = Environment.variables.filter { !$0.value.isEmpty }
-        return try? GivenSettings(file: SettingsSource(path: config).text(), environment: variables, flags: [:]).settings.data
+        return try? ConfiguredSettings(file: SettingsSource(path: config).text(), environment: variables, flags: [:]).settings.data
     }
 
     /// The port of a loopback URL; nil for other hosts.

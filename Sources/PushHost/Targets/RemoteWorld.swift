@@ -96,13 +96,13 @@ struct RemoteWorld {
     }
 
     /// Timeout for closing a lab session.
-    private static let patience: Duration = .seconds(15)
+    private static let timeout: Duration = .seconds(15)
 
     private static func giveBack(_ session: LabSessionClient?) async -> PushError? {
         // In a separate task, because the run's task may be cancelled.
         await Task { () -> PushError? in
             do throws(PushError) {
-                try await RealDeadline.keeping(patience, or: "the lab did not close the session") { () async throws(PushError) in
+                try await RealDeadline.keeping(timeout, or: "the lab did not close the session") { () async throws(PushError) in
                     try await session?.close()
                 }
                 return nil
@@ -122,7 +122,7 @@ struct RemoteWorld {
         let address = try HubAddress(key, hub: settings.hub)
         let hub = RemoteNotificationHub(
             address: address, client: client, clock: clock,
-            options: .init(isPushHost: isPushHost, usesJSONInterface: usesJSONInterface, patience: settings.patience))
+            options: .init(isPushHost: isPushHost, usesJSONInterface: usesJSONInterface, outcomeWait: settings.outcomeWait))
         let base = settings.backend ?? (isPushHost ? "\(address.base)/\(address.hub)" : nil)
         let backend: any BackendGateway =
             base.map { RemoteBackend(base: $0, client: client, hub: hub) } ?? UnavailableBackend(target: settings.name)
@@ -147,7 +147,7 @@ struct RemoteWorld {
             let devices = size.map { "\($0.isAtLeast ? "at least " : "")\($0.devices) device\($0.devices == 1 ? "" : "s")" }
             try await run.confirm(
                 "\(target) is marked production: this goes to \(request.audience.phrase), "
-                    + "\(devices ?? "an unknown number of devices")\(registered == nil ? "" : " and the device that is being registered").")
+                    + "\(devices ?? "an unknown number of devices")\(registered == nil ? "" : " and the device that is being registered")")
         }
     }
 
@@ -155,7 +155,7 @@ struct RemoteWorld {
         PushError(
             "target.key", "\(settings.name) needs a key",
             hint: hasLab
-                ? "set the lab's key as PUSHHOST_LAB_KEY, or set its data folder in the settings"
+                ? "set PUSHHOST_LAB_KEY to the lab key, or pass --config with the settings file of the server"
                 : "pass its connection string with --target, or add it to the settings")
     }
 
@@ -192,7 +192,7 @@ struct RemoteWorld {
         let hub = RemoteNotificationHub(
             address: address, client: client, clock: session.clock,
             options: .init(
-                isPushHost: true, usesJSONInterface: true, patience: nil,
+                isPushHost: true, usesJSONInterface: true, outcomeWait: nil,
                 settle: { [clock = session.clock] () async throws(PushError) in try await clock.waitUntilQuiet() }))
         let backend = RemoteBackend(base: settings.backend ?? "\(address.base)/\(address.hub)", client: client, hub: hub) {
             name, password throws(PushError) in

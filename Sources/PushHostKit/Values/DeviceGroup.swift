@@ -116,8 +116,8 @@ public struct Ruling: Sendable, Equatable {
 
     /// Delivers to devices later, at a time in milliseconds since 1970 that is at most seven days ahead. Hooks are called for them again
     /// then.
-    public static func hold(_ devices: Devices, until moment: Int64, reason: String) -> Ruling {
-        Ruling(devices: devices, fate: .hold(moment), reason: reason)
+    public static func hold(_ devices: Devices, until time: Int64, reason: String) -> Ruling {
+        Ruling(devices: devices, fate: .hold(time), reason: reason)
     }
 
     /// Exempts devices from later rulings.
@@ -131,13 +131,13 @@ public struct Ruling: Sendable, Equatable {
             case .tag(let text): .tagged(try Tag(text))
             case .chosen(let numbers): .chosen(numbers)
             }
-        let fate: DeliveryRuling.Fate =
+        let fate: DeliveryRuling.Decision =
             switch fate {
             case .skip: .skip
-            case .hold(let moment): .hold(until: Timestamp(milliseconds: moment))
+            case .hold(let time): .hold(until: Timestamp(milliseconds: time))
             case .pass: .pass
             }
-        return DeliveryRuling(devices: devices, fate: fate, reason: "\(plugin): \(reason)")
+        return DeliveryRuling(devices: devices, decision: fate, reason: "\(plugin): \(reason)")
     }
 }
 

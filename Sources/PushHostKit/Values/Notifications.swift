@@ -34,8 +34,8 @@ public struct NotificationDraft: Sendable {
     public var isTest: Bool { base.request.isTest }
     /// The due time; nil: at once. At most seven days ahead.
     public var at: Int64? {
-        get { base.moment?.milliseconds }
-        set { base.moment = newValue.map(Timestamp.init(milliseconds:)) }
+        get { base.dueTime?.milliseconds }
+        set { base.dueTime = newValue.map(Timestamp.init(milliseconds:)) }
     }
     /// The time after which it is no longer delivered.
     public var expires: Int64? {

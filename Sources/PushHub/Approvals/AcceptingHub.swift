@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// A hub that returns from a send as soon as the notification is stored, without waiting for results. Stored notifications are delivered
 /// in the background, after a crash by the next process.
@@ -20,8 +20,8 @@ package struct AcceptingHub: ForwardingHub {
         try await send(try await hub.request(planned))
     }
 
-    package func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
-        try await hub.accept(request, at: moment, admission: admission).outcome
+    package func schedule(_ request: NotificationRequest, at dueTime: Timestamp) async throws(PushError) -> NotificationOutcome {
+        try await hub.accept(request, at: dueTime, admission: admission).outcome
     }
 
     package func cancel(notification id: String) async throws(PushError) { try await base.cancel(notification: id) }

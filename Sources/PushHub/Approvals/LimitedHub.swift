@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// A hub for senders with a ceiling, such as flows and plugins.
 ///
@@ -19,8 +19,8 @@ package struct LimitedHub: ForwardingHub {
         try await send(try await hub.request(planned))
     }
 
-    package func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
-        try await hub.accept(request, at: moment, admission: admission).outcome
+    package func schedule(_ request: NotificationRequest, at dueTime: Timestamp) async throws(PushError) -> NotificationOutcome {
+        try await hub.accept(request, at: dueTime, admission: admission).outcome
     }
 
     package func cancel(notification id: String) async throws(PushError) { try await base.cancel(notification: id) }

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 import Synchronization
 
 // Decisions about sends that await approval.
@@ -9,16 +9,16 @@ extension SendGuard {
     // MARK: - Reading
 
     /// Lists requests, newest first.
-    /// - Parameter asker: lists only the requests of this principal; nil for all.
+    /// - Parameter requester: lists only the requests of this principal; nil for all.
     package func approvals(
-        of asker: Principal? = nil, before number: Int64?, limit: Int, state: Approval.State?
+        of requester: Principal? = nil, before number: Int64?, limit: Int, state: Approval.State?
     ) async throws(PushError) -> [Approval] {
         try await expire()
-        guard let asker else { return try await store.approvals(before: number, limit: limit, state: state) }
+        guard let requester else { return try await store.approvals(before: number, limit: limit, state: state) }
         var (found, last) = ([Approval](), number)
         while found.count < limit {
             let page = try await store.approvals(before: last, limit: Self.maximumPending, state: state)
-            found += page.filter { $0.origin.isAsked(by: asker) }
+            found += page.filter { $0.origin.isRequested(by: requester) }
             guard page.count == Self.maximumPending else { break }
             last = page.last?.number
         }
@@ -26,17 +26,17 @@ extension SendGuard {
     }
 
     /// A request. Throws `approval.not_found` (404) with the most similar id as a hint.
-    /// - Parameter asker: finds only requests of this principal; nil for all.
-    package func approval(_ id: String, of asker: Principal? = nil) async throws(PushError) -> Approval {
+    /// - Parameter requester: finds only requests of this principal; nil for all.
+    package func approval(_ id: String, of requester: Principal? = nil) async throws(PushError) -> Approval {
         if let number = Approval.number(id), let found = try await store.approval(number),
-            asker.map({ found.origin.isAsked(by: $0) }) ?? true
+            requester.map({ found.origin.isRequested(by: $0) }) ?? true
         {
             return try await current(found)
         }
-        let known = try await approvals(of: asker, before: nil, limit: 100, state: nil).map(\.id)
+        let known = try await approvals(of: requester, before: nil, limit: 100, state: nil).map(\.id)
         throw PushError(
-            "approval.not_found", "there is no approval \"\(id.prefix(40))\"",
-            hint: nearest(id, in: known).map { "did you mean \($0)?" } ?? "list them: pushhost approvals list", status: 404)
+            "approval.not_found", "unknown approval request \"\(id.prefix(40))\"",
+            hint: nearest(id, in: known).map { "did you mean \"\($0)\"?" } ?? "see all requests with pushhost approvals list", status: 404)
     }
 
     /// Number of requests that await approval.
@@ -58,9 +58,10 @@ extension SendGuard {
         guard waiting.requester != principal, waiting.origin.behalf != principal else { throw await own(waiting) }
         guard let request = waiting.request, let hub = hubs(waiting.hub.number) else {
             throw PushError(
-                "hub.not_found", "the hub \(waiting.hub.name) of \(waiting.id) was deleted", hint: "deny it, or let it expire", status: 404)
+                "hub.not_found", "hub \"\(waiting.hub.name)\" of \(waiting.id) was deleted", hint: "deny it, or let it expire", status: 404)
         }
-        let reach = await hub.reach(of: request)
+        var targets: ResolvedTargets?
+        let reach = await hub.reach(of: request, &targets)
         guard waiting.scope.allows(reach) else { throw try await grown(waiting, reach, principal) }
         // Meanwhile, `resume` leaves this request to this call.
         deciding.withLock { $0[waiting.number, default: 0] += 1 }
@@ -76,7 +77,7 @@ extension SendGuard {
             _ = try? await store.replace(waiting, from: .approved)
             throw error
         }
-        return try await send(approved, hub)
+        return try await send(approved, hub, targets)
     }
 
     /// Logs an approval. Throws if the entry cannot be stored.
@@ -85,7 +86,7 @@ extension SendGuard {
         try await audit.require(
             decision.principal, .approvalApprove, approved.id,
             [
-                "words": "\(decision.principal) approved \(approved.id): \(approved.words)\(approved.reasonInWords)",
+                "words": "approved by \(decision.principal) · \(approved.words)\(approved.labelledReason)",
                 "hub": approved.hub.name, Self.decided: decision.time.description,
             ])
     }
@@ -113,21 +114,21 @@ extension SendGuard {
 
     /// Denies a request. Requesters may withdraw their own requests. Throws `approval.decided` (409).
     package func deny(
-        _ id: String, of asker: Principal? = nil, by principal: Principal, reason: String? = nil
+        _ id: String, of requester: Principal? = nil, by principal: Principal, reason: String? = nil
     ) async throws(PushError) -> Approval {
-        var denied = try await waiting(id, of: asker)
+        var denied = try await waiting(id, of: requester)
         denied.state = .denied
         denied.request = nil
         denied.decision = Approval.Decision(principal: principal, time: clock.now, reason: reason.map(Self.cut))
         guard try await store.replace(denied, from: .pending) else { throw try await decided(id) }
         await audit.note(
             principal, .approvalDeny, denied.id,
-            ["words": "\(principal) denied \(denied.id): \(denied.words)\(denied.reasonInWords)", "hub": denied.hub.name])
+            ["words": "denied by \(principal) · \(denied.words)\(denied.labelledReason)", "hub": denied.hub.name])
         return denied
     }
 
-    private func waiting(_ id: String, of asker: Principal? = nil) async throws(PushError) -> Approval {
-        let found = try await approval(id, of: asker)
+    private func waiting(_ id: String, of requester: Principal? = nil) async throws(PushError) -> Approval {
+        let found = try await approval(id, of: requester)
         guard found.state == .pending else { throw try await decided(id) }
         return found
     }
@@ -169,14 +170,18 @@ extension SendGuard {
 
     /// Passes an approved send to its hub, which accepts it once. If the hub cannot accept it now, the request stays approved and `resume`
     /// tries again.
-    private func send(_ approved: Approval, _ hub: NotificationHub) async throws(PushError) -> Approval {
+    ///
+    /// - Parameter targets: the targets that were found when it was approved; nil for none.
+    private func send(_ approved: Approval, _ hub: NotificationHub, _ targets: ResolvedTargets? = nil) async throws(PushError) -> Approval {
         guard let request = approved.request else { return approved }
         var done = approved
         done.request = nil
         let leave = ApprovalRecheck(approved)
         do throws(PushError) {
             let accepted = try await hub.accept(
-                request, at: approved.scope.dueAt, idempotencyKey: approved.keys.sendKey, admission: leave.admission)
+                SendIntake.Order(
+                    request: request, dueTime: approved.scope.dueAt, idempotencyKey: approved.keys.sendKey, admission: leave.admission,
+                    targets: targets))
             done.state = .sent
             done.notificationID = accepted.outcome.id
         } catch {
@@ -252,7 +257,7 @@ extension SendGuard {
         guard try await store.replace(expired, from: .pending) else { return try await store.approval(approval.number) ?? approval }
         await audit.note(
             .server, .approvalExpire, expired.id,
-            ["words": "\(expired.id) expired without a decision: \(expired.words)", "hub": expired.hub.name])
+            ["words": "expired without a decision · \(expired.words)", "hub": expired.hub.name])
         return expired
     }
 

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 import Synchronization
 
 /// Holds back sends that would reach more devices than their sender's ceiling, until another principal has approved them.
@@ -74,11 +74,11 @@ package final class SendGuard: Sendable {
     }
 
     private func admit(
-        _ draft: SendDraft, _ given: SendDraft, _ meter: any ReachMeter, _ sender: Sender, _ ceiling: Approval.Ceiling
+        _ draft: SendDraft, _ original: SendDraft, _ meter: any ReachMeter, _ sender: Sender, _ ceiling: Approval.Ceiling
     ) async throws(PushError) -> SendAdmission.Answer {
         let request = draft.request
         // The fingerprint of the original request, before hooks changed it: a repeated send finds the same approval.
-        let fingerprint = given.request.fingerprint(scheduledFor: given.moment)
+        let fingerprint = original.request.fingerprint(scheduledFor: original.dueTime)
         if let key = sender.idempotencyKey,
             let known = try await store.approval(under: key, by: sender.principal, atHub: sender.hub.number)
         {
@@ -94,15 +94,15 @@ package final class SendGuard: Sendable {
             keys: Approval.Keys(
                 fingerprint: fingerprint, idempotencyKey: sender.idempotencyKey, sendKey: "approval-\(random.uuid())"),
             scope: Approval.Scope(
-                dueAt: draft.moment, audience: request.audienceWords, content: request.content.shortWords, ceiling: ceiling, reach: reach),
+                dueAt: draft.dueTime, audience: request.audienceWords, content: request.content.shortWords, ceiling: ceiling, reach: reach),
             request: request)
-        let kept = try await keep(asked)
-        if kept.keys.sendKey == asked.keys.sendKey {
+        let stored = try await save(asked)
+        if stored.keys.sendKey == asked.keys.sendKey {
             await audit.noteOften(
-                sender.principal, .approvalRequest, kept.id,
-                ["words": "\(kept.id): \(kept.words); \(kept.scope.why)", "hub": sender.hub.name])
+                sender.principal, .approvalRequest, stored.id,
+                ["words": "\(stored.words) · \(stored.scope.why)", "hub": sender.hub.name])
         }
-        throw Self.required(kept)
+        throw Self.required(stored)
     }
 
     /// The answer to a repeated idempotency key; nil if the send is to be treated as new.
@@ -127,10 +127,10 @@ package final class SendGuard: Sendable {
     }
 
     /// Adds a request, or returns the pending one for the same send. Throws `approval.too_many` (429).
-    private func keep(_ asked: Approval) async throws(PushError) -> Approval {
+    private func save(_ asked: Approval) async throws(PushError) -> Approval {
         let words: String
         switch try await store.add(asked, most: Self.maximumPending, each: Self.maximumPendingPerRequester) {
-        case .kept(let kept): return kept
+        case .pending(let stored): return stored
         case .full: words = "\(Self.maximumPending) requests are pending already, the maximum; not sent"
         case .fullForRequester:
             words = "\(Self.maximumPendingPerRequester) requests of \(asked.requester) are pending already, the maximum; not sent"
@@ -153,6 +153,8 @@ package final class SendGuard: Sendable {
 
 extension Approval {
     var reasonInWords: String { decision?.reason.map { ": \($0)" } ?? "" }
+    /// The reason as the last part of a summary: ` · reason "checked"`.
+    var labelledReason: String { decision?.reason.map { " · reason \"\($0)\"" } ?? "" }
 }
 
 extension NotificationRequest {

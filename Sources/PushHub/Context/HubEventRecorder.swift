@@ -9,7 +9,7 @@ struct HubEventRecorder: Sendable {
 
     /// The event, or nothing if no flow subscribes to its kind.
     private func event(_ kind: HubEvent.Kind, _ event: (Timestamp, [String]) -> HubEvent) -> [HubEvent] {
-        environment.events.isWanted(kind) ? [event(environment.clock.now, HookOrigin.plugins)] : []
+        environment.events.isObserved(kind) ? [event(environment.clock.now, HookOrigin.plugins)] : []
     }
 
     func events(of registration: Registration, isNew: Bool) -> [HubEvent] {
@@ -29,7 +29,7 @@ struct HubEventRecorder: Sendable {
     }
 
     func deaths(of devices: [PrunedDevice]) -> [HubEvent] {
-        guard environment.events.isWanted(.tokenExpired) else { return [] }
+        guard environment.events.isObserved(.tokenExpired) else { return [] }
         return devices.map { .death(of: $0, hub: hub, origin: []) }
     }
 

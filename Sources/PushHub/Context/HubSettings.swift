@@ -43,7 +43,8 @@ package struct HubSettings: Sendable, Equatable {
 
     /// How much a hub does at a time.
     package struct Limits: Sendable, Equatable {
-        /// Maximum number of outbox notifications that are delivered at a time on one platform.
+        /// Maximum number of batches of the hub's outbox notifications in flight to each push service. Also the maximum number of its
+        /// paced notifications in progress, and the base of the number of all others: see ``SendScheduler``.
         package var concurrentNotifications: Int
         /// Maximum total number of devices of the large sends in progress. A larger one runs alone.
         package var concurrentDevices: Int
@@ -64,7 +65,8 @@ package struct HubSettings: Sendable, Equatable {
         package var isConcurrent: Bool
         /// Number of devices in a batch for a push service.
         package var devicesPerBatch: Int
-        /// Maximum number of batches of a notification in flight to one push service, with concurrent delivery.
+        /// Maximum number of batches of one notification in flight to each push service, with concurrent delivery. Those of all
+        /// notifications together are limited by `Limits.concurrentNotifications`.
         package var batchesInFlight: Int
         /// Number of devices whose results are stored in one step. After a crash, at most these and the batches in flight get the
         /// notification twice: less than 5,000 with one push service.

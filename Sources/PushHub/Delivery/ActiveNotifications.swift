@@ -51,18 +51,18 @@ final class ActiveNotifications {
     /// Removes an ended notification from memory and resumes its waiters.
     ///
     /// - Returns: the event for the `onOutcome` hooks; nil if no hook wants it, or the end is not stored.
-    func ended(_ outcome: NotificationOutcome, of origin: [String], isKept: Bool = true) -> EndedNotification? {
+    func ended(_ outcome: NotificationOutcome, of origin: [String], isStored: Bool = true) -> EndedNotification? {
         outcomes[outcome.id] = nil
         waiters.end(outcome.id)
-        guard isKept, context.environment.hooks.isWanted(.onOutcome) else { return nil }
+        guard isStored, context.environment.hooks.hasHook(.onOutcome) else { return nil }
         var outcome = outcome
         outcome.devices = []
         return EndedNotification(hub: context.name, outcome: outcome, origin: origin)
     }
 
     /// Ends a notification, and calls the `onOutcome` hooks in the background.
-    func endedInBackground(_ outcome: NotificationOutcome, of origin: [String], isKept: Bool = true) {
-        guard let end = ended(outcome, of: origin, isKept: isKept) else { return }
+    func endedInBackground(_ outcome: NotificationOutcome, of origin: [String], isStored: Bool = true) {
+        guard let end = ended(outcome, of: origin, isStored: isStored) else { return }
         let hooks = context.environment.hooks
         _ = context.environment.start { await hooks.onOutcome(end) }
     }

@@ -3,7 +3,7 @@ import PushModel
 extension DeferredDevices {
     /// The deferred devices as recipients, for a notification that ends before their time.
     var groups: [(group: RecipientGroup, members: [UInt32])] {
-        byPlatform.map { (RecipientGroup(platform: $0.platform), $0.devices.places) }
+        byPlatform.map { (RecipientGroup(platform: $0.platform), $0.devices.rows) }
     }
 
     /// Takes the devices that stay deferred after `now` out of the targets, with their duplicates, and returns them.

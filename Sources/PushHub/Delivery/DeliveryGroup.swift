@@ -1,15 +1,6 @@
 import PushModel
 import Synchronization
 
-/// The registrations of a hub, as hooks reach them from other tasks.
-protocol HookedRegistrations: Actor {
-    /// For each tag, the number of rows that have it.
-    func counts(of tags: [Tag], among places: RowSet) -> [Int]
-    func places(of tags: [Tag]) -> [Tag: RowSet]
-    /// The devices that are still registered in these rows. Retries until the hub stops, and leaves out rows that cannot be read.
-    func hookedDevices(at places: [UInt32]) async -> [HookedDevice]
-}
-
 /// The devices of one platform that are about to get a notification, as hooks see them, and the decisions of hooks about them.
 ///
 /// Holds only numbers: rows of registrations, which are not reused while the run lasts, or indices of handles. The registrations provide
@@ -17,7 +8,7 @@ protocol HookedRegistrations: Actor {
 final class DeliveryGroup: HookedGroup {
     /// Devices with the same decision.
     struct Ruled: Sendable {
-        var fate: DeliveryRuling.Fate
+        var decision: DeliveryRuling.Decision
         /// For people.
         var reason: String
         var devices: RowSet
@@ -41,12 +32,12 @@ final class DeliveryGroup: HookedGroup {
 
     /// - Parameter members: in ascending order, as in `Targets`.
     init(
-        _ members: [UInt32], on platform: Platform, isDirect: Bool, of kept: StoredNotification, hub: String, clock: any HubClock,
+        _ members: [UInt32], on platform: Platform, isDirect: Bool, of stored: StoredNotification, hub: String, clock: any HubClock,
         registrations: any HookedRegistrations
     ) {
-        notificationID = kept.outcome.id
-        request = kept.request
-        (self.platform, self.isDirect, origin) = (platform, isDirect, kept.origin)
+        notificationID = stored.outcome.id
+        request = stored.request
+        (self.platform, self.isDirect, origin) = (platform, isDirect, stored.origin)
         (self.hub, self.clock, self.registrations) = (hub, clock, registrations)
         state = Mutex(State(open: RowSet(members)))
     }
@@ -63,7 +54,7 @@ final class DeliveryGroup: HookedGroup {
         let limit = min(limit, 1_000)
         var next = RegistrationTable.first(behind: number)
         while limit > 0, let first = next {
-            let numbers = open.places(from: first, count: limit)
+            let numbers = open.rows(from: first, count: limit)
             if isDirect { return numbers.map { HookedDevice(number: $0) } }
             let devices = await registrations.hookedDevices(at: numbers)
             // If all devices of a page were removed, the next page follows: an empty result means that there are no more.
@@ -75,7 +66,7 @@ final class DeliveryGroup: HookedGroup {
 
     func rule(_ rulings: [DeliveryRuling]) async -> [Int] {
         let tags = rulings.compactMap { if case .tagged(let tag) = $0.devices { tag } else { nil } }
-        let tagged = isDirect || tags.isEmpty ? [:] : await registrations.places(of: tags)
+        let tagged = isDirect || tags.isEmpty ? [:] : await registrations.rowSets(of: tags)
         let now = clock.now
         return state.withLock { state in
             var passed = RowSet()
@@ -89,18 +80,18 @@ final class DeliveryGroup: HookedGroup {
                 devices.formIntersection(state.open)
                 devices.subtract(passed)
                 // A time in the past defers nothing.
-                if case .hold(let moment) = ruling.fate, moment <= now { return 0 }
+                if case .hold(let time) = ruling.decision, time <= now { return 0 }
                 guard !devices.isEmpty else { return 0 }
-                guard ruling.fate != .pass else {
+                guard ruling.decision != .pass else {
                     passed.formUnion(devices)
                     return devices.count
                 }
                 state.open.subtract(devices)
                 // A hook that pages through the devices often gives many the same decision.
-                if let last = state.ruled.last, last.fate == ruling.fate, last.reason == ruling.reason {
+                if let last = state.ruled.last, last.decision == ruling.decision, last.reason == ruling.reason {
                     state.ruled[state.ruled.count - 1].devices.formUnion(devices)
                 } else {
-                    state.ruled.append(Ruled(fate: ruling.fate, reason: ruling.reason, devices: devices))
+                    state.ruled.append(Ruled(decision: ruling.decision, reason: ruling.reason, devices: devices))
                 }
                 return devices.count
             }

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// A problem that keeps a hub from delivering on a platform.
 package struct DeliveryIssue: Sendable, Equatable {

@@ -47,7 +47,7 @@ struct DeliveryRecorder {
             if isKept || isLast { break }
             await context.backOff(&pause)
         }
-        services.active.endedInBackground(delivery.outcome, of: delivery.origin, isKept: isKept)
+        services.active.endedInBackground(delivery.outcome, of: delivery.origin, isStored: isKept)
     }
 
     /// Stores the end of a notification whose sender waits, once. Returns whether that worked.
@@ -64,12 +64,12 @@ struct DeliveryRecorder {
 
     /// Stores that a scheduled notification was cancelled. No device has got it.
     func storeCanceled(_ id: String, _ sequence: Int64) async throws(PushError) {
-        guard let kept = try await context.store.notification(sequence) else { return }
-        var outcome = kept.outcome
+        guard let stored = try await context.store.notification(sequence) else { return }
+        var outcome = stored.outcome
         outcome.state = .canceled
         outcome.times.endedAt = context.now
-        try await context.events.record(NotificationProgress(sequence: sequence, outcome: outcome, devices: []), of: kept.origin)
+        try await context.events.record(NotificationProgress(sequence: sequence, outcome: outcome, devices: []), of: stored.origin)
         context.environment.note(.schedule, "\(id) cancelled")
-        services.active.endedInBackground(outcome, of: kept.origin)
+        services.active.endedInBackground(outcome, of: stored.origin)
     }
 }

@@ -9,9 +9,9 @@ struct DeliveryRulings {
         var explanation: String?
         var members: [UInt32]
 
-        func settled(_ member: UInt32, _ recipient: Recipient) -> SettledTarget {
+        func completed(_ member: UInt32, _ recipient: Recipient) -> CompletedTarget {
             guard let explanation else { return SendPipeline.skipped(member, recipient) }
-            return SettledTarget(
+            return CompletedTarget(
                 order: Int(member),
                 result: DeliveryResult(device: recipient.outcome(outcome, reason: Recipient.ruled, explanation, size: 0)))
         }
@@ -24,21 +24,21 @@ struct DeliveryRulings {
 
     private var causes: [(cause: Cause, devices: RowSet)] = []
     /// Indices into `causes`.
-    private var places: [Cause: Int] = [:]
+    private var indexes: [Cause: Int] = [:]
     private var refused = RowSet()
     private var held = RowSet()
-    private(set) var holds = DeferredDevices()
+    private(set) var deferredDevices = DeferredDevices()
 
     /// - Parameter failure: the error of a failed hook; the devices without a decision are then abandoned.
     mutating func add(_ group: DeliveryGroup, _ failure: PushError?, isTest: Bool, now: Timestamp) {
         let (ruled, open) = group.close()
         for ruling in ruled {
-            switch ruling.fate {
+            switch ruling.decision {
             case .pass: break
             // The remaining hooks have not seen these devices. They are asked when the deferral ends, which may be at once.
-            case .hold(let moment) where !isTest:
-                let moment = min(max(moment, now + DeferredDevices.shortest), now + DeferredDevices.longest)
-                holds.add(ruling.devices, on: group.platform, until: moment, ruling.reason)
+            case .hold(let time) where !isTest:
+                let time = min(max(time, now + DeferredDevices.shortest), now + DeferredDevices.longest)
+                deferredDevices.add(ruling.devices, on: group.platform, until: time, ruling.reason)
                 held.formUnion(ruling.devices)
             // The sender of a test waits for the results, so nothing is deferred.
             case .hold, .skip: refuse(ruling.devices, .skipped, ruling.reason)
@@ -52,10 +52,10 @@ struct DeliveryRulings {
         guard !devices.isEmpty else { return }
         refused.formUnion(devices)
         let cause = Cause(outcome: outcome, explanation: explanation)
-        if let place = places[cause] {
-            causes[place].devices.formUnion(devices)
+        if let index = indexes[cause] {
+            causes[index].devices.formUnion(devices)
         } else {
-            places[cause] = causes.count
+            indexes[cause] = causes.count
             causes.append((cause, devices))
         }
     }
@@ -66,13 +66,13 @@ struct DeliveryRulings {
         var gone = refused
         gone.formUnion(held)
         let pairs = targets.take(gone)
-        holds.duplicates = pairs.filter { held.contains($0.original) }.map(\.duplicate)
+        deferredDevices.duplicates = pairs.filter { held.contains($0.original) }.map(\.duplicate)
         let duplicates = pairs.filter { refused.contains($0.original) }.map(\.duplicate)
-        if targets.direct != nil, !holds.isEmpty {
+        if targets.direct != nil, !deferredDevices.isEmpty {
             // Reporting a duplicate handle would mark the original as done when the notification resumes.
-            (holds.duplicates, targets.duplicates) = (targets.duplicates, [])
+            (deferredDevices.duplicates, targets.duplicates) = (targets.duplicates, [])
         }
-        let parts = causes.map { Part(outcome: $0.outcome, explanation: $0.explanation, members: $1.places) }
+        let parts = causes.map { Part(outcome: $0.outcome, explanation: $0.explanation, members: $1.rows) }
         return duplicates.isEmpty ? parts : parts + [Part(members: duplicates)]
     }
 }

@@ -52,7 +52,7 @@ struct DeliveryRun: Sendable {
         var members: [UInt32] = []
         var recipients: [Recipient] = []
         /// Results of members that were removed since the send began.
-        var left: [SettledTarget] = []
+        var left: [CompletedTarget] = []
 
         /// - Parameter recipients: the recipients of these members, in their order.
         /// - Returns: members that were removed.
@@ -65,7 +65,7 @@ struct DeliveryRun: Sendable {
                     continue
                 }
                 let device = recipient.outcome(.skipped, reason: "", Recipient.removedEarlyExplanation, size: size)
-                self.left.append(SettledTarget(order: Int(member), result: DeliveryResult(device: device)))
+                self.left.append(CompletedTarget(order: Int(member), result: DeliveryResult(device: device)))
                 left.append(member)
             }
             return left
@@ -75,7 +75,7 @@ struct DeliveryRun: Sendable {
     /// A queue of batches for one push service, or for all of them if delivery is sequential.
     struct Lane: Sendable {
         /// The state of a lane's slot at its push service. Notifications share these slots.
-        enum Room {
+        enum SlotState {
             /// To be acquired with each batch.
             case unknown
             case lacking
@@ -89,10 +89,10 @@ struct DeliveryRun: Sendable {
         let service: PushService?
         var attempts = TimeQueue<Attempt>()
         /// Number of batches in flight.
-        var underWay = 0
+        var inFlight = 0
         /// Nothing is sent before this time.
         var heldUntil: Timestamp?
-        var room = Room.unknown
+        var slot = SlotState.unknown
     }
 
     let id: String
@@ -119,7 +119,7 @@ struct DeliveryRun: Sendable {
     /// The pace allows no batch before this time.
     private var nextPaceTime: Timestamp?
     /// The lane that is next to use the pace.
-    private var turn = 0
+    private var nextLane = 0
     /// Push services that reject the hub's credential, with their rejections.
     var refusals: [PushService: Rejection] = [:]
     /// Groups whose headers a push service rejects, with its rejections.
@@ -133,10 +133,10 @@ struct DeliveryRun: Sendable {
 
     /// - Parameters:
     ///   - request: the request to deliver.
-    ///   - twins: duplicates, which get nothing because another registration with the same handle gets the push.
+    ///   - duplicateHandles: duplicates, which get nothing because another registration with the same handle gets the push.
     ///   - began: time of the first attempt, now or in an earlier run.
     ///   - batchSize: maximum number of devices per batch.
-    ///   - batchesUnderWay: maximum number of batches in flight to one push service; nil for sequential delivery.
+    ///   - batchesInFlight: maximum number of batches in flight to one push service; nil for sequential delivery.
     init(
         id: String, request: NotificationRequest, groups: [RenderedGroup], duplicateHandles: DuplicateHandles, began: Timestamp,
         start: Timestamp,
@@ -159,7 +159,7 @@ struct DeliveryRun: Sendable {
     struct Start: Sendable {
         /// The number of the attempt, including earlier runs.
         var number = 1
-        var moment: Timestamp
+        var time: Timestamp
         /// The deadline of devices that were tried in an earlier run.
         var retryDeadline: Timestamp?
     }
@@ -189,15 +189,15 @@ struct DeliveryRun: Sendable {
     private mutating func insertFirst(_ members: Attempt.Members, of group: Int, _ service: PushService, _ start: Start) {
         insert(
             Attempt(group: group, service: service, number: start.number, retryDeadline: start.retryDeadline, members: members),
-            at: start.moment)
+            at: start.time)
     }
 
-    mutating func insert(_ attempt: Attempt, at moment: Timestamp) {
+    mutating func insert(_ attempt: Attempt, at time: Timestamp) {
         if let lane = isConcurrent ? laneOfService[attempt.service] : lanes.indices.first {
-            lanes[lane].attempts.insert(attempt, at: moment)
+            lanes[lane].attempts.insert(attempt, at: time)
         } else {
             var lane = Lane(service: isConcurrent ? attempt.service : nil)
-            lane.attempts.insert(attempt, at: moment)
+            lane.attempts.insert(attempt, at: time)
             laneOfService[attempt.service] = lanes.count
             lanes.append(lane)
         }
@@ -226,24 +226,24 @@ struct DeliveryRun: Sendable {
 
     // MARK: - Slots at push services
 
-    func isWaitingForSlot(_ lane: Int) -> Bool { lanes[lane].room == .awaited }
+    func isWaitingForSlot(_ lane: Int) -> Bool { lanes[lane].slot == .awaited }
 
     /// Records that no slot was free for the lane's next batch.
-    mutating func noSlotFree(_ lane: Int) { lanes[lane].room = .lacking }
+    mutating func noSlotFree(_ lane: Int) { lanes[lane].slot = .lacking }
 
     /// Uses the lane's granted slot for a batch. Returns `false` if there is none.
     mutating func useSlot(_ lane: Int) -> Bool {
-        defer { lanes[lane].room = .unknown }
-        return lanes[lane].room == .granted
+        defer { lanes[lane].slot = .unknown }
+        return lanes[lane].slot == .granted
     }
 
-    mutating func hasRoom(_ lane: Int, _ isGranted: Bool) { lanes[lane].room = isGranted ? .granted : .unknown }
+    mutating func setSlot(_ lane: Int, _ isGranted: Bool) { lanes[lane].slot = isGranted ? .granted : .unknown }
 
     /// The lanes without a free slot; they wait in the queue from now on.
     mutating func lanesToQueue() -> [(lane: Int, service: PushService)] {
         lanes.indices.compactMap { lane in
-            guard lanes[lane].room == .lacking, let first = lanes[lane].attempts.first else { return nil }
-            lanes[lane].room = .awaited
+            guard lanes[lane].slot == .lacking, let first = lanes[lane].attempts.first else { return nil }
+            lanes[lane].slot = .awaited
             return (lane, first.subject.service)
         }
     }
@@ -251,8 +251,8 @@ struct DeliveryRun: Sendable {
     /// Services at which the run has slots that it does not need. The caller must release them.
     mutating func unusedSlots() -> [PushService] {
         lanes.indices.compactMap { lane in
-            guard lanes[lane].room == .granted else { return nil }
-            lanes[lane].room = .unknown
+            guard lanes[lane].slot == .granted else { return nil }
+            lanes[lane].slot = .unknown
             return lanes[lane].service
         }
     }
@@ -266,18 +266,18 @@ struct DeliveryRun: Sendable {
         guard let popped = lanes[lane].attempts.popFirst() else { return nil }
         var attempt = popped.subject
         let count = min(most, pace?.batch(batchSize) ?? batchSize)
-        if attempt.count > count { lanes[lane].attempts.insert(attempt.split(after: count), at: popped.moment) }
+        if attempt.count > count { lanes[lane].attempts.insert(attempt.split(after: count), at: popped.time) }
         if let pace, isSent {
             nextPaceTime = max(now, nextPaceTime ?? now) + pace.duration(of: attempt.count)
-            turn = (lane + 1) % lanes.count
+            nextLane = (lane + 1) % lanes.count
         }
-        lanes[lane].underWay += 1
+        lanes[lane].inFlight += 1
         if lanes[lane].service?.origin != nil { browserBatches += 1 }
         return attempt
     }
 
     /// All lanes. With a pace, they start after the lane that used it last, so that services take turns.
-    var lanesInOrder: [Int] { pace == nil ? Array(lanes.indices) : Array(turn..<lanes.count) + Array(0..<turn) }
+    var lanesInOrder: [Int] { pace == nil ? Array(lanes.indices) : Array(nextLane..<lanes.count) + Array(0..<nextLane) }
 
     /// Sends nothing of the lane before `time`.
     mutating func hold(_ lane: Int, until time: Timestamp) { lanes[lane].heldUntil = time }
@@ -289,27 +289,27 @@ struct DeliveryRun: Sendable {
     }
 
     mutating func finished(_ lane: Int) {
-        lanes[lane].underWay -= 1
+        lanes[lane].inFlight -= 1
         if lanes[lane].service?.origin != nil { browserBatches -= 1 }
     }
 
-    var isUnderWay: Bool { lanes.contains { $0.underWay > 0 } }
+    var isInFlight: Bool { lanes.contains { $0.inFlight > 0 } }
 
-    func isIdle(_ lane: Int) -> Bool { lanes[lane].underWay == 0 }
+    func isIdle(_ lane: Int) -> Bool { lanes[lane].inFlight == 0 }
 
     /// The earliest due time of a lane that may send; nil if there is none.
-    var nextDueTime: Timestamp? { lanes.indices.lazy.compactMap { next($0)?.moment }.min() }
+    var nextDueTime: Timestamp? { lanes.indices.lazy.compactMap { next($0)?.time }.min() }
 
     /// The earliest due time after `time`, when all lanes were checked last. A batch that is due already waits for another event.
     func alarm(after time: Timestamp) -> Timestamp? {
-        lanes.indices.lazy.compactMap { next($0)?.moment }.filter { $0 > time }.min()
+        lanes.indices.lazy.compactMap { next($0)?.time }.filter { $0 > time }.min()
     }
 
     /// The next batch of a lane.
     struct Next: Sendable {
         var service: PushService
         var group: Int
-        var moment: Timestamp
+        var time: Timestamp
         /// The deadline for retries; nil if nothing was tried yet.
         var retryDeadline: Timestamp?
 
@@ -318,16 +318,16 @@ struct DeliveryRun: Sendable {
 
     func next(_ lane: Int) -> Next? {
         let most = lanes[lane].service?.origin != nil && browserBatches >= Self.manyBrowserBatches ? 1 : maximumInFlight
-        guard lanes[lane].underWay < most, let (moment, attempt) = lanes[lane].attempts.first else { return nil }
+        guard lanes[lane].inFlight < most, let (time, attempt) = lanes[lane].attempts.first else { return nil }
         return Next(
-            service: attempt.service, group: attempt.group, moment: max(moment, lanes[lane].heldUntil ?? moment, nextPaceTime ?? moment),
+            service: attempt.service, group: attempt.group, time: max(time, lanes[lane].heldUntil ?? time, nextPaceTime ?? time),
             retryDeadline: attempt.retryDeadline)
     }
 
     /// The last results of a lane's next devices, if they were tried in this run. As many as the next batch has.
-    func nextResults(_ lane: Int) -> [SettledTarget] {
+    func nextResults(_ lane: Int) -> [CompletedTarget] {
         guard case .again(let waiting)? = lanes[lane].attempts.first?.subject.members else { return [] }
-        return waiting.prefix(pace?.batch(batchSize) ?? batchSize).map { SettledTarget(order: Int($0.member), result: $0.result) }
+        return waiting.prefix(pace?.batch(batchSize) ?? batchSize).map { CompletedTarget(order: Int($0.member), result: $0.result) }
     }
 
     func members(of attempt: Attempt) -> [UInt32] {
@@ -346,11 +346,11 @@ struct DeliveryRun: Sendable {
     }
 
     /// Removes and returns all remaining work: that of the lanes in order, then browsers without a lane.
-    mutating func drain() -> [(moment: Timestamp, attempt: Attempt)] {
-        var left: [(moment: Timestamp, attempt: Attempt)] = []
+    mutating func drain() -> [(time: Timestamp, attempt: Attempt)] {
+        var left: [(time: Timestamp, attempt: Attempt)] = []
         for lane in lanes.indices {
             let held = lanes[lane].heldUntil
-            while let (moment, attempt) = lanes[lane].attempts.popFirst() { left.append((max(moment, held ?? moment), attempt)) }
+            while let (time, attempt) = lanes[lane].attempts.popFirst() { left.append((max(time, held ?? time), attempt)) }
         }
         for (group, members) in unsorted {
             left.append((start, Attempt(group: group, service: .others, number: 1, members: .first(members))))
@@ -366,7 +366,7 @@ enum DeliveryEnd: Sendable {
     case done
     /// It was cancelled. `open` are targets that were to be retried, with their last results; `rest` are targets that were not tried;
     /// `duplicates` were not reported.
-    case cutOff(open: [SettledTarget], rest: [(group: RecipientGroup, members: [UInt32])], duplicates: [UInt32])
+    case cutOff(open: [CompletedTarget], rest: [(group: RecipientGroup, members: [UInt32])], duplicates: [UInt32])
     /// The rest has to wait, and nothing is in flight.
     case deferred(RetryState)
 }
@@ -384,7 +384,7 @@ struct RetryState: Sendable, Equatable {
     struct Wait: Sendable, Equatable {
         /// The number of the next attempt.
         var number: Int
-        var moment: Timestamp
+        var time: Timestamp
     }
 
     /// Start of the delivery, by the hub's clock.

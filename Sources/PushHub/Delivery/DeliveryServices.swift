@@ -22,41 +22,59 @@ final class DeliveryServices {
         await plans.audience(of: request, id, context)
     }
 
-    /// The targets of a request among the registrations of now. Earlier ones are reused unless the registrations have changed since.
+    /// The targets of a request among the registrations of now.
+    func targets(of request: NotificationRequest) -> Targets { pipeline.targets(of: request, in: directory.table) }
+
+    /// The targets of a request among the registrations of now that belong to its plan, or among all if it has none.
     ///
-    /// - Parameter planned: rows of the plan's registrations, ascending; nil without a plan.
-    func targets(of request: NotificationRequest, among planned: [UInt32]? = nil, reusing resolved: ResolvedTargets? = nil) -> Targets {
-        if planned == nil, let resolved, resolved.fits(request, directory.table.revision) { return resolved.targets }
-        return pipeline.targets(of: request, in: directory.table, among: planned)
+    /// - Parameter plan: the devices of the request's plan; nil if it has none, or if the plan is lost: then there are no targets.
+    func targets(of request: NotificationRequest, in plan: PlannedAudience?) -> Targets {
+        guard request.plan != nil else { return targets(of: request) }
+        // Devices that registered after the plan was made are not targets.
+        let rows = plan.map { PlannedAudienceFinder(table: directory.table).rows(of: $0) } ?? []
+        return pipeline.targets(of: request, in: directory.table, among: rows)
     }
 
-    /// Validates a request against the platforms of its current targets, and returns the targets to be used again. Throws `payload.*` and
-    /// `handle.invalid`.
-    func checked(_ request: NotificationRequest) throws(PushError) -> (request: NotificationRequest, targets: ResolvedTargets) {
-        let targets = pipeline.targets(of: request, in: directory.table)
+    /// Like ``targets(of:in:)``. The targets in `resolved` are used if they are still current, and otherwise replaced by those of now.
+    func targets(of request: NotificationRequest, in plan: PlannedAudience?, _ resolved: inout ResolvedTargets?) -> Targets {
+        let revision = directory.table.revision
+        if let current = resolved?.targets(of: request, revision) { return current }
+        let found = targets(of: request, in: plan)
+        // A plan that is lost now may be read later.
+        let isLost = request.plan != nil && plan == nil
+        resolved = isLost ? nil : ResolvedTargets(found, of: request, among: request.plan?.id, revision: revision)
+        return found
+    }
+
+    /// Validates a request against the platforms of its targets, of its plan or not. Throws `payload.*` and `handle.invalid`.
+    ///
+    /// - Parameter resolved: as in ``targets(of:in:_:)``.
+    func checked(_ request: NotificationRequest, _ resolved: inout ResolvedTargets?) throws(PushError) -> NotificationRequest {
+        try checked(request, reaching: request.plan == nil ? targets(of: request, in: nil, &resolved) : targets(of: request))
+    }
+
+    /// Validates a request against the platforms of its targets. Throws `payload.*` and `handle.invalid`.
+    func checked(_ request: NotificationRequest, reaching targets: Targets) throws(PushError) -> NotificationRequest {
         let reached = targets.platforms
-        return (
-            try request.checked(
-                reaching: reached.isEmpty ? nil : reached, refusingLarge: context.settings.acceptance.refusesLargePayloads),
-            ResolvedTargets(targets, of: request, revision: directory.table.revision)
-        )
+        return try request.checked(
+            reaching: reached.isEmpty ? nil : reached, refusingLarge: context.settings.acceptance.refusesLargePayloads)
     }
 
     /// The devices that are still registered in these rows. Retries until the hub stops, and leaves out rows that cannot be read.
-    func hookedDevices(at places: [UInt32]) async -> [HookedDevice] {
+    func hookedDevices(at rows: [UInt32]) async -> [HookedDevice] {
         var pause = HubContext.firstPause
         while !context.isStopping, !Task.isCancelled {
             do throws(PushError) {
-                return try await directory.rows(stillAt: places).map(HookedDevice.init)
+                return try await directory.rows(stillAt: rows).map(HookedDevice.init)
             } catch {
                 context.environment.warn(.delivery, "devices cannot be read: \(error.message)")
                 if !error.isRetryable { break }
                 await context.backOff(&pause)
             }
         }
-        guard places.count > 1, !context.isStopping, !Task.isCancelled else { return [] }
+        guard rows.count > 1, !context.isStopping, !Task.isCancelled else { return [] }
         var found: [HookedDevice] = []
-        for place in places { found += await hookedDevices(at: [place]) }
+        for row in rows { found += await hookedDevices(at: [row]) }
         return found
     }
 }
@@ -65,7 +83,7 @@ extension HookedDevice {
     fileprivate init(_ row: RegistrationRow) {
         let registration = row.registration
         self.init(
-            number: row.place, registrationID: registration.id, installationID: registration.installationID, tags: registration.tags,
+            number: row.row, registrationID: registration.id, installationID: registration.installationID, tags: registration.tags,
             templateName: registration.template?.name)
     }
 }

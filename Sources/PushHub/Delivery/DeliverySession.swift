@@ -1,27 +1,20 @@
 import PushModel
 
-/// The actor that has the slots at push services, as deliveries reach it from their tasks.
-protocol SlotProvider: Actor {
-    /// Acquires a slot. Returns `false` if none is free; otherwise the caller must release it.
-    func acquireSlot(_ service: PushService) -> Bool
-    func releaseSlot(_ service: PushService)
-    /// Waits for a slot. Returns `false` if the task was cancelled; otherwise the caller must release the slot.
-    func waitForSlot(_ service: PushService) async -> Bool
-}
-
 /// The delivery of one notification, in one run: from its targets to the results that are stored.
 ///
-/// The owner calls ``begin()``, ``prepare(reusing:asking:)``, the pipeline, and ``finish(_:)``, and passes the results of the pipeline to
+/// The owner calls ``begin()``, ``prepare(asking:)``, the pipeline, and ``finish(_:)``, and passes the results of the pipeline to
 /// ``record(_:)``. Not thread-safe: it is part of the actor that owns the services.
 struct DeliverySession {
     private let services: DeliveryServices
-    private let kept: StoredNotification
+    private let stored: StoredNotification
     /// The retry state of the previous run; nil if the notification was not deferred.
-    private let patience: RetryState?
+    private let retryState: RetryState?
     /// The devices of the notification's plan; nil without a plan.
     private let planned: PlannedAudience?
     /// Whether the plan can never be read again; then nothing is sent.
     private let isPlanLost: Bool
+    /// The targets that were found before the run, or when its reach was checked.
+    private(set) var resolved: ResolvedTargets?
     private let start: Timestamp
     /// The results so far.
     private(set) var tally: DeliveryTally
@@ -32,19 +25,21 @@ struct DeliverySession {
     private var directory: RegistrationDirectory { services.directory }
     private var active: ActiveNotifications { services.active }
     private var recorder: DeliveryRecorder { DeliveryRecorder(services: services) }
-    private var request: NotificationRequest { kept.request }
-    private var id: String { kept.outcome.id }
+    private var request: NotificationRequest { stored.request }
+    private var id: String { stored.outcome.id }
 
-    /// - Parameter keepsDevices: whether all results stay in memory until the end, for a sender who waits for them.
+    /// - Parameters:
+    ///   - resolved: the targets that were found when the notification was accepted; nil for none.
+    ///   - keepsDevices: whether all results stay in memory until the end, for a sender who waits for them.
     init(
-        _ kept: StoredNotification, _ patience: RetryState?, _ plan: (audience: PlannedAudience?, isLost: Bool), keepsDevices: Bool,
-        _ services: DeliveryServices
+        _ stored: StoredNotification, _ retryState: RetryState?, _ plan: (audience: PlannedAudience?, isLost: Bool),
+        _ resolved: ResolvedTargets?, keepsDevices: Bool, _ services: DeliveryServices
     ) {
-        (self.services, self.kept, self.patience) = (services, kept, patience)
+        (self.services, self.stored, self.retryState, self.resolved) = (services, stored, retryState, resolved)
         (planned, isPlanLost) = plan
         services.directory.sweep()
         start = services.context.now
-        tally = DeliveryTally(kept, start: start, keepsDevices: keepsDevices)
+        tally = DeliveryTally(stored, start: start, keepsDevices: keepsDevices)
     }
 
     /// Maximum number of devices of a notification that is deferred. Reloading the results of a larger one is too expensive, so it waits
@@ -55,12 +50,13 @@ struct DeliverySession {
     ///
     /// - Parameter isInTurn: whether the notification comes from the outbox, so that it may be deferred.
     func policy(isInTurn: Bool, _ slots: any SlotProvider) -> SendPipeline.DispatchPolicy {
-        let (dispatch, patience) = (context.settings.dispatch, self.patience ?? RetryState(of: kept, context.environment))
-        guard dispatch.isConcurrent else { return SendPipeline.DispatchPolicy(patience: patience) }
+        let (dispatch, retryState) = (context.settings.dispatch, self.retryState ?? RetryState(of: stored, context.environment))
+        guard dispatch.isConcurrent else { return SendPipeline.DispatchPolicy(retryState: retryState) }
         guard isInTurn, request.pace == nil, targets.matched <= Self.maximumDeferred else {
-            return SendPipeline.DispatchPolicy(batchesInFlight: dispatch.batchesInFlight, patience: patience)
+            return SendPipeline.DispatchPolicy(batchesInFlight: dispatch.batchesInFlight, retryState: retryState)
         }
-        return SendPipeline.DispatchPolicy(batchesInFlight: dispatch.batchesInFlight, isDeferrable: true, patience: patience) { service in
+        return SendPipeline.DispatchPolicy(batchesInFlight: dispatch.batchesInFlight, isDeferrable: true, retryState: retryState) {
+            service in
             await slots.acquireSlot(service)
         } givesBack: { service in
             await slots.releaseSlot(service)
@@ -78,8 +74,9 @@ struct DeliverySession {
             return false
         }
         if isPlanLost, let binding = request.plan { tally.outcome.note([.planLost(plan: binding.id)]) }
-        if patience == nil, kept.outcome.state == .scheduled, let approved = request.approvedReach,
-            let reach = await ReachCounter(services: services).reach(of: request, beyond: approved.devices)
+        if retryState == nil, stored.outcome.state == .scheduled, let approved = request.approvedReach,
+            let reach = await ReachCounter(services: services, plan: .some(planned)).reach(
+                of: request, beyond: approved.devices, &resolved)
         {
             let notice = Notice.exceededApproval(reach: reach.count, approved)
             tally.outcome.note([notice])
@@ -89,7 +86,7 @@ struct DeliverySession {
             active[id] = tally.outcome
             return false
         }
-        if kept.outcome.state == .processing {
+        if stored.outcome.state == .processing {
             await dropDelivered()
             if context.isStopping {
                 active[id] = nil
@@ -97,7 +94,7 @@ struct DeliverySession {
             }
         }
         tally.outcome.state = .processing
-        tally.outcome.times.startedAt = kept.outcome.startedAt ?? patience?.began ?? start
+        tally.outcome.times.startedAt = stored.outcome.startedAt ?? retryState?.began ?? start
         tally.outcome.notices.removeAll(where: \.isDeferral)
         active[id] = tally.outcome
         return true
@@ -124,25 +121,24 @@ struct DeliverySession {
     /// Finds the targets and asks the hooks about them. Returns whether any are left to send to; otherwise the notification has ended.
     ///
     /// From here on, rows of deleted registrations must not be reused until the run ends.
-    /// - Parameter resolved: the targets that were found when the notification was accepted.
-    mutating func prepare(reusing resolved: ResolvedTargets?, asking host: any HookedRegistrations) async -> Bool {
-        // Devices that registered after the plan was made are not targets.
-        let places = planned.map { PlannedAudienceFinder(table: directory.table).places(of: $0) } ?? (request.plan == nil ? nil : [])
-        targets = services.targets(of: request, among: places, reusing: resolved)
+    mutating func prepare(asking host: any HookedRegistrations) async -> Bool {
+        // Taken, not copied: the targets are changed below.
+        targets = resolved.take()?.targets(of: request, directory.table.revision) ?? services.targets(of: request, in: planned)
         context.environment.note(.audience, "\(id): \(targets.summary)")
         targets.drop(tally.done, in: directory.table)
         if request.isTest { targets.sample(NotificationRequest.testSize, with: context.environment.random) }
         tally.brake = RemovalBrake(
             share: context.settings.feedback.maxRemovedShare,
             audience: tally.outcome.total + targets.count + targets.duplicates.count, removed: tally.outcome.removedCount)
-        tally.holds = await consultHooks(host)
+        tally.deferredDevices = await consultHooks(host)
         // Store deferrals before sending: the other devices may take long.
-        if tally.hasNewDeferrals, !tally.holds.isEmpty { _ = await recorder.storeProgress(&tally) }
-        if active.isCancelled(kept.sequence) {
+        if tally.hasNewDeferrals, !tally.deferredDevices.isEmpty { _ = await recorder.storeProgress(&tally) }
+        if active.isCancelled(stored.sequence) {
             abandon(
-                targets.groups.map { (RecipientGroup($0), $0.members) } + tally.holds.groups, targets.duplicates + tally.holds.duplicates)
+                targets.groups.map { (RecipientGroup($0), $0.members) } + tally.deferredDevices.groups,
+                targets.duplicates + tally.deferredDevices.duplicates)
             tally.outcome.state = .canceled
-        } else if targets.isEmpty, tally.holds.isEmpty, tally.outcome.counts.isEmpty {
+        } else if targets.isEmpty, tally.deferredDevices.isEmpty, tally.outcome.counts.isEmpty {
             tally.outcome.state = isPlanLost ? .abandoned : .noTargetFound
             tally.outcome.nearMisses = await NearMissFinder(directory: directory).sentences(for: request)
         } else {
@@ -157,14 +153,14 @@ struct DeliverySession {
     /// Hooks are skipped for expired and cancelled sends, and for devices that are deferred already.
     /// - Returns: the deferred devices, which are removed from `targets`.
     private mutating func consultHooks(_ host: any HookedRegistrations) async -> DeferredDevices {
-        guard !targets.isEmpty, !active.isCancelled(kept.sequence), !hasExpired else { return DeferredDevices() }
+        guard !targets.isEmpty, !active.isCancelled(stored.sequence), !hasExpired else { return DeferredDevices() }
         let directory = services.directory
-        let waiting = kept.holds.waiting(after: context.now, outOf: &targets) { directory.table.mark(at: $0) }
-        guard context.environment.hooks.isWanted(.beforeDeliver), !targets.isEmpty else { return waiting }
+        let waiting = stored.deferredDevices.waiting(after: context.now, outOf: &targets) { directory.table.mark(at: $0) }
+        guard context.environment.hooks.hasHook(.beforeDeliver), !targets.isEmpty else { return waiting }
         var rulings = DeliveryRulings()
         for (platform, members) in targets.byPlatform {
             let group = DeliveryGroup(
-                members, on: platform, isDirect: targets.direct != nil, of: kept, hub: context.name, clock: context.environment.clock,
+                members, on: platform, isDirect: targets.direct != nil, of: stored, hub: context.name, clock: context.environment.clock,
                 registrations: host)
             var failure: PushError?
             do throws(PushError) {
@@ -173,7 +169,7 @@ struct DeliverySession {
                 failure = error
             }
             // A cancelled hook gave no complete answer.
-            if active.isCancelled(kept.sequence) || context.isStopping && Task.isCancelled { return waiting }
+            if active.isCancelled(stored.sequence) || context.isStopping && Task.isCancelled { return waiting }
             rulings.add(group, failure, isTest: request.isTest, now: context.now)
         }
         let parts = rulings.take(from: &targets)
@@ -184,13 +180,13 @@ struct DeliverySession {
             }
             for first in stride(from: 0, to: part.members.count, by: batch) {
                 let members = Array(part.members[first..<min(first + batch, part.members.count)])
-                await record(zip(members, recipients(members, RecipientGroup())).map(part.settled))
+                await record(zip(members, recipients(members, RecipientGroup())).map(part.completed))
             }
         }
-        var holds = waiting
-        holds.add(rulings.holds)
-        if targets.direct == nil { holds.note { directory.table.mark(at: $0) } }
-        return holds
+        var deferredDevices = waiting
+        deferredDevices.add(rulings.deferredDevices)
+        if targets.direct == nil { deferredDevices.note { directory.table.mark(at: $0) } }
+        return deferredDevices
     }
 
     private var hasExpired: Bool {
@@ -207,45 +203,45 @@ struct DeliverySession {
     // MARK: - Results
 
     /// Records results: removes devices with invalid handles, updates the outcome, and stores a step if it is full.
-    mutating func record(_ settled: [SettledTarget]) async {
-        let results = await results(of: settled)
+    mutating func record(_ completed: [CompletedTarget]) async {
+        let results = await results(of: completed)
         tally.add(results, at: context.now)
-        tally.outcome.note(services.pipeline.notices(of: settled))
+        tally.outcome.note(services.pipeline.notices(of: completed))
         active[id] = tally.outcome
-        active.setUnstored(tally.unkept, of: kept.sequence)
+        active.setUnstored(tally.unkept, of: stored.sequence)
         if tally.unkept.count >= context.settings.dispatch.devicesPerStep { await recorder.checkpoint(&tally) }
     }
 
     /// Removes the registrations of handles that push services report as invalid, and returns the results of all devices. A registration
     /// stays if it was updated after the time that the service names, or else after the send began. Removals beyond the notification's
     /// limit are held.
-    private mutating func results(of settled: [SettledTarget]) async -> [DeliveryTally.Settled] {
-        var results: [DeliveryTally.Settled] = []
-        results.reserveCapacity(settled.count)
-        let dead = await InvalidHandleRemover(directory: directory).remove(invalidHandles(settled), &tally.brake, &tally.outcome)
+    private mutating func results(of completed: [CompletedTarget]) async -> [DeliveryTally.CompletedDevice] {
+        var results: [DeliveryTally.CompletedDevice] = []
+        results.reserveCapacity(completed.count)
+        let dead = await InvalidHandleRemover(directory: directory).remove(invalidHandles(completed), &tally.brake, &tally.outcome)
         let isAnyRemoved = !dead.removed.isEmpty || !dead.cleared.isEmpty
-        for target in settled {
+        for target in completed {
             var device = target.result.device
             if isAnyRemoved || target.result.isHandleInvalid || device.outcome == .skipped {
                 device.isRegistrationRemoved =
                     device.registrationID.map { dead.removed.contains($0) || hasDied($0) } ?? dead.cleared.contains(device.handle)
             }
             if device.isRegistrationRemoved { context.meter.pruned(device.platform, device.removalReason) }
-            let place = target.place.flatMap { directory.table.note(device.outcome, at: $0) ? $0 : nil }
-            results.append(DeliveryTally.Settled(order: target.order, device: device, changedRow: place))
+            let row = target.row.flatMap { directory.table.note(device.outcome, at: $0) ? $0 : nil }
+            results.append(DeliveryTally.CompletedDevice(order: target.order, device: device, changedRow: row))
         }
         for (end, count) in results.ends { context.meter.ended(end.platform, end.outcome, count) }
         return results
     }
 
     private func hasDied(_ id: RegistrationID) -> Bool {
-        if case .handleDied = directory.table.departure(of: id)?.reason { true } else { false }
+        if case .invalidHandle = directory.table.tombstone(of: id)?.reason { true } else { false }
     }
 
     /// The handles that push services report as invalid, each once.
-    private func invalidHandles(_ settled: [SettledTarget]) -> [InvalidHandle] {
+    private func invalidHandles(_ completed: [CompletedTarget]) -> [InvalidHandle] {
         var seen: Set<DeviceHandle> = []
-        return settled.compactMap { target in
+        return completed.compactMap { target in
             let device = target.result.device
             guard target.result.isHandleInvalid, services.pipeline.trustsInvalidHandles(on: device.platform),
                 seen.insert(device.handle).inserted
@@ -261,27 +257,27 @@ struct DeliverySession {
     ///
     /// - Returns: what the rest of the notification waits for; nil if it has ended or the hub stops.
     mutating func finish(_ end: DeliveryEnd) async -> Delay? {
-        let (holds, moment) = (tally.holds, resumeTime)
+        let (deferredDevices, time) = (tally.deferredDevices, resumeTime)
         switch end {
         case .done:
-            if let moment, !active.isCancelled(kept.sequence) {
-                tally.outcome.note(holds.notices)
+            if let time, !active.isCancelled(stored.sequence) {
+                tally.outcome.note(deferredDevices.notices)
                 active[id] = tally.outcome
-                return .held(id: id, until: moment)
+                return .held(id: id, until: time)
             }
-            abandon(holds.groups, holds.duplicates)
-        case .deferred(var patience):
-            patience.heldUntil = moment.map { context.environment.steady.now + ($0 - context.now) }
-            tally.outcome.note(holds.notices)
+            abandon(deferredDevices.groups, deferredDevices.duplicates)
+        case .deferred(var retryState):
+            retryState.heldUntil = time.map { context.environment.steady.now + ($0 - context.now) }
+            tally.outcome.note(deferredDevices.notices)
             // Stored results are read again when the notification resumes. Without any, still store that it has started.
-            if !tally.unkept.isEmpty || !holds.isEmpty {
+            if !tally.unkept.isEmpty || !deferredDevices.isEmpty {
                 await recorder.checkpoint(&tally)
-            } else if kept.outcome.state != .processing {
+            } else if stored.outcome.state != .processing {
                 _ = await recorder.storeProgress(&tally)
             }
             if context.isStopping { _ = await recorder.storeProgress(&tally) }
             active[id] = nil
-            return .service(patience)
+            return .service(retryState)
         case .cutOff(let open, let rest, let duplicates):
             if context.isStopping {
                 _ = await recorder.storeProgress(&tally)
@@ -290,9 +286,9 @@ struct DeliverySession {
             }
             let results = await results(of: open)
             tally.add(results, at: context.now)
-            abandon(rest + holds.groups, duplicates + holds.duplicates)
+            abandon(rest + deferredDevices.groups, duplicates + deferredDevices.duplicates)
         }
-        let isStopped = active.isCancelled(kept.sequence) && tally.hasAbandoned
+        let isStopped = active.isCancelled(stored.sequence) && tally.hasAbandoned
         tally.outcome.state =
             isStopped ? .canceled : tally.isAbandoned ? .abandoned : request.isTest ? .detailedStateAvailable : .completed
         self.end()
@@ -316,17 +312,17 @@ struct DeliverySession {
     /// When the notification resumes if devices are deferred; nil if there are none. Not later than its expiration, so that expiry is
     /// reported in time.
     private var resumeTime: Timestamp? {
-        guard let moment = tally.holds.moment else { return nil }
-        guard let expiration = request.options.expiration, let began = tally.outcome.startedAt, began < expiration else { return moment }
-        return min(moment, expiration)
+        guard let time = tally.deferredDevices.time else { return nil }
+        guard let expiration = request.options.expiration, let began = tally.outcome.startedAt, began < expiration else { return time }
+        return min(time, expiration)
     }
 }
 
 extension RetryState {
     /// The retry state of a notification that started earlier, in another process or before a deferral; it waits for no push service. Nil
     /// if it has not started.
-    fileprivate init?(of kept: StoredNotification, _ environment: HubEnvironment) {
-        guard let began = kept.outcome.startedAt else { return nil }
+    fileprivate init?(of stored: StoredNotification, _ environment: HubEnvironment) {
+        guard let began = stored.outcome.startedAt else { return nil }
         self.init(began: began, start: environment.steady.now, services: [:])
     }
 }

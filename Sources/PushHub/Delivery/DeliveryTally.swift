@@ -3,8 +3,8 @@ import PushModel
 /// The tally of one notification's delivery: the results so far, and which of them are stored.
 struct DeliveryTally: Sendable {
     /// A device with its final result.
-    struct Settled: Sendable {
-        /// As in `SettledTarget`.
+    struct CompletedDevice: Sendable {
+        /// As in `CompletedTarget`.
         var order: Int
         var device: DeviceOutcome
         /// Row of the registration, if the result differs from that of its last push.
@@ -18,14 +18,14 @@ struct DeliveryTally: Sendable {
     var outcome: NotificationOutcome
     /// Whether all results stay in memory until the end, for a sender who waits for them.
     private let keepsDevices: Bool
-    private var settled: [(order: Int, device: DeviceOutcome)] = []
+    private var completed: [(order: Int, device: DeviceOutcome)] = []
     private(set) var unkept = OutcomeBatch()
     /// With the registration's id, because its row may be reused.
-    private var lastOutcomes: [(place: UInt32, id: RegistrationID, outcome: OutcomeName)] = []
+    private var lastOutcomes: [(row: UInt32, id: RegistrationID, outcome: OutcomeName)] = []
     private(set) var isKept = false
     /// Devices that hooks have deferred.
-    var holds: DeferredDevices {
-        didSet { areDeferralsStored = areDeferralsStored && holds == oldValue }
+    var deferredDevices: DeferredDevices {
+        didSet { areDeferralsStored = areDeferralsStored && deferredDevices == oldValue }
     }
     private var areDeferralsStored = true
     /// Whether the deferred devices differ from the stored ones.
@@ -34,16 +34,16 @@ struct DeliveryTally: Sendable {
     /// Set once the audience is known.
     var brake = RemovalBrake()
 
-    init(_ kept: StoredNotification, start: Timestamp, keepsDevices: Bool) {
+    init(_ stored: StoredNotification, start: Timestamp, keepsDevices: Bool) {
         self.keepsDevices = keepsDevices
-        sequence = kept.sequence
-        origin = kept.origin
-        outcome = kept.outcome
-        holds = kept.holds
+        sequence = stored.sequence
+        origin = stored.origin
+        outcome = stored.outcome
+        deferredDevices = stored.deferredDevices
     }
 
     /// The devices in the order of the targets; empty if results do not stay in memory.
-    var devices: [DeviceOutcome] { settled.sorted { $0.order < $1.order }.map(\.device) }
+    var devices: [DeviceOutcome] { completed.sorted { $0.order < $1.order }.map(\.device) }
 
     var isAbandoned: Bool {
         let ends = Set(outcome.counts.values.joined().lazy.filter { $0.value > 0 }.map(\.key))
@@ -57,20 +57,20 @@ struct DeliveryTally: Sendable {
     func progress(in table: RegistrationTable) -> NotificationProgress {
         NotificationProgress(
             sequence: sequence, outcome: outcome, devices: unkept,
-            lastOutcomes: lastOutcomes.reduce(into: Dictionary(minimumCapacity: lastOutcomes.count)) { kept, last in
-                if table.stands(last.id, at: last.place) { kept[last.place] = last.outcome }
-            }, holds: areDeferralsStored ? nil : holds)
+            lastOutcomes: lastOutcomes.reduce(into: Dictionary(minimumCapacity: lastOutcomes.count)) { stored, last in
+                if table.stands(last.id, at: last.row) { stored[last.row] = last.outcome }
+            }, deferredDevices: areDeferralsStored ? nil : deferredDevices)
     }
 
     /// - Parameter time: the time of the results.
-    mutating func add(_ results: [Settled], at time: Timestamp) {
+    mutating func add(_ results: [CompletedDevice], at time: Timestamp) {
         if !results.isEmpty { unkept.mark(time) }
         for result in results {
-            if keepsDevices { settled.append((result.order, result.device)) }
+            if keepsDevices { completed.append((result.order, result.device)) }
             unkept.append(result.device)
             if result.device.isRegistrationRemoved { outcome.tally.countPruned(result.device) }
-            if let place = result.changedRow, let id = result.device.registrationID {
-                lastOutcomes.append((place, id, result.device.outcome))
+            if let row = result.changedRow, let id = result.device.registrationID {
+                lastOutcomes.append((row, id, result.device.outcome))
             }
         }
         for (end, devices) in results.ends { outcome.tally.count(devices, end.platform, end.outcome) }
@@ -84,18 +84,18 @@ struct DeliveryTally: Sendable {
     }
 
     /// Records that devices get nothing because the delivery was cancelled.
-    mutating func abandon(_ members: [UInt32], _ recipients: [Recipient], at moment: Timestamp) {
+    mutating func abandon(_ members: [UInt32], _ recipients: [Recipient], at time: Timestamp) {
         add(
             zip(members, recipients).map { member, recipient in
-                Settled(order: Int(member), device: recipient.outcome(.abandoned, reason: "", Self.cancelledExplanation, size: 0))
-            }, at: moment)
+                CompletedDevice(order: Int(member), device: recipient.outcome(.abandoned, reason: "", Self.cancelledExplanation, size: 0))
+            }, at: time)
     }
 
-    mutating func skip(duplicates members: [UInt32], _ recipients: [Recipient], at moment: Timestamp) {
+    mutating func skip(duplicates members: [UInt32], _ recipients: [Recipient], at time: Timestamp) {
         add(
             zip(members, recipients).map { member, recipient in
-                Settled(order: SettledTarget.order(ofDuplicate: member), device: recipient.duplicateOutcome)
-            }, at: moment)
+                CompletedDevice(order: CompletedTarget.order(ofDuplicate: member), device: recipient.duplicateOutcome)
+            }, at: time)
     }
 
     /// The explanation for abandoned devices.
@@ -121,7 +121,7 @@ struct DeviceEnd: Hashable, Sendable {
     var outcome: OutcomeName
 }
 
-extension [DeliveryTally.Settled] {
+extension [DeliveryTally.CompletedDevice] {
     /// Counts results by kind. Most have the same kind as the one before.
     var ends: [DeviceEnd: Int] {
         var ends: [DeviceEnd: Int] = [:]

@@ -16,7 +16,7 @@ struct DuplicateHandles: Sendable {
     /// For each substitute, the original that it stands for.
     private var origins: [UInt32: UInt32] = [:]
     /// For each original, its current substitute.
-    private var heirs: [UInt32: UInt32] = [:]
+    private var substitutes: [UInt32: UInt32] = [:]
 
     init(_ targets: Targets) {
         if targets.originals.isEmpty {
@@ -32,10 +32,10 @@ struct DuplicateHandles: Sendable {
     /// Returns a duplicate that substitutes for a removed target. It is not a duplicate any more.
     mutating func substitute(of member: UInt32) -> UInt32? {
         let original = origins[member] ?? member
-        guard let place = places(of: original).first(where: { pairs[$0].isOpen }) else { return nil }
-        pairs[place].isOpen = false
-        let substitute = pairs[place].duplicate
-        (origins[substitute], heirs[original]) = (original, substitute)
+        guard let index = indexes(of: original).first(where: { pairs[$0].isOpen }) else { return nil }
+        pairs[index].isOpen = false
+        let substitute = pairs[index].duplicate
+        (origins[substitute], substitutes[original]) = (original, substitute)
         return substitute
     }
 
@@ -44,14 +44,14 @@ struct DuplicateHandles: Sendable {
 
     /// Makes a duplicate a target of its own.
     mutating func release(_ duplicate: UInt32, of member: UInt32) {
-        guard let place = places(of: origins[member] ?? member).first(where: { pairs[$0].duplicate == duplicate }) else { return }
-        pairs[place].isOpen = false
+        guard let index = indexes(of: origins[member] ?? member).first(where: { pairs[$0].duplicate == duplicate }) else { return }
+        pairs[index].isOpen = false
     }
 
     /// Removes and returns the duplicates of a target that is being reported; none if a substitute has replaced it.
     mutating func take(of member: UInt32) -> [UInt32] {
         let open = open(of: member)
-        for place in open { pairs[place].isOpen = false }
+        for index in open { pairs[index].isOpen = false }
         return open.map { pairs[$0].duplicate }
     }
 
@@ -60,11 +60,11 @@ struct DuplicateHandles: Sendable {
 
     private func open(of member: UInt32) -> [Int] {
         let original = origins[member] ?? member
-        guard (heirs[original] ?? original) == member else { return [] }
-        return places(of: original).filter { pairs[$0].isOpen }
+        guard (substitutes[original] ?? original) == member else { return [] }
+        return indexes(of: original).filter { pairs[$0].isOpen }
     }
 
-    private func places(of original: UInt32) -> Range<Int> {
+    private func indexes(of original: UInt32) -> Range<Int> {
         var (low, high) = (0, pairs.count)
         while low < high {
             let middle = (low + high) / 2
@@ -76,7 +76,7 @@ struct DuplicateHandles: Sendable {
 }
 
 extension SendPipeline {
-    typealias Reporting = ([SettledTarget]) async -> Void
+    typealias Reporting = ([CompletedTarget]) async -> Void
 
     /// An attempt with its current recipients. Substitutes replace targets that were removed.
     func batch(_ attempt: DeliveryRun.Attempt, of run: inout DeliveryRun, _ look: Looking) async -> DeliveryRun.Batch {
@@ -108,16 +108,16 @@ extension SendPipeline {
     }
 
     /// Reports final results together with the duplicates of their targets.
-    func tell(_ settled: [SettledTarget], of run: inout DeliveryRun, _ look: Looking, _ report: Reporting) async {
-        var settled = settled
+    func reportResults(_ completed: [CompletedTarget], of run: inout DeliveryRun, _ look: Looking, _ report: Reporting) async {
+        var completed = completed
         if !run.duplicateHandles.isEmpty {
-            let duplicates = settled.flatMap { run.duplicateHandles.take(of: UInt32(truncatingIfNeeded: $0.order)) }
-            if !duplicates.isEmpty { settled += zip(duplicates, await look(duplicates, RecipientGroup())).map(Self.skipped) }
+            let duplicates = completed.flatMap { run.duplicateHandles.take(of: UInt32(truncatingIfNeeded: $0.order)) }
+            if !duplicates.isEmpty { completed += zip(duplicates, await look(duplicates, RecipientGroup())).map(Self.skipped) }
         }
-        if !settled.isEmpty { await report(settled) }
+        if !completed.isEmpty { await report(completed) }
     }
 
-    static func skipped(_ duplicate: UInt32, _ recipient: Recipient) -> SettledTarget {
-        SettledTarget(order: SettledTarget.order(ofDuplicate: duplicate), result: DeliveryResult(device: recipient.duplicateOutcome))
+    static func skipped(_ duplicate: UInt32, _ recipient: Recipient) -> CompletedTarget {
+        CompletedTarget(order: CompletedTarget.order(ofDuplicate: duplicate), result: DeliveryResult(device: recipient.duplicateOutcome))
     }
 }

@@ -12,13 +12,13 @@ struct NotificationReader {
     /// The outcome with its first 10,000 stored devices. The counts are complete.
     func outcome(of id: String) async throws(PushError) -> NotificationOutcome {
         if let outcome = active[id] { return outcome }
-        let kept = try await kept(id)
+        let stored = try await stored(id)
         // Delivery may have started while the store was read.
         if let outcome = active[id] { return outcome }
-        var outcome = kept.outcome
+        var outcome = stored.outcome
         while outcome.devices.count < Self.devicesShown {
             let more = try await store.devices(
-                ofNotification: kept.sequence, from: outcome.devices.count, limit: 1000)
+                ofNotification: stored.sequence, from: outcome.devices.count, limit: 1000)
             outcome.devices += more
             if more.count < 1000 { break }
         }
@@ -29,9 +29,9 @@ struct NotificationReader {
 
     /// The stored request and the current state, without devices.
     func notification(_ id: String) async throws(PushError) -> StoredNotification {
-        var kept = try await kept(id)
-        if let outcome = active[id] { kept.outcome = outcome.withoutUnstoredEnd }
-        return kept
+        var stored = try await stored(id)
+        if let outcome = active[id] { stored.outcome = outcome.withoutUnstoredEnd }
+        return stored
     }
 
     /// Lists notifications, newest first, from below a sequence number or from the newest.
@@ -44,24 +44,24 @@ struct NotificationReader {
         } else {
             found = try await store.notifications(before: sequence, limit: limit)
         }
-        return found.map { kept in
-            var kept = kept
-            if let outcome = active[kept.outcome.id] { kept.outcome = outcome.withoutUnstoredEnd }
-            return kept
+        return found.map { stored in
+            var stored = stored
+            if let outcome = active[stored.outcome.id] { stored.outcome = outcome.withoutUnstoredEnd }
+            return stored
         }
     }
 
     /// Loads a notification. Throws `notification.not_found` (404).
-    private func kept(_ id: String) async throws(PushError) -> StoredNotification {
-        if let sequence = NotificationID.sequence(of: id), let kept = try await store.notification(sequence), kept.outcome.id == id {
-            return kept
+    private func stored(_ id: String) async throws(PushError) -> StoredNotification {
+        if let sequence = NotificationID.sequence(of: id), let stored = try await store.notification(sequence), stored.outcome.id == id {
+            return stored
         }
         // Suggests the most similar id among the latest.
         let known = try await store.notifications(before: nil, limit: 20).map(\.outcome.id)
         let near = nearest(id, in: known)
         throw PushError(
-            "notification.not_found", "there is no notification \(id)",
-            hint: near.map { "did you mean \($0)?" } ?? "pass the id that send returned", status: 404)
+            "notification.not_found", "unknown notification \"\(id.prefix(80))\"",
+            hint: near.map { "did you mean \"\($0)\"?" } ?? "pass the id that send returned", status: 404)
     }
 }
 

@@ -4,6 +4,9 @@ import PushModel
 /// window.
 ///
 /// Azure abandons a notification after 30 minutes. This policy applies that window to each device.
+///
+/// Whether an answer may be retried at all is decided in `Delivery`: the `RetryAdvice` of the service's reason makes the verdict transient
+/// or final. ``CircuitBreaker`` decides whether anything is sent to the service meanwhile.
 struct RetryPolicy: Sendable, Equatable {
     /// Why a push is retried.
     enum FailureKind: Sendable, Hashable {
@@ -25,11 +28,11 @@ struct RetryPolicy: Sendable, Equatable {
     /// The pause after attempt number `attempt`, starting from 1; nil to give up.
     ///
     /// - Parameters:
-    ///   - asked: the pause that the service asks for.
+    ///   - retryAfter: the pause that the service asks for.
     ///   - seed: different for notifications that must not retry at the same time.
-    func pause(after attempt: Int, _ trouble: FailureKind, asked: Duration?, seed: UInt64) -> Duration? {
-        let own = min(trouble.first * (1 << min(max(attempt, 1) - 1, 16)), trouble.longest)
-        let pause = max(own, asked ?? .zero)
+    func pause(after attempt: Int, _ issue: FailureKind, retryAfter: Duration?, seed: UInt64) -> Duration? {
+        let own = min(issue.first * (1 << min(max(attempt, 1) - 1, 16)), issue.longest)
+        let pause = max(own, retryAfter ?? .zero)
         guard pause <= window else { return nil }
         guard jitter > 0 else { return pause }
         let share = Double(SeededRandom(seed: seed &+ UInt64(attempt)).next() >> 11) / Double(1 << 53)

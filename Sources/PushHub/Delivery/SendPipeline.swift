@@ -50,7 +50,7 @@ struct SendPipeline: Sendable {
         /// Whether the run ends when all remaining work has to wait, and is resumed later. Otherwise it waits.
         var isDeferrable = false
         /// The retry state of the previous run.
-        var patience: RetryState?
+        var retryState: RetryState?
         /// Acquires a slot for a batch; each slot is released with `givesBack`. These closures are called from the task of the run, so
         /// they have to reach shared state themselves.
         var takes: @Sendable (PushService) async -> Bool = { _ in true }
@@ -64,55 +64,55 @@ struct SendPipeline: Sendable {
     /// Every group gets its first attempt before any device is retried. In a test send, the first verdict is final, because the sender
     /// waits.
     func deliver(
-        _ targets: Targets, of request: NotificationRequest, id: String, batch: Int, manner: DispatchPolicy = DispatchPolicy(),
-        lookingUp: @escaping Looking, report: ([SettledTarget]) async -> Void
+        _ targets: Targets, of request: NotificationRequest, id: String, batch: Int, policy: DispatchPolicy = DispatchPolicy(),
+        lookingUp: @escaping Looking, report: ([CompletedTarget]) async -> Void
     ) async -> DeliveryEnd {
         let now = environment.steady.now
-        let (began, start) = (manner.patience?.began ?? environment.clock.now, manner.patience?.start ?? now)
+        let (began, start) = (policy.retryState?.began ?? environment.clock.now, policy.retryState?.start ?? now)
         var run = DeliveryRun(
             id: id, request: request, groups: RenderedGroup.groups(of: targets, for: request), duplicateHandles: DuplicateHandles(targets),
             began: began,
-            start: start, batchSize: batch, batchesInFlight: manner.batchesInFlight)
+            start: start, batchSize: batch, batchesInFlight: policy.batchesInFlight)
         let look = Self.looking(at: targets, lookingUp)
-        for (place, group) in run.groups.enumerated() {
+        for (index, group) in run.groups.enumerated() {
             environment.note(
                 .render,
                 "\(id): \(group.platform.displayName), \(group.body.count) bytes for \(group.members.count)")
             if let flaw = group.flaw { environment.note(.render, "\(id): left out: \(flaw)") }
             if let refusal = refusal(of: group) {
                 await inSteps(of: batch, group.members, group.recipients, &run, look, report) { member, recipient in
-                    SettledTarget(
+                    CompletedTarget(
                         order: Int(member),
                         result: DeliveryResult(
                             device: recipient.outcome(
                                 refusal.outcome, reason: refusal.reason, refusal.explanation, size: group.body.count)))
                 }
             } else {
-                run.begin(place, firstAttempt(of: PushService(group.platform), manner, in: run))
+                run.begin(index, firstAttempt(of: PushService(group.platform), policy, in: run))
             }
         }
         let isThrough =
-            manner.batchesInFlight == nil ? await inOrder(&run, look, report) : await deliverConcurrently(&run, manner, look, report)
+            policy.batchesInFlight == nil ? await inOrder(&run, look, report) : await deliverConcurrently(&run, policy, look, report)
         let left = run.drain()
         if !isThrough {
-            var open: [SettledTarget] = []
+            var open: [CompletedTarget] = []
             var rest: [(group: RecipientGroup, members: [UInt32])] = []
             for (_, attempt) in left {
                 switch attempt.members {
                 case .first, .sorted: rest.append((run.groups[attempt.group].recipients, run.members(of: attempt)))
-                case .again(let waiting): open += waiting.map { SettledTarget(order: Int($0.member), result: $0.result) }
+                case .again(let waiting): open += waiting.map { CompletedTarget(order: Int($0.member), result: $0.result) }
                 }
             }
             return .cutOff(open: open, rest: rest, duplicates: run.duplicateHandles.rest)
         }
         if !left.isEmpty {
-            var patience = RetryState(began: began, start: start, services: [:])
-            for (moment, attempt) in left {
-                let wait = patience.services[attempt.service] ?? RetryState.Wait(number: attempt.number, moment: moment)
-                patience.services[attempt.service] = RetryState.Wait(
-                    number: min(wait.number, attempt.number), moment: max(wait.moment, moment))
+            var retryState = RetryState(began: began, start: start, services: [:])
+            for (time, attempt) in left {
+                let wait = retryState.services[attempt.service] ?? RetryState.Wait(number: attempt.number, time: time)
+                retryState.services[attempt.service] = RetryState.Wait(
+                    number: min(wait.number, attempt.number), time: max(wait.time, time))
             }
-            return .deferred(patience)
+            return .deferred(retryState)
         }
         // Duplicates whose originals have results from an earlier process or are unknown.
         await inSteps(of: batch, run.duplicateHandles.rest, nil, &run, look, report, Self.skipped)
@@ -130,21 +130,21 @@ struct SendPipeline: Sendable {
         while let next = run.lanes.isEmpty ? nil : run.next(0) {
             do {
                 try Task.checkCancellation()
-                if next.moment > environment.steady.now { try await environment.steady.sleep(until: next.moment) }
+                if next.time > environment.steady.now { try await environment.steady.sleep(until: next.time) }
             } catch {
                 return false
             }
             let move = move(next, in: run)
             switch move {
-            case .hold(let moment): run.postpone(0, until: moment)
-            case .settle(let rejection): await tell(await settleUntried(0, rejection, in: &run, look), of: &run, look, report)
-            case .giveUp: await tell(await giveUp(0, in: &run, look), of: &run, look, report)
+            case .hold(let time): run.postpone(0, until: time)
+            case .complete(let rejection): await reportResults(await completeUntried(0, rejection, in: &run, look), of: &run, look, report)
+            case .giveUp: await reportResults(await giveUp(0, in: &run, look), of: &run, look, report)
             case .send, .probe:
                 guard let attempt = run.take(0, most: move.most, now: environment.steady.now) else { continue }
                 let batch = await batch(attempt, of: &run, look)
                 let verdicts = batch.recipients.isEmpty ? [] : await connectors[next.service.platform]?.deliver(run.work(batch)) ?? []
                 run.finished(0)
-                await tell(settle(batch, verdicts, in: &run), of: &run, look, report)
+                await reportResults(complete(batch, verdicts, in: &run), of: &run, look, report)
             }
         }
         return true
@@ -155,26 +155,26 @@ struct SendPipeline: Sendable {
         /// Some browsers were assigned to lanes. Other events are handled before the next ones are assigned.
         case sorted
         /// A lane was granted a slot, or the run has ended.
-        case room(lane: Int, isGranted: Bool)
+        case slot(lane: Int, isGranted: Bool)
         case woke
     }
 
     /// Sends to all push services concurrently, some batches at a time. Returns `false` if it was cancelled; true with work left if all of
     /// it has to wait.
     private func deliverConcurrently(
-        _ run: inout DeliveryRun, _ manner: DispatchPolicy, _ look: Looking, _ report: Reporting
+        _ run: inout DeliveryRun, _ policy: DispatchPolicy, _ look: Looking, _ report: Reporting
     ) async -> Bool {
         await withTaskGroup(of: Event.self) { group in
             var alarm: Timestamp?
             while true {
                 let now = environment.steady.now
                 if !Task.isCancelled {
-                    if let (place, members) = run.nextUnsorted() {
-                        await sort(members, of: place, in: &run, manner, look)
+                    if let (index, members) = run.nextUnsorted() {
+                        await sort(members, of: index, in: &run, policy, look)
                         group.addTask { .sorted }
                     }
                     for lane in run.lanesInOrder {
-                        await begin(lane, of: &run, manner, look, report) { batch, work, connector in
+                        await begin(lane, of: &run, policy, look, report) { batch, work, connector in
                             group.addTask {
                                 let verdicts = work.handles.isEmpty ? [] : await connector.deliver(work)
                                 return .answered(lane: lane, batch, verdicts)
@@ -182,10 +182,10 @@ struct SendPipeline: Sendable {
                         }
                     }
                 }
-                for service in run.unusedSlots() { await manner.givesBack(service) }
-                if !run.isUnderWay, Task.isCancelled || run.isSorted && (run.nextDueTime == nil || manner.isDeferrable) { break }
+                for service in run.unusedSlots() { await policy.givesBack(service) }
+                if !run.isInFlight, Task.isCancelled || run.isSorted && (run.nextDueTime == nil || policy.isDeferrable) { break }
                 for (lane, service) in run.lanesToQueue() {
-                    group.addTask { .room(lane: lane, isGranted: await manner.awaits(service)) }
+                    group.addTask { .slot(lane: lane, isGranted: await policy.awaits(service)) }
                 }
                 // Due times that passed meanwhile are checked again.
                 if let next = run.alarm(after: now), alarm.map({ next < $0 }) ?? true, !Task.isCancelled {
@@ -197,40 +197,41 @@ struct SendPipeline: Sendable {
                 }
                 switch await group.next() {
                 case .answered(let lane, let batch, let verdicts):
-                    await manner.givesBack(batch.attempt.service)
+                    await policy.givesBack(batch.attempt.service)
                     run.finished(lane)
-                    await tell(settle(batch, verdicts, in: &run), of: &run, look, report)
-                case .room(let lane, let isGranted): run.hasRoom(lane, isGranted)
+                    await reportResults(complete(batch, verdicts, in: &run), of: &run, look, report)
+                case .slot(let lane, let isGranted): run.setSlot(lane, isGranted)
                 case .woke: alarm = nil
                 case .sorted, nil: break
                 }
             }
             group.cancelAll()
             for await news in group {
-                if case .room(let lane, true) = news { run.hasRoom(lane, true) }
+                if case .slot(let lane, true) = news { run.setSlot(lane, true) }
             }
-            for service in run.unusedSlots() { await manner.givesBack(service) }
+            for service in run.unusedSlots() { await policy.givesBack(service) }
             return run.nextDueTime == nil && run.isSorted || !Task.isCancelled
         }
     }
 
     /// Sends the lane's next batches while they are due and have slots. Results that need no push service are reported on the way.
     private func begin(
-        _ lane: Int, of run: inout DeliveryRun, _ manner: DispatchPolicy, _ look: Looking, _ report: Reporting,
+        _ lane: Int, of run: inout DeliveryRun, _ policy: DispatchPolicy, _ look: Looking, _ report: Reporting,
         send: (DeliveryRun.Batch, DeliveryBatch, any Connector) -> Void
     ) async {
-        while !run.isWaitingForSlot(lane), let next = run.next(lane), next.moment <= environment.steady.now,
+        while !run.isWaitingForSlot(lane), let next = run.next(lane), next.time <= environment.steady.now,
             let connector = connectors[next.service.platform]
         {
             let move = move(next, in: run)
             switch move {
-            case .hold(let moment): run.hold(lane, until: moment)
-            case .settle(let rejection): await tell(await settleUntried(lane, rejection, in: &run, look), of: &run, look, report)
-            case .giveUp: await tell(await giveUp(lane, in: &run, look), of: &run, look, report)
+            case .hold(let time): run.hold(lane, until: time)
+            case .complete(let rejection):
+                await reportResults(await completeUntried(lane, rejection, in: &run, look), of: &run, look, report)
+            case .giveUp: await reportResults(await giveUp(lane, in: &run, look), of: &run, look, report)
             case .send, .probe:
                 // The batches in flight already probe the service.
                 if move == .probe, !run.isIdle(lane) { return }
-                if !run.useSlot(lane), !(await manner.takes(next.service)) { return run.noSlotFree(lane) }
+                if !run.useSlot(lane), !(await policy.takes(next.service)) { return run.noSlotFree(lane) }
                 guard let attempt = run.take(lane, most: move.most, now: environment.steady.now) else { return }
                 let batch = await batch(attempt, of: &run, look)
                 send(batch, run.work(batch), connector)
@@ -246,7 +247,7 @@ struct SendPipeline: Sendable {
         case probe
         case hold(until: Timestamp)
         /// Report this result without sending.
-        case settle(Rejection)
+        case complete(Rejection)
         /// Their retry window is over: their last results are final.
         case giveUp
 
@@ -256,41 +257,41 @@ struct SendPipeline: Sendable {
     /// What to do with the next batch of a lane, which is due.
     private func move(_ next: DeliveryRun.Next, in run: DeliveryRun) -> Move {
         let now = environment.steady.now
-        if let refusal = run.refusals[next.service] ?? run.groupRefusals[next.group] { return .settle(refusal.notTried) }
+        if let refusal = run.refusals[next.service] ?? run.groupRefusals[next.group] { return .complete(refusal.notTried) }
         if let expiration = run.options.expiration, run.began < expiration, expiration <= environment.clock.now {
-            return next.isFirst ? .settle(.expired) : .giveUp
+            return next.isFirst ? .complete(.expired) : .giveUp
         }
         if run.isTest { return .send }
         let breaker = circuits[next.service]
         switch breaker?.admission(now) {
-        case .wait(let moment):
+        case .wait(let time):
             // Devices without an attempt wait for the first one as long as others for their last.
             let last = next.retryDeadline ?? (breaker?.stoppedRespondingAt).map { max($0, run.start) + retries.window }
-            return last.map { $0 < moment } == true ? .giveUp : .hold(until: moment)
+            return last.map { $0 < time } == true ? .giveUp : .hold(until: time)
         case .probe: return next.retryDeadline.map { $0 < now } == true ? .giveUp : .probe
         case .all, nil: return .send
         }
     }
 
     /// Returns final results for the next batch of a lane, whose retry window is over.
-    private func giveUp(_ lane: Int, in run: inout DeliveryRun, _ look: Looking) async -> [SettledTarget] {
+    private func giveUp(_ lane: Int, in run: inout DeliveryRun, _ look: Looking) async -> [CompletedTarget] {
         let told = run.nextResults(lane)
-        guard !told.isEmpty else { return await settleUntried(lane, .overdue, in: &run, look) }
+        guard !told.isEmpty else { return await completeUntried(lane, .overdue, in: &run, look) }
         _ = run.take(lane, most: told.count, now: environment.steady.now, isSent: false)
         run.finished(lane)
         return told
     }
 
     /// Returns final results for the next batch of a lane without sending it.
-    private func settleUntried(
+    private func completeUntried(
         _ lane: Int, _ rejection: Rejection, in run: inout DeliveryRun, _ look: Looking
-    ) async -> [SettledTarget] {
+    ) async -> [CompletedTarget] {
         guard let attempt = run.take(lane, now: environment.steady.now, isSent: false) else { return [] }
         run.finished(lane)
         let batch = await batch(attempt, of: &run, look)
         return batch.left
             + zip(batch.members, batch.recipients).map { member, recipient in
-                SettledTarget(
+                CompletedTarget(
                     order: Int(member), result: DeliveryResult(target: recipient, verdict: .rejected(rejection), size: batch.size))
             }
     }
@@ -303,19 +304,19 @@ struct SendPipeline: Sendable {
     }
 
     /// Returns the final results of a batch, and queues the other devices for a retry.
-    private func settle(
+    private func complete(
         _ batch: DeliveryRun.Batch, _ verdicts: [Verdict], in run: inout DeliveryRun
-    ) -> [SettledTarget] {
+    ) -> [CompletedTarget] {
         let (id, attempt, group, now) = (run.id, batch.attempt, run.groups[batch.attempt.group], environment.steady.now)
         // If all recipients were removed, nothing was sent.
         if !batch.recipients.isEmpty { note(verdicts, of: attempt, in: &run) }
         let retryDeadline = attempt.retryDeadline ?? retryDeadline(from: now, in: run)
         var again: [(member: UInt32, result: DeliveryResult)] = []
         var pause: Duration = .zero
-        var settled = batch.left
+        var completed = batch.left
         for (member, target) in zip(batch.members, batch.recipients).dropFirst(verdicts.count) {
-            settled.append(
-                SettledTarget(
+            completed.append(
+                CompletedTarget(
                     order: Int(member),
                     result: DeliveryResult(
                         device: target.outcome(.abandoned, reason: "", "the connector gave no answer", size: 0))))
@@ -328,13 +329,13 @@ struct SendPipeline: Sendable {
                 // Not a final verdict: the request was cancelled.
                 again.append((member, result))
             } else if let trouble,
-                let wait = retries.pause(after: attempt.number, trouble, asked: verdict.retryAfter, seed: run.seed),
+                let wait = retries.pause(after: attempt.number, trouble, retryAfter: verdict.retryAfter, seed: run.seed),
                 now + wait <= retryDeadline
             {
                 again.append((member, result))
                 pause = max(pause, wait)
             } else {
-                settled.append(SettledTarget(order: Int(member), result: result))
+                completed.append(CompletedTarget(order: Int(member), result: result))
             }
         }
         if !again.isEmpty {
@@ -345,7 +346,7 @@ struct SendPipeline: Sendable {
                     members: .again(again)),
                 at: now + pause)
         }
-        return settled
+        return completed
     }
 
     /// Reports results that need no push service, in steps.
@@ -353,12 +354,12 @@ struct SendPipeline: Sendable {
     /// - Parameter group: nil for members of several groups.
     private func inSteps(
         of step: Int, _ members: [UInt32], _ group: RecipientGroup?, _ run: inout DeliveryRun, _ look: Looking, _ report: Reporting,
-        _ settled: (UInt32, Recipient) -> SettledTarget
+        _ completed: (UInt32, Recipient) -> CompletedTarget
     ) async {
         for first in stride(from: 0, to: members.count, by: step) {
             let part = Array(members[first..<min(first + step, members.count)])
             let recipients = await look(part, group ?? RecipientGroup())
-            await tell(zip(part, recipients).map(settled), of: &run, look, report)
+            await reportResults(zip(part, recipients).map(completed), of: &run, look, report)
         }
     }
 

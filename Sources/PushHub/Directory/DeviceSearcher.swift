@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Searches devices by their properties, for operators.
 ///
@@ -13,8 +13,8 @@ struct DeviceSearcher {
         let tags = [userTag, search.tag].compactMap { $0 }
         let (found, last) = directory.table.installations.page(
             tagged: tags, on: search.platform, behind: try page.row, top: page.size
-        ) { place in
-            search.lastOutcome == nil || lastOutcome(ofInstallation: directory.table.installations.id(at: place)) == search.lastOutcome
+        ) { row in
+            search.lastOutcome == nil || lastOutcome(ofInstallation: directory.table.installations.id(at: row)) == search.lastOutcome
         }
         let rows = try await directory.installationRows(stillAt: found).filter {
             $0.installation.isListed(under: tags, on: search.platform)
@@ -34,8 +34,8 @@ struct DeviceSearcher {
             terms.append(.or(tags.map { .tag($0) }))
         }
         let expression = terms.isEmpty ? nil : TagExpression.and(terms)
-        let (found, last) = directory.table.page(expression, behind: try page.row, top: page.size) { place in
-            let traits = directory.table.columns.traits[place]
+        let (found, last) = directory.table.page(expression, behind: try page.row, top: page.size) { row in
+            let traits = directory.table.columns.traits[row]
             return !traits.isInstalled && (search.platform.map { $0 == traits.platform } ?? true)
                 && (search.lastOutcome.map { $0 == traits.outcome } ?? true)
         }
@@ -49,9 +49,9 @@ struct DeviceSearcher {
     /// The last result of an installation: a failed one if any of its registrations failed. If its channel is invalid, the failed
     /// registration has been removed, and the result is `expiredChannel`.
     func lastOutcome(ofInstallation id: String) -> OutcomeName? {
-        let outcomes = directory.table.places(ofInstallation: id).compactMap { directory.table.columns.traits[$0].outcome }
+        let outcomes = directory.table.rows(ofInstallation: id).compactMap { directory.table.columns.traits[$0].outcome }
         if let failed = outcomes.first(where: { $0 != .success }) { return failed }
-        return directory.table.installations.place(of: id).map { directory.table.installations.isExpired($0) } == true
+        return directory.table.installations.row(of: id).map { directory.table.installations.isExpired($0) } == true
             ? .expiredChannel : outcomes.first
     }
 }

@@ -49,10 +49,10 @@ struct InstallationEditor {
         try context.lifecycle.checkIsOpen()
         directory.sweep(holding: .installation(id))
         guard let row = try await directory.installationRow(id) else { return }
-        let existing = try await directory.rows(at: directory.table.places(ofInstallation: id))
-        guard var change = directory.table.removal(ofInstallation: id, because: directory.departure(.deleted)) else { return }
+        let existing = try await directory.rows(at: directory.table.rows(ofInstallation: id))
+        guard var change = directory.table.removal(ofInstallation: id, because: directory.tombstone(.deleted)) else { return }
         change.events = context.events.deletion("installation", id, row.installation.handle.platform)
-        try await directory.keep(change, replacing: ReplacedRows(existing, [row]))
+        try await directory.commit(change, replacing: ReplacedRows(existing, [row]))
         context.environment.note(.hub, "installation \(id) deleted")
     }
 
@@ -76,7 +76,7 @@ struct InstallationEditor {
     /// and the second installation would receive what is sent to the first.
     private func checkHasOwnTag(_ id: String) throws(PushError) {
         guard let tag = try? Tag.installation(id) else { return }
-        for row in directory.table.index.places(of: tag).places {
+        for row in directory.table.index.rows(of: tag).rows {
             guard let other = directory.table.installationID(at: row), other != id, (try? Tag.installation(other)) == tag else { continue }
             throw PushError(
                 "installation.invalid", "the id \"\(id)\" differs from that of the installation \"\(other)\" in case only; not stored",
@@ -94,9 +94,9 @@ struct InstallationEditor {
         var checked = try installation.checked().preservingExpired(row?.installation)
         if let error = refusal(InstallationChange(old: row?.installation, new: checked)) { throw error }
         var draft: RegistrationDraft?
-        if context.environment.hooks.isWanted(.onRegister) {
+        if context.environment.hooks.hasHook(.onRegister) {
             try checkExpiration(of: checked)
-            let answer = try await directory.asked(
+            let answer = try await directory.applyHooks(
                 RegistrationDraft(checked, hub: context.name, isNew: row == nil, origin: HookOrigin.plugins))
             var changed = installation
             changed.tags = answer.tags
@@ -107,13 +107,13 @@ struct InstallationEditor {
         checked.expiration = checked.expiration.map { min($0, .distantFuture) }
         checked.updatedAt = now
         let expiration = checked.expiration ?? directory.expiration()
-        let existing = try await directory.rows(at: directory.table.places(ofInstallation: checked.id))
+        let existing = try await directory.rows(at: directory.table.rows(ofInstallation: checked.id))
         let targets = try checked.registrations(
             nextID: directory.newRegistrationID, existing: existing.map(\.registration), expiration: expiration, now: now)
         var change = directory.table.change(
-            checked, as: targets, expiration: expiration, departure: directory.departure(.installationChanged))
+            checked, as: targets, expiration: expiration, tombstone: directory.tombstone(.installationChanged))
         change.events = context.events.events(of: checked, isNew: row == nil)
-        try await directory.keep(
+        try await directory.commit(
             change, replacing: ReplacedRows(existing, row.map { [$0] } ?? []))
         directory.registered(draft)
         context.environment.note(
@@ -123,14 +123,14 @@ struct InstallationEditor {
     }
 
     private func checkExpiration(of installation: Installation) throws(PushError) {
-        guard let moment = installation.expiration, moment <= context.now else { return }
+        guard let time = installation.expiration, time <= context.now else { return }
         throw PushError(
-            "installation.invalid", "the expirationTime \(moment) has passed",
+            "installation.invalid", "the expirationTime \(time) has passed",
             hint: "give a later time, or none to use the hub's time to live", status: 400)
     }
 
     private static func noInstallation(_ id: String) -> PushError {
-        PushError("hub.not_found", "there is no installation \(id)", hint: "install it first", status: 404)
+        PushError("hub.not_found", "unknown installation \"\(id)\"", hint: "install it first", status: 404)
     }
 }
 

@@ -36,7 +36,7 @@ final class RegistrationDirectory {
         if loaded.rowsWithForeignTags > 0 {
             context.environment.warn(
                 .hub,
-                "the hub \(context.name): \(loaded.rowsWithForeignTags) stored registrations or installations have tags that start with $, "
+                "hub \"\(context.name)\": \(loaded.rowsWithForeignTags) stored registrations or installations have tags that start with $, "
                     + "accepted from clients by an older version; these tags are ignored, and removed when the device registers again")
         }
     }
@@ -66,13 +66,13 @@ final class RegistrationDirectory {
     /// Commits a change to the store, then applies it to the table. If the commit fails, nothing changes.
     ///
     /// - Parameter rows: the current rows that the change replaces.
-    func keep(_ change: RegistrationChange, replacing rows: ReplacedRows) async throws(PushError) {
+    func commit(_ change: RegistrationChange, replacing rows: ReplacedRows) async throws(PushError) {
         var change = change
-        let settled = settleHeldRemovals(in: &change)
+        let completed = resolveHeldRemovals(in: &change)
         do throws(PushError) {
             try await store.commit(change)
         } catch {
-            heldRows.insert(contentsOf: settled)
+            heldRows.insert(contentsOf: completed)
             table.abandon(change)
             throw error
         }
@@ -85,12 +85,12 @@ final class RegistrationDirectory {
     private func warnOfTexts(in change: RegistrationChange) {
         let new = change.puts.compactMap(\.registration.template).filter { !table.templates.hasContent(of: $0) }
         for warning in new.flatMap(\.compiled.embeddedExpressions).map(\.warning).uniqued() {
-            environment.warn(.hub, "the hub \(context.name): \(warning)")
+            environment.warn(.hub, "hub \"\(context.name)\": \(warning)")
         }
     }
 
-    func departure(_ reason: RegistrationDeparture.Reason) -> RegistrationDeparture {
-        RegistrationDeparture(reason, at: context.now)
+    func tombstone(_ reason: RegistrationTombstone.Reason) -> RegistrationTombstone {
+        RegistrationTombstone(reason, at: context.now)
     }
 
     /// Capped at `.distantFuture`: later years have five digits.
@@ -100,13 +100,13 @@ final class RegistrationDirectory {
 
     func newRegistrationID() -> RegistrationID {
         var id = RegistrationID(random: environment.random)
-        while table.place(of: id) != nil || table.departure(of: id) != nil { id = RegistrationID(random: environment.random) }
+        while table.row(of: id) != nil || table.tombstone(of: id) != nil { id = RegistrationID(random: environment.random) }
         return id
     }
 
     /// Calls the `onRegister` hooks with a validated registration or installation, whose lock the caller holds. The caller must validate
     /// the returned tags again. Throws errors of hooks.
-    func asked(_ draft: RegistrationDraft) async throws(PushError) -> RegistrationDraft {
+    func applyHooks(_ draft: RegistrationDraft) async throws(PushError) -> RegistrationDraft {
         let answer = try await environment.hooks.onRegister(draft)
         try context.lifecycle.checkIsOpen()
         return answer
@@ -129,12 +129,12 @@ final class RegistrationDirectory {
     /// Adds to a change the held removals that it settles: those of handles without any other held row.
     ///
     /// - Returns: the rows whose removal is no longer held.
-    private func settleHeldRemovals(in change: inout RegistrationChange) -> [UInt32] {
+    private func resolveHeldRemovals(in change: inout RegistrationChange) -> [UInt32] {
         guard !heldRows.isEmpty else { return [] }
-        let rows = Set(change.removals.map(\.place) + change.puts.map(\.place)).filter { heldRows.contains($0) }.sorted()
+        let rows = Set(change.removals.map(\.row) + change.puts.map(\.row)).filter { heldRows.contains($0) }.sorted()
         for row in rows { heldRows.remove(row) }
-        change.settledRemovals += rows.map { table.handle(at: $0) }.uniqued().filter { handle in
-            !table.places(for: handle).contains { heldRows.contains($0) }
+        change.resolvedRemovals += rows.map { table.handle(at: $0) }.uniqued().filter { handle in
+            !table.rows(for: handle).contains { heldRows.contains($0) }
         }
         return rows
     }
@@ -145,9 +145,9 @@ final class RegistrationDirectory {
     private static let expiryStep = 500
 
     /// Hides expired registrations and installations at once, and deletes them from the store in the background. Skips those that a change
-    /// has locked, except `turn`.
-    func sweep(holding turn: RegistrationTable.Expiring? = nil) {
-        let change = table.withdrawExpired(now: context.now) { locks.isTaken($0) && $0 != turn }
+    /// has locked, except `lockKey`.
+    func sweep(holding lockKey: RegistrationTable.Expiring? = nil) {
+        let change = table.withdrawExpired(now: context.now) { locks.isTaken($0) && $0 != lockKey }
         guard !change.isEmpty else { return }
         let count = change.removals.count
         if count > 0 { environment.note(.hub, "\(count) registration\(count == 1 ? "" : "s") expired") }
@@ -171,7 +171,7 @@ final class RegistrationDirectory {
     func deleteExpired() async {
         while !expired.isEmpty {
             var change = expired.next(Self.expiryStep)
-            _ = settleHeldRemovals(in: &change)
+            _ = resolveHeldRemovals(in: &change)
             var (isKept, pause) = (false, HubContext.firstPause)
             while !isKept {
                 do throws(PushError) {
@@ -193,7 +193,7 @@ final class RegistrationDirectory {
     /// The expired rows with their tags, which the index still contains.
     private func expiredRows(_ change: RegistrationChange) async throws(PushError) -> ReplacedRows {
         do throws(PushError) {
-            let registrations = try await stored.registrations(at: change.removals.map(\.place))
+            let registrations = try await stored.registrations(at: change.removals.map(\.row))
             return ReplacedRows(registrations, try await stored.installations(at: change.installationRemovals))
         } catch {
             guard !error.isRetryable else { throw error }
@@ -212,8 +212,8 @@ final class RegistrationDirectory {
                 guard !registrations.isEmpty || !installations.isEmpty else { return }
                 table.unindex(
                     ReplacedRows(
-                        registrations.filter { table.id(at: $0.place) == $0.registration.id },
-                        installations.filter { table.installations.id(at: $0.place) == $0.installation.id }))
+                        registrations.filter { table.id(at: $0.row) == $0.registration.id },
+                        installations.filter { table.installations.id(at: $0.row) == $0.installation.id }))
             }
         } catch {
             environment.note(.hub, "the tags of expired registrations are still counted: \(error.message)")
@@ -224,42 +224,42 @@ final class RegistrationDirectory {
 
     /// The stored registration with an id; nil if it does not exist.
     func row(_ id: RegistrationID) async throws(PushError) -> RegistrationRow? {
-        guard let place = table.place(of: id) else { return nil }
-        let row = try await stored.registrations(at: [place]).first { $0.registration.id == id }
+        guard let rowNumber = table.row(of: id) else { return nil }
+        let row = try await stored.registrations(at: [rowNumber]).first { $0.registration.id == id }
         // It may have been removed while the store was read.
-        if row == nil, table.place(of: id) == place { throw Self.missing("registration \(id)") }
+        if row == nil, table.row(of: id) == rowNumber { throw Self.missing("registration \(id)") }
         return row
     }
 
     /// All registrations in these rows. The caller holds their locks.
-    func rows(at places: [UInt32]) async throws(PushError) -> [RegistrationRow] {
-        guard !places.isEmpty else { return [] }
-        let ids = places.map { table.id(at: $0) }
-        let rows = try await stored.registrations(at: places)
-        guard rows.map(\.registration.id) == ids else { throw Self.missing("a registration in row \(places[0]) or later") }
+    func rows(at rowNumbers: [UInt32]) async throws(PushError) -> [RegistrationRow] {
+        guard !rowNumbers.isEmpty else { return [] }
+        let ids = rowNumbers.map { table.id(at: $0) }
+        let rows = try await stored.registrations(at: rowNumbers)
+        guard rows.map(\.registration.id) == ids else { throw Self.missing("a registration in row \(rowNumbers[0]) or later") }
         return rows
     }
 
     /// The registrations in these rows that still exist.
-    func rows(stillAt places: [UInt32]) async throws(PushError) -> [RegistrationRow] {
-        guard !places.isEmpty else { return [] }
-        let ids = Dictionary(uniqueKeysWithValues: places.map { ($0, table.id(at: $0)) })
-        return try await stored.registrations(at: places).filter { ids[$0.place] == $0.registration.id }
+    func rows(stillAt rowNumbers: [UInt32]) async throws(PushError) -> [RegistrationRow] {
+        guard !rowNumbers.isEmpty else { return [] }
+        let ids = Dictionary(uniqueKeysWithValues: rowNumbers.map { ($0, table.id(at: $0)) })
+        return try await stored.registrations(at: rowNumbers).filter { ids[$0.row] == $0.registration.id }
     }
 
     /// The stored installation with an id; nil if it does not exist.
     func installationRow(_ id: String) async throws(PushError) -> InstallationRow? {
-        guard let place = table.installations.place(of: id) else { return nil }
-        let row = try await stored.installations(at: [place]).first { $0.installation.id == id }
-        if row == nil, table.installations.place(of: id) == place { throw Self.missing("installation \(id)") }
+        guard let rowNumber = table.installations.row(of: id) else { return nil }
+        let row = try await stored.installations(at: [rowNumber]).first { $0.installation.id == id }
+        if row == nil, table.installations.row(of: id) == rowNumber { throw Self.missing("installation \(id)") }
         return row
     }
 
     /// The installations in these rows that still exist.
-    func installationRows(stillAt places: [UInt32]) async throws(PushError) -> [InstallationRow] {
-        guard !places.isEmpty else { return [] }
-        let ids = Dictionary(uniqueKeysWithValues: places.map { ($0, table.installations.id(at: $0)) })
-        return try await stored.installations(at: places).filter { ids[$0.place] == $0.installation.id }
+    func installationRows(stillAt rowNumbers: [UInt32]) async throws(PushError) -> [InstallationRow] {
+        guard !rowNumbers.isEmpty else { return [] }
+        let ids = Dictionary(uniqueKeysWithValues: rowNumbers.map { ($0, table.installations.id(at: $0)) })
+        return try await stored.installations(at: rowNumbers).filter { ids[$0.row] == $0.installation.id }
     }
 
     private static func missing(_ row: String) -> PushError {

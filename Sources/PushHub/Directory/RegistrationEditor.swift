@@ -27,7 +27,7 @@ struct RegistrationEditor {
         try context.lifecycle.checkIsOpen()
         directory.sweep(holding: .registration(id))
         let row = try await directory.row(id)
-        if let departure = directory.table.departure(of: id) { throw gone(id, departure.reason) }
+        if let tombstone = directory.table.tombstone(of: id) { throw gone(id, tombstone.reason) }
         let existing = row?.registration
         if mustExist {
             guard let existing else { throw notFound(id) }
@@ -43,8 +43,8 @@ struct RegistrationEditor {
         }
         var tags = try description.tags.checked()
         var draft: RegistrationDraft?
-        if !isImported, context.environment.hooks.isWanted(.onRegister) {
-            let answer = try await directory.asked(
+        if !isImported, context.environment.hooks.hasHook(.onRegister) {
+            let answer = try await directory.applyHooks(
                 RegistrationDraft(
                     hub: context.name, subject: RegistrationDraft.Subject(.registration, id: id.text, platform: handle.platform),
                     tags: tags,
@@ -58,7 +58,7 @@ struct RegistrationEditor {
                 secondaryTile: description.secondaryTile))
         var change = RegistrationChange(puts: [directory.table.placed(registration)])
         if !isImported { change.events = context.events.events(of: registration, isNew: existing == nil) }
-        try await directory.keep(change, replacing: ReplacedRows(row.map { [$0] } ?? []))
+        try await directory.commit(change, replacing: ReplacedRows(row.map { [$0] } ?? []))
         directory.registered(draft)
         context.environment.note(
             .hub,
@@ -75,7 +75,7 @@ struct RegistrationEditor {
 
     func exists(_ id: RegistrationID) -> Bool {
         directory.sweep()
-        return directory.table.place(of: id) != nil
+        return directory.table.row(of: id) != nil
     }
 
     func delete(_ id: RegistrationID, ifMatch: Int?) async throws(PushError) {
@@ -83,13 +83,13 @@ struct RegistrationEditor {
         defer { directory.release(.registration(id)) }
         try context.lifecycle.checkIsOpen()
         directory.sweep(holding: .registration(id))
-        guard let row = try await directory.row(id), let removal = directory.table.removal(of: id, because: directory.departure(.deleted))
+        guard let row = try await directory.row(id), let removal = directory.table.removal(of: id, because: directory.tombstone(.deleted))
         else { throw notFound(id) }
         try check(row.registration, ifMatch: ifMatch)
         try checkIsNoInstallation(row.registration)
         var change = RegistrationChange(removals: [removal])
         change.events = context.events.deletion("registration", id.text, row.registration.platform)
-        try await directory.keep(change, replacing: ReplacedRows([row]))
+        try await directory.commit(change, replacing: ReplacedRows([row]))
         context.environment.note(.hub, "registration \(id) deleted")
     }
 
@@ -106,12 +106,12 @@ struct RegistrationEditor {
 
     // MARK: - Checks
 
-    private func gone(_ id: RegistrationID, _ reason: RegistrationDeparture.Reason) -> PushError {
+    private func gone(_ id: RegistrationID, _ reason: RegistrationTombstone.Reason) -> PushError {
         let why =
             switch reason {
             case .deleted: "has been deleted"
             case .expired: "has expired"
-            case .handleDied(let reason): "was removed: \(reason)"
+            case .invalidHandle(let reason): "was removed: \(reason)"
             case .installationChanged: "was removed by a change of its installation"
             }
         return PushError(
@@ -126,7 +126,7 @@ struct RegistrationEditor {
     }
 
     private func notFound(_ id: RegistrationID) -> PushError {
-        PushError("hub.not_found", "there is no registration \(id)", hint: "create it first", status: 404)
+        PushError("hub.not_found", "unknown registration \"\(id)\"", hint: "create it first", status: 404)
     }
 
     private func check(_ registration: Registration, ifMatch: Int?) throws(PushError) {

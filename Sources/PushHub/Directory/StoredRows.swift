@@ -7,11 +7,11 @@ struct StoredRows: Sendable {
     /// Reserved tags that stored rows contain and the index does not.
     let foreignTags: ForeignTags
 
-    func registrations(at places: [UInt32]) async throws(PushError) -> [RegistrationRow] {
-        try await store.registrations(at: places).map { foreignTags.removed(from: $0.withoutForeignTags) }
+    func registrations(at rows: [UInt32]) async throws(PushError) -> [RegistrationRow] {
+        try await store.registrations(at: rows).map { foreignTags.removed(from: $0.withoutForeignTags) }
     }
 
-    func installations(at places: [UInt32]) async throws(PushError) -> [InstallationRow] {
-        try await store.installations(at: places).map(\.withoutForeignTags)
+    func installations(at rows: [UInt32]) async throws(PushError) -> [InstallationRow] {
+        try await store.installations(at: rows).map(\.withoutForeignTags)
     }
 }

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Lists and counts the tags in use.
 ///
@@ -45,12 +45,12 @@ struct TagCatalogue {
         while true {
             let rows = try await context.store.tags(behind: last, limit: Self.tagStep)
             for row in rows {
-                for tag in row.tags where directory.table.index.firstPlace(of: tag) == row.place {
+                for tag in row.tags where directory.table.index.firstRow(of: tag) == row.row {
                     guard body(tag) else { return }
                 }
             }
-            guard rows.count == Self.tagStep, let place = rows.last?.place else { return }
-            last = place
+            guard rows.count == Self.tagStep, let rowNumber = rows.last?.row else { return }
+            last = rowNumber
         }
     }
 
@@ -59,7 +59,7 @@ struct TagCatalogue {
         guard directory.table.index.tagCount <= context.settings.limits.comparableTags else { return [] }
         do throws(PushError) {
             let rows = try await context.store.tags(behind: nil, limit: Self.maximumComparedTags)
-            return rows.flatMap { row in row.tags.filter { directory.table.index.firstPlace(of: $0) == row.place } }
+            return rows.flatMap { row in row.tags.filter { directory.table.index.firstRow(of: $0) == row.row } }
         } catch {
             context.environment.note(.audience, "no tags to compare with: \(error.message)")
             return []
@@ -71,7 +71,7 @@ struct TagCatalogue {
         await directory.unindexExpired()
         directory.sweep()
         let snapshot = TagCountSnapshot(index: directory.table.index, gone: RowSet(directory.table.indexed.sorted()))
-        guard expression.tags.contains(where: { snapshot.places(of: $0).isEmpty }) else { return (snapshot, []) }
+        guard expression.tags.contains(where: { snapshot.rows(of: $0).isEmpty }) else { return (snapshot, []) }
         return (snapshot, await comparableNames())
     }
 }

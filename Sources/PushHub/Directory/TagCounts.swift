@@ -40,44 +40,44 @@ struct TagCountSnapshot: Sendable {
         live = Self.without(gone, index.live)
     }
 
-    func places(of tag: Tag) -> RowSet { Self.without(gone, index.places(of: tag)) }
+    func rows(of tag: Tag) -> RowSet { Self.without(gone, index.rows(of: tag)) }
 
     func counts(of expression: TagExpression, _ names: [Tag]) -> TagCounts {
         var counts = TagCounts(registrations: live.count, parts: [])
         _ = add(expression.normalized, depth: 0, to: &counts)
         var (asked, found): (Int, [String: TagCount]) = (0, [:])
-        for place in counts.parts.indices where counts.parts[place].registrations == 0 {
-            let text = counts.parts[place].text
+        for index in counts.parts.indices where counts.parts[index].registrations == 0 {
+            let text = counts.parts[index].text
             guard Tag(validating: text) != nil else { continue }
             if found[text] == nil, asked < Self.maximumNearest {
                 asked += 1
                 found[text] = nearestTag(text, names)
             }
-            counts.parts[place].nearest = found[text]
+            counts.parts[index].nearest = found[text]
         }
         return counts
     }
 
     private func nearestTag(_ text: String, _ names: [Tag]) -> TagCount? {
         guard let near = nearest(text, in: names.lazy.map(\.text)), let tag = Tag(validating: near) else { return nil }
-        let count = places(of: tag).count
+        let count = rows(of: tag).count
         return count > 0 ? TagCount(tag: tag, registrations: count) : nil
     }
 
     /// Adds an expression and its parts, and returns the rows that match.
     private func add(_ expression: TagExpression, depth: Int, to counts: inout TagCounts) -> RowSet {
-        let place = counts.parts.count
+        let index = counts.parts.count
         counts.parts.append(TagCounts.Part(depth: depth, text: expression.description, registrations: 0))
         var set: RowSet
         switch expression {
-        case .tag(let tag): set = places(of: tag)
+        case .tag(let tag): set = rows(of: tag)
         case .not(let term): set = Self.without(add(term, depth: depth + 1, to: &counts), live)
         case .and(let terms):
             set = live
             for term in terms { set.formIntersection(add(term, depth: depth + 1, to: &counts)) }
         case .or(let terms): set = RowSet.union(terms.map { add($0, depth: depth + 1, to: &counts) })
         }
-        counts.parts[place].registrations = set.count
+        counts.parts[index].registrations = set.count
         return set
     }
 

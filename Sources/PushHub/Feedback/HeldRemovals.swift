@@ -17,7 +17,7 @@ struct HeldRemovals {
     func apply(
         _ filter: HeldRemovalFilter, isTrial: Bool = false
     ) async throws(PushError) -> HeldRemovalResult {
-        try await settle(filter, "applied", isTrial: isTrial) { step throws(PushError) in
+        try await resolve(filter, "applied", isTrial: isTrial) { step throws(PushError) in
             let (remover, dead) = (InvalidHandleRemover(directory: directory), step.map { InvalidHandle($0) })
             let cleared = isTrial ? try await remover.removableHandles(dead) : try await remover.remove(dead).cleared
             let removed = step.filter { cleared.contains($0.handle) }
@@ -33,12 +33,12 @@ struct HeldRemovals {
     func drop(
         _ filter: HeldRemovalFilter, isTrial: Bool = false
     ) async throws(PushError) -> HeldRemovalResult {
-        try await settle(filter, "dropped", isTrial: isTrial) { step throws(PushError) in
+        try await resolve(filter, "dropped", isTrial: isTrial) { step throws(PushError) in
             HeldRemovalResult(devices: isTrial ? step.count : try await drop(step))
         }
     }
 
-    private func settle(
+    private func resolve(
         _ filter: HeldRemovalFilter, _ verb: String, isTrial: Bool,
         _ work: ([HeldRemoval]) async throws(PushError) -> HeldRemovalResult
     ) async throws(PushError) -> HeldRemovalResult {
@@ -61,11 +61,11 @@ struct HeldRemovals {
     private func drop(_ removals: [HeldRemoval]) async throws(PushError) -> Int {
         // Locked, so that none of them is held again while its rows are looked up.
         let keys = await directory.acquire(
-            Set(removals.flatMap { directory.table.places(for: $0.handle) }.map { directory.table.turn(at: $0) }))
+            Set(removals.flatMap { directory.table.rows(for: $0.handle) }.map { directory.table.lockKey(at: $0) }))
         defer { directory.release(keys) }
         let dropped = try await context.store.dropHeldRemovals(removals)
         for removal in removals where dropped.contains(removal.number) {
-            for row in directory.table.places(for: removal.handle) { directory.unhold(row) }
+            for row in directory.table.rows(for: removal.handle) { directory.unhold(row) }
         }
         return dropped.count
     }
@@ -89,7 +89,7 @@ struct HeldRemovals {
                 "\(outcome.id): \(handles.count) removals could not be stored, the devices stay registered: \(error.message)")
             return
         }
-        directory.hold(found.map(\.place))
+        directory.hold(found.map(\.row))
         guard isFirst else { return }
         let notice = Notice.heldRemovals(percent: Int((context.settings.feedback.maxRemovedShare * 100).rounded()))
         outcome.note([notice])
@@ -101,7 +101,7 @@ struct HeldRemovals {
         var number: Int64?
         while true {
             let step = try await context.store.heldRemovals(HeldRemovalFilter(), below: number, limit: Self.heldStep)
-            for removal in step { directory.hold(directory.table.places(for: removal.handle)) }
+            for removal in step { directory.hold(directory.table.rows(for: removal.handle)) }
             guard let last = step.last else { return }
             number = last.number
         }

@@ -13,7 +13,7 @@ struct InvalidHandle: Sendable {
 
 /// A registration for an invalid handle.
 struct InvalidHandleRow: Sendable {
-    var place: UInt32
+    var row: UInt32
     var id: RegistrationID
     var dead: InvalidHandle
 

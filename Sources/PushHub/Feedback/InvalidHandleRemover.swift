@@ -29,7 +29,7 @@ struct InvalidHandleRemover {
             for dead in dead {
                 guard let rows = rows[dead.handle] else { continue }
                 // A removal that is held already stays held until the operator decides, even if other notifications report it again.
-                let isHeld = rows.contains { directory.heldRows.contains($0.place) }
+                let isHeld = rows.contains { directory.heldRows.contains($0.row) }
                 if !isHeld, brake.admitsRemoval() { now += rows } else { later += rows }
             }
             if !later.isEmpty { await HeldRemovals(directory: directory).hold(later, isFirst: heldBefore == 0 && brake.held > 0, &outcome) }
@@ -57,21 +57,21 @@ struct InvalidHandleRemover {
 
     private func placed(_ dead: [InvalidHandle]) -> [InvalidHandleRow] {
         dead.flatMap { dead in
-            directory.table.places(for: dead.handle).map { InvalidHandleRow(place: $0, id: directory.table.id(at: $0), dead: dead) }
+            directory.table.rows(for: dead.handle).map { InvalidHandleRow(row: $0, id: directory.table.id(at: $0), dead: dead) }
         }
     }
 
     /// The caller must release the locks.
     private func acquireLocks(of found: [InvalidHandleRow]) async -> [RegistrationTable.Expiring] {
-        await directory.acquire(Set(found.map { directory.table.turn(at: $0.place) }))
+        await directory.acquire(Set(found.map { directory.table.lockKey(at: $0.row) }))
     }
 
     /// The registrations that still exist and were not updated after their handles became invalid.
     private func removable(_ found: [InvalidHandleRow]) async throws(PushError) -> [InvalidHandleRow] {
-        let standing = found.filter { directory.table.place(of: $0.id) == $0.place }
-        let rows = try await directory.rows(stillAt: standing.map(\.place))
-        let current = Dictionary(uniqueKeysWithValues: rows.map { ($0.place, $0.registration) })
-        return standing.filter { $0.isRemovable(current[$0.place]) }
+        let standing = found.filter { directory.table.row(of: $0.id) == $0.row }
+        let rows = try await directory.rows(stillAt: standing.map(\.row))
+        let current = Dictionary(uniqueKeysWithValues: rows.map { ($0.row, $0.registration) })
+        return standing.filter { $0.isRemovable(current[$0.row]) }
     }
 
     /// Removes registrations whose locks the caller holds.
@@ -80,7 +80,7 @@ struct InvalidHandleRemover {
         var (change, rows, cleared, notes) = try await withdrawal(of: found)
         guard !change.isEmpty else { return RemovalResult() }
         change.events = context.events.deaths(of: change.pruned)
-        try await directory.keep(change, replacing: rows)
+        try await directory.commit(change, replacing: rows)
         for text in notes { context.environment.note(.feedback, text) }
         return RemovalResult(removed: Set(change.removals.map(\.id)), cleared: cleared)
     }
@@ -94,45 +94,45 @@ struct InvalidHandleRemover {
     /// Builds the change that removes registrations with invalid handles, and the rows that it replaces. The caller holds the locks.
     private func withdrawal(of found: [InvalidHandleRow]) async throws(PushError) -> Withdrawal {
         // The rows may have changed while this call waited for the locks.
-        let standing = found.filter { directory.table.place(of: $0.id) == $0.place }
-        var registrations = try await directory.rows(at: standing.map(\.place))
-        let current = Dictionary(uniqueKeysWithValues: registrations.map { ($0.place, $0.registration) })
+        let standing = found.filter { directory.table.row(of: $0.id) == $0.row }
+        var registrations = try await directory.rows(at: standing.map(\.row))
+        let current = Dictionary(uniqueKeysWithValues: registrations.map { ($0.row, $0.registration) })
         var withdrawal: Withdrawal = (RegistrationChange(), ReplacedRows(), [], [])
-        var installations: [String: (row: InstallationRow, dead: Set<DeviceHandle>, departure: RegistrationDeparture)] = [:]
+        var installations: [String: (row: InstallationRow, dead: Set<DeviceHandle>, tombstone: RegistrationTombstone)] = [:]
         for found in standing {
             let (id, handle, reason) = (found.id, found.dead.handle, found.dead.reason)
             let notification = found.dead.notificationID
-            guard let now = current[found.place], found.isRemovable(now) else { continue }
-            let departure = directory.departure(
-                .handleDied("\(handle.platform.displayName) answered \(reason.isEmpty ? "that its handle is invalid" : reason)"))
+            guard let now = current[found.row], found.isRemovable(now) else { continue }
+            let tombstone = directory.tombstone(
+                .invalidHandle("\(handle.platform.displayName) answered \(reason.isEmpty ? "that its handle is invalid" : reason)"))
             if let installation = now.installationID {
                 if installations[installation] == nil {
                     guard let row = try await directory.installationRow(installation) else { continue }
-                    installations[installation] = (row, [], departure)
+                    installations[installation] = (row, [], tombstone)
                 }
                 if installations[installation]?.dead.insert(handle).inserted == true {
                     let row = installations[installation]?.row.installation
                     withdrawal.change.pruned.append(
                         PrunedDevice(
                             .installation(id: installation, userID: row?.userID, tags: row?.tags ?? []), handle: handle, reason: reason,
-                            notificationID: notification, time: departure.time))
+                            notificationID: notification, time: tombstone.time))
                     withdrawal.notes.append("installation \(installation): channel expired, \(reason)")
                 }
-            } else if let removal = directory.table.removal(of: id, because: departure) {
+            } else if let removal = directory.table.removal(of: id, because: tombstone) {
                 withdrawal.change.removals.append(removal)
                 withdrawal.change.pruned.append(
                     PrunedDevice(
-                        .registration(now), handle: handle, reason: reason, notificationID: notification, time: departure.time))
+                        .registration(now), handle: handle, reason: reason, notificationID: notification, time: tombstone.time))
                 withdrawal.notes.append("registration \(id) removed: \(reason)")
             }
             withdrawal.cleared.insert(handle)
         }
         for (id, entry) in installations.sorted(by: { $0.key < $1.key }) {
-            let existing = try await directory.rows(at: directory.table.places(ofInstallation: id))
+            let existing = try await directory.rows(at: directory.table.rows(ofInstallation: id))
             let installation = entry.dead.reduce(entry.row.installation) { $0.expiring($1) }
             let part = directory.table.change(
                 installation, as: existing.map(\.registration).filter { !entry.dead.contains($0.handle) },
-                expiration: entry.row.expiration, departure: entry.departure)
+                expiration: entry.row.expiration, tombstone: entry.tombstone)
             withdrawal.change.removals += part.removals
             withdrawal.change.puts += part.puts
             withdrawal.change.installationPuts += part.installationPuts

@@ -13,7 +13,7 @@ struct PrunedDevices {
 
     /// Lists devices that can be restored, newest first, from below `number` or from the newest.
     func list(_ filter: PrunedFilter, below number: Int64?, limit: Int) async throws(PushError) -> [PrunedDevice] {
-        try await context.store.pruned(kept(filter), below: number, limit: limit)
+        try await context.store.pruned(stored(filter), below: number, limit: limit)
     }
 
     /// Restores pruned devices, newest first, in steps that are applied completely or not at all. Devices that registered again are left
@@ -23,7 +23,7 @@ struct PrunedDevices {
     /// - Parameter isTrial: whether to report what would be restored, without a change.
     func restore(_ filter: PrunedFilter, isTrial: Bool = false) async throws(PushError) -> Restoration {
         try context.lifecycle.checkIsOpen()
-        let filter = kept(filter)
+        let filter = stored(filter)
         var (sum, number, back) = (Restoration(), Int64?.none, [DeviceHandle: Timestamp]())
         while true {
             do throws(PushError) {
@@ -45,7 +45,7 @@ struct PrunedDevices {
     }
 
     /// Limits a filter to devices that can still be restored.
-    private func kept(_ filter: PrunedFilter) -> PrunedFilter {
+    private func stored(_ filter: PrunedFilter) -> PrunedFilter {
         let earliest = context.now + (.zero - context.settings.retention.pruned)
         var filter = filter
         filter.since = max(filter.since ?? earliest, earliest)
@@ -56,25 +56,26 @@ struct PrunedDevices {
     private func restore(
         _ step: [PrunedDevice], after back: inout [DeviceHandle: Timestamp], isTrial: Bool
     ) async throws(PushError) -> Restoration {
-        let keys = await directory.acquire(Set(step.map(\.turn)))
+        let keys = await directory.acquire(Set(step.map(\.lockKey)))
         defer { directory.release(keys) }
         try context.lifecycle.checkIsOpen()
         let now = context.now
-        var revival = RestoreChange(now: now, standing: try await latestUpdates(ofHandlesOf: step).merging(back, uniquingKeysWith: max))
+        var revival = RestoreChange(
+            now: now, registeredTimes: try await latestUpdates(ofHandlesOf: step).merging(back, uniquingKeysWith: max))
         for device in step {
             switch device.subject {
             case .registration(let registration):
-                revival.add(device, registration) { directory.table.place(of: $0) != nil }
+                revival.add(device, registration) { directory.table.row(of: $0) != nil }
             case .installation(let id, _, _):
                 if revival.needs(id) {
                     revival.know(
                         id, try await directory.installationRow(id),
-                        try await directory.rows(at: directory.table.places(ofInstallation: id)))
+                        try await directory.rows(at: directory.table.rows(ofInstallation: id)))
                 }
                 revival.add(device, id, nextID: directory.newRegistrationID)
             }
         }
-        back = revival.standing
+        back = revival.registeredTimes
         if isTrial { return revival.sum }
         for fault in revival.faults { context.environment.warn(.feedback, fault) }
         if revival.sum.restored == 0 { return revival.sum }
@@ -83,19 +84,19 @@ struct PrunedDevices {
         change.restoredAt = now
         for (placed, registrations) in revival.installations {
             let part = directory.table.change(
-                placed.installation, as: registrations, expiration: placed.expiration, departure: directory.departure(.installationChanged))
+                placed.installation, as: registrations, expiration: placed.expiration, tombstone: directory.tombstone(.installationChanged))
             change.removals += part.removals
             change.puts += part.puts
             change.installationPuts += part.installationPuts
         }
-        try await directory.keep(change, replacing: revival.replaced)
+        try await directory.commit(change, replacing: revival.replaced)
         return revival.sum
     }
 
     /// The latest update times of the registrations that these devices' handles have now.
     private func latestUpdates(ofHandlesOf step: [PrunedDevice]) async throws(PushError) -> [DeviceHandle: Timestamp] {
         var latest: [DeviceHandle: Timestamp] = [:]
-        for row in try await directory.rows(stillAt: Set(step.map(\.handle)).flatMap { directory.table.places(for: $0) }.sorted()) {
+        for row in try await directory.rows(stillAt: Set(step.map(\.handle)).flatMap { directory.table.rows(for: $0) }.sorted()) {
             latest[row.registration.handle] = max(latest[row.registration.handle] ?? row.registration.updatedAt, row.registration.updatedAt)
         }
         return latest
@@ -103,7 +104,7 @@ struct PrunedDevices {
 }
 
 extension PrunedDevice {
-    fileprivate var turn: RegistrationTable.Expiring {
+    fileprivate var lockKey: RegistrationTable.Expiring {
         switch subject {
         case .registration(let registration): .registration(registration.id)
         case .installation(let id, _, _): .installation(id)

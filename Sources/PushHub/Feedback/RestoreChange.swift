@@ -18,10 +18,10 @@ struct RestoreChange {
     private var known: [String: Known] = [:]
     private let now: Timestamp
     /// Update times of the handles that are registered now, or will be after this change.
-    private(set) var standing: [DeviceHandle: Timestamp]
+    private(set) var registeredTimes: [DeviceHandle: Timestamp]
     private var back: Set<RegistrationID> = []
 
-    init(now: Timestamp, standing: [DeviceHandle: Timestamp]) { (self.now, self.standing) = (now, standing) }
+    init(now: Timestamp, registeredTimes: [DeviceHandle: Timestamp]) { (self.now, self.registeredTimes) = (now, registeredTimes) }
 
     mutating func add(_ device: PrunedDevice, _ registration: Registration, isTaken: (RegistrationID) -> Bool) {
         if registration.expiration <= now {
@@ -69,10 +69,10 @@ struct RestoreChange {
     }
 
     /// Whether the handle was registered again after it was pruned. Restoring it would then deliver every push twice to one device.
-    private func isRegisteredAgain(_ device: PrunedDevice) -> Bool { standing[device.handle].map { $0 > device.time } ?? false }
+    private func isRegisteredAgain(_ device: PrunedDevice) -> Bool { registeredTimes[device.handle].map { $0 > device.time } ?? false }
 
-    private mutating func restored(_ device: PrunedDevice, from moment: Timestamp) {
-        standing[device.handle] = max(standing[device.handle] ?? moment, moment)
+    private mutating func restored(_ device: PrunedDevice, from time: Timestamp) {
+        registeredTimes[device.handle] = max(registeredTimes[device.handle] ?? time, time)
         numbers.append(device.number)
         sum.restored += 1
     }

@@ -9,11 +9,11 @@ struct DataRetention {
     /// Number of records that are deleted at a time.
     private static let step = 500
 
-    /// Deletes ended notifications and jobs, departures, pruned devices and plans. Works in small steps, so that other calls do not wait.
-    func removeOld(notificationsBefore ended: Timestamp, departuresBefore left: Timestamp) async throws(PushError) {
+    /// Deletes ended notifications and jobs, tombstones, pruned devices and plans. Works in small steps, so that other calls do not wait.
+    func removeOld(notificationsBefore ended: Timestamp, tombstonesBefore left: Timestamp) async throws(PushError) {
         let (context, store, step) = (services.context, services.context.store, Self.step)
         while goesOn, try await store.removeEnded(before: ended, limit: step) == step { await Task.yield() }
-        while goesOn, try await store.forgetDepartures(before: left, limit: step) == step { await Task.yield() }
+        while goesOn, try await store.removeTombstones(before: left, limit: step) == step { await Task.yield() }
         while goesOn, try await store.removeJobs(endedBefore: ended, limit: step) == step { await Task.yield() }
         let pruned = context.now + (.zero - context.settings.retention.pruned)
         while goesOn,
@@ -22,7 +22,7 @@ struct DataRetention {
             await Task.yield()
         }
         try await services.plans.removeOld(context.settings.retention)
-        services.directory.table.forgetDepartures(before: left)
+        services.directory.table.removeTombstones(before: left)
     }
 
     private var goesOn: Bool { !services.context.isStopping && !Task.isCancelled }

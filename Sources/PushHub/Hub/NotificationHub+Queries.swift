@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 // Everything that the hub only passes on: registrations, installations, removed devices, tags, notifications, plans and traces. The parts
 // have the details.
@@ -200,7 +200,7 @@ extension NotificationHub {
 
     /// Explains a delivery. Does not block the hub.
     package func trace(_ question: TraceQuestion) async throws(PushError) -> TraceAnswer {
-        try await DeliveryTracer(services: services, lastSequence: intake.lastSequence).trace(question)
+        try await DeliveryTracer(services: services, lastSequence: { [intake] in intake.lastSequence }).trace(question)
     }
 
     // MARK: - Plans
@@ -237,8 +237,12 @@ extension NotificationHub {
     }
 
     package func reach(of request: NotificationRequest, beyond number: Int) async -> AudienceReach? {
-        await reach(of: request, beyond: number, nil)
+        var targets: ResolvedTargets?
+        return await reach(of: request, beyond: number, &targets)
     }
 
-    package func reach(of request: NotificationRequest) async -> AudienceReach { await reach(of: request, nil) }
+    package func reach(of request: NotificationRequest) async -> AudienceReach {
+        var targets: ResolvedTargets?
+        return await reach(of: request, &targets)
+    }
 }

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// The notification hub: registrations, installations, sends and schedules. Reads always see the latest write.
 ///
@@ -16,6 +16,7 @@ package actor NotificationHub: HubGateway, ReachMeter {
     let directory: RegistrationDirectory
     let services: DeliveryServices
     let scheduler: SendScheduler
+    private var runner: DeliveryRunner { DeliveryRunner(services: services, scheduler: scheduler) }
 
     /// - Parameter loaded: the loaded content of the store.
     package init(
@@ -95,8 +96,8 @@ package actor NotificationHub: HubGateway, ReachMeter {
         await directory.awaitDeletion()
     }
 
-    package func removeOld(notificationsBefore ended: Timestamp, departuresBefore left: Timestamp) async throws(PushError) {
-        try await DataRetention(services: services).removeOld(notificationsBefore: ended, departuresBefore: left)
+    package func removeOld(notificationsBefore ended: Timestamp, tombstonesBefore left: Timestamp) async throws(PushError) {
+        try await DataRetention(services: services).removeOld(notificationsBefore: ended, tombstonesBefore: left)
     }
 
     /// The number of accepted notifications that wait to start or for a push service.
@@ -105,7 +106,7 @@ package actor NotificationHub: HubGateway, ReachMeter {
     var deliveryCount: Int { scheduler.deliveryCount }
 
     /// Current issues by platform; empty if there are none.
-    package func troubles() -> [DeliveryIssue] { services.pipeline.troubles() }
+    package func issues() -> [DeliveryIssue] { services.pipeline.issues() }
 
     // MARK: - Sending
 
@@ -118,30 +119,7 @@ package actor NotificationHub: HubGateway, ReachMeter {
     package func send(
         _ request: NotificationRequest, admission: SendAdmission?
     ) async throws(PushError) -> NotificationOutcome {
-        let checked: SendIntake.Checked
-        switch try await intake.check(SendIntake.Order(request: request, admission: admission, isAwaited: true), for: self) {
-        case .new(let new): checked = new
-        case .sent(let id): return try await outcome(of: id)
-        case .repeated(let first): return first.outcome
-        }
-        let (kept, dueTime) = (intake.notification(checked), checked.draft.moment)
-        if dueTime == nil { services.active[kept.outcome.id] = kept.outcome }
-        do throws(PushError) {
-            _ = try await intake.accept(kept, for: self)
-        } catch {
-            services.active[kept.outcome.id] = nil
-            throw error
-        }
-        // Scheduled before hooks are notified, because a hook may cancel it.
-        if let dueTime { scheduler.wait(for: dueTime, kept) }
-        if context.settings.dispatch.isConcurrent {
-            intake.notifySentInBackground(kept, checked.draft)
-        } else {
-            // In a rehearsal, events must happen in a fixed order.
-            await intake.notifySent(kept, checked.draft)
-        }
-        guard dueTime == nil else { return kept.outcome }
-        return await deliverNow(kept, checked.targets)
+        try await runner.send(SendIntake.Order(request: request, admission: admission, isAwaited: true), intake, on: self)
     }
 
     /// Stores a notification and returns. It is delivered in the background, after a crash by the next process.
@@ -154,26 +132,17 @@ package actor NotificationHub: HubGateway, ReachMeter {
     package nonisolated func accept(
         _ request: NotificationRequest, at dueTime: Timestamp? = nil, idempotencyKey: String? = nil, admission: SendAdmission? = nil
     ) async throws(PushError) -> AcceptedNotification {
-        // Everything but the last step runs outside the actor, so that senders do not wait for each other.
-        let order = SendIntake.Order(request: request, dueTime: dueTime, idempotencyKey: idempotencyKey, admission: admission)
-        let checked: SendIntake.Checked
-        switch try await intake.check(order, for: self) {
-        case .new(let new): checked = new
-        case .sent(let id): return AcceptedNotification(outcome: try await notification(id).outcome, isRepeated: true)
-        case .repeated(let first): return first
-        }
-        let kept = intake.notification(checked)
-        if let first = try await intake.accept(kept, for: self) { return first }
-        await enqueue(kept)
-        intake.notifySentInBackground(kept, checked.draft)
-        return AcceptedNotification(outcome: kept.outcome, isRepeated: false)
+        try await accept(SendIntake.Order(request: request, dueTime: dueTime, idempotencyKey: idempotencyKey, admission: admission))
     }
 
-    private func enqueue(_ kept: StoredNotification) { scheduler.enqueue(kept) }
+    /// Like ``accept(_:at:idempotencyKey:admission:)``, for a send whose targets may be known.
+    nonisolated func accept(_ order: SendIntake.Order) async throws(PushError) -> AcceptedNotification {
+        try await intake.accept(order, for: self)
+    }
 
     /// Schedules a send. A time in the past means now.
-    package func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
-        try await accept(request, at: moment).outcome
+    package func schedule(_ request: NotificationRequest, at time: Timestamp) async throws(PushError) -> NotificationOutcome {
+        try await accept(request, at: time).outcome
     }
 
     /// Sends now to the devices of a plan, and returns when each has a final result. Throws `plan.*`, and what `send` throws.
@@ -183,9 +152,9 @@ package actor NotificationHub: HubGateway, ReachMeter {
 
     /// Like ``accept(_:at:idempotencyKey:)``, for the devices of a plan. Also throws `plan.*`.
     package nonisolated func accept(
-        _ planned: PlannedSend, at moment: Timestamp? = nil, idempotencyKey: String? = nil
+        _ planned: PlannedSend, at time: Timestamp? = nil, idempotencyKey: String? = nil
     ) async throws(PushError) -> AcceptedNotification {
-        try await accept(try await request(planned), at: moment, idempotencyKey: idempotencyKey)
+        try await accept(try await request(planned), at: time, idempotencyKey: idempotencyKey)
     }
 
     /// Cancels a notification, and returns once that is stored. A scheduled one reaches no device; one in progress reaches no further
@@ -206,118 +175,27 @@ package actor NotificationHub: HubGateway, ReachMeter {
     package nonisolated func plan(_ request: PlanRequest, by maker: String?) async throws(PushError) -> PlanReport {
         try await planner.plan(request, by: maker, lifecycle, storedRows)
     }
-
-    // MARK: - Delivery
-
-    /// Delivers a notification whose sender waits, and returns its outcome. If the end cannot be stored now, it is stored in the
-    /// background.
-    ///
-    /// - Parameter targets: the targets that were found when it was accepted.
-    private func deliverNow(_ kept: StoredNotification, _ targets: ResolvedTargets?) async -> NotificationOutcome {
-        let recorder = DeliveryRecorder(services: services)
-        var (tally, delay) = await deliver(kept, nil, isInTurn: false, targets)
-        var outcome = tally.outcome
-        outcome.devices = tally.devices
-        if case .held(let id, let moment) = delay {
-            if await recorder.storeProgress(&tally) {
-                services.active[id] = nil
-                scheduler.hold(id, kept.sequence, until: moment)
-            } else {
-                scheduler.run(kept.sequence, .storeDeferred(tally, until: moment))
-            }
-            return outcome
-        }
-        guard outcome.state.isFinal else { return tally.outcome }
-        if !(await recorder.storeEndNow(&tally)) { scheduler.run(kept.sequence, .storeEnd(tally)) }
-        return outcome
-    }
-
-    /// Delivers a notification to the devices that are registered now.
-    ///
-    /// Without a delay, the returned delivery is final and its end still has to be stored, unless the hub stopped first. With a delay, the
-    /// notification has to wait. If hooks deferred devices, the results of the others still have to be stored.
-    private func deliver(
-        _ kept: StoredNotification, _ patience: RetryState?, isInTurn: Bool, _ resolved: ResolvedTargets? = nil
-    ) async -> (tally: DeliveryTally, delay: Delay?) {
-        let plan = await services.plannedAudience(of: kept.request, kept.outcome.id)
-        var session = DeliverySession(kept, patience, plan, keepsDevices: !isInTurn, services)
-        guard await session.begin() else { return (session.tally, nil) }
-        // From here on, rows of deleted registrations are not reused until the run ends.
-        let run = directory.table.beginRun()
-        defer { directory.table.endRun(run) }
-        guard await session.prepare(reusing: resolved, asking: self) else { return (session.tally, nil) }
-        let dispatch = context.settings.dispatch
-        // The pipeline calls the closures outside the actor, so they only call its methods.
-        let end = await services.pipeline.deliver(
-            session.targets, of: kept.request, id: kept.outcome.id, batch: min(dispatch.devicesPerBatch, dispatch.devicesPerStep),
-            manner: session.policy(isInTurn: isInTurn, self), lookingUp: { await self.recipients(at: $0, of: $1) }
-        ) { settled in
-            await self.record(settled, in: &session)
-        }
-        let delay = await session.finish(end)
-        return (session.tally, delay)
-    }
-
-    private func record(_ settled: [SettledTarget], in session: inout DeliverySession) async { await session.record(settled) }
-
-    private func recipients(at places: [UInt32], of group: RecipientGroup) -> [Recipient] {
-        directory.table.recipients(at: places, of: group)
-    }
 }
 
 // What the parts reach from tasks.
-extension NotificationHub: DirectoryOwner, SendWorker, SlotProvider, HookedRegistrations, IntakeHost {
+extension NotificationHub: DirectoryOwner, SendWorker, DeliveryHost, IntakeHost {
     func deleteExpired() async { await directory.deleteExpired() }
 
-    func perform(_ work: SendWork) async -> Delay? {
-        switch work {
-        case .deliver(let kept): return await deliverFromOutbox(kept, nil)
-        case .resume(let sequence, let patience): return await resume(sequence, patience)
-        case .storeDeferred(let tally, let moment):
-            await DeliveryRecorder(services: services).storeDeferred(tally)
-            return .held(id: tally.outcome.id, until: moment)
-        case .storeEnd(let tally):
-            await DeliveryRecorder(services: services).storeEnd(tally)
-            return nil
-        }
-    }
+    func perform(_ work: SendWork) async -> Delay? { await runner.perform(work, on: self) }
 
-    private func deliverFromOutbox(_ kept: StoredNotification, _ patience: RetryState?) async -> Delay? {
-        let (tally, delay) = await deliver(kept, patience, isInTurn: true)
-        let recorder = DeliveryRecorder(services: services)
-        // The end is stored before the slot is freed, which limits the number of unstored ends.
-        if tally.outcome.state.isFinal { await recorder.storeEnd(tally) }
-        if case .held = delay { await recorder.storeDeferred(tally) }
-        return delay
-    }
+    func record(_ completed: [CompletedTarget], in session: inout DeliverySession) async { await session.record(completed) }
 
-    /// Reloads a notification that was deferred or queued, and delivers it to the devices that have no result yet.
-    private func resume(_ sequence: Int64, _ patience: RetryState?) async -> Delay? {
-        var pause = HubContext.firstPause
-        while !context.isStopping {
-            do throws(PushError) {
-                guard let kept = try await store.unfinished([sequence]).first else { return nil }
-                services.active[kept.outcome.id] = kept.outcome
-                return await deliverFromOutbox(kept, patience)
-            } catch {
-                guard error.isRetryable else {
-                    OutboxReader(context: context).reportUnreadable(error)
-                    return nil
-                }
-                environment.warn(.delivery, "notification \(sequence) cannot be read: \(error.message)")
-                await context.backOff(&pause)
-            }
-        }
-        return nil
+    func recipients(at rows: [UInt32], of group: RecipientGroup) -> [Recipient] {
+        directory.table.recipients(at: rows, of: group)
     }
 
     func performed(_ sequence: Int64, _ delay: Delay?) { scheduler.performed(sequence, delay) }
 
-    func scheduleAlarmRang(_ generation: Int) { scheduler.ring(generation) }
+    func scheduleAlarmFired(_ generation: Int) { scheduler.fire(generation) }
 
     func scheduleAlarmStopped(_ generation: Int) async { await scheduler.alarmStopped(generation) }
 
-    func deferralAlarmRang(_ time: Timestamp) { scheduler.wakeDeferredSends(time) }
+    func deferralAlarmFired(_ time: Timestamp) { scheduler.wakeDeferredSends(time) }
 
     func refillOutbox() async { await scheduler.refill() }
 
@@ -327,27 +205,29 @@ extension NotificationHub: DirectoryOwner, SendWorker, SlotProvider, HookedRegis
 
     func waitForSlot(_ service: PushService) async -> Bool { await scheduler.waitForSlot(service) }
 
-    func counts(of tags: [Tag], among places: RowSet) -> [Int] {
-        tags.map { directory.table.index.places(of: $0).countCommon(places) }
+    func counts(of tags: [Tag], among rows: RowSet) -> [Int] {
+        tags.map { directory.table.index.rows(of: $0).countCommon(rows) }
     }
 
-    func places(of tags: [Tag]) -> [Tag: RowSet] {
-        tags.reduce(into: [:]) { found, tag in if found[tag] == nil { found[tag] = directory.table.index.places(of: tag) } }
+    func rowSets(of tags: [Tag]) -> [Tag: RowSet] {
+        tags.reduce(into: [:]) { found, tag in if found[tag] == nil { found[tag] = directory.table.index.rows(of: tag) } }
     }
 
-    func hookedDevices(at places: [UInt32]) async -> [HookedDevice] { await services.hookedDevices(at: places) }
+    func hookedDevices(at rows: [UInt32]) async -> [HookedDevice] { await services.hookedDevices(at: rows) }
 
-    func checked(_ request: NotificationRequest) throws(PushError) -> (request: NotificationRequest, targets: ResolvedTargets) {
-        try services.checked(request)
+    func checked(_ request: NotificationRequest, _ resolved: inout ResolvedTargets?) throws(PushError) -> NotificationRequest {
+        try services.checked(request, &resolved)
     }
 
-    func reach(of request: NotificationRequest, beyond number: Int, _ targets: ResolvedTargets?) async -> AudienceReach? {
-        await ReachCounter(services: services, resolved: targets).reach(of: request, beyond: number)
+    func reach(of request: NotificationRequest, beyond number: Int, _ resolved: inout ResolvedTargets?) async -> AudienceReach? {
+        await ReachCounter(services: services).reach(of: request, beyond: number, &resolved)
     }
 
-    func reach(of request: NotificationRequest, _ targets: ResolvedTargets?) async -> AudienceReach {
-        await ReachCounter(services: services, resolved: targets).reach(of: request)
+    func reach(of request: NotificationRequest, _ resolved: inout ResolvedTargets?) async -> AudienceReach {
+        await ReachCounter(services: services).reach(of: request, &resolved)
     }
+
+    func enqueue(_ stored: StoredNotification, _ targets: ResolvedTargets?) { scheduler.enqueue(stored, targets) }
 
     func current(_ outcome: NotificationOutcome) -> NotificationOutcome { services.active.current(outcome) }
 

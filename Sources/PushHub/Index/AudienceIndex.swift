@@ -1,10 +1,10 @@
-import PushModel
+package import PushModel
 
 /// Finds the registrations that match a tag expression.
 ///
 /// Registrations are rows: dense 32-bit numbers, in blocks of 65,536. A tag with many registrations has a compressed set of their rows.
 /// A tag with few, such as a user name, is in a table by its fingerprint, at 17 bytes per registration. The text of tags is not
-/// stored; callers that need it read the registrations that have them (`firstPlace`).
+/// stored; callers that need it read the registrations that have them (`firstRow`).
 ///
 /// A value type: a copy keeps the state at which it was made. Copying takes constant time; the first change afterwards copies the set
 /// of each tag that it modifies.
@@ -55,8 +55,8 @@ extension AudienceIndex {
         }
         guard max(old.count, new.count) < Self.many else { return update(id, from: Set(old), to: Set(new)) }
         // Most tags stay at their position, and comparing costs less than hashing.
-        for (place, tag) in old.enumerated() where !Self.has(new, tag, at: place) { remove(id, from: key.fingerprint(of: tag)) }
-        for (place, tag) in new.enumerated() where !Self.has(old, tag, at: place) { add(id, to: key.fingerprint(of: tag)) }
+        for (index, tag) in old.enumerated() where !Self.has(new, tag, at: index) { remove(id, from: key.fingerprint(of: tag)) }
+        for (index, tag) in new.enumerated() where !Self.has(old, tag, at: index) { add(id, to: key.fingerprint(of: tag)) }
     }
 
     /// Number of tags from which sets are faster than arrays.
@@ -67,8 +67,8 @@ extension AudienceIndex {
         for tag in new where !old.contains(tag) { add(id, to: key.fingerprint(of: tag)) }
     }
 
-    private static func has(_ tags: [Tag], _ tag: Tag, at place: Int) -> Bool {
-        place < tags.count && tags[place] == tag || tags.contains(tag)
+    private static func has(_ tags: [Tag], _ tag: Tag, at index: Int) -> Bool {
+        index < tags.count && tags[index] == tag || tags.contains(tag)
     }
 
     /// Frees spare capacity, for use after bulk insertions.
@@ -98,19 +98,19 @@ extension AudienceIndex {
     }
 
     private mutating func share(_ fingerprint: TagFingerprint) {
-        let places = RowSet(rare.numbers(of: fingerprint))
+        let rows = RowSet(rare.numbers(of: fingerprint))
         rare.removeAll(of: fingerprint)
         if let number = free.popLast() {
-            sets[Int(number)] = places
+            sets[Int(number)] = rows
             _ = shared.insert(number, of: fingerprint)
         } else {
             _ = shared.insert(UInt32(sets.count), of: fingerprint)
-            sets.append(places)
+            sets.append(rows)
         }
     }
 
     private mutating func makeRare(_ number: Int, _ fingerprint: TagFingerprint) {
-        for place in sets[number].places { _ = rare.insert(place, of: fingerprint) }
+        for row in sets[number].rows { _ = rare.insert(row, of: fingerprint) }
         sets[number] = RowSet()
         free.append(UInt32(number))
         shared.removeAll(of: fingerprint)
@@ -129,15 +129,15 @@ extension AudienceIndex {
     /// Up to `count` rows with a tag, starting at `first`, ascending.
     package func ids(of tag: Tag, from first: UInt32, count: Int) -> [UInt32] {
         let fingerprint = key.fingerprint(of: tag)
-        if let number = shared.first(of: fingerprint) { return sets[Int(number)].places(from: first, count: count) }
+        if let number = shared.first(of: fingerprint) { return sets[Int(number)].rows(from: first, count: count) }
         return Array(rare.numbers(of: fingerprint).lazy.filter { $0 >= first }.prefix(count))
     }
 
     /// The lowest row with a tag. Lists each tag once when all registrations are visited in order.
-    package func firstPlace(of tag: Tag) -> UInt32? {
+    package func firstRow(of tag: Tag) -> UInt32? {
         let fingerprint = key.fingerprint(of: tag)
         guard let number = shared.first(of: fingerprint) else { return rare.first(of: fingerprint) }
-        return sets[Int(number)].places(from: 0, count: 1).first
+        return sets[Int(number)].rows(from: 0, count: 1).first
     }
 
     /// Number of distinct tags in use.
@@ -147,7 +147,7 @@ extension AudienceIndex {
     var sharedCount: Int { shared.count }
 
     /// All rows with a tag.
-    func places(of tag: Tag) -> RowSet {
+    func rows(of tag: Tag) -> RowSet {
         let fingerprint = key.fingerprint(of: tag)
         return shared.first(of: fingerprint).map { sets[Int($0)] } ?? RowSet(rare.numbers(of: fingerprint))
     }
@@ -163,7 +163,17 @@ extension AudienceIndex {
     }
 
     /// The rows that match the expression (nil: all), ascending.
-    package func select(_ expression: TagExpression?) -> [UInt32] { selection(expression).places }
+    package func select(_ expression: TagExpression?) -> [UInt32] { selection(expression).rows }
+
+    /// An upper bound for the number of devices of an audience, without looking them up.
+    func upperBound(_ audience: Audience) -> Int {
+        switch audience {
+        case .everyone: count
+        case .expression(let expression): upperBound(expression)
+        case .device: 1
+        case .devices(let handles): handles.count
+        }
+    }
 
     /// An upper bound for the number of matches, in time proportional to the length of the expression.
     package func upperBound(_ expression: TagExpression) -> Int {
@@ -283,16 +293,16 @@ extension AudienceIndex {
         /// The position of the next comma, or the end. Examines eight bytes at a time.
         private static func comma(in text: UnsafeRawBufferPointer, from start: Int) -> Int {
             let (ones, commas): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x2C2C_2C2C_2C2C_2C2C)
-            var place = start
-            while place + 8 <= text.count {
-                let word = UInt64(littleEndian: text.loadUnaligned(fromByteOffset: place, as: UInt64.self)) ^ commas
+            var offset = start
+            while offset + 8 <= text.count {
+                let word = UInt64(littleEndian: text.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) ^ commas
                 // Sets the highest bit of each zero byte; the lowest such bit is exact.
                 let zeros = (word &- ones) & ~word & (ones << 7)
-                if zeros != 0 { return place + zeros.trailingZeroBitCount / 8 }
-                place += 8
+                if zeros != 0 { return offset + zeros.trailingZeroBitCount / 8 }
+                offset += 8
             }
-            while place < text.count, text[place] != UInt8(ascii: ",") { place += 1 }
-            return place
+            while offset < text.count, text[offset] != UInt8(ascii: ",") { offset += 1 }
+            return offset
         }
 
         private mutating func read(_ text: UnsafeRawBufferPointer) throws(PushError) -> ReadTag {
@@ -339,9 +349,9 @@ extension AudienceIndex {
             rare.removeAll(keepingCapacity: true)
         }
 
-        private static func flush(_ places: inout [UInt32], to set: inout RowSet) {
-            set.insert(contentsOf: places)
-            places.removeAll(keepingCapacity: true)
+        private static func flush(_ rows: inout [UInt32], to set: inout RowSet) {
+            set.insert(contentsOf: rows)
+            rows.removeAll(keepingCapacity: true)
         }
     }
 }

@@ -71,8 +71,8 @@ struct AudiencePlan {
     private func narrowed(_ set: RowSet, by terms: [AudienceTerm]) -> RowSet {
         let (before, everybody) = (set.count, live.count)
         func price(_ term: AudienceTerm) -> Double {
-            let kept = min(1, Double(term.bound) / Double(max(1, everybody)))
-            return work.narrowing(before, by: term) / max(0.001, 1 - kept)
+            let stored = min(1, Double(term.bound) / Double(max(1, everybody)))
+            return work.narrowing(before, by: term) / max(0.001, 1 - stored)
         }
         var set = set
         for (term, _) in terms.map({ ($0, price($0)) }).sorted(by: { $0.1 < $1.1 }) {
@@ -121,7 +121,7 @@ private struct AudienceTerm {
     init(_ expression: TagExpression, isNegated: Bool, in index: AudienceIndex) {
         switch expression {
         case .tag(let tag):
-            let set = index.places(of: tag)
+            let set = index.rows(of: tag)
             self.init(kind: isNegated ? .outside(set) : .within(set), bound: isNegated ? index.count - set.count : set.count)
         case .not(let inner): self.init(inner, isNegated: !isNegated, in: index)
         case .and(let terms):

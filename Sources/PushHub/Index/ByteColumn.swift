@@ -22,12 +22,12 @@ struct ByteColumn: Sendable {
     init(cell: Int) { self.cell = cell }
 
     /// Whether the row's value is in its cell.
-    func isInCell(_ place: UInt32) -> Bool { !blocks[Int(place >> 16)].isLong(Int(place & 0xFFFF)) }
+    func isInCell(_ row: UInt32) -> Bool { !blocks[Int(row >> 16)].isLong(Int(row & 0xFFFF)) }
 
     /// - Parameter body: receives the bytes of the row, which must be set.
     @inline(__always)
-    func withBytes<Result>(at place: UInt32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        let (number, index) = (Int(place >> 16), Int(place & 0xFFFF))
+    func withBytes<Result>(at row: UInt32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        let (number, index) = (Int(row >> 16), Int(row & 0xFFFF))
         if blocks[number].isLong(index) {
             let range = range(number, index)
             return blocks[number].arena.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[range])) }
@@ -37,8 +37,8 @@ struct ByteColumn: Sendable {
     }
 
     /// - Parameter isInCell: requires that the bytes have the size of a cell.
-    mutating func set(_ bytes: UnsafeRawBufferPointer, at place: UInt32, isInCell: Bool) {
-        let (number, index) = (Int(place >> 16), Int(place & 0xFFFF))
+    mutating func set(_ bytes: UnsafeRawBufferPointer, at row: UInt32, isInCell: Bool) {
+        let (number, index) = (Int(row >> 16), Int(row & 0xFFFF))
         reach(number, index)
         if blocks[number].isLong(index) {
             let old = range(number, index)
@@ -49,7 +49,7 @@ struct ByteColumn: Sendable {
                 }
                 return point(number, index, at: old.lowerBound, count: bytes.count)
             }
-            clear(place)
+            clear(row)
         }
         guard !isInCell else {
             let start = index * cell
@@ -69,8 +69,8 @@ struct ByteColumn: Sendable {
     }
 
     /// Frees the row's bytes in the arena. A cell keeps its bytes until it is overwritten.
-    mutating func clear(_ place: UInt32) {
-        let (number, index) = (Int(place >> 16), Int(place & 0xFFFF))
+    mutating func clear(_ row: UInt32) {
+        let (number, index) = (Int(row >> 16), Int(row & 0xFFFF))
         guard number < blocks.count, blocks[number].isLong(index) else { return }
         blocks[number].garbage += range(number, index).count
         blocks[number].long[index >> 6] &= ~(1 << UInt64(index & 63))

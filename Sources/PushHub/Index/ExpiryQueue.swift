@@ -20,27 +20,27 @@ struct ExpiryQueue: Sendable {
     private var entries = 0
 
     /// The expiry of a row; nil if it never expires.
-    func moment(of place: UInt32) -> Timestamp? {
-        let milliseconds = Int64(low[place]) | Int64(high[place]) << 32
+    func expiry(of row: UInt32) -> Timestamp? {
+        let milliseconds = Int64(low[row]) | Int64(high[row]) << 32
         return milliseconds == 0 ? nil : Timestamp(milliseconds: milliseconds)
     }
 
     /// - Parameter time: `distantFuture` or later means never.
-    mutating func set(_ time: Timestamp, at place: UInt32) {
-        guard time < .distantFuture else { return clear(place) }
-        let (old, milliseconds) = (self.moment(of: place), max(1, min(time.milliseconds, Self.longest)))
+    mutating func set(_ time: Timestamp, at row: UInt32) {
+        guard time < .distantFuture else { return clear(row) }
+        let (old, milliseconds) = (self.expiry(of: row), max(1, min(time.milliseconds, Self.longest)))
         guard old?.milliseconds != milliseconds else { return }
         if old == nil { count += 1 }
-        low[place] = UInt32(truncatingIfNeeded: milliseconds)
-        high[place] = UInt16(truncatingIfNeeded: milliseconds >> 32)
-        enter(place, milliseconds)
+        low[row] = UInt32(truncatingIfNeeded: milliseconds)
+        high[row] = UInt16(truncatingIfNeeded: milliseconds >> 32)
+        enter(row, milliseconds)
     }
 
-    mutating func clear(_ place: UInt32) {
-        guard moment(of: place) != nil else { return }
+    mutating func clear(_ row: UInt32) {
+        guard expiry(of: row) != nil else { return }
         count -= 1
-        low.clear(place)
-        high.clear(place)
+        low.clear(row)
+        high.clear(row)
     }
 
     /// Whether more than half of the entries are obsolete, so that `renew(end:)` pays off.
@@ -51,40 +51,40 @@ struct ExpiryQueue: Sendable {
     /// - Parameter end: end of the row range.
     mutating func renew(end: UInt32) {
         (buckets, order, opened, lastOpened, entries) = ([:], TimeQueue(), TimeQueue(), -1, 0)
-        for place in 0..<end {
-            if let moment = moment(of: place) { enter(place, moment.milliseconds) }
+        for row in 0..<end {
+            if let expiry = expiry(of: row) { enter(row, expiry.milliseconds) }
         }
     }
 
-    private mutating func enter(_ place: UInt32, _ milliseconds: Int64) {
+    private mutating func enter(_ row: UInt32, _ milliseconds: Int64) {
         entries += 1
         let bucket = milliseconds >> Self.bucketBits
-        guard bucket > lastOpened else { return opened.insert(place, at: Timestamp(milliseconds: milliseconds)) }
+        guard bucket > lastOpened else { return opened.insert(row, at: Timestamp(milliseconds: milliseconds)) }
         if buckets[bucket] == nil { order.insert(bucket, at: Timestamp(milliseconds: bucket << Self.bucketBits)) }
-        buckets[bucket, default: []].append(place)
+        buckets[bucket, default: []].append(row)
     }
 
     /// Removes and returns the next row that expired by `now`, and clears its expiry.
     mutating func popFirst(dueBy now: Timestamp) -> UInt32? {
         while let bucket = order.popFirst(dueBy: now) { open(bucket) }
-        while let (moment, place) = opened.first, moment <= now {
+        while let (expiry, row) = opened.first, expiry <= now {
             _ = opened.popFirst()
             entries -= 1
-            guard self.moment(of: place) == moment else { continue }
-            clear(place)
-            return place
+            guard self.expiry(of: row) == expiry else { continue }
+            clear(row)
+            return row
         }
         return nil
     }
 
     private mutating func open(_ bucket: Int64) {
         lastOpened = max(lastOpened, bucket)
-        for place in buckets.removeValue(forKey: bucket) ?? [] {
-            guard let moment = moment(of: place), moment.milliseconds >> Self.bucketBits == bucket else {
+        for row in buckets.removeValue(forKey: bucket) ?? [] {
+            guard let expiry = expiry(of: row), expiry.milliseconds >> Self.bucketBits == bucket else {
                 entries -= 1
                 continue
             }
-            opened.insert(place, at: moment)
+            opened.insert(row, at: expiry)
         }
     }
 }

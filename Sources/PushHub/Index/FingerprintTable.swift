@@ -30,7 +30,7 @@ struct FingerprintTable: Sendable {
     /// Average number of entries per segment: an insertion moves 2 KB.
     private static let fill = 256
     /// Number of entries by which the capacity of a segment grows.
-    private static let room = 16
+    private static let growth = 16
     /// Number of leading bits of fingerprints by which bulk insertions sort entries within a segment.
     private static let binBits: UInt64 = 3
 
@@ -55,8 +55,8 @@ struct FingerprintTable: Sendable {
     func first(of fingerprint: TagFingerprint) -> UInt32? {
         let segment = segment(of: fingerprint)
         return segments[segment].withUnsafeBufferPointer { entries in
-            let place = Self.place(of: Entry(fingerprint, 0), in: entries)
-            return place < entries.count && entries[place].has(fingerprint) ? entries[place].number : nil
+            let position = Self.position(of: Entry(fingerprint, 0), in: entries)
+            return position < entries.count && entries[position].has(fingerprint) ? entries[position].number : nil
         }
     }
 
@@ -73,11 +73,11 @@ struct FingerprintTable: Sendable {
     }
 
     private static func insert(_ entry: Entry, into entries: inout [Entry]) -> Int? {
-        let place = place(of: entry, in: entries)
-        if place < entries.count, entries[place].has(entry.fingerprint), entries[place].number == entry.number { return nil }
-        if entries.count == entries.capacity { entries.reserveCapacity(entries.count + room) }
-        entries.insert(entry, at: place)
-        return range(around: place, in: entries).count
+        let position = position(of: entry, in: entries)
+        if position < entries.count, entries[position].has(entry.fingerprint), entries[position].number == entry.number { return nil }
+        if entries.count == entries.capacity { entries.reserveCapacity(entries.count + growth) }
+        entries.insert(entry, at: position)
+        return range(around: position, in: entries).count
     }
 
     /// Returns whether the entry existed.
@@ -85,10 +85,10 @@ struct FingerprintTable: Sendable {
     mutating func remove(_ number: UInt32, of fingerprint: TagFingerprint) -> Bool {
         let entry = Entry(fingerprint, number)
         let segment = segment(of: fingerprint)
-        let place = Self.place(of: entry, in: segments[segment])
-        guard place < segments[segment].count, segments[segment][place].has(fingerprint), segments[segment][place].number == number
+        let position = Self.position(of: entry, in: segments[segment])
+        guard position < segments[segment].count, segments[segment][position].has(fingerprint), segments[segment][position].number == number
         else { return false }
-        remove(place..<place + 1, from: segment)
+        remove(position..<position + 1, from: segment)
         if range(of: fingerprint, in: segments[segment]).isEmpty { fingerprintCount -= 1 }
         shrink()
         return true
@@ -171,12 +171,12 @@ struct FingerprintTable: Sendable {
         guard entries.count <= fill / 4 else { return entries.sort(by: <) }
         for index in entries.indices.dropFirst() {
             let entry = entries[index]
-            var place = index
-            while place > 0, entry < entries[place - 1] {
-                entries[place] = entries[place - 1]
-                place -= 1
+            var position = index
+            while position > 0, entry < entries[position - 1] {
+                entries[position] = entries[position - 1]
+                position -= 1
             }
-            entries[place] = entry
+            entries[position] = entry
         }
     }
 
@@ -184,16 +184,16 @@ struct FingerprintTable: Sendable {
     private static func merged(_ left: [Entry], _ right: ArraySlice<Entry>) -> [Entry] {
         var merged: [Entry] = []
         merged.reserveCapacity(left.count + right.count)
-        var place = 0
+        var position = 0
         for entry in right {
-            while place < left.count, left[place] < entry {
-                merged.append(left[place])
-                place += 1
+            while position < left.count, left[position] < entry {
+                merged.append(left[position])
+                position += 1
             }
-            let isThere = place < left.count ? !(entry < left[place]) : false
+            let isThere = position < left.count ? !(entry < left[position]) : false
             if !isThere, merged.last.map({ $0 < entry }) ?? true { merged.append(entry) }
         }
-        merged += left[place...]
+        merged += left[position...]
         return merged
     }
 
@@ -213,29 +213,29 @@ struct FingerprintTable: Sendable {
 
     // MARK: - Search
 
-    private static func place(of entry: Entry, in entries: [Entry]) -> Int {
-        entries.withUnsafeBufferPointer { place(of: entry, in: $0) }
+    private static func position(of entry: Entry, in entries: [Entry]) -> Int {
+        entries.withUnsafeBufferPointer { position(of: entry, in: $0) }
     }
 
     /// The index of the first entry that is not less.
-    private static func place(of entry: Entry, in entries: UnsafeBufferPointer<Entry>) -> Int {
+    private static func position(of entry: Entry, in entries: UnsafeBufferPointer<Entry>) -> Int {
         // Fingerprints are evenly distributed, so interpolation finds the position to within a few entries.
-        var place = Int(truncatingIfNeeded: entry.high.multipliedFullWidth(by: UInt64(entries.count)).high)
-        while place > 0, !(entries[place &- 1] < entry) { place &-= 1 }
-        while place < entries.count, entries[place] < entry { place &+= 1 }
-        return place
+        var position = Int(truncatingIfNeeded: entry.high.multipliedFullWidth(by: UInt64(entries.count)).high)
+        while position > 0, !(entries[position &- 1] < entry) { position &-= 1 }
+        while position < entries.count, entries[position] < entry { position &+= 1 }
+        return position
     }
 
     private func range(of fingerprint: TagFingerprint, in entries: [Entry]) -> Range<Int> {
-        let place = Self.place(of: Entry(fingerprint, 0), in: entries)
-        guard place < entries.count, entries[place].has(fingerprint) else { return place..<place }
-        return Self.range(around: place, in: entries)
+        let position = Self.position(of: Entry(fingerprint, 0), in: entries)
+        guard position < entries.count, entries[position].has(fingerprint) else { return position..<position }
+        return Self.range(around: position, in: entries)
     }
 
-    /// The range of entries with the same fingerprint as the one at `place`.
-    private static func range(around place: Int, in entries: [Entry]) -> Range<Int> {
-        let fingerprint = entries[place].fingerprint
-        var (first, end) = (place, place + 1)
+    /// The range of entries with the same fingerprint as the one at `position`.
+    private static func range(around position: Int, in entries: [Entry]) -> Range<Int> {
+        let fingerprint = entries[position].fingerprint
+        var (first, end) = (position, position + 1)
         while first > 0, entries[first - 1].has(fingerprint) { first -= 1 }
         while end < entries.count, entries[end].has(fingerprint) { end += 1 }
         return first..<end

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Builds the hub's table from stored rows, without holding a full row longer than needed to read it.
 ///
@@ -29,12 +29,12 @@ package struct HubLoader: StoredHubReader {
     private var ends: (registrations: UInt32, installations: UInt32) = (0, 0)
 
     private struct Writing: Sendable {
-        var moment: Timestamp?
+        var time: Timestamp?
         var expiration: Timestamp
 
         func isNewer(than other: Writing) -> Bool {
-            guard let moment, let theirs = other.moment, moment != theirs else { return expiration > other.expiration }
-            return moment > theirs
+            guard let time, let theirs = other.time, time != theirs else { return expiration > other.expiration }
+            return time > theirs
         }
     }
 
@@ -45,20 +45,20 @@ package struct HubLoader: StoredHubReader {
     // MARK: - Installations
 
     package mutating func add(_ placed: InstallationRow) throws(PushError) {
-        try check(placed.place)
-        ends.installations = max(ends.installations, placed.place + 1)
-        let (id, writing) = (placed.installation.id, Writing(moment: placed.installation.updatedAt, expiration: placed.expiration))
-        if let other = table.installations.place(of: id), let theirs = writeTimes[other] {
+        try check(placed.row)
+        ends.installations = max(ends.installations, placed.row + 1)
+        let (id, writing) = (placed.installation.id, Writing(time: placed.installation.updatedAt, expiration: placed.expiration))
+        if let other = table.installations.row(of: id), let theirs = writeTimes[other] {
             let isNewer = writing.isNewer(than: theirs)
-            let old = isNewer ? other : placed.place
+            let old = isNewer ? other : placed.row
             table.leftovers.installationRemovals.append(old)
             taken.installations.insert(old)
             older[id, default: []].insert(isNewer ? theirs.expiration : writing.expiration)
             guard isNewer else { return }
             table.installations.withdraw(other)
         }
-        writeTimes[placed.place] = writing
-        if let user = placed.installation.userID, let tag = try? Tag.user(user) { users[placed.place] = index.fingerprint(of: tag) }
+        writeTimes[placed.row] = writing
+        if let user = placed.installation.userID, let tag = try? Tag.user(user) { users[placed.row] = index.fingerprint(of: tag) }
         let clean = placed.withoutForeignTags
         if clean != placed { rowsWithForeignTags += 1 }
         table.installations.set(clean, replacing: nil)
@@ -66,16 +66,16 @@ package struct HubLoader: StoredHubReader {
 
     // MARK: - Registrations
 
-    package mutating func add(_ row: StoredRegistration, whole: () throws(PushError) -> Registration) throws(PushError) {
-        try add(row, whole: whole) { (loader) throws(PushError) in try loader.number(of: row, whole) }
+    package mutating func add(_ row: StoredRegistration, fullRegistration: () throws(PushError) -> Registration) throws(PushError) {
+        try add(row, fullRegistration: fullRegistration) { (loader) throws(PushError) in try loader.number(of: row, fullRegistration) }
     }
 
     /// - Parameter number: provides the number of the row's template.
     private mutating func add(
-        _ row: StoredRegistration, whole: () throws(PushError) -> Registration,
+        _ row: StoredRegistration, fullRegistration: () throws(PushError) -> Registration,
         template number: (inout HubLoader) throws(PushError) -> UInt32
     ) throws(PushError) {
-        try check(row.place)
+        try check(row.row)
         let packed = PackedRegistrationID(row.id)
         let unusual = packed == nil ? RegistrationID(String(decoding: row.id, as: UTF8.self)) : nil
         guard packed != nil || unusual != nil else {
@@ -83,14 +83,14 @@ package struct HubLoader: StoredHubReader {
                 "hub.not_found", "invalid registration id \"\(String(decoding: row.id, as: UTF8.self).prefix(64))\"", hint: nil,
                 status: 404)
         }
-        ends.registrations = max(ends.registrations, row.place + 1)
+        ends.registrations = max(ends.registrations, row.row + 1)
         if let installation = row.installationID, isOutdated(installation, row.expiration) {
-            if let id = packed?.id ?? unusual { leave(row.place, id, row.expiration) }
+            if let id = packed?.id ?? unusual { leave(row.row, id, row.expiration) }
             return
         }
         let addresses = addresses(of: row)
         if try index.read(row.tags, into: &tags, of: addresses) {
-            if let addresses { foreignTags.note(try whole(), keeping: { [index] in index.isAddress($0, addresses) }) }
+            if let addresses { foreignTags.note(try fullRegistration(), keeping: { [index] in index.isAddress($0, addresses) }) }
             rowsWithForeignTags += 1
         }
         let number = try number(&self)
@@ -103,8 +103,8 @@ package struct HubLoader: StoredHubReader {
         } else {
             table.load(row, packed, unusual, handle: row.handle.text, isToken: false, template: number)
         }
-        index.insert(row.place, tags)
-        if row.installationID == nil { table.expire(row.place, at: row.expiration) }
+        index.insert(row.row, tags)
+        if row.installationID == nil { table.expire(row.row, at: row.expiration) }
     }
 
     package mutating func add(_ placed: RegistrationRow) throws(PushError) {
@@ -117,11 +117,11 @@ package struct HubLoader: StoredHubReader {
                     Result { () throws(PushError) in
                         try add(
                             StoredRegistration(
-                                place: placed.place, id: UnsafeRawBufferPointer(id),
+                                row: placed.row, id: UnsafeRawBufferPointer(id),
                                 handle: StoredHandle(platform: registration.platform, text: handle), tags: tags, templateKey: nil,
                                 pushVariables: registration.pushVariables, installationID: registration.installationID,
                                 expiration: registration.expiration),
-                            whole: { registration }
+                            fullRegistration: { registration }
                         ) { $0.table.loadTemplate(registration.template) }
                     }
                 }
@@ -134,24 +134,24 @@ package struct HubLoader: StoredHubReader {
     /// unreadable, its user is unknown.
     private func addresses(of row: StoredRegistration) -> AudienceIndex.Loader.Addresses? {
         guard let installation = row.installationID else { return nil }
-        let user = table.installations.place(of: installation).flatMap { users[$0] }
+        let user = table.installations.row(of: installation).flatMap { users[$0] }
         return AudienceIndex.Loader.Addresses(installation: installation, user: user)
     }
 
     private func isOutdated(_ installation: String, _ expiration: Timestamp) -> Bool {
-        guard let moments = older[installation], moments.contains(expiration) else { return false }
-        return table.installations.place(of: installation).flatMap { writeTimes[$0]?.expiration } != expiration
+        guard let expirations = older[installation], expirations.contains(expiration) else { return false }
+        return table.installations.row(of: installation).flatMap { writeTimes[$0]?.expiration } != expiration
     }
 
     /// Marks a row for deletion from the store.
-    private mutating func leave(_ place: UInt32, _ id: RegistrationID, _ moment: Timestamp) {
-        taken.registrations.insert(place)
-        let departure = RegistrationDeparture(.expired, at: moment)
-        table.leftovers.removals.append(RemovedRegistration(place: place, id: id, departure: departure))
+    private mutating func leave(_ rowNumber: UInt32, _ id: RegistrationID, _ time: Timestamp) {
+        taken.registrations.insert(rowNumber)
+        let tombstone = RegistrationTombstone(.expired, at: time)
+        table.leftovers.removals.append(RemovedRegistration(row: rowNumber, id: id, tombstone: tombstone))
     }
 
     private mutating func number(
-        of row: StoredRegistration, _ whole: () throws(PushError) -> Registration
+        of row: StoredRegistration, _ fullRegistration: () throws(PushError) -> Registration
     ) throws(PushError) -> UInt32 {
         guard let key = row.templateKey else { return TemplateRegister.none }
         if let number = last?.key == key ? last?.number : numbers[key] {
@@ -159,28 +159,28 @@ package struct HubLoader: StoredHubReader {
             last = (key, number)
             return number
         }
-        let number = table.loadTemplate(try whole().template)
+        let number = table.loadTemplate(try fullRegistration().template)
         numbers[key] = number
         return number
     }
 
     // MARK: - Other records
 
-    package mutating func add(_ outcome: OutcomeName, at place: UInt32) { table.load(outcome, at: place) }
+    package mutating func add(_ outcome: OutcomeName, at rowNumber: UInt32) { table.load(outcome, at: rowNumber) }
 
-    package mutating func add(_ departure: RegistrationDeparture, of id: RegistrationID) { table.load(departure, of: id) }
+    package mutating func add(_ tombstone: RegistrationTombstone, of id: RegistrationID) { table.load(tombstone, of: id) }
 
     package mutating func add(_ row: UnreadableRow) {
         unreadable.append(row)
-        guard let place = row.place, place < .max else { return }
+        guard let rowNumber = row.row, rowNumber < .max else { return }
         switch row.table {
         case .registrations:
-            taken.registrations.insert(place)
-            ends.registrations = max(ends.registrations, place + 1)
+            taken.registrations.insert(rowNumber)
+            ends.registrations = max(ends.registrations, rowNumber + 1)
         case .installations:
-            taken.installations.insert(place)
-            ends.installations = max(ends.installations, place + 1)
-        case .departures, .heldRemovals: break
+            taken.installations.insert(rowNumber)
+            ends.installations = max(ends.installations, rowNumber + 1)
+        case .tombstones, .heldRemovals: break
         }
     }
 
@@ -195,8 +195,8 @@ package struct HubLoader: StoredHubReader {
         (writeTimes, users) = (RowColumn(vacant: nil), RowColumn(vacant: nil))
     }
 
-    private func check(_ place: UInt32) throws(PushError) {
-        guard place == .max else { return }
-        throw PushError("hub.not_found", "invalid row number \(place)", hint: nil, status: 404)
+    private func check(_ rowNumber: UInt32) throws(PushError) {
+        guard rowNumber == .max else { return }
+        throw PushError("hub.not_found", "invalid row number \(rowNumber)", hint: nil, status: 404)
     }
 }

@@ -7,11 +7,11 @@ struct InstallationIDs: Sendable {
     private var isUpperCase = RowColumn<Bool>(vacant: false)
 
     /// The id in a row, which must be set.
-    subscript(place: UInt32) -> String {
+    subscript(row: UInt32) -> String {
         get {
-            guard bytes.isInCell(place) else { return bytes.withBytes(at: place) { String(decoding: $0, as: UTF8.self) } }
-            let digits = isUpperCase[place] ? Self.capitals : Self.letters
-            return bytes.withBytes(at: place) { Self.text($0, digits) }
+            guard bytes.isInCell(row) else { return bytes.withBytes(at: row) { String(decoding: $0, as: UTF8.self) } }
+            let digits = isUpperCase[row] ? Self.capitals : Self.letters
+            return bytes.withBytes(at: row) { Self.text($0, digits) }
         }
         set {
             var text = newValue
@@ -19,16 +19,16 @@ struct InstallationIDs: Sendable {
                 let text = UnsafeRawBufferPointer(text)
                 for digits in [Self.letters, Self.capitals] {
                     guard let value = Self.value(text, digits) else { continue }
-                    withUnsafeBytes(of: value.bigEndian) { bytes.set($0, at: place, isInCell: true) }
-                    if isUpperCase[place] != (digits == Self.capitals) { isUpperCase[place] = digits == Self.capitals }
+                    withUnsafeBytes(of: value.bigEndian) { bytes.set($0, at: row, isInCell: true) }
+                    if isUpperCase[row] != (digits == Self.capitals) { isUpperCase[row] = digits == Self.capitals }
                     return
                 }
-                bytes.set(text, at: place, isInCell: false)
+                bytes.set(text, at: row, isInCell: false)
             }
         }
     }
 
-    mutating func clear(_ place: UInt32) { bytes.clear(place) }
+    mutating func clear(_ row: UInt32) { bytes.clear(row) }
 
     private static let letters = Array("0123456789abcdef".utf8)
     private static let capitals = Array("0123456789ABCDEF".utf8)

@@ -32,107 +32,107 @@ struct InstallationTable: Sendable {
         supply = RowAllocator(end: end) { [traits] in traits[$0] != nil || taken.contains($0) }
     }
 
-    func place(of id: String) -> UInt32? { table.find(Self.hash(of: id)) { ids[$0] == id } }
+    func row(of id: String) -> UInt32? { table.find(Self.hash(of: id)) { ids[$0] == id } }
 
     /// The id of the installation in a row, which may have been removed.
-    func id(at place: UInt32) -> String { ids[place] }
+    func id(at row: UInt32) -> String { ids[row] }
 
     /// Whether the push service reported its channel as expired.
-    func isExpired(_ place: UInt32) -> Bool { traits[place]?.isExpired == true }
+    func isExpired(_ row: UInt32) -> Bool { traits[row]?.isExpired == true }
 
     private static func hash(of id: String) -> UInt64 { UInt64(bitPattern: Int64(id.hashValue)) }
 
     // MARK: - Registrations
 
     /// The row of its first registration; `UInt32.max` if there is none.
-    func first(of place: UInt32) -> UInt32 { firsts[place] }
+    func first(of row: UInt32) -> UInt32 { firsts[row] }
 
-    mutating func setFirst(_ registration: UInt32, of place: UInt32) { firsts[place] = registration }
+    mutating func setFirst(_ registration: UInt32, of row: UInt32) { firsts[row] = registration }
 
     // MARK: - Changes
 
     /// An installation with its row, which is allocated if it is new.
     mutating func placed(_ installation: Installation, expiration: Timestamp) -> InstallationRow {
         InstallationRow(
-            place: place(of: installation.id) ?? supply.take(), installation: installation, expiration: expiration)
+            row: row(of: installation.id) ?? supply.take(), installation: installation, expiration: expiration)
     }
 
     /// Frees a row that was allocated for an installation that was not stored.
-    mutating func giveBack(_ place: UInt32) {
-        if !isLive(place) { supply.giveBack(place) }
+    mutating func giveBack(_ row: UInt32) {
+        if !isLive(row) { supply.giveBack(row) }
     }
 
-    private func isLive(_ place: UInt32) -> Bool { traits[place] != nil && !left.contains(place) }
+    private func isLive(_ row: UInt32) -> Bool { traits[row] != nil && !left.contains(row) }
 
     /// - Parameter old: the installation in this row.
     mutating func set(_ placed: InstallationRow, replacing old: Installation?) {
-        let (place, installation) = (placed.place, placed.installation)
-        if isLive(place) { detach(place) }
-        unindex(place, old)
-        left.remove(place)
-        ids[place] = installation.id
-        traits[place] = Traits(platform: installation.handle.platform, isExpired: installation.isPushChannelExpired)
+        let (row, installation) = (placed.row, placed.installation)
+        if isLive(row) { detach(row) }
+        unindex(row, old)
+        left.remove(row)
+        ids[row] = installation.id
+        traits[row] = Traits(platform: installation.handle.platform, isExpired: installation.isPushChannelExpired)
         let hash = Self.hash(of: installation.id)
-        if table.isFull(for: place, hash) { table.makeRoom(for: place, hash) { [ids] in Self.hash(of: ids[$0]) } }
-        table.insert(place, hash)
-        index.insert(place, tags: installation.lists)
-        expiries.set(placed.expiration, at: place)
-        if expiries.isStale { expiries.renew(end: max(end, place + 1)) }
+        if table.isFull(for: row, hash) { table.makeRoom(for: row, hash) { [ids] in Self.hash(of: ids[$0]) } }
+        table.insert(row, hash)
+        index.insert(row, tags: installation.lists)
+        expiries.set(placed.expiration, at: row)
+        if expiries.isStale { expiries.renew(end: max(end, row + 1)) }
         count += 1
     }
 
     /// Withdraws an installation from use. Its row stays taken until it is removed.
-    mutating func withdraw(_ place: UInt32) {
-        detach(place)
-        firsts.clear(place)
-        expiries.clear(place)
-        left.insert(place)
+    mutating func withdraw(_ row: UInt32) {
+        detach(row)
+        firsts.clear(row)
+        expiries.clear(row)
+        left.insert(row)
     }
 
-    private mutating func detach(_ place: UInt32) {
-        table.remove(place, Self.hash(of: ids[place])) { [ids] in Self.hash(of: ids[$0]) }
-        indexed.insert(place)
+    private mutating func detach(_ row: UInt32) {
+        table.remove(row, Self.hash(of: ids[row])) { [ids] in Self.hash(of: ids[$0]) }
+        indexed.insert(row)
         count -= 1
     }
 
     /// - Parameter old: the installation in this row; if nil, the row stays taken.
-    mutating func remove(at place: UInt32, replacing old: Installation?) {
-        if isLive(place) { withdraw(place) }
-        unindex(place, old)
-        if !indexed.contains(place), supply.rest(place) { release(place) }
+    mutating func remove(at row: UInt32, replacing old: Installation?) {
+        if isLive(row) { withdraw(row) }
+        unindex(row, old)
+        if !indexed.contains(row), supply.rest(row) { release(row) }
     }
 
-    mutating func unindex(_ place: UInt32, _ old: Installation?) {
-        guard let old, indexed.remove(place) != nil else { return }
-        index.remove(place, tags: old.lists)
+    mutating func unindex(_ row: UInt32, _ old: Installation?) {
+        guard let old, indexed.remove(row) != nil else { return }
+        index.remove(row, tags: old.lists)
     }
 
-    private mutating func release(_ place: UInt32) {
-        ids.clear(place)
-        traits[place] = nil
-        left.remove(place)
+    private mutating func release(_ row: UInt32) {
+        ids.clear(row)
+        traits[row] = nil
+        left.remove(row)
     }
 
     mutating func beginRun() -> UInt64 { supply.beginRun() }
 
     mutating func endRun(_ run: UInt64) {
-        for place in supply.endRun(run) { release(place) }
+        for row in supply.endRun(run) { release(row) }
     }
 
     // MARK: - Lists
 
-    /// Up to `top` installations after row `place` with all of these tags and, if given, this platform; see
+    /// Up to `top` installations after row `row` with all of these tags and, if given, this platform; see
     /// `RegistrationTable.page`.
     func page(
-        tagged tags: [Tag], on platform: Platform?, behind place: UInt32?, top: Int, where isWanted: (UInt32) -> Bool = { _ in true }
+        tagged tags: [Tag], on platform: Platform?, behind row: UInt32?, top: Int, where isIncluded: (UInt32) -> Bool = { _ in true }
     ) -> RegistrationTable.RowPage {
-        guard let first = RegistrationTable.first(behind: place) else { return ([], nil) }
-        func page(_ places: some Sequence<UInt32>) -> RegistrationTable.RowPage {
+        guard let first = RegistrationTable.first(behind: row) else { return ([], nil) }
+        func page(_ rows: some Sequence<UInt32>) -> RegistrationTable.RowPage {
             var found: [UInt32] = []
-            for place in places where place >= first && isLive(place) {
-                guard platform == nil || traits[place]?.platform == platform, isWanted(place) else { continue }
+            for row in rows where row >= first && isLive(row) {
+                guard platform == nil || traits[row]?.platform == platform, isIncluded(row) else { continue }
                 if found.count == top { return (found, found.last) }
-                found.append(place)
+                found.append(row)
             }
             return (found, nil)
         }

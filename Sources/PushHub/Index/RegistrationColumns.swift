@@ -20,43 +20,43 @@ struct RegistrationColumns: Sendable {
     private var unusualIDs: [UInt32: RegistrationID] = [:]
     private var variables: [UInt32: [String: String]] = [:]
 
-    func isLive(_ place: UInt32) -> Bool { traits[place].isLive }
+    func isLive(_ row: UInt32) -> Bool { traits[row].isLive }
 
     // MARK: - Ids
 
-    func id(at place: UInt32) -> RegistrationID {
-        if let id = unusualIDs[place] { return id }
-        return PackedRegistrationID(first: firsts[place], second: seconds[place], shard: traits[place].shard).id
+    func id(at row: UInt32) -> RegistrationID {
+        if let id = unusualIDs[row] { return id }
+        return PackedRegistrationID(first: firsts[row], second: seconds[row], shard: traits[row].shard).id
     }
 
     /// The id in a row, which must fit the packed form.
-    func packedID(at place: UInt32) -> PackedRegistrationID {
-        PackedRegistrationID(first: firsts[place], second: seconds[place], shard: traits[place].shard)
+    func packedID(at row: UInt32) -> PackedRegistrationID {
+        PackedRegistrationID(first: firsts[row], second: seconds[row], shard: traits[row].shard)
     }
 
-    func has(_ id: RegistrationID, _ packed: PackedRegistrationID?, at place: UInt32) -> Bool {
-        packed.map { has($0, at: place) } ?? (unusualIDs[place] == id)
+    func has(_ id: RegistrationID, _ packed: PackedRegistrationID?, at row: UInt32) -> Bool {
+        packed.map { has($0, at: row) } ?? (unusualIDs[row] == id)
     }
 
-    func has(_ packed: PackedRegistrationID, at place: UInt32) -> Bool {
-        firsts[place] == packed.first && seconds[place] == packed.second && traits[place].shard == packed.shard
+    func has(_ packed: PackedRegistrationID, at row: UInt32) -> Bool {
+        firsts[row] == packed.first && seconds[row] == packed.second && traits[row].shard == packed.shard
     }
 
-    func idHash(at place: UInt32) -> UInt64 {
-        let shard = traits[place].shard
-        if shard == RegistrationTraits.unusualShard, let id = unusualIDs[place] { return Self.hash(of: id, nil) }
-        return PackedRegistrationID(first: firsts[place], second: seconds[place], shard: shard).hash
+    func idHash(at row: UInt32) -> UInt64 {
+        let shard = traits[row].shard
+        if shard == RegistrationTraits.unusualShard, let id = unusualIDs[row] { return Self.hash(of: id, nil) }
+        return PackedRegistrationID(first: firsts[row], second: seconds[row], shard: shard).hash
     }
 
     /// A hash of the id that is stable across processes; never 0.
-    func mark(at place: UInt32) -> UInt32 {
+    func mark(at row: UInt32) -> UInt32 {
         // FNV-1a, by 64-bit words if the id is packed.
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         func add(_ word: UInt64) { hash = (hash ^ word) &* 0x100_0000_01b3 }
-        if let id = unusualIDs[place] {
+        if let id = unusualIDs[row] {
             for byte in id.text.utf8 { add(UInt64(byte)) }
         } else {
-            for word in [firsts[place], seconds[place], UInt64(traits[place].shard)] { add(word ^ word >> 32) }
+            for word in [firsts[row], seconds[row], UInt64(traits[row].shard)] { add(word ^ word >> 32) }
         }
         return max(1, UInt32(truncatingIfNeeded: hash ^ hash >> 32))
     }
@@ -66,30 +66,30 @@ struct RegistrationColumns: Sendable {
     }
 
     /// - Parameter unusual: the id, if it does not fit the packed form.
-    mutating func set(_ unusual: RegistrationID?, _ packed: PackedRegistrationID?, at place: UInt32) {
+    mutating func set(_ unusual: RegistrationID?, _ packed: PackedRegistrationID?, at row: UInt32) {
         if let packed {
-            firsts[place] = packed.first
-            seconds[place] = packed.second
+            firsts[row] = packed.first
+            seconds[row] = packed.second
         } else {
-            unusualIDs[place] = unusual
+            unusualIDs[row] = unusual
         }
     }
 
     // MARK: - Handles
 
-    func handle(at place: UInt32) -> DeviceHandle {
-        let (platform, isToken) = (traits[place].platform, handles.isInCell(place))
-        return handles.withBytes(at: place) { DeviceHandle(platform, packed: $0, isToken: isToken) }
+    func handle(at row: UInt32) -> DeviceHandle {
+        let (platform, isToken) = (traits[row].platform, handles.isInCell(row))
+        return handles.withBytes(at: row) { DeviceHandle(platform, packed: $0, isToken: isToken) }
     }
 
-    func has(_ platform: Platform, _ handle: UnsafeRawBufferPointer, isToken: Bool, at place: UInt32) -> Bool {
-        guard traits[place].platform == platform, handles.isInCell(place) == isToken else { return false }
-        return handles.withBytes(at: place) { $0.count == handle.count && $0.elementsEqual(handle) }
+    func has(_ platform: Platform, _ handle: UnsafeRawBufferPointer, isToken: Bool, at row: UInt32) -> Bool {
+        guard traits[row].platform == platform, handles.isInCell(row) == isToken else { return false }
+        return handles.withBytes(at: row) { $0.count == handle.count && $0.elementsEqual(handle) }
     }
 
-    func handleHash(at place: UInt32) -> UInt64 {
-        let platform = traits[place].platform
-        return handles.withBytes(at: place) { Self.hash(of: platform, $0) }
+    func handleHash(at row: UInt32) -> UInt64 {
+        let platform = traits[row].platform
+        return handles.withBytes(at: row) { Self.hash(of: platform, $0) }
     }
 
     static func hash(of platform: Platform, _ handle: UnsafeRawBufferPointer) -> UInt64 {
@@ -99,72 +99,72 @@ struct RegistrationColumns: Sendable {
         return UInt64(bitPattern: Int64(hasher.finalize()))
     }
 
-    func haveSameHandle(_ place: UInt32, _ other: UInt32) -> Bool {
-        handles.withBytes(at: place) { has(traits[place].platform, $0, isToken: handles.isInCell(place), at: other) }
+    func haveSameHandle(_ row: UInt32, _ other: UInt32) -> Bool {
+        handles.withBytes(at: row) { has(traits[row].platform, $0, isToken: handles.isInCell(row), at: other) }
     }
 
-    mutating func set(_ handle: UnsafeRawBufferPointer, isToken: Bool, at place: UInt32) {
-        handles.set(handle, at: place, isInCell: isToken)
+    mutating func set(_ handle: UnsafeRawBufferPointer, isToken: Bool, at row: UInt32) {
+        handles.set(handle, at: row, isInCell: isToken)
     }
 
     // MARK: - Rings
 
-    /// Rows with the same handle, starting with `place`.
-    func ring(of place: UInt32) -> [UInt32] {
-        guard traits[place].isLinked else { return [place] }
-        var ring = [place]
-        var next = followers[place]
-        while next != place {
+    /// Rows with the same handle, starting with `row`.
+    func ring(of row: UInt32) -> [UInt32] {
+        guard traits[row].isLinked else { return [row] }
+        var ring = [row]
+        var next = followers[row]
+        while next != row {
             ring.append(next)
             next = followers[next]
         }
         return ring
     }
 
-    func follower(of place: UInt32) -> UInt32 { followers[place] }
+    func follower(of row: UInt32) -> UInt32 { followers[row] }
 
     /// Adds a row to the ring of another, or forms a ring of the two.
-    mutating func link(_ place: UInt32, behind other: UInt32) {
+    mutating func link(_ row: UInt32, behind other: UInt32) {
         if !traits[other].isLinked {
             traits[other].isLinked = true
             followers[other] = other
             leaders[other] = other
         }
         let next = followers[other]
-        traits[place].isLinked = true
-        followers[place] = next
-        leaders[place] = other
-        followers[other] = place
-        leaders[next] = place
+        traits[row].isLinked = true
+        followers[row] = next
+        leaders[row] = other
+        followers[other] = row
+        leaders[next] = row
     }
 
     /// Removes a row from its ring. Returns another row of the ring; nil if there was no ring.
-    mutating func unlink(_ place: UInt32) -> UInt32? {
-        guard traits[place].isLinked else { return nil }
-        let (next, before) = (followers[place], leaders[place])
+    mutating func unlink(_ row: UInt32) -> UInt32? {
+        guard traits[row].isLinked else { return nil }
+        let (next, before) = (followers[row], leaders[row])
         followers[before] = next
         leaders[next] = before
-        traits[place].isLinked = false
+        traits[row].isLinked = false
         if next == before { traits[next].isLinked = false }
         return next
     }
 
     // MARK: - Variables
 
-    func variables(at place: UInt32) -> [String: String] { traits[place].hasVariables ? variables[place] ?? [:] : [:] }
+    func variables(at row: UInt32) -> [String: String] { traits[row].hasVariables ? variables[row] ?? [:] : [:] }
 
-    mutating func set(variables new: [String: String], at place: UInt32) {
-        traits[place].hasVariables = !new.isEmpty
-        variables[place] = new.isEmpty ? nil : new
+    mutating func set(variables new: [String: String], at row: UInt32) {
+        traits[row].hasVariables = !new.isEmpty
+        variables[row] = new.isEmpty ? nil : new
     }
 
     /// Clears the data of a row that can be reused.
-    mutating func clear(_ place: UInt32) {
-        unusualIDs[place] = nil
-        variables[place] = nil
-        handles.clear(place)
-        owners.clear(place)
-        siblings.clear(place)
-        traits[place] = .vacant
+    mutating func clear(_ row: UInt32) {
+        unusualIDs[row] = nil
+        variables[row] = nil
+        handles.clear(row)
+        owners.clear(row)
+        siblings.clear(row)
+        traits[row] = .vacant
     }
 }

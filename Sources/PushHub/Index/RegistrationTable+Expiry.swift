@@ -7,9 +7,9 @@ extension RegistrationTable {
         case installation(String)
     }
 
-    mutating func expire(_ place: UInt32, at moment: Timestamp) {
-        expiries.set(moment, at: place)
-        if expiries.isStale { expiries.renew(end: max(end, place + 1)) }
+    mutating func expire(_ row: UInt32, at time: Timestamp) {
+        expiries.set(time, at: row)
+        if expiries.isStale { expiries.renew(end: max(end, row + 1)) }
     }
 
     /// Withdraws everything that expired by `now` from use at once. The caller must store and apply the returned change.
@@ -17,37 +17,37 @@ extension RegistrationTable {
     /// - Parameter isBusy: whether a change of this registration or installation is in progress; if so, it is retried later.
     mutating func withdrawExpired(now: Timestamp, isBusy: (Expiring) -> Bool) -> RegistrationChange {
         var change = RegistrationChange()
-        let departure = RegistrationDeparture(.expired, at: now)
+        let tombstone = RegistrationTombstone(.expired, at: now)
         var busy: [UInt32] = []
-        while let place = expiries.popFirst(dueBy: now) {
-            let id = id(at: place)
+        while let row = expiries.popFirst(dueBy: now) {
+            let id = id(at: row)
             guard !isBusy(.registration(id)) else {
-                busy.append(place)
+                busy.append(row)
                 continue
             }
-            change.removals.append(RemovedRegistration(place: place, id: id, departure: departure))
+            change.removals.append(RemovedRegistration(row: row, id: id, tombstone: tombstone))
             withdrawAll(change.removals.suffix(1))
         }
-        for place in busy { expiries.set(now, at: place) }
+        for row in busy { expiries.set(now, at: row) }
         busy = []
-        while let place = installations.expiries.popFirst(dueBy: now) {
-            let id = installations.id(at: place)
-            guard !isBusy(.installation(id)), let removal = removal(ofInstallation: id, because: departure) else {
-                busy.append(place)
+        while let row = installations.expiries.popFirst(dueBy: now) {
+            let id = installations.id(at: row)
+            guard !isBusy(.installation(id)), let removal = removal(ofInstallation: id, because: tombstone) else {
+                busy.append(row)
                 continue
             }
             withdrawAll(removal.removals[...])
-            installations.withdraw(place)
+            installations.withdraw(row)
             change.removals += removal.removals
             change.installationRemovals += removal.installationRemovals
         }
-        for place in busy { installations.expiries.set(now, at: place) }
+        for row in busy { installations.expiries.set(now, at: row) }
         return change
     }
 
     /// The key that serializes changes of a registration: its installation if it has one.
-    func turn(at place: UInt32) -> Expiring {
-        installationID(at: place).map { .installation($0) } ?? .registration(id(at: place))
+    func lockKey(at row: UInt32) -> Expiring {
+        installationID(at: row).map { .installation($0) } ?? .registration(id(at: row))
     }
 }
 

@@ -25,9 +25,9 @@ struct RegistrationTable: Sendable {
     /// Rows withdrawn from use whose tags are still in the index.
     private(set) var indexed: Set<UInt32> = []
     /// Ids of removed registrations. Writing to them returns 410.
-    private var departed: [RegistrationID: RegistrationDeparture] = [:]
+    private var deleted: [RegistrationID: RegistrationTombstone] = [:]
     /// Removed ids by time. Entries of ids that were created or removed again since are ignored.
-    private var departures = TimeQueue<RegistrationID>()
+    private var tombstones = TimeQueue<RegistrationID>()
     /// Stored rows to delete: older rows of installations that were written to another row. Their rows stay taken.
     var leftovers = RegistrationChange()
     var expiries = ExpiryQueue()
@@ -41,129 +41,129 @@ struct RegistrationTable: Sendable {
 
     init() {}
 
-    func departure(of id: RegistrationID) -> RegistrationDeparture? { departed[id] }
+    func tombstone(of id: RegistrationID) -> RegistrationTombstone? { deleted[id] }
 
-    func place(of packed: PackedRegistrationID) -> UInt32? {
+    func row(of packed: PackedRegistrationID) -> UInt32? {
         ids.find(packed.hash) { columns.has(packed, at: $0) }
     }
 
-    func place(of id: RegistrationID) -> UInt32? {
+    func row(of id: RegistrationID) -> UInt32? {
         let packed = PackedRegistrationID(id)
         return ids.find(RegistrationColumns.hash(of: id, packed)) { columns.has(id, packed, at: $0) }
     }
 
-    func stands(_ id: RegistrationID, at place: UInt32) -> Bool {
-        columns.isLive(place) && columns.has(id, PackedRegistrationID(id), at: place)
+    func stands(_ id: RegistrationID, at row: UInt32) -> Bool {
+        columns.isLive(row) && columns.has(id, PackedRegistrationID(id), at: row)
     }
 
     /// The id of the registration in a row, which may have been removed.
-    func id(at place: UInt32) -> RegistrationID { columns.id(at: place) }
+    func id(at row: UInt32) -> RegistrationID { columns.id(at: row) }
 
     // MARK: - Changes
 
     /// A registration with its row, which is allocated if it is new.
     mutating func placed(_ registration: Registration) -> RegistrationRow {
-        RegistrationRow(place: place(of: registration.id) ?? supply.take(), registration: registration)
+        RegistrationRow(row: row(of: registration.id) ?? supply.take(), registration: registration)
     }
 
-    func removal(of id: RegistrationID, because departure: RegistrationDeparture) -> RemovedRegistration? {
-        place(of: id).map { RemovedRegistration(place: $0, id: id, departure: departure) }
+    func removal(of id: RegistrationID, because tombstone: RegistrationTombstone) -> RemovedRegistration? {
+        row(of: id).map { RemovedRegistration(row: $0, id: id, tombstone: tombstone) }
     }
 
     /// The change that stores an installation with its registrations. Registrations that it no longer has are removed for the given reason.
     mutating func change(
         _ installation: Installation, as registrations: [Registration], expiration: Timestamp,
-        departure: RegistrationDeparture
+        tombstone: RegistrationTombstone
     ) -> RegistrationChange {
-        let kept = Set(registrations.map(\.id))
+        let stored = Set(registrations.map(\.id))
         return RegistrationChange(
-            removals: places(ofInstallation: installation.id).map { id(at: $0) }.filter { !kept.contains($0) }
-                .compactMap { removal(of: $0, because: departure) },
+            removals: rows(ofInstallation: installation.id).map { id(at: $0) }.filter { !stored.contains($0) }
+                .compactMap { removal(of: $0, because: tombstone) },
             puts: registrations.map { placed($0) },
             installationPuts: [installations.placed(installation, expiration: expiration)])
     }
 
     /// The change that removes an installation and its registrations; nil if there is no such installation.
-    func removal(ofInstallation id: String, because departure: RegistrationDeparture) -> RegistrationChange? {
-        guard let place = installations.place(of: id) else { return nil }
+    func removal(ofInstallation id: String, because tombstone: RegistrationTombstone) -> RegistrationChange? {
+        guard let row = installations.row(of: id) else { return nil }
         return RegistrationChange(
-            removals: places(ofInstallation: id).map {
-                RemovedRegistration(place: $0, id: self.id(at: $0), departure: departure)
+            removals: rows(ofInstallation: id).map {
+                RemovedRegistration(row: $0, id: self.id(at: $0), tombstone: tombstone)
             },
-            installationRemovals: [place])
+            installationRemovals: [row])
     }
 
     /// - Parameter rows: the registrations that the change replaces. If one is missing, its row stays taken: a new registration there
     ///   would be found by the old tags.
     mutating func apply(_ change: RegistrationChange, replacing rows: ReplacedRows) {
         for removal in change.removals {
-            if columns.isLive(removal.place) { withdraw(removal) }
-            unindex(removal.place, rows.tags[removal.place])
-            if !indexed.contains(removal.place), supply.rest(removal.place) { columns.clear(removal.place) }
+            if columns.isLive(removal.row) { withdraw(removal) }
+            unindex(removal.row, rows.tags[removal.row])
+            if !indexed.contains(removal.row), supply.rest(removal.row) { columns.clear(removal.row) }
         }
-        for place in change.installationRemovals { installations.remove(at: place, replacing: rows.installations[place]) }
-        for placed in change.installationPuts { installations.set(placed, replacing: rows.installations[placed.place]) }
-        for placed in change.puts { set(placed.registration, at: placed.place, replacing: rows.tags[placed.place]) }
+        for row in change.installationRemovals { installations.remove(at: row, replacing: rows.installations[row]) }
+        for placed in change.installationPuts { installations.set(placed, replacing: rows.installations[placed.row]) }
+        for placed in change.puts { set(placed.registration, at: placed.row, replacing: rows.tags[placed.row]) }
     }
 
     /// Removes withdrawn rows from the index.
     mutating func unindex(_ rows: ReplacedRows) {
-        for (place, tags) in rows.tags { unindex(place, tags) }
-        for (place, installation) in rows.installations { installations.unindex(place, installation) }
+        for (row, tags) in rows.tags { unindex(row, tags) }
+        for (row, installation) in rows.installations { installations.unindex(row, installation) }
     }
 
-    private mutating func unindex(_ place: UInt32, _ tags: [Tag]?) {
-        guard let tags, indexed.remove(place) != nil else { return }
-        index.remove(place, tags: tags)
+    private mutating func unindex(_ row: UInt32, _ tags: [Tag]?) {
+        guard let tags, indexed.remove(row) != nil else { return }
+        index.remove(row, tags: tags)
     }
 
     /// Frees the rows that the change allocated.
     mutating func abandon(_ change: RegistrationChange) {
-        for placed in change.puts where !columns.isLive(placed.place) { supply.giveBack(placed.place) }
-        for placed in change.installationPuts { installations.giveBack(placed.place) }
+        for placed in change.puts where !columns.isLive(placed.row) { supply.giveBack(placed.row) }
+        for placed in change.installationPuts { installations.giveBack(placed.row) }
     }
 
-    private mutating func depart(_ id: RegistrationID, _ departure: RegistrationDeparture) {
-        departed[id] = departure
-        departures.insert(id, at: departure.time)
+    private mutating func addTombstone(_ id: RegistrationID, _ tombstone: RegistrationTombstone) {
+        deleted[id] = tombstone
+        tombstones.insert(id, at: tombstone.time)
     }
 
     /// - Parameter tags: the current tags of this row.
-    private mutating func set(_ registration: Registration, at place: UInt32, replacing tags: [Tag]?) {
-        let outcome = columns.isLive(place) ? columns.traits[place].outcome : nil
-        if columns.isLive(place) { detach(place) }
-        enter(registration, at: place)
-        columns.traits[place].outcome = outcome
-        index.update(place, from: tags ?? [], to: registration.tags)
-        indexed.remove(place)
-        if !departed.isEmpty { departed[registration.id] = nil }
+    private mutating func set(_ registration: Registration, at row: UInt32, replacing tags: [Tag]?) {
+        let outcome = columns.isLive(row) ? columns.traits[row].outcome : nil
+        if columns.isLive(row) { detach(row) }
+        enter(registration, at: row)
+        columns.traits[row].outcome = outcome
+        index.update(row, from: tags ?? [], to: registration.tags)
+        indexed.remove(row)
+        if !deleted.isEmpty { deleted[registration.id] = nil }
         if let installation = registration.installationID {
-            expiries.clear(place)
-            join(installation, place)
+            expiries.clear(row)
+            join(installation, row)
         } else {
-            expire(place, at: registration.expiration)
+            expire(row, at: registration.expiration)
         }
     }
 
     /// Enters a registration in all structures except the index and the expiry queue.
-    private mutating func enter(_ registration: Registration, at place: UInt32) {
+    private mutating func enter(_ registration: Registration, at row: UInt32) {
         let packed = PackedRegistrationID(registration.id)
         let template = templates.take(registration.template)
         registration.handle.withPackedBytes { bytes, isToken in
-            enter(packed, packed == nil ? registration.id : nil, registration.platform, bytes, isToken: isToken, at: place)
+            enter(packed, packed == nil ? registration.id : nil, registration.platform, bytes, isToken: isToken, at: row)
         }
-        columns.templates[place] = template
-        columns.set(variables: registration.pushVariables, at: place)
+        columns.templates[row] = template
+        columns.set(variables: registration.pushVariables, at: row)
     }
 
     /// - Parameter unusual: the id, if it does not fit the packed form.
     private mutating func enter(
         _ packed: PackedRegistrationID?, _ unusual: RegistrationID?, _ platform: Platform, _ handle: UnsafeRawBufferPointer, isToken: Bool,
-        at place: UInt32
+        at row: UInt32
     ) {
-        write(packed, unusual, platform, handle, isToken: isToken, at: place)
-        enterID(place, columns.idHash(at: place))
-        enterHandle(place, RegistrationColumns.hash(of: platform, handle)) { columns, other in
+        write(packed, unusual, platform, handle, isToken: isToken, at: row)
+        enterID(row, columns.idHash(at: row))
+        enterHandle(row, RegistrationColumns.hash(of: platform, handle)) { columns, other in
             columns.has(platform, handle, isToken: isToken, at: other)
         }
     }
@@ -171,14 +171,14 @@ struct RegistrationTable: Sendable {
     /// - Parameter unusual: the id, if it does not fit the packed form.
     private mutating func write(
         _ packed: PackedRegistrationID?, _ unusual: RegistrationID?, _ platform: Platform, _ handle: UnsafeRawBufferPointer, isToken: Bool,
-        at place: UInt32
+        at row: UInt32
     ) {
         revision &+= 1
-        columns.traits[place] = RegistrationTraits(platform: platform, shard: packed?.shard ?? RegistrationTraits.unusualShard)
-        columns.set(unusual, packed, at: place)
-        columns.set(handle, isToken: isToken, at: place)
-        if platform == .browser, case .browser(let endpoint, _, _) = columns.handle(at: place) {
-            rowsByEndpoint[endpoint, default: RowList()].insert(place)
+        columns.traits[row] = RegistrationTraits(platform: platform, shard: packed?.shard ?? RegistrationTraits.unusualShard)
+        columns.set(unusual, packed, at: row)
+        columns.set(handle, isToken: isToken, at: row)
+        if platform == .browser, case .browser(let endpoint, _, _) = columns.handle(at: row) {
+            rowsByEndpoint[endpoint, default: RowList()].insert(row)
         }
         count += 1
     }
@@ -197,12 +197,12 @@ struct RegistrationTable: Sendable {
         _ row: StoredRegistration, _ packed: PackedRegistrationID?, _ unusual: RegistrationID?, handle: UnsafeRawBufferPointer,
         isToken: Bool, template: UInt32
     ) {
-        write(packed, unusual, row.handle.platform, handle, isToken: isToken, at: row.place)
-        loadedRows.append(row.place)
+        write(packed, unusual, row.handle.platform, handle, isToken: isToken, at: row.row)
+        loadedRows.append(row.row)
         if loadedRows.count == Self.loadStep { enterLoaded() }
-        columns.templates[row.place] = template
-        if !row.pushVariables.isEmpty { columns.set(variables: row.pushVariables, at: row.place) }
-        if let installation = row.installationID { join(installation, row.place) }
+        columns.templates[row.row] = template
+        if !row.pushVariables.isEmpty { columns.set(variables: row.pushVariables, at: row.row) }
+        if let installation = row.installationID { join(installation, row.row) }
     }
 
     mutating func loadTemplate(_ template: RegistrationTemplate?) -> UInt32 { templates.take(template) }
@@ -216,7 +216,7 @@ struct RegistrationTable: Sendable {
     mutating func loaded(_ index: AudienceIndex, end: UInt32, taken: Set<UInt32>) {
         enterLoaded()
         self.index = index
-        for removal in leftovers.removals { depart(removal.id, removal.departure) }
+        for removal in leftovers.removals { addTombstone(removal.id, removal.tombstone) }
         supply = RowAllocator(end: end) { [columns] in columns.isLive($0) || taken.contains($0) }
     }
 
@@ -226,117 +226,117 @@ struct RegistrationTable: Sendable {
     /// Enters loaded rows into the hash tables.
     private mutating func enterLoaded() {
         guard !loadedRows.isEmpty else { return }
-        let places = loadedRows
+        let rows = loadedRows
         loadedRows = []
-        if count == places.count {
-            ids.reserve(asFor: places, below: expectedEnd)
-            handles.reserve(asFor: places, below: expectedEnd)
+        if count == rows.count {
+            ids.reserve(asFor: rows, below: expectedEnd)
+            handles.reserve(asFor: rows, below: expectedEnd)
         }
-        for (place, hash) in RowTable.inOrder(places, hashOf: columns.idHash(at:)) { enterID(place, hash) }
-        for (place, hash) in RowTable.inOrder(places, hashOf: columns.handleHash(at:)) {
-            enterHandle(place, hash) { columns, other in columns.haveSameHandle(place, other) }
+        for (row, hash) in RowTable.inOrder(rows, hashOf: columns.idHash(at:)) { enterID(row, hash) }
+        for (row, hash) in RowTable.inOrder(rows, hashOf: columns.handleHash(at:)) {
+            enterHandle(row, hash) { columns, other in columns.haveSameHandle(row, other) }
         }
     }
 
-    mutating func load(_ outcome: OutcomeName, at place: UInt32) {
-        if columns.isLive(place) { columns.traits[place].outcome = outcome }
+    mutating func load(_ outcome: OutcomeName, at row: UInt32) {
+        if columns.isLive(row) { columns.traits[row].outcome = outcome }
     }
 
-    mutating func load(_ departure: RegistrationDeparture, of id: RegistrationID) {
+    mutating func load(_ tombstone: RegistrationTombstone, of id: RegistrationID) {
         enterLoaded()
-        if place(of: id) == nil { depart(id, departure) }
+        if row(of: id) == nil { addTombstone(id, tombstone) }
     }
 
     // MARK: - Adding and removing
 
     // Closures capture `columns` only when a table grows, because capturing copies them.
 
-    private mutating func enterID(_ place: UInt32, _ hash: UInt64) {
-        if ids.isFull(for: place, hash) { ids.makeRoom(for: place, hash) { [columns] in columns.idHash(at: $0) } }
-        ids.insert(place, hash)
+    private mutating func enterID(_ row: UInt32, _ hash: UInt64) {
+        if ids.isFull(for: row, hash) { ids.makeRoom(for: row, hash) { [columns] in columns.idHash(at: $0) } }
+        ids.insert(row, hash)
     }
 
     /// - Parameter isOthers: whether another row has the same handle.
-    private mutating func enterHandle(_ place: UInt32, _ hash: UInt64, isOthers: (RegistrationColumns, UInt32) -> Bool) {
+    private mutating func enterHandle(_ row: UInt32, _ hash: UInt64, isOthers: (RegistrationColumns, UInt32) -> Bool) {
         if let other = handles.find(hash, where: { isOthers(columns, $0) }) {
-            columns.link(place, behind: other)
+            columns.link(row, behind: other)
         } else {
-            enterHandle(place, hash)
+            enterHandle(row, hash)
         }
     }
 
-    private mutating func enterHandle(_ place: UInt32, _ hash: UInt64) {
-        if handles.isFull(for: place, hash) { handles.makeRoom(for: place, hash) { [columns] in columns.handleHash(at: $0) } }
-        handles.insert(place, hash)
+    private mutating func enterHandle(_ row: UInt32, _ hash: UInt64) {
+        if handles.isFull(for: row, hash) { handles.makeRoom(for: row, hash) { [columns] in columns.handleHash(at: $0) } }
+        handles.insert(row, hash)
     }
 
-    private mutating func join(_ installation: String, _ place: UInt32) {
-        columns.traits[place].isInstalled = true
-        guard let owner = installations.place(of: installation) else {
-            orphans[place] = installation
+    private mutating func join(_ installation: String, _ row: UInt32) {
+        columns.traits[row].isInstalled = true
+        guard let owner = installations.row(of: installation) else {
+            orphans[row] = installation
             return
         }
-        columns.owners[place] = owner
-        columns.siblings[place] = installations.first(of: owner)
-        installations.setFirst(place, of: owner)
+        columns.owners[row] = owner
+        columns.siblings[row] = installations.first(of: owner)
+        installations.setFirst(row, of: owner)
     }
 
     /// Withdraws a registration from use. Its row stays taken until the removal is applied, and its tags stay in the index until its
     /// stored row is known.
     private mutating func withdraw(_ removal: RemovedRegistration) {
-        detach(removal.place)
-        expiries.clear(removal.place)
-        depart(removal.id, removal.departure)
+        detach(removal.row)
+        expiries.clear(removal.row)
+        addTombstone(removal.id, removal.tombstone)
     }
 
     mutating func withdrawAll(_ removals: some Sequence<RemovedRegistration>) {
         for removal in removals { withdraw(removal) }
     }
 
-    /// Removes the registration in `place` from all structures except the tag index.
-    private mutating func detach(_ place: UInt32) {
+    /// Removes the registration in `row` from all structures except the tag index.
+    private mutating func detach(_ row: UInt32) {
         revision &+= 1
-        let traits = columns.traits[place]
-        ids.remove(place, columns.idHash(at: place)) { [columns] in columns.idHash(at: $0) }
-        if traits.platform == .browser, case .browser(let endpoint, _, _) = columns.handle(at: place) {
-            rowsByEndpoint[endpoint]?.remove(place)
+        let traits = columns.traits[row]
+        ids.remove(row, columns.idHash(at: row)) { [columns] in columns.idHash(at: $0) }
+        if traits.platform == .browser, case .browser(let endpoint, _, _) = columns.handle(at: row) {
+            rowsByEndpoint[endpoint]?.remove(row)
             if rowsByEndpoint[endpoint]?.isEmpty == true { rowsByEndpoint[endpoint] = nil }
         }
-        let (hash, other) = (columns.handleHash(at: place), columns.unlink(place))
+        let (hash, other) = (columns.handleHash(at: row), columns.unlink(row))
         // The table contains one row per ring.
-        if handles.find(hash, where: { $0 == place }) != nil {
-            handles.remove(place, hash) { [columns] in columns.handleHash(at: $0) }
+        if handles.find(hash, where: { $0 == row }) != nil {
+            handles.remove(row, hash) { [columns] in columns.handleHash(at: $0) }
             if let other { enterHandle(other, hash) }
         }
-        if traits.isInstalled { part(place) }
-        templates.release(columns.templates[place])
-        columns.templates[place] = TemplateRegister.none
-        columns.traits[place].leave()
-        indexed.insert(place)
+        if traits.isInstalled { part(row) }
+        templates.release(columns.templates[row])
+        columns.templates[row] = TemplateRegister.none
+        columns.traits[row].leave()
+        indexed.insert(row)
         count -= 1
     }
 
-    private mutating func part(_ place: UInt32) {
-        guard orphans.removeValue(forKey: place) == nil else { return }
-        let (owner, next) = (columns.owners[place], columns.siblings[place])
+    private mutating func part(_ row: UInt32) {
+        guard orphans.removeValue(forKey: row) == nil else { return }
+        let (owner, next) = (columns.owners[row], columns.siblings[row])
         var before = installations.first(of: owner)
-        if before == place { return installations.setFirst(next, of: owner) }
-        while before != .max, columns.siblings[before] != place { before = columns.siblings[before] }
+        if before == row { return installations.setFirst(next, of: owner) }
+        while before != .max, columns.siblings[before] != row { before = columns.siblings[before] }
         if before != .max { columns.siblings[before] = next }
     }
 
     /// Forgets ids that were removed before `time`.
-    mutating func forgetDepartures(before time: Timestamp) {
-        while let first = departures.first, first.moment < time {
-            _ = departures.popFirst()
-            if departed[first.subject]?.time == first.moment { departed[first.subject] = nil }
+    mutating func removeTombstones(before time: Timestamp) {
+        while let first = tombstones.first, first.time < time {
+            _ = tombstones.popFirst()
+            if deleted[first.subject]?.time == first.time { deleted[first.subject] = nil }
         }
     }
 
     // MARK: - Handles and installations
 
     /// Rows with a handle, ascending.
-    func places(for handle: DeviceHandle) -> [UInt32] {
+    func rows(for handle: DeviceHandle) -> [UInt32] {
         handle.withPackedBytes { bytes, isToken in
             let hash = RegistrationColumns.hash(of: handle.platform, bytes)
             let one = handles.find(hash) { columns.has(handle.platform, bytes, isToken: isToken, at: $0) }
@@ -345,38 +345,38 @@ struct RegistrationTable: Sendable {
     }
 
     /// Rows of a browser endpoint, ascending.
-    func places(forEndpoint endpoint: String) -> RowList { rowsByEndpoint[endpoint] ?? RowList() }
+    func rows(forEndpoint endpoint: String) -> RowList { rowsByEndpoint[endpoint] ?? RowList() }
 
     /// Rows of an installation's registrations, ascending.
-    func places(ofInstallation id: String) -> [UInt32] {
-        var places = orphans.isEmpty ? [] : orphans.filter { $0.value == id }.map(\.key)
-        if let owner = installations.place(of: id) {
+    func rows(ofInstallation id: String) -> [UInt32] {
+        var rows = orphans.isEmpty ? [] : orphans.filter { $0.value == id }.map(\.key)
+        if let owner = installations.row(of: id) {
             var next = installations.first(of: owner)
             while next != .max {
-                places.append(next)
+                rows.append(next)
                 next = columns.siblings[next]
             }
         }
-        return places.sorted()
+        return rows.sorted()
     }
 
     /// The installation that a registration belongs to, or belonged to when it was removed; nil for a standalone registration.
-    func installationID(at place: UInt32) -> String? {
-        guard columns.traits[place].isInstalled else { return nil }
-        if let orphan = orphans[place] { return orphan }
-        let owner = columns.owners[place]
+    func installationID(at row: UInt32) -> String? {
+        guard columns.traits[row].isInstalled else { return nil }
+        if let orphan = orphans[row] { return orphan }
+        let owner = columns.owners[row]
         return owner == .max ? nil : installations.id(at: owner)
     }
 
     // MARK: - Outcomes
 
     /// Outcome of the last push to a registration; nil before the first one.
-    func lastOutcome(of id: RegistrationID) -> OutcomeName? { place(of: id).flatMap { columns.traits[$0].outcome } }
+    func lastOutcome(of id: RegistrationID) -> OutcomeName? { row(of: id).flatMap { columns.traits[$0].outcome } }
 
     /// Records the outcome of a push while its run is in progress. Returns whether it differs from the previous one.
-    mutating func note(_ outcome: OutcomeName, at place: UInt32) -> Bool {
-        guard columns.isLive(place), columns.traits[place].outcome != outcome else { return false }
-        columns.traits[place].outcome = outcome
+    mutating func note(_ outcome: OutcomeName, at row: UInt32) -> Bool {
+        guard columns.isLive(row), columns.traits[row].outcome != outcome else { return false }
+        columns.traits[row].outcome = outcome
         return true
     }
 
@@ -388,7 +388,7 @@ struct RegistrationTable: Sendable {
     }
 
     mutating func endRun(_ run: Run) {
-        for place in supply.endRun(run.registrations) { columns.clear(place) }
+        for row in supply.endRun(run.registrations) { columns.clear(row) }
         installations.endRun(run.installations)
     }
 

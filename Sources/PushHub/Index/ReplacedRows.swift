@@ -6,7 +6,7 @@ struct ReplacedRows: Sendable {
     private(set) var installations: [UInt32: Installation] = [:]
 
     init(_ registrations: [RegistrationRow] = [], _ installations: [InstallationRow] = []) {
-        for placed in registrations { tags[placed.place] = placed.registration.tags }
-        for placed in installations { self.installations[placed.place] = placed.installation }
+        for placed in registrations { tags[placed.row] = placed.registration.tags }
+        for placed in installations { self.installations[placed.row] = placed.installation }
     }
 }

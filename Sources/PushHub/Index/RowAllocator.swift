@@ -6,7 +6,7 @@ import PushModel
 /// otherwise a run could send to a device that it does not target.
 struct RowAllocator: Sendable {
     private var free: [UInt32] = []
-    private var resting = FIFOQueue<(place: UInt32, run: UInt64)>()
+    private var resting = FIFOQueue<(row: UInt32, run: UInt64)>()
     /// Runs in progress.
     private var runs: Set<UInt64> = []
     private var nextRun: UInt64 = 0
@@ -24,21 +24,21 @@ struct RowAllocator: Sendable {
     }
 
     mutating func take() -> UInt32 {
-        if let place = free.popLast() { return place }
+        if let row = free.popLast() { return row }
         defer { end += 1 }
         return end
     }
 
     /// Returns a row that was allocated but never used.
-    mutating func giveBack(_ place: UInt32) { free.append(place) }
+    mutating func giveBack(_ row: UInt32) { free.append(row) }
 
     /// Frees a row. Returns true if it can be reused at once; otherwise `endRun(_:)` returns it later.
-    mutating func rest(_ place: UInt32) -> Bool {
+    mutating func rest(_ row: UInt32) -> Bool {
         guard !runs.isEmpty else {
-            free.append(place)
+            free.append(row)
             return true
         }
-        resting.append((place, nextRun))
+        resting.append((row, nextRun))
         return false
     }
 
@@ -54,7 +54,7 @@ struct RowAllocator: Sendable {
         while firstRun < nextRun, !runs.contains(firstRun) { firstRun += 1 }
         var rested: [UInt32] = []
         while let first = resting.first, first.run <= firstRun {
-            rested.append(first.place)
+            rested.append(first.row)
             resting.removeFirst(1)
         }
         free += rested

@@ -8,22 +8,22 @@ struct RowColumn<Value: Sendable>: Sendable {
 
     init(vacant: Value) { self.vacant = vacant }
 
-    subscript(place: UInt32) -> Value {
+    subscript(row: UInt32) -> Value {
         get {
-            let (block, index) = (Int(place >> 16), Int(place & 0xFFFF))
+            let (block, index) = (Int(row >> 16), Int(row & 0xFFFF))
             guard block < blocks.count, index < blocks[block].count else { return vacant }
             return blocks[block][index]
         }
         set {
-            let (block, index) = (Int(place >> 16), Int(place & 0xFFFF))
+            let (block, index) = (Int(row >> 16), Int(row & 0xFFFF))
             reach(block, index)
             blocks[block][index] = newValue
         }
     }
 
     /// Resets a row, without allocating memory.
-    mutating func clear(_ place: UInt32) {
-        let (block, index) = (Int(place >> 16), Int(place & 0xFFFF))
+    mutating func clear(_ row: UInt32) {
+        let (block, index) = (Int(row >> 16), Int(row & 0xFFFF))
         guard block < blocks.count, index < blocks[block].count else { return }
         blocks[block][index] = vacant
     }

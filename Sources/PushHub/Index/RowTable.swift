@@ -10,7 +10,7 @@ struct RowTable: Sendable {
         var slots: [UInt32] = []
         var count: UInt32 = 0
         /// Number of bits of a slot that hold the row.
-        var placeBits: UInt32 = 16
+        var rowBits: UInt32 = 16
     }
 
     private static let partBits: UInt64 = 9
@@ -19,9 +19,9 @@ struct RowTable: Sendable {
 
     private static func part(_ hash: UInt64) -> Int { Int(hash >> (64 - partBits)) }
 
-    /// The row with this hash that satisfies `isMeant`.
+    /// The row with this hash that satisfies `predicate`.
     @inline(__always)
-    func find(_ hash: UInt64, where isMeant: (UInt32) -> Bool) -> UInt32? {
+    func find(_ hash: UInt64, where predicate: (UInt32) -> Bool) -> UInt32? {
         let part = parts[Self.part(hash)]
         guard !part.slots.isEmpty else { return nil }
         let mark = part.mark(hash)
@@ -29,7 +29,7 @@ struct RowTable: Sendable {
         return part.slots.withUnsafeBufferPointer { slots in
             var at = Part.home(hash, slots.count)
             while slots[at] != Self.empty {
-                if slots[at] & ~mask == mark, isMeant(slots[at] & mask) { return slots[at] & mask }
+                if slots[at] & ~mask == mark, predicate(slots[at] & mask) { return slots[at] & mask }
                 at = at + 1 == slots.count ? 0 : at + 1
             }
             return nil
@@ -37,29 +37,29 @@ struct RowTable: Sendable {
     }
 
     /// Whether the table must grow before the row can be inserted.
-    func isFull(for place: UInt32, _ hash: UInt64) -> Bool {
+    func isFull(for row: UInt32, _ hash: UInt64) -> Bool {
         let part = parts[Self.part(hash)]
-        return Int(part.count) + 1 > part.slots.count * 82 / 100 || place >= part.mask
+        return Int(part.count) + 1 > part.slots.count * 82 / 100 || row >= part.mask
     }
 
     /// - Parameters:
-    ///   - place: the row to insert.
+    ///   - row: the row to insert.
     ///   - hashOf: provides the hashes of the rows in the table.
-    mutating func makeRoom(for place: UInt32, _ hash: UInt64, hashOf: (UInt32) -> UInt64) {
+    mutating func makeRoom(for row: UInt32, _ hash: UInt64, hashOf: (UInt32) -> UInt64) {
         let number = Self.part(hash)
-        parts[number].rebuild(for: Int(parts[number].count) + 1, holding: place, hashOf: hashOf)
+        parts[number].rebuild(for: Int(parts[number].count) + 1, holding: row, hashOf: hashOf)
     }
 
-    /// - Parameter place: a row that is not in the table. There must be space for it.
-    mutating func insert(_ place: UInt32, _ hash: UInt64) {
+    /// - Parameter row: a row that is not in the table. There must be space for it.
+    mutating func insert(_ row: UInt32, _ hash: UInt64) {
         let number = Self.part(hash)
-        parts[number].put(place, hash)
+        parts[number].put(row, hash)
         parts[number].count += 1
     }
 
-    mutating func remove(_ place: UInt32, _ hash: UInt64, hashOf: (UInt32) -> UInt64) {
+    mutating func remove(_ row: UInt32, _ hash: UInt64, hashOf: (UInt32) -> UInt64) {
         let number = Self.part(hash)
-        guard parts[number].remove(place, hash, hashOf: hashOf) else { return }
+        guard parts[number].remove(row, hash, hashOf: hashOf) else { return }
         parts[number].count -= 1
         if parts[number].slots.count > 64, Int(parts[number].count) * 3 < parts[number].slots.count {
             parts[number].rebuild(for: Int(parts[number].count), holding: 0, hashOf: hashOf)
@@ -68,18 +68,18 @@ struct RowTable: Sendable {
 
     /// Rows with their hashes, ordered by the part that they belong to. Inserting them in this order works on one part at a time, which
     /// makes good use of the CPU cache.
-    static func inOrder(_ places: [UInt32], hashOf: (UInt32) -> UInt64) -> [(place: UInt32, hash: UInt64)] {
-        let hashes = places.map(hashOf)
+    static func inOrder(_ rows: [UInt32], hashOf: (UInt32) -> UInt64) -> [(row: UInt32, hash: UInt64)] {
+        let hashes = rows.map(hashOf)
         var starts = [Int](repeating: 0, count: 1 << partBits + 1)
         for hash in hashes { starts[part(hash) + 1] += 1 }
         for part in 1..<starts.count { starts[part] += starts[part - 1] }
-        return Array(unsafeUninitializedCapacity: places.count) { sorted, count in
-            for (place, hash) in zip(places, hashes) {
+        return Array(unsafeUninitializedCapacity: rows.count) { sorted, count in
+            for (row, hash) in zip(rows, hashes) {
                 let part = part(hash)
-                sorted.initializeElement(at: starts[part], to: (place, hash))
+                sorted.initializeElement(at: starts[part], to: (row, hash))
                 starts[part] += 1
             }
-            count = places.count
+            count = rows.count
         }
     }
 
@@ -93,7 +93,7 @@ struct RowTable: Sendable {
 }
 
 extension RowTable.Part {
-    fileprivate var mask: UInt32 { placeBits == 32 ? .max : 1 << placeBits - 1 }
+    fileprivate var mask: UInt32 { rowBits == 32 ? .max : 1 << rowBits - 1 }
 
     @inline(__always)
     fileprivate static func home(_ hash: UInt64, _ count: Int) -> Int {
@@ -102,11 +102,11 @@ extension RowTable.Part {
 
     /// The hash bits of a slot.
     @inline(__always)
-    fileprivate func mark(_ hash: UInt64) -> UInt32 { placeBits == 32 ? 0 : UInt32(truncatingIfNeeded: hash) << placeBits }
+    fileprivate func mark(_ hash: UInt64) -> UInt32 { rowBits == 32 ? 0 : UInt32(truncatingIfNeeded: hash) << rowBits }
 
     @inline(__always)
-    fileprivate mutating func put(_ place: UInt32, _ hash: UInt64) {
-        let slot = mark(hash) | place
+    fileprivate mutating func put(_ row: UInt32, _ hash: UInt64) {
+        let slot = mark(hash) | row
         slots.withUnsafeMutableBufferPointer { slots in
             var at = Self.home(hash, slots.count)
             while slots[at] != .max { at = at + 1 == slots.count ? 0 : at + 1 }
@@ -115,9 +115,9 @@ extension RowTable.Part {
     }
 
     /// Removes a row and closes the gap, so that later entries remain reachable.
-    fileprivate mutating func remove(_ place: UInt32, _ hash: UInt64, hashOf: (UInt32) -> UInt64) -> Bool {
+    fileprivate mutating func remove(_ row: UInt32, _ hash: UInt64, hashOf: (UInt32) -> UInt64) -> Bool {
         guard !slots.isEmpty else { return false }
-        let (slot, mask) = (mark(hash) | place, mask)
+        let (slot, mask) = (mark(hash) | row, mask)
         return slots.withUnsafeMutableBufferPointer { slots in
             let count = slots.count
             var gap = Self.home(hash, count)
@@ -140,10 +140,10 @@ extension RowTable.Part {
         }
     }
 
-    /// - Parameter place: the highest row to be inserted.
-    fileprivate mutating func rebuild(for count: Int, holding place: UInt32, hashOf: (UInt32) -> UInt64) {
+    /// - Parameter row: the highest row to be inserted.
+    fileprivate mutating func rebuild(for count: Int, holding row: UInt32, hashOf: (UInt32) -> UInt64) {
         let (old, oldMask) = (slots, mask)
-        while place >= mask, placeBits < 32 { placeBits += 1 }
+        while row >= mask, rowBits < 32 { rowBits += 1 }
         // Two thirds full, three quarters on average until the next rebuild: 5.5 bytes per row.
         slots = Array(repeating: .max, count: max(8, count * 3 / 2))
         for slot in old where slot != .max { put(slot & oldMask, hashOf(slot & oldMask)) }

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// What the sender of an accepted notification gets at once.
 package struct AcceptedNotification: Sendable, Equatable {

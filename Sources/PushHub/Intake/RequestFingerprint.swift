@@ -1,10 +1,10 @@
 import Crypto
-import PushModel
+package import PushModel
 
 extension NotificationRequest {
     /// SHA-256 of everything that identifies a request. Each part is preceded by its length, so that different requests never hash the
     /// same bytes.
-    package func fingerprint(scheduledFor moment: Timestamp?) -> [UInt8] {
+    package func fingerprint(scheduledFor dueTime: Timestamp?) -> [UInt8] {
         var hash = SHA256()
         func add(_ bytes: [UInt8]) {
             withUnsafeBytes(of: UInt64(bytes.count).littleEndian) { hash.update(bufferPointer: $0) }
@@ -39,7 +39,7 @@ extension NotificationRequest {
         }
         add(
             "options", options.expiration.map { String($0.milliseconds) }, options.priority?.rawValue, options.collapseID,
-            String(isTest), moment.map { String($0.milliseconds) })
+            String(isTest), dueTime.map { String($0.milliseconds) })
         // Absent options add nothing, so that keys stored by older versions stay valid.
         if let pace { add("pace", pace.description) }
         if let plan { add("plan", plan.id) }

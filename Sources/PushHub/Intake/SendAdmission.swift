@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// A check of a send before a hub accepts it, and again if a hook has changed the send.
 ///
@@ -12,13 +12,13 @@ package struct SendAdmission: Sendable {
     }
 
     /// Gets the send, the sender's original request (equal unless a hook has changed it), and the reach of sends now.
-    package typealias Ask = @Sendable (SendDraft, _ asked: SendDraft, any ReachMeter) async throws(PushError) -> Answer
+    package typealias Check = @Sendable (SendDraft, _ asked: SendDraft, any ReachMeter) async throws(PushError) -> Answer
 
-    private let ask: Ask
+    private let check: Check
 
-    package init(_ ask: @escaping Ask) { self.ask = ask }
+    package init(_ check: @escaping Check) { self.check = check }
 
-    func answer(_ draft: SendDraft, asked: SendDraft, _ meter: any ReachMeter) async throws(PushError) -> Answer {
-        try await ask(draft, asked, meter)
+    func answer(_ draft: SendDraft, original: SendDraft, _ meter: any ReachMeter) async throws(PushError) -> Answer {
+        try await check(draft, original, meter)
     }
 }

@@ -1,17 +1,6 @@
 import PushModel
 import Synchronization
 
-/// The actor that delivers accepted sends, as the intake reaches it from other tasks.
-protocol IntakeHost: PlanHost {
-    /// Validates a request against the platforms of its current targets. Throws `payload.*` and `handle.invalid`.
-    func checked(_ request: NotificationRequest) throws(PushError) -> (request: NotificationRequest, targets: ResolvedTargets)
-    /// Counts the devices that a send would reach now, from the targets if they are still current.
-    func reach(of request: NotificationRequest, beyond number: Int, _ targets: ResolvedTargets?) async -> AudienceReach?
-    func reach(of request: NotificationRequest, _ targets: ResolvedTargets?) async -> AudienceReach
-    /// The outcome of a notification as it is now.
-    func current(_ outcome: NotificationOutcome) -> NotificationOutcome
-}
-
 /// Checks sends before they are accepted: their content, their time, the drift of their plan, their admission, and the hooks.
 ///
 /// Works outside the actor that delivers, so that senders do not wait for each other.
@@ -26,6 +15,8 @@ final class SendIntake: Sendable {
         var admission: SendAdmission?
         /// Whether the sender waits for the results. The payloads are then checked against the platforms of the targets.
         var isAwaited = false
+        /// The targets that were found when the send was approved; nil for none.
+        var targets: ResolvedTargets?
     }
 
     /// A send that may be accepted.
@@ -34,7 +25,7 @@ final class SendIntake: Sendable {
         var key: IdempotencyKey?
         /// The reach that is rechecked at the due time of a scheduled send.
         var approved: ApprovedReach?
-        /// The targets that were found meanwhile, for a sender who waits.
+        /// The targets that the checks have found; nil if no check needed them.
         var targets: ResolvedTargets?
     }
 
@@ -70,13 +61,14 @@ final class SendIntake: Sendable {
 
     /// Checks a send, asks for its admission, and calls the `beforeSend` hooks. Stores nothing.
     func check(_ order: Order, for host: any IntakeHost) async throws(PushError) -> Answer {
-        var (request, targets) = try await checked(order.request, order, host)
+        var targets = order.targets
+        var request = try await checked(order.request, order, host, &targets)
         if let dueTime = order.dueTime { try checkDueTime(dueTime) }
         if let key = order.idempotencyKey { try IdempotencyKey.check(key) }
         try lifecycle.checkIsOpen()
         // The fingerprint covers the original request, before hooks change it.
         let key = order.idempotencyKey.map { IdempotencyKey(key: $0, fingerprint: request.fingerprint(scheduledFor: order.dueTime)) }
-        let isHooked = environment.hooks.isWanted(.beforeSend)
+        let isHooked = environment.hooks.hasHook(.beforeSend)
         // A repeated send returns the first notification, even if the audience has drifted since.
         if request.plan != nil || order.admission != nil || isHooked, let key, let known = try await store.acceptance(under: key),
             let first = try await repeated(known, host)
@@ -85,44 +77,43 @@ final class SendIntake: Sendable {
         }
         let planner = Planner(environment: environment, store: store, host: host)
         try await planner.checkDrift(request)
-        let given = SendDraft(hub: hub, request: request, moment: order.dueTime, origin: HookOrigin.plugins)
-        var (draft, approved) = (given, ApprovedReach?.none)
-        if let known = try await admit(draft, asked: given, order.admission, targets, host, &approved) { return .sent(known) }
-        guard environment.hooks.isWanted(.beforeSend) else {
+        let original = SendDraft(hub: hub, request: request, dueTime: order.dueTime, origin: HookOrigin.plugins)
+        var (draft, approved) = (original, ApprovedReach?.none)
+        if let known = try await admit(draft, asked: original, order.admission, host, &targets, &approved) { return .sent(known) }
+        guard environment.hooks.hasHook(.beforeSend) else {
             return .new(Checked(draft: draft, key: key, approved: approved, targets: targets))
         }
-        draft = try await asked(draft)
-        (request, targets) = try await checked(draft.request, order, host)
+        draft = try await applyHooks(draft)
+        request = try await checked(draft.request, order, host, &targets)
         draft.request = request
         try await planner.checkDrift(request)
         // A hook may have widened the audience, also indirectly: other content can reach other devices.
-        if request != given.request, let known = try await admit(draft, asked: given, order.admission, targets, host, &approved) {
+        if request != original.request, let known = try await admit(draft, asked: original, order.admission, host, &targets, &approved) {
             return .sent(known)
         }
         // The sender of a test waits for the results, so a hook cannot schedule it.
-        if order.isAwaited, request.isTest { draft.moment = nil }
+        if order.isAwaited, request.isTest { draft.dueTime = nil }
         try lifecycle.checkIsOpen()
         return .new(Checked(draft: draft, key: key, approved: approved, targets: targets))
     }
 
     private func checked(
-        _ request: NotificationRequest, _ order: Order, _ host: any IntakeHost
-    ) async throws(PushError) -> (NotificationRequest, ResolvedTargets?) {
-        guard order.isAwaited else { return (try request.checked(refusingLarge: acceptance.refusesLargePayloads), nil) }
-        let (checked, targets) = try await host.checked(request)
-        return (checked, targets)
+        _ request: NotificationRequest, _ order: Order, _ host: any IntakeHost, _ targets: inout ResolvedTargets?
+    ) async throws(PushError) -> NotificationRequest {
+        guard order.isAwaited else { return try request.checked(refusingLarge: acceptance.refusesLargePayloads) }
+        return try await host.checked(request, &targets)
     }
 
-    private func checkDueTime(_ moment: Timestamp) throws(PushError) { try SendDraft.check(moment, now: environment.clock.now) }
+    private func checkDueTime(_ dueTime: Timestamp) throws(PushError) { try SendDraft.check(dueTime, now: environment.clock.now) }
 
     /// Calls the `beforeSend` hooks with a validated draft. The caller must validate the returned request again. Throws errors of hooks,
     /// and `time.too_far`.
-    private func asked(_ draft: SendDraft) async throws(PushError) -> SendDraft {
+    private func applyHooks(_ draft: SendDraft) async throws(PushError) -> SendDraft {
         var answer = try await environment.hooks.beforeSend(draft)
         (answer.hub, answer.origin) = (draft.hub, draft.origin)
         // A hook may narrow the audience of a plan, but cannot exchange or remove the plan.
         answer.request.plan = draft.request.plan
-        if let moment = answer.moment { try checkDueTime(moment) }
+        if let dueTime = answer.dueTime { try checkDueTime(dueTime) }
         return answer
     }
 
@@ -131,25 +122,41 @@ final class SendIntake: Sendable {
     ///
     /// - Returns: the id of the notification if this send was approved and sent earlier; nil if it is to be sent now.
     private func admit(
-        _ draft: SendDraft, asked given: SendDraft, _ admission: SendAdmission?, _ targets: ResolvedTargets?, _ host: any IntakeHost,
-        _ approved: inout ApprovedReach?
+        _ draft: SendDraft, asked original: SendDraft, _ admission: SendAdmission?, _ host: any IntakeHost,
+        _ targets: inout ResolvedTargets?, _ approved: inout ApprovedReach?
     ) async throws(PushError) -> String? {
-        switch try await admission?.answer(draft, asked: given, HostedReachMeter(host: host, targets: targets)) {
+        guard let admission else { return nil }
+        let meter = HostedReachMeter(host, targets)
+        switch try await admission.answer(draft, original: original, meter) {
         case .sent(let id): return id
         case .admitted(let its):
-            approved = its
+            (approved, targets) = (its, meter.targets)
             return nil
-        case nil: return nil
         }
     }
 
     // MARK: - Acceptance
 
+    /// Checks a send, stores it and queues it, for a sender who does not wait for its results.
+    func accept(_ order: Order, for host: any IntakeHost) async throws(PushError) -> AcceptedNotification {
+        var checked: Checked
+        switch try await check(order, for: host) {
+        case .new(let new): checked = new
+        case .sent(let id): return AcceptedNotification(outcome: try await host.notification(id).outcome, isRepeated: true)
+        case .repeated(let first): return first
+        }
+        let stored = notification(checked)
+        if let first = try await accept(stored, for: host) { return first }
+        await host.enqueue(stored, checked.targets.take())
+        notifySentInBackground(stored, checked.draft)
+        return AcceptedNotification(outcome: stored.outcome, isRepeated: false)
+    }
+
     /// A notification with the next sequence number.
     func notification(_ checked: Checked) -> StoredNotification {
         let draft = checked.draft
         var request = draft.request
-        request.approvedReach = draft.moment == nil ? nil : checked.approved
+        request.approvedReach = draft.dueTime == nil ? nil : checked.approved
         let (sequence, now) = (sequences.wrappingAdd(1, ordering: .relaxed).newValue, environment.clock.now)
         let id =
             switch acceptance.naming {
@@ -159,14 +166,14 @@ final class SendIntake: Sendable {
         return StoredNotification(
             sequence: sequence, request: request, idempotency: checked.key,
             outcome: NotificationOutcome(
-                id: id, state: draft.moment == nil ? .enqueued : .scheduled, tags: draft.request.audience.expression?.description,
-                times: NotificationTimes(enqueuedAt: now, scheduledFor: draft.moment)),
+                id: id, state: draft.dueTime == nil ? .enqueued : .scheduled, tags: draft.request.audience.expression?.description,
+                times: NotificationTimes(enqueuedAt: now, scheduledFor: draft.dueTime)),
             origin: draft.origin)
     }
 
     /// Stores a notification. Returns the first one if its idempotency key was used before; otherwise nil.
-    func accept(_ kept: StoredNotification, for host: any IntakeHost) async throws(PushError) -> AcceptedNotification? {
-        if let first = try await repeated(try await store.accept(kept), host) { return first }
+    func accept(_ stored: StoredNotification, for host: any IntakeHost) async throws(PushError) -> AcceptedNotification? {
+        if let first = try await repeated(try await store.accept(stored), host) { return first }
         meter.accepted()
         return nil
     }
@@ -185,28 +192,44 @@ final class SendIntake: Sendable {
     }
 
     /// Calls the `afterSend` hooks for an accepted notification.
-    func notifySent(_ kept: StoredNotification, _ draft: SendDraft) async {
-        guard environment.hooks.isWanted(.afterSend) else { return }
-        await environment.hooks.afterSend(SentNotification(id: kept.outcome.id, draft: draft))
+    func notifySent(_ stored: StoredNotification, _ draft: SendDraft) async {
+        guard environment.hooks.hasHook(.afterSend) else { return }
+        await environment.hooks.afterSend(SentNotification(id: stored.outcome.id, draft: draft))
     }
 
     /// Calls the `afterSend` hooks in the background.
-    func notifySentInBackground(_ kept: StoredNotification, _ draft: SendDraft) {
-        guard environment.hooks.isWanted(.afterSend) else { return }
-        _ = environment.start { await self.notifySent(kept, draft) }
+    func notifySentInBackground(_ stored: StoredNotification, _ draft: SendDraft) {
+        guard environment.hooks.hasHook(.afterSend) else { return }
+        _ = environment.start { await self.notifySent(stored, draft) }
     }
 }
 
-/// Counts the devices that a send would reach, from the targets that were found when it was checked.
-private struct HostedReachMeter: ReachMeter {
-    let host: any IntakeHost
-    let targets: ResolvedTargets?
+/// Counts the devices that a send would reach, and remembers the targets that were found.
+private final class HostedReachMeter: ReachMeter {
+    private let host: any IntakeHost
+    private let found: Mutex<ResolvedTargets?>
 
-    func reach(of request: NotificationRequest, beyond number: Int) async -> AudienceReach? {
-        await host.reach(of: request, beyond: number, targets)
+    /// - Parameter targets: the targets that were found when the send was checked or approved; nil for none.
+    init(_ host: any IntakeHost, _ targets: ResolvedTargets?) {
+        self.host = host
+        found = Mutex(targets)
     }
 
-    func reach(of request: NotificationRequest) async -> AudienceReach { await host.reach(of: request, targets) }
+    var targets: ResolvedTargets? { found.withLock { $0 } }
+
+    func reach(of request: NotificationRequest, beyond number: Int) async -> AudienceReach? {
+        var targets = self.targets
+        let reach = await host.reach(of: request, beyond: number, &targets)
+        found.withLock { [targets] in $0 = targets }
+        return reach
+    }
+
+    func reach(of request: NotificationRequest) async -> AudienceReach {
+        var targets = self.targets
+        let reach = await host.reach(of: request, &targets)
+        found.withLock { [targets] in $0 = targets }
+        return reach
+    }
 }
 
 extension IdempotencyKey {

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// The bulk jobs of a hub: export of registrations to a file, and import from one. Jobs are stored and run one at a time, in order.
 package actor JobService {
@@ -65,7 +65,7 @@ package actor JobService {
     package func job(_ id: String) async throws(PushError) -> NotificationHubJob {
         if let running, running.id == id { return running }
         guard let job = try await store.job(id) else {
-            throw PushError("job.not_found", "there is no job \(id)", hint: "look at the list of jobs", status: 404)
+            throw PushError("job.not_found", "unknown job \"\(id)\"", hint: "list the jobs of the hub", status: 404)
         }
         return job
     }
@@ -118,7 +118,7 @@ package actor JobService {
     private func run(_ job: NotificationHubJob, _ tools: Tools) async {
         var job = job
         job.progress.status = .running
-        await keep(job)
+        await save(job)
         let folder = "\(name)/\(job.id)"
         var end = job
         do throws(PushError) {
@@ -131,7 +131,7 @@ package actor JobService {
             end.progress.fail(error.message, at: environment.clock.now)
         }
         environment.note(.hub, "job \(end.id) \(end.status.rawValue.lowercased())\(end.failure.map { ": \($0)" } ?? "")")
-        await keep(end)
+        await save(end)
         running = nil
         task = nil
         pump()
@@ -221,11 +221,11 @@ package actor JobService {
         let before = job.progress.percent
         job.progress.advance(to: part, at: environment.clock.now)
         running = job
-        if Int(job.progress.percent) > Int(before) { await keep(job) }
+        if Int(job.progress.percent) > Int(before) { await save(job) }
     }
 
     /// Stores a job's state. Failing to do so does not stop the job.
-    private func keep(_ job: NotificationHubJob) async {
+    private func save(_ job: NotificationHubJob) async {
         running = job
         do throws(PushError) {
             try await store.putJob(job)

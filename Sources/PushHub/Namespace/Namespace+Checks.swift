@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 // Validation of hubs and rules.
 extension Namespace {
@@ -48,9 +48,10 @@ extension Namespace {
         "feedbackcontainer", "jobs", "api",
     ]
 
-    static func check(_ name: String) throws(PushError) {
+    /// Throws `hub.name` if the text cannot be the name of a hub.
+    package static func check(_ name: String) throws(PushError) {
         func refuse(_ why: String, _ hint: String) -> PushError {
-            PushError("hub.name", "\"\(name)\" cannot be the name of a hub: \(why)", hint: hint, status: 400)
+            PushError("hub.name", "invalid hub name \"\(name)\": \(why)", hint: hint, status: 400)
         }
         let parts = name.lowercased().split(separator: "/", omittingEmptySubsequences: false)
         guard (1...260).contains(name.count) else { throw refuse("it has \(name.count) characters", "use 1 to 260") }

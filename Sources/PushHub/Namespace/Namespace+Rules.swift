@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 // Adding, rotating and removing rules. `hub` is the name of a hub; nil for the rules of the whole server.
 extension Namespace {
@@ -16,8 +16,8 @@ extension Namespace {
         }
         // A token names only its rule, so a server rule and a hub rule must not have the same name. The lock of the server is acquired
         // first, then that of the hub, so that both cannot be added at the same time.
-        if hub != nil { try await takeTurn("") }
-        defer { if hub != nil { turns.leave("") } }
+        if hub != nil { try await acquireLock("") }
+        defer { if hub != nil { locks.leave("") } }
         var rule = newRule(name, rights)
         rule.ceiling = ceiling
         try await changeRules(of: hub, while: allowed) { [rule] rules throws(PushError) in
@@ -27,8 +27,8 @@ extension Namespace {
                 return
             }
             throw PushError(
-                "key.exists", "there is a rule named \"\(other.name)\" already\(rules.contains(other) ? "" : Self.elsewhere(hub))",
-                hint: "choose another name, or rotate the keys of that one", status: 409)
+                "key.exists", "key \"\(other.name)\" already exists\(rules.contains(other) ? "" : Self.elsewhere(hub))",
+                hint: "choose another name, or run pushhost key rotate \(other.name)", status: 409)
         }
         environment.note(.hub, "rule \(name) added")
         return rule
@@ -60,8 +60,8 @@ extension Namespace {
             rules.remove(at: try Self.index(of: name, in: rules))
             guard hub != nil || rules.contains(where: { $0.allows(.manage) }) else {
                 throw PushError(
-                    "key.last", "\"\(name)\" is the last rule of the server with Manage; not removed",
-                    hint: "create another rule with Manage first, or rotate the keys of this one", status: 409)
+                    "key.last", "key \"\(name)\" is the last key of the server with Manage; not removed",
+                    hint: "create another key with Manage first, or run pushhost key rotate \(name)", status: 409)
             }
         }
         environment.note(.hub, "rule \(name) removed")
@@ -72,8 +72,8 @@ extension Namespace {
     private static func index(of name: String, in rules: [AuthorizationRule]) throws(PushError) -> Int {
         if let index = rules.firstIndex(where: { $0.name == name }) { return index }
         throw PushError(
-            "key.not_found", "there is no rule named \"\(name)\"",
-            hint: nearest(name, in: rules.map(\.name)).map { "did you mean \($0)?" } ?? "list the keys to see which there are",
+            "key.not_found", "unknown key \"\(name)\"",
+            hint: nearest(name, in: rules.map(\.name)).map { "did you mean \"\($0)\"?" } ?? "see all keys with pushhost key list",
             status: 404)
     }
 }

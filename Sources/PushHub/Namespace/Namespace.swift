@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 import Synchronization
 
 /// The hubs of a server, and the rules that apply to all of them.
@@ -18,7 +18,7 @@ package actor Namespace {
     /// The state that requests see. Only this actor writes it.
     private nonisolated let current: Mutex<State>
     /// Locks for hubs that are being created, changed or deleted, by name in lower case.
-    var turns = KeyedLock<String>()
+    var locks = KeyedLock<String>()
     private var isRestoring = false
 
     private struct State {
@@ -33,7 +33,7 @@ package actor Namespace {
         var isClosed = false
     }
 
-    /// Loads all hubs, and continues with what earlier processes accepted.
+    /// Loads all hubs. They do nothing until ``resume()`` is called.
     /// - Parameters:
     ///   - jobTools: the dependencies of bulk jobs; nil disables jobs.
     ///   - admits: checks a hub before it is created or changed.
@@ -52,11 +52,12 @@ package actor Namespace {
         let hubs = try await Self.open(
             stored.hubs, environment: environment, store: store, settings: settings, jobTools: jobTools, connectors: connectors)
         current = Mutex(State(rules: stored.rules, hubs: hubs))
-        try await begin()
     }
 
-    /// Creates the root rule if there are no rules, and resumes all hubs.
-    private func begin() async throws(PushError) {
+    /// Creates the root rule if there are no rules, and continues in all hubs with what earlier processes accepted. Call it once.
+    ///
+    /// If a hub cannot continue, the others have started all the same: ``stop()`` must be called then, too.
+    package func resume() async throws(PushError) {
         if rules.isEmpty {
             let root = newRule(Self.rootRule, [.listen, .manage, .send])
             try await store.putRules([root])
@@ -113,8 +114,8 @@ package actor Namespace {
         try Self.check(name)
         try admit(description, before: nil)
         let key = name.lowercased()
-        try await takeTurn(key)
-        defer { turns.leave(key) }
+        try await acquireLock(key)
+        defer { locks.leave(key) }
         try allowed()
         guard hub(name) == nil else {
             throw PushError(
@@ -154,8 +155,8 @@ package actor Namespace {
         _ name: String, while allowed: Permission = {}, _ change: @Sendable (HubDescription) throws(PushError) -> HubDescription
     ) async throws(PushError) -> HubRecord {
         let key = name.lowercased()
-        try await takeTurn(key)
-        defer { turns.leave(key) }
+        try await acquireLock(key)
+        defer { locks.leave(key) }
         try allowed()
         guard let existing = hub(name) else { throw Self.noHub(name) }
         var record = existing.record
@@ -176,8 +177,8 @@ package actor Namespace {
     /// Deletes a hub with all its data. Throws `hub.not_found` (404).
     package func delete(_ name: String, while allowed: Permission = {}) async throws(PushError) {
         let key = name.lowercased()
-        try await takeTurn(key)
-        defer { turns.leave(key) }
+        try await acquireLock(key)
+        defer { locks.leave(key) }
         try allowed()
         guard let existing = hub(name) else { throw Self.noHub(name) }
         current.withLock { $0.hubs[key] = nil }
@@ -189,7 +190,13 @@ package actor Namespace {
             let again = try await Self.open(
                 existing.record, environment: environment, store: store, settings: settings, jobTools: jobTools,
                 connectors: connectors)
-            try await again.resume()
+            do throws(PushError) {
+                try await again.resume()
+            } catch {
+                // It would go on without an owner.
+                await again.stop()
+                throw error
+            }
             current.withLock { $0.hubs[key] = again }
             throw error
         }
@@ -206,8 +213,8 @@ package actor Namespace {
     ) async throws(PushError) -> Result {
         // The key of the server's lock: no hub has an empty name.
         let key = name?.lowercased() ?? ""
-        try await takeTurn(key)
-        defer { turns.leave(key) }
+        try await acquireLock(key)
+        defer { locks.leave(key) }
         try allowed()
         guard let name else {
             var rules = self.rules
@@ -262,11 +269,11 @@ package actor Namespace {
         var settings = settings
         settings.name = record.name
         settings.registrationTTL = record.description.registrationTTL
-        let kept = store.store(ofHub: record.number)
+        let stored = store.store(ofHub: record.number)
         let service = NotificationHub(
-            environment: environment, connectors: connectors(record), store: kept, loaded: try await kept.load(into: HubLoader()),
+            environment: environment, connectors: connectors(record), store: stored, loaded: try await stored.load(into: HubLoader()),
             settings: settings)
-        let jobs = JobService(name: record.name, hub: service, environment: environment, store: kept, tools: jobTools)
+        let jobs = JobService(name: record.name, hub: service, environment: environment, store: stored, tools: jobTools)
         return ServedHub(record: record, service: service, jobs: jobs)
     }
 
@@ -283,17 +290,17 @@ package actor Namespace {
     }
 
     /// Acquires the lock of a hub. Throws `hub.restoring` (503).
-    func takeTurn(_ key: String) async throws(PushError) {
+    func acquireLock(_ key: String) async throws(PushError) {
         await line(up: key)
         guard !isClosed else {
-            turns.leave(key)
+            locks.leave(key)
             throw Self.restoring
         }
     }
 
     private func line(up key: String) async {
-        guard !turns.take(key) else { return }
-        await withCheckedContinuation { turns.wait(key, $0) }
+        guard !locks.take(key) else { return }
+        await withCheckedContinuation { locks.wait(key, $0) }
     }
 
     // MARK: - Restoring
@@ -354,21 +361,21 @@ package actor Namespace {
         }
         // Requests stay rejected until the hubs have resumed.
         defer { current.withLock { $0.isClosed = false } }
-        try await begin()
+        try await resume()
     }
 
     /// Rejects requests, waits for changes of hubs in progress, and stops all hubs.
     private func close() async {
         current.withLock { $0.isClosed = true }
-        for key in turns.taken {
+        for key in locks.taken {
             await line(up: key)
-            turns.leave(key)
+            locks.leave(key)
         }
         await stop()
     }
 
     private static func noHub(_ name: String) -> PushError {
-        PushError("hub.not_found", "there is no hub named \"\(name)\"", hint: "create it first", status: 404)
+        PushError("hub.not_found", "unknown hub \"\(name)\"", hint: "create it first", status: 404)
     }
 }
 

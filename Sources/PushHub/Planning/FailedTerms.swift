@@ -11,7 +11,7 @@ struct FailedTerms {
 
     init(of expression: TagExpression, in table: RegistrationTable) {
         self.table = table
-        explain(expression, whole: count(expression))
+        explain(expression, total: count(expression))
     }
 
     private mutating func count(_ expression: TagExpression) -> Int {
@@ -22,22 +22,22 @@ struct FailedTerms {
         return count
     }
 
-    /// - Parameter whole: number of registrations that match the expression.
-    private mutating func explain(_ expression: TagExpression, whole: Int) {
+    /// - Parameter total: number of registrations that match the expression.
+    private mutating func explain(_ expression: TagExpression, total: Int) {
         switch expression {
         case .and(let all) where all.count > 1:
             var found: [(term: TagExpression, told: PlanReport.FailedTerm)] = []
-            for (place, term) in all.prefix(Self.most).enumerated() {
+            for (index, term) in all.prefix(Self.most).enumerated() {
                 var others = all
-                others.remove(at: place)
+                others.remove(at: index)
                 let without = count(others.count == 1 ? others[0] : .and(others))
-                guard without > whole || count(term) == 0 else { continue }
+                guard without > total || count(term) == 0 else { continue }
                 found.append((term, PlanReport.FailedTerm(term: term.description, matches: count(term), without: without)))
             }
             // The term that excludes most devices first.
             for (term, told) in found.sorted(by: { ($0.told.without ?? 0) > ($1.told.without ?? 0) }) {
                 add(told)
-                if told.matches == 0, term.isCompound { explain(term, whole: 0) }
+                if told.matches == 0, term.isCompound { explain(term, total: 0) }
             }
             // No single term excludes devices: list them all.
             if found.isEmpty {
@@ -47,10 +47,10 @@ struct FailedTerms {
             for term in all.prefix(Self.most) {
                 let matches = count(term)
                 add(PlanReport.FailedTerm(term: term.description, matches: matches))
-                if matches == 0, term.isCompound { explain(term, whole: 0) }
+                if matches == 0, term.isCompound { explain(term, total: 0) }
             }
-        case .and(let one), .or(let one): for term in one { explain(term, whole: whole) }
-        case .tag, .not: if whole == 0 { add(PlanReport.FailedTerm(term: expression.description, matches: 0)) }
+        case .and(let one), .or(let one): for term in one { explain(term, total: total) }
+        case .tag, .not: if total == 0 { add(PlanReport.FailedTerm(term: expression.description, matches: 0)) }
         }
     }
 

@@ -51,16 +51,15 @@ struct PlanSurveyor {
     /// The rows of those registrations of a plan that still exist.
     func rows(of audience: PlannedAudience) async throws(PushError) -> [RegistrationRow] {
         directory.sweep()
-        return try await directory.rows(stillAt: PlannedAudienceFinder(table: directory.table).places(of: audience))
+        return try await directory.rows(stillAt: PlannedAudienceFinder(table: directory.table).rows(of: audience))
     }
 
     /// Takes a snapshot of a send's targets. Throws what `send` would: `payload.*` and `handle.invalid`.
     func preview(_ request: NotificationRequest) async throws(PushError) -> PreviewSnapshot {
         directory.sweep()
-        let (checked, resolved) = try services.checked(request)
-        let targets = resolved.targets
+        let targets = services.targets(of: request)
         return PreviewSnapshot(
-            pipeline: services.pipeline, request: checked, targets: targets,
+            pipeline: services.pipeline, request: try services.checked(request, reaching: targets), targets: targets,
             nearMisses: targets.isEmpty ? await NearMissFinder(directory: directory).sentences(for: request) : [])
     }
 }

@@ -35,13 +35,13 @@ struct Planner: Sendable {
         if let before = try await store.latestPlan(of: subject) {
             report.difference = try await difference(from: before, to: audience)
         }
-        if request.isKept {
+        if request.isStored {
             try lifecycle.checkIsOpen()
             report.expiresAt = survey.now + (await host.planRetention.plans)
-            let kept = StoredPlan(number: 0, subject: subject, members: audience.count, report: report)
-            report.id = PlanID.text(try await store.addPlan(kept, parts: audience.parts))
+            let stored = StoredPlan(number: 0, subject: subject, members: audience.count, report: report)
+            report.id = PlanID.text(try await store.addPlan(stored, parts: audience.parts))
         }
-        report.devices = try await shown(audience.part(0..<min(max(0, request.told), PlanRequest.mostTold, audience.count)))
+        report.devices = try await shown(audience.part(0..<min(max(0, request.deviceLimit), PlanRequest.maximumDevices, audience.count)))
         guard let id = report.id else { return report }
         try await plans.removeOld(await host.planRetention)
         environment.note(
@@ -52,9 +52,9 @@ struct Planner: Sendable {
 
     /// A stored plan. Throws `plan.not_found` (404), `plan.expired` (410).
     func plan(_ id: String) async throws(PushError) -> PlanReport {
-        let kept = try await plans.plan(id)
-        var report = kept.report
-        report.sentAs = try await store.notifications(ofPlan: kept.number, limit: Self.sendsListed)
+        let stored = try await plans.plan(id)
+        var report = stored.report
+        report.sentAs = try await store.notifications(ofPlan: stored.number, limit: Self.sendsListed)
         return report
     }
 
@@ -62,13 +62,13 @@ struct Planner: Sendable {
 
     /// The devices of a plan from index `start` on, in their current state. Throws `plan.not_found` (404), `plan.expired` (410).
     func devices(ofPlan id: String, from start: Int, limit: Int) async throws(PushError) -> [PlannedDevice] {
-        let kept = try await plans.plan(id)
-        guard start < kept.members else { return [] }
+        let stored = try await plans.plan(id)
+        guard start < stored.members else { return [] }
         var found = PlannedAudience()
         var (part, begin) = (start / PlannedAudience.partSize, start % PlannedAudience.partSize)
         while found.count < limit {
             var read = PlannedAudience()
-            guard try await plans.append(part, of: kept, to: &read), begin < read.count else { break }
+            guard try await plans.append(part, of: stored, to: &read), begin < read.count else { break }
             read.members = Array(read.members[begin..<min(read.count, begin + limit - found.count)])
             if found.count == 0 { found = read } else { found.append(read) }
             (part, begin) = (part + 1, 0)
@@ -80,11 +80,11 @@ struct Planner: Sendable {
 
     /// Resolves a planned send to a request. Throws `plan.not_found` (404), `plan.expired` (410), `plan.content` (409).
     func request(_ planned: PlannedSend) async throws(PushError) -> NotificationRequest {
-        let kept = try await plans.plan(planned.binding.id)
-        if let content = planned.content, let its = kept.report.content, content != its { throw PushError.planContent(kept.id) }
-        guard let content = planned.content ?? kept.report.content else { throw PushError.planWithoutContent(kept.id) }
+        let stored = try await plans.plan(planned.binding.id)
+        if let content = planned.content, let its = stored.report.content, content != its { throw PushError.planContent(stored.id) }
+        guard let content = planned.content ?? stored.report.content else { throw PushError.planWithoutContent(stored.id) }
         return NotificationRequest(
-            audience: kept.report.audience, content: content, options: planned.options, pace: planned.pace, plan: planned.binding)
+            audience: stored.report.audience, content: content, options: planned.options, pace: planned.pace, plan: planned.binding)
     }
 
     /// Throws `plan.drifted` (409) if the audience has changed by more than the tolerance since the request's plan was made. Does nothing
@@ -93,14 +93,15 @@ struct Planner: Sendable {
     /// Devices that register later get nothing in any case: only the plan's devices are sent to.
     func checkDrift(_ request: NotificationRequest) async throws(PushError) {
         guard let binding = request.plan else { return }
-        let kept = try await plans.plan(binding.id)
-        let planned = try await plans.audience(of: kept)
-        let now = try await host.survey(PlanRequest(audience: kept.report.audience, content: kept.report.content, isKept: false)).sorted()
+        let stored = try await plans.plan(binding.id)
+        let planned = try await plans.audience(of: stored)
+        let now = try await host.survey(PlanRequest(audience: stored.report.audience, content: stored.report.content, isStored: false))
+            .sorted()
             .audience
         let drift = planned.difference(to: now)
         guard drift.count > binding.tolerance.most(of: planned.count) else { return }
         throw PushError.drifted(
-            kept, binding.tolerance, joined: drift.joined.count, left: drift.left.count, changed: drift.changed.count,
+            stored, binding.tolerance, joined: drift.joined.count, left: drift.left.count, changed: drift.changed.count,
             firstJoined: try await shown(now.part(drift.joined.prefix(Self.devicesListed))),
             firstLeft: try await shown(planned.part(drift.left.prefix(Self.devicesListed))),
             firstChanged: try await shown(now.part(drift.changed.prefix(Self.devicesListed))), now: environment.clock.now)
@@ -147,7 +148,7 @@ struct Planner: Sendable {
                 device.user = row.tags.lazy.compactMap(\.user).first
             } else {
                 device.hasLeft = true
-                device.installationID = try await store.departed(.registration(id), limit: 1).first?.installationID
+                device.installationID = try await store.deletedRegistrations(.registration(id), limit: 1).first?.installationID
             }
             devices.append(device)
         }
@@ -169,7 +170,7 @@ extension PlannedAudience {
     func part(_ numbers: some Collection<Int>) -> PlannedAudience {
         PlannedAudience(
             kinds: kinds, members: numbers.map { members[$0] },
-            unusual: unusual.isEmpty ? [:] : unusual.filter { place, _ in numbers.contains { members[$0].place == place } })
+            unusual: unusual.isEmpty ? [:] : unusual.filter { row, _ in numbers.contains { members[$0].row == row } })
     }
 
     /// Appends the members and kinds of another audience.
@@ -189,22 +190,22 @@ extension PushError {
     }
 
     fileprivate static func drifted(
-        _ kept: StoredPlan, _ tolerance: DriftTolerance, joined: Int, left: Int, changed: Int, firstJoined: [PlannedDevice],
+        _ stored: StoredPlan, _ tolerance: DriftTolerance, joined: Int, left: Int, changed: Int, firstJoined: [PlannedDevice],
         firstLeft: [PlannedDevice], firstChanged: [PlannedDevice], now: Timestamp
     ) -> PushError {
-        let most = tolerance.most(of: kept.members)
+        let most = tolerance.most(of: stored.members)
         let all = joined + left + changed
         let changes = changed == 0 ? "" : ", \(changed) would get something else\(names(firstChanged))"
         return PushError(
             "plan.drifted",
-            "the audience of plan \(kept.id) has drifted since \(kept.report.plannedAt.iso8601(fraction: false)): \(joined) joined\(names(firstJoined)), "
-                + "\(left) left\(names(firstLeft))\(changes); at most \(most) of its \(kept.members) devices may differ; not sent",
+            "the audience of plan \(stored.id) has drifted since \(stored.report.plannedAt.iso8601(fraction: false)): \(joined) joined\(names(firstJoined)), "
+                + "\(left) left\(names(firstLeft))\(changes); at most \(most) of its \(stored.members) devices may differ; not sent",
             hint:
                 "make a new plan and check it; or send with a tolerance of \(all), which reaches only devices of the plan that are still "
                 + "registered", status: 409,
             details: [
-                "plan": .string(kept.id), "joined": .integer(Int64(joined)), "left": .integer(Int64(left)),
-                "changed": .integer(Int64(changed)), "tolerated": .integer(Int64(most)), "planned": .integer(Int64(kept.members)),
+                "plan": .string(stored.id), "joined": .integer(Int64(joined)), "left": .integer(Int64(left)),
+                "changed": .integer(Int64(changed)), "tolerated": .integer(Int64(most)), "planned": .integer(Int64(stored.members)),
                 "firstJoined": .array(firstJoined.map(\.document)), "firstLeft": .array(firstLeft.map(\.document)),
                 "firstChanged": .array(firstChanged.map(\.document)),
             ])

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// A remote app backend while a flow is planned. Logins are real; everything else is simulated or planned.
 package struct PlanningBackend: BackendGateway {
@@ -66,7 +66,7 @@ package struct PlanningBackend: BackendGateway {
 
     package func securePayload(_ session: Session, id: String) async throws(PushError) -> JSON {
         throw PushError(
-            "secure.not_found", "there is no secure payload \(id): planning neither stores nor reads payloads, because each read counts",
+            "secure.not_found", "unknown secure payload \"\(id)\": planning neither stores nor reads payloads, because each read counts",
             hint: "read it inside push.rehearse, which planning skips", status: 404)
     }
 

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 import Synchronization
 
 /// A hub for planning a flow. Reads go to the base hub and sends become plans. Registrations are simulated, unless the base hub is
@@ -9,7 +9,7 @@ package final class PlanningHub: HubGateway {
         package var id: String
         package var report: PlanReport
         /// The scheduled time; nil: immediately.
-        package var moment: Timestamp?
+        package var dueTime: Timestamp?
     }
 
     private struct State {
@@ -26,17 +26,20 @@ package final class PlanningHub: HubGateway {
     private let clock: any HubClock
     private let random: any RandomSource
     private let simulatesRegistrations: Bool
-    private let told: Int
+    private let deviceLimit: Int
     private let state = Mutex(State())
 
     /// Prefix of the ids of planned sends.
     package static let prefix = "planned-"
 
     /// - Parameters:
-    ///   - isPretended: whether registrations are simulated, which leaves the base hub unchanged.
-    ///   - told: maximum number of devices that each plan lists.
-    package init(_ base: any HubGateway, clock: any HubClock, random: any RandomSource, simulatesRegistrations: Bool, told: Int = 0) {
-        (self.base, self.clock, self.random, self.simulatesRegistrations, self.told) = (base, clock, random, simulatesRegistrations, told)
+    ///   - simulatesRegistrations: whether registrations are simulated, which leaves the base hub unchanged.
+    ///   - deviceLimit: maximum number of devices that each plan lists.
+    package init(_ base: any HubGateway, clock: any HubClock, random: any RandomSource, simulatesRegistrations: Bool, deviceLimit: Int = 0)
+    {
+        (self.base, self.clock, self.random, self.simulatesRegistrations, self.deviceLimit) = (
+            base, clock, random, simulatesRegistrations, deviceLimit
+        )
     }
 
     /// Planned sends, in the order of the flow.
@@ -51,16 +54,17 @@ package final class PlanningHub: HubGateway {
         try note(try await report(request), at: nil)
     }
 
-    package func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
-        try SendDraft.check(moment, now: clock.now)
-        return try note(try await report(request), at: moment)
+    package func schedule(_ request: NotificationRequest, at dueTime: Timestamp) async throws(PushError) -> NotificationOutcome {
+        try SendDraft.check(dueTime, now: clock.now)
+        return try note(try await report(request), at: dueTime)
     }
 
     package func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome {
         var report = try await plan(planned.binding.id)
         if let content = planned.content {
             guard report.content == nil || report.content == content else { throw PushError.planContent(planned.binding.id) }
-            report = try await base.plan(PlanRequest(audience: report.audience, content: content, isKept: false, told: told))
+            report = try await base.plan(
+                PlanRequest(audience: report.audience, content: content, isStored: false, deviceLimit: deviceLimit))
         } else if report.content == nil {
             throw PushError.planWithoutContent(planned.binding.id)
         }
@@ -69,7 +73,8 @@ package final class PlanningHub: HubGateway {
 
     private func report(_ request: NotificationRequest) async throws(PushError) -> PlanReport {
         guard request.audience.handles.isEmpty else { return try direct(request.checked(refusingLarge: true)) }
-        return try await base.plan(PlanRequest(audience: request.audience, content: request.content, isKept: false, told: told))
+        return try await base.plan(
+            PlanRequest(audience: request.audience, content: request.content, isStored: false, deviceLimit: deviceLimit))
     }
 
     /// Plans a direct send. This does not need the base hub.
@@ -84,14 +89,14 @@ package final class PlanningHub: HubGateway {
         return report
     }
 
-    private func note(_ report: PlanReport, at moment: Timestamp?) throws(PushError) -> NotificationOutcome {
+    private func note(_ report: PlanReport, at dueTime: Timestamp?) throws(PushError) -> NotificationOutcome {
         state.withLock { state in
             let id = "\(Self.prefix)\(state.entries.count + 1)"
-            state.entries.append(Entry(id: id, report: report, moment: moment))
-            let isFuture = moment.map { $0 > clock.now } ?? false
+            state.entries.append(Entry(id: id, report: report, dueTime: dueTime))
+            let isFuture = dueTime.map { $0 > clock.now } ?? false
             var outcome = NotificationOutcome(
                 id: id, state: report.total == 0 && !isFuture ? .noTargetFound : isFuture ? .scheduled : .enqueued,
-                tags: report.audience.expression?.description, times: NotificationTimes(enqueuedAt: clock.now, scheduledFor: moment),
+                tags: report.audience.expression?.description, times: NotificationTimes(enqueuedAt: clock.now, scheduledFor: dueTime),
                 nearMisses: report.total == 0 ? report.nearMisses : [])
             outcome.note([.planned(devices: report.total)])
             state.outcomes[id] = outcome
@@ -125,9 +130,9 @@ package final class PlanningHub: HubGateway {
 
     package func plan(_ request: PlanRequest) async throws(PushError) -> PlanReport {
         var unkept = request
-        (unkept.isKept, unkept.told) = (false, told)
+        (unkept.isStored, unkept.deviceLimit) = (false, deviceLimit)
         var report = try await base.plan(unkept)
-        guard request.isKept else { return report }
+        guard request.isStored else { return report }
         return state.withLock { state in
             report.id = "\(Self.prefix)plan-\(state.plans.count + 1)"
             state.plans[report.id ?? ""] = report

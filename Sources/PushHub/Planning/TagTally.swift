@@ -7,7 +7,7 @@ struct TagTally {
     private let localesOfKinds: [String?]
 
     /// Maximum number of tags that are listed.
-    private static let told = 20
+    private static let maximumTags = 20
 
     init(_ localesOfKinds: [String?]) { self.localesOfKinds = localesOfKinds }
 
@@ -26,7 +26,7 @@ struct TagTally {
 
     func write(to report: inout PlanReport) {
         let sorted = tags.map { PlanReport.Count(name: $0.text, devices: $1) }.sorted(by: Self.precedes)
-        report.tags = Array(sorted.prefix(Self.told))
+        report.tags = Array(sorted.prefix(Self.maximumTags))
         report.furtherTags = sorted.count - report.tags.count
         report.locales = locales.values.map { PlanReport.Count(name: $0.text, devices: $0.count) }.sorted(by: Self.precedes)
     }
@@ -40,17 +40,17 @@ struct TagTally {
         _ audience: PlannedAudience, _ survey: PlanSnapshot, _ stored: StoredRows, into report: inout PlanReport
     ) async throws(PushError) {
         var tally = TagTally(survey.localesOfKinds)
-        func count(_ place: UInt32, _ member: PlannedAudience.Member, _ tags: [Tag]) {
+        func count(_ rowNumber: UInt32, _ member: PlannedAudience.Member, _ tags: [Tag]) {
             guard !member.isDuplicate else { return }
-            tally.count(tags, kind: member.kind, variable: survey.locales[place])
+            tally.count(tags, kind: member.kind, variable: survey.locales[rowNumber])
         }
         if audience.count <= Self.maximumRowsReadByOne {
             for start in stride(from: 0, to: audience.count, by: 500) {
                 let members = audience.members[start..<min(start + 500, audience.count)]
-                let byRow = Dictionary(members.map { ($0.place, $0) }, uniquingKeysWith: { first, _ in first })
-                for row in try await stored.registrations(at: members.map(\.place)) {
-                    guard let member = byRow[row.place], audience.id(of: member) == row.registration.id else { continue }
-                    count(row.place, member, row.registration.tags)
+                let byRow = Dictionary(members.map { ($0.row, $0) }, uniquingKeysWith: { first, _ in first })
+                for row in try await stored.registrations(at: members.map(\.row)) {
+                    guard let member = byRow[row.row], audience.id(of: member) == row.registration.id else { continue }
+                    count(row.row, member, row.registration.tags)
                 }
             }
         } else {
@@ -58,12 +58,12 @@ struct TagTally {
             while next < audience.count {
                 let rows = try await stored.store.tags(behind: last, limit: Self.tagRows)
                 for row in rows {
-                    while next < audience.count, audience.members[next].place < row.place { next += 1 }
-                    guard next < audience.count, audience.members[next].place == row.place else { continue }
-                    count(row.place, audience.members[next], row.tags)
+                    while next < audience.count, audience.members[next].row < row.row { next += 1 }
+                    guard next < audience.count, audience.members[next].row == row.row else { continue }
+                    count(row.row, audience.members[next], row.tags)
                 }
-                guard rows.count == Self.tagRows, let place = rows.last?.place else { break }
-                last = place
+                guard rows.count == Self.tagRows, let rowNumber = rows.last?.row else { break }
+                last = rowNumber
             }
         }
         tally.write(to: &report)

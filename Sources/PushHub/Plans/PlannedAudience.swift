@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// The registrations of a plan with their rows and payloads.
 ///
@@ -22,15 +22,15 @@ package struct PlannedAudience: Sendable, Equatable {
     struct Member: Sendable, Equatable {
         var first: UInt64
         var second: UInt64
-        var place: UInt32
+        var row: UInt32
         /// Index into `kinds`; the highest bit is set if another registration with the same handle is sent to instead.
         fileprivate var bits: UInt32
         /// `RegistrationTraits.unusualShard` (15) if the id does not fit the packed form.
         var shard: UInt8
 
-        init(_ id: PackedRegistrationID?, at place: UInt32, kind: Int, isDuplicate: Bool) {
+        init(_ id: PackedRegistrationID?, at row: UInt32, kind: Int, isDuplicate: Bool) {
             (first, second, shard) = id.map { ($0.first, $0.second, $0.shard) } ?? (0, 0, RegistrationTraits.unusualShard)
-            self.place = place
+            self.row = row
             bits = UInt32(kind) | (isDuplicate ? Self.duplicate : 0)
         }
 
@@ -63,7 +63,7 @@ package struct PlannedAudience: Sendable, Equatable {
     package var count: Int { members.count }
 
     func id(of member: Member) -> RegistrationID {
-        member.shard == RegistrationTraits.unusualShard ? unusual[member.place] ?? member.packed.id : member.packed.id
+        member.shard == RegistrationTraits.unusualShard ? unusual[member.row] ?? member.packed.id : member.packed.id
     }
 
     /// The subset of `ids` that belongs to the audience.
@@ -98,15 +98,15 @@ extension PlannedAudience {
     }
 
     private func identity(_ member: Member) -> Identity {
-        Identity(packed: member.packed, unusual: member.shard == RegistrationTraits.unusualShard ? unusual[member.place] : nil)
+        Identity(packed: member.packed, unusual: member.shard == RegistrationTraits.unusualShard ? unusual[member.row] : nil)
     }
 
     /// The changes from this audience to a later one.
     func difference(to later: PlannedAudience) -> Difference {
-        let kindNumbers = Dictionary(later.kinds.enumerated().map { ($1.essence, $0) }, uniquingKeysWith: { first, _ in first })
-        let laterKinds = later.kinds.map { kindNumbers[$0.essence] }
+        let kindNumbers = Dictionary(later.kinds.enumerated().map { ($1.payloadKind, $0) }, uniquingKeysWith: { first, _ in first })
+        let laterKinds = later.kinds.map { kindNumbers[$0.payloadKind] }
         // The later audience's kind for each of this audience's kinds; nil if there is none with the same bytes.
-        let known = kinds.map { kindNumbers[$0.essence] }
+        let known = kinds.map { kindNumbers[$0.payloadKind] }
         var difference = Difference()
         func compare(_ old: Member, _ number: Int) {
             let now = laterKinds[later.members[number].kind]
@@ -115,9 +115,9 @@ extension PlannedAudience {
         var (left, joined): ([Int], [Int]) = ([], [])
         var (old, new) = (0, 0)
         while old < members.count || new < later.members.count {
-            let oldPlace = old < members.count ? Int64(members[old].place) : .max
-            let newPlace = new < later.members.count ? Int64(later.members[new].place) : .max
-            if oldPlace == newPlace {
+            let oldRow = old < members.count ? Int64(members[old].row) : .max
+            let newRow = new < later.members.count ? Int64(later.members[new].row) : .max
+            if oldRow == newRow {
                 if identity(members[old]) == later.identity(later.members[new]) {
                     compare(members[old], new)
                 } else {
@@ -125,7 +125,7 @@ extension PlannedAudience {
                     joined.append(new)
                 }
                 (old, new) = (old + 1, new + 1)
-            } else if oldPlace < newPlace {
+            } else if oldRow < newRow {
                 left.append(old)
                 old += 1
             } else {
@@ -151,14 +151,14 @@ extension PlannedAudience {
 }
 
 extension PlannedAudience.Kind {
-    fileprivate struct Essence: Hashable {
+    fileprivate struct PayloadKind: Hashable {
         var platform: Platform
         var isTemplate: Bool
         var mark: UInt64
     }
 
     /// Equal for kinds that send the same bytes to the same platform, whatever the template is called.
-    fileprivate var essence: Essence { Essence(platform: platform, isTemplate: isTemplate, mark: mark) }
+    fileprivate var payloadKind: PayloadKind { PayloadKind(platform: platform, isTemplate: isTemplate, mark: mark) }
 }
 
 // MARK: - Storage
@@ -192,7 +192,7 @@ extension PlannedAudience {
         var (kind, number) = (-1, UInt64(0))
         for member in members {
             if member.kind != kind { (kind, number) = (member.kind, numbers[member.kind] ?? 0) }
-            bytes.append(number: UInt64(member.place - last))
+            bytes.append(number: UInt64(member.row - last))
             bytes.append(number: number << 1 | (member.isDuplicate ? 1 : 0))
             bytes.append(member.shard)
             if member.shard == RegistrationTraits.unusualShard {
@@ -201,14 +201,14 @@ extension PlannedAudience {
                 bytes.append(word: member.first)
                 bytes.append(word: member.second)
             }
-            last = member.place
+            last = member.row
         }
         return bytes
     }
 
     /// Appends a stored part. Returns false if the bytes are invalid.
     package mutating func append(part bytes: [UInt8]) -> Bool {
-        let isWhole = bytes.withUnsafeBytes { buffer in
+        let isComplete = bytes.withUnsafeBytes { buffer in
             var cursor = ByteCursor(buffer)
             var numbers: [Int] = []
             for _ in 0..<cursor.count() {
@@ -217,12 +217,12 @@ extension PlannedAudience {
             }
             let count = cursor.count()
             members.reserveCapacity(members.count + count)
-            var place: UInt64 = 0
+            var row: UInt64 = 0
             for _ in 0..<count {
-                place += cursor.number() & 0xffff_ffff
+                row += cursor.number() & 0xffff_ffff
                 let code = cursor.number()
                 let shard = cursor.byte()
-                guard let at = UInt32(exactly: place), code >> 1 < UInt64(numbers.count), !cursor.isBeyond else { return false }
+                guard let at = UInt32(exactly: row), code >> 1 < UInt64(numbers.count), !cursor.isBeyond else { return false }
                 var packed: PackedRegistrationID?
                 if shard == RegistrationTraits.unusualShard {
                     guard let id = RegistrationID(cursor.text()) else { return false }
@@ -234,7 +234,7 @@ extension PlannedAudience {
             }
             return cursor.isAtEnd && !cursor.isBeyond
         }
-        return isWhole
+        return isComplete
     }
 
     /// The index of a kind, which is added if it is new.

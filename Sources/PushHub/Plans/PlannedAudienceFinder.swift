@@ -11,37 +11,37 @@ struct PlannedAudienceFinder {
     func planned(_ expression: TagExpression?, _ targets: Targets?) -> (audience: PlannedAudience, locales: [UInt32: String]) {
         var audience = PlannedAudience()
         var locales: [UInt32: String] = [:]
-        func add(_ place: UInt32, _ kind: Int, isDuplicate: Bool) {
-            let shard = table.columns.traits[place].shard
+        func add(_ row: UInt32, _ kind: Int, isDuplicate: Bool) {
+            let shard = table.columns.traits[row].shard
             if shard == RegistrationTraits.unusualShard {
-                audience.members.append(PlannedAudience.Member(nil, at: place, kind: kind, isDuplicate: isDuplicate))
-                audience.unusual[place] = table.id(at: place)
+                audience.members.append(PlannedAudience.Member(nil, at: row, kind: kind, isDuplicate: isDuplicate))
+                audience.unusual[row] = table.id(at: row)
             } else {
                 audience.members.append(
-                    PlannedAudience.Member(table.columns.packedID(at: place), at: place, kind: kind, isDuplicate: isDuplicate))
+                    PlannedAudience.Member(table.columns.packedID(at: row), at: row, kind: kind, isDuplicate: isDuplicate))
             }
-            if table.columns.traits[place].hasVariables, let locale = InferredLocale.of(variables: table.columns.variables(at: place)) {
-                locales[place] = locale
+            if table.columns.traits[row].hasVariables, let locale = InferredLocale.of(variables: table.columns.variables(at: row)) {
+                locales[row] = locale
             }
         }
         guard let targets else {
             var numbers: [UInt64: Int] = [:]
-            for place in table.select(expression) {
-                let (platform, template) = (table.columns.traits[place].platform, table.columns.templates[place])
+            for row in table.select(expression) {
+                let (platform, template) = (table.columns.traits[row].platform, table.columns.templates[row])
                 let key = UInt64(template) << 8 | UInt64(platform.code)
                 let kind = numbers[key] ?? audience.kinds.count
                 if kind == audience.kinds.count {
                     numbers[key] = kind
                     audience.kinds.append(PlannedAudience.Kind(platform, table.templates[template]))
                 }
-                add(place, kind, isDuplicate: false)
+                add(row, kind, isDuplicate: false)
             }
             return (audience, locales)
         }
         // Indexing by row sorts the members without comparisons.
         var groups = [UInt32](repeating: .max, count: Int(table.end))
         for (number, group) in targets.groups.enumerated() {
-            for place in group.members { groups[Int(place)] = UInt32(number) }
+            for row in group.members { groups[Int(row)] = UInt32(number) }
         }
         var isDuplicate = Set<UInt32>()
         for (duplicate, original) in zip(targets.duplicates, targets.originals) {
@@ -49,31 +49,31 @@ struct PlannedAudienceFinder {
             isDuplicate.insert(duplicate)
         }
         audience.members.reserveCapacity(targets.count + targets.duplicates.count)
-        for (place, group) in groups.enumerated() where group != .max {
-            let place = UInt32(place)
-            add(place, Int(group), isDuplicate: !isDuplicate.isEmpty && isDuplicate.contains(place))
+        for (row, group) in groups.enumerated() where group != .max {
+            let row = UInt32(row)
+            add(row, Int(group), isDuplicate: !isDuplicate.isEmpty && isDuplicate.contains(row))
         }
         return (audience, locales)
     }
 
     /// The current rows of those members that still exist, ascending.
-    func places(of audience: PlannedAudience) -> [UInt32] {
-        var (places, isSorted): ([UInt32], Bool) = ([], true)
-        places.reserveCapacity(audience.count)
+    func rows(of audience: PlannedAudience) -> [UInt32] {
+        var (rows, isSorted): ([UInt32], Bool) = ([], true)
+        rows.reserveCapacity(audience.count)
         for member in audience.members {
             if member.shard != RegistrationTraits.unusualShard {
-                if table.columns.isLive(member.place), table.columns.has(member.packed, at: member.place) {
-                    places.append(member.place)
-                } else if let place = table.place(of: member.packed) {
-                    places.append(place)
+                if table.columns.isLive(member.row), table.columns.has(member.packed, at: member.row) {
+                    rows.append(member.row)
+                } else if let row = table.row(of: member.packed) {
+                    rows.append(row)
                     isSorted = false
                 }
-            } else if let place = table.place(of: audience.id(of: member)) {
-                if place != member.place { isSorted = false }
-                places.append(place)
+            } else if let row = table.row(of: audience.id(of: member)) {
+                if row != member.row { isSorted = false }
+                rows.append(row)
             }
         }
-        return isSorted ? places : places.sorted()
+        return isSorted ? rows : rows.sorted()
     }
 }
 

@@ -7,9 +7,9 @@ struct StoredPlans: Sendable {
 
     func plan(_ id: String) async throws(PushError) -> StoredPlan {
         if let number = PlanID.number(of: id) {
-            if let kept = try await store.plan(number) {
-                guard kept.report.expiresAt.map({ $0 > environment.clock.now }) ?? true else { throw PushError.planExpired(id) }
-                return kept
+            if let stored = try await store.plan(number) {
+                guard stored.report.expiresAt.map({ $0 > environment.clock.now }) ?? true else { throw PushError.planExpired(id) }
+                return stored
             }
             if number <= (try await store.lastPlan()) { throw PushError.planExpired(id) }
         }
@@ -23,32 +23,32 @@ struct StoredPlans: Sendable {
     }
 
     /// All devices of a plan. Throws `plan.expired` if the plan is deleted meanwhile.
-    func audience(of kept: StoredPlan) async throws(PushError) -> PlannedAudience {
+    func audience(of stored: StoredPlan) async throws(PushError) -> PlannedAudience {
         var audience = PlannedAudience()
-        audience.members.reserveCapacity(kept.members)
-        for part in 0..<PlannedAudience.partCount(of: kept.members) {
-            guard try await append(part, of: kept, to: &audience) else { throw PushError.planExpired(kept.id) }
+        audience.members.reserveCapacity(stored.members)
+        for part in 0..<PlannedAudience.partCount(of: stored.members) {
+            guard try await append(part, of: stored, to: &audience) else { throw PushError.planExpired(stored.id) }
         }
         return audience
     }
 
     /// The registrations among `ids` that belong to a plan, which is read part by part. Throws `plan.expired` if it is deleted meanwhile.
-    func members(of kept: StoredPlan, among ids: Set<RegistrationID>) async throws(PushError) -> Set<RegistrationID> {
+    func members(of stored: StoredPlan, among ids: Set<RegistrationID>) async throws(PushError) -> Set<RegistrationID> {
         var found: Set<RegistrationID> = []
-        for part in 0..<PlannedAudience.partCount(of: kept.members) where found.count < ids.count {
+        for part in 0..<PlannedAudience.partCount(of: stored.members) where found.count < ids.count {
             var audience = PlannedAudience()
-            guard try await append(part, of: kept, to: &audience) else { throw PushError.planExpired(kept.id) }
+            guard try await append(part, of: stored, to: &audience) else { throw PushError.planExpired(stored.id) }
             found.formUnion(audience.common(with: ids))
         }
         return found
     }
 
     /// Returns `false` if the part does not exist.
-    func append(_ part: Int, of kept: StoredPlan, to audience: inout PlannedAudience) async throws(PushError) -> Bool {
-        guard let bytes = try await store.planPart(kept.number, part: part) else { return false }
+    func append(_ part: Int, of stored: StoredPlan, to audience: inout PlannedAudience) async throws(PushError) -> Bool {
+        guard let bytes = try await store.planPart(stored.number, part: part) else { return false }
         guard audience.append(part: bytes) else {
             throw PushError(
-                "storage.corrupt", "the devices of plan \(kept.id) cannot be read", hint: "make a new plan", status: 500)
+                "storage.corrupt", "the devices of plan \(stored.id) cannot be read", hint: "make a new plan", status: 500)
         }
         return true
     }
@@ -65,8 +65,8 @@ struct StoredPlans: Sendable {
         while !context.isStopping {
             do throws(PushError) {
                 // An expired plan is still used: the notification was accepted before it expired.
-                guard let number = PlanID.number(of: binding.id), let kept = try await store.plan(number) else { return (nil, true) }
-                return (try await audience(of: kept), false)
+                guard let number = PlanID.number(of: binding.id), let stored = try await store.plan(number) else { return (nil, true) }
+                return (try await audience(of: stored), false)
             } catch {
                 environment.warn(.delivery, "\(id): the devices of plan \(binding.id) cannot be read: \(error.message)")
                 guard error.isRetryable else { return (nil, true) }

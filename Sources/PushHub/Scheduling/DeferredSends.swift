@@ -5,7 +5,7 @@ import PushModel
 /// Not thread-safe: it is part of the state of the actor that owns it.
 struct DeferredSends: Sendable {
     private var waiting: [Int64: RetryState] = [:]
-    private var moments = TimeQueue<Int64>()
+    private var dueTimes = TimeQueue<Int64>()
     /// Sends that wait for a slot at a push service, first in, first out. Entries of sends that have resumed are skipped.
     private var lines: [PushService: FIFOQueue<Int64>] = [:]
     /// Sends that may resume.
@@ -18,12 +18,12 @@ struct DeferredSends: Sendable {
     var count: Int { waiting.count }
 
     /// - Parameter now: services whose retry time has come need only a slot.
-    mutating func insert(_ sequence: Int64, _ patience: RetryState, now: Timestamp) {
-        waiting[sequence] = patience
-        for (service, wait) in patience.services where wait.moment <= now { lines[service, default: FIFOQueue()].append(sequence) }
-        let awaited = patience.services.values.map(\.moment) + (patience.heldUntil.map { [$0] } ?? [])
-        if let next = awaited.filter({ $0 > now }).min() { moments.insert(sequence, at: next) }
-        if let moment = patience.heldUntil, moment <= now { ready.append(sequence) }
+    mutating func insert(_ sequence: Int64, _ retryState: RetryState, now: Timestamp) {
+        waiting[sequence] = retryState
+        for (service, wait) in retryState.services where wait.time <= now { lines[service, default: FIFOQueue()].append(sequence) }
+        let awaited = retryState.services.values.map(\.time) + (retryState.heldUntil.map { [$0] } ?? [])
+        if let next = awaited.filter({ $0 > now }).min() { dueTimes.insert(sequence, at: next) }
+        if let time = retryState.heldUntil, time <= now { ready.append(sequence) }
     }
 
     /// Push services at which sends wait for a slot.
@@ -35,7 +35,7 @@ struct DeferredSends: Sendable {
     @discardableResult
     mutating func freed(_ service: PushService, now: Timestamp) -> Bool {
         while let sequence = lines[service]?.next() {
-            guard let wait = waiting[sequence]?.services[service], wait.moment <= now else { continue }
+            guard let wait = waiting[sequence]?.services[service], wait.time <= now else { continue }
             ready.append(sequence)
             return true
         }
@@ -44,23 +44,23 @@ struct DeferredSends: Sendable {
     }
 
     /// Lets a send resume, whatever it waits for.
-    mutating func hurry(_ sequence: Int64) {
+    mutating func release(_ sequence: Int64) {
         if waiting[sequence] != nil { ready.append(sequence) }
     }
 
     /// Lets sends resume whose time has come.
     mutating func wake(_ now: Timestamp) {
-        while let sequence = moments.popFirst(dueBy: now) { ready.append(sequence) }
+        while let sequence = dueTimes.popFirst(dueBy: now) { ready.append(sequence) }
     }
 
-    var nextDueTime: Timestamp? { moments.first?.moment }
+    var nextDueTime: Timestamp? { dueTimes.first?.time }
 
     var isReady: Bool { !ready.isEmpty }
 
     /// Removes and returns the next send that may resume.
-    mutating func next() -> (sequence: Int64, patience: RetryState)? {
+    mutating func next() -> (sequence: Int64, retryState: RetryState)? {
         while let sequence = ready.next() {
-            if let patience = waiting.removeValue(forKey: sequence) { return (sequence, patience) }
+            if let retryState = waiting.removeValue(forKey: sequence) { return (sequence, retryState) }
         }
         return nil
     }

@@ -9,7 +9,7 @@ struct LargeSendQueue: Sendable {
     let least: Int
 
     /// Maximum number of devices of each send in progress.
-    private var underWay: [Int64: Int] = [:]
+    private var inFlight: [Int64: Int] = [:]
     private var devices = 0
     private var waiting = FIFOQueue<(sequence: Int64, devices: Int)>()
 
@@ -18,7 +18,7 @@ struct LargeSendQueue: Sendable {
     /// Number of queued sends.
     var count: Int { waiting.count }
     /// Number of sends in progress.
-    var begun: Int { underWay.count }
+    var activeCount: Int { inFlight.count }
 
     /// Whether a send may start. Otherwise it is queued.
     mutating func begins(_ sequence: Int64, devices: Int, limit: Int) -> Bool {
@@ -40,21 +40,21 @@ struct LargeSendQueue: Sendable {
     }
 
     /// Dequeues a cancelled send, so that it can end at once. Returns `false` if it is not queued.
-    mutating func hurry(_ sequence: Int64) -> Bool {
+    mutating func dequeue(_ sequence: Int64) -> Bool {
         guard waiting.removeFirst(where: { $0.sequence == sequence }) != nil else { return false }
         take(sequence, 0)
         return true
     }
 
     mutating func ended(_ sequence: Int64) {
-        if let devices = underWay.removeValue(forKey: sequence) { self.devices -= devices }
+        if let devices = inFlight.removeValue(forKey: sequence) { self.devices -= devices }
     }
 
     /// A single send may exceed the limit.
-    private func hasRoom(_ devices: Int, _ limit: Int) -> Bool { underWay.isEmpty || self.devices + devices <= limit }
+    private func hasRoom(_ devices: Int, _ limit: Int) -> Bool { inFlight.isEmpty || self.devices + devices <= limit }
 
     private mutating func take(_ sequence: Int64, _ devices: Int) {
-        underWay[sequence] = devices
+        inFlight[sequence] = devices
         self.devices += devices
     }
 }

@@ -4,13 +4,13 @@ import PushModel
 struct Schedule: Sendable {
     struct Entry: Sendable {
         let sequence: Int64
-        let moment: Timestamp
+        let dueTime: Timestamp
         /// Whether only devices that hooks deferred are left.
         var isHeld = false
     }
 
     private var entries: [String: Entry] = [:]
-    private var moments = TimeQueue<String>()
+    private var dueTimes = TimeQueue<String>()
     /// Sleeps until the earliest due time.
     var alarm: Task<Void, Never>?
     /// The time for which the alarm is set.
@@ -19,8 +19,8 @@ struct Schedule: Sendable {
     var generation = 0
 
     var count: Int { entries.count }
-    var queuedTimeCount: Int { moments.count }
-    var ids: [String] { entries.sorted { ($0.value.moment, $0.value.sequence) < ($1.value.moment, $1.value.sequence) }.map(\.key) }
+    var queuedTimeCount: Int { dueTimes.count }
+    var ids: [String] { entries.sorted { ($0.value.dueTime, $0.value.sequence) < ($1.value.dueTime, $1.value.sequence) }.map(\.key) }
 
     /// Scheduled notifications below `sequence`, highest first.
     func sequences(before sequence: Int64?, limit: Int) -> [Int64] {
@@ -31,31 +31,31 @@ struct Schedule: Sendable {
 
     mutating func insert(_ id: String, _ entry: Entry) {
         entries[id] = entry
-        moments.insert(id, at: entry.moment)
+        dueTimes.insert(id, at: entry.dueTime)
     }
 
     mutating func remove(_ id: String) -> Entry? {
         guard let entry = entries.removeValue(forKey: id) else { return nil }
         // Due times of cancelled notifications stay in the queue. It is rebuilt when they outnumber the others.
-        if moments.count > 2 * entries.count + 64 {
-            moments = TimeQueue()
-            for (id, entry) in entries.sorted(by: { $0.value.sequence < $1.value.sequence }) { moments.insert(id, at: entry.moment) }
+        if dueTimes.count > 2 * entries.count + 64 {
+            dueTimes = TimeQueue()
+            for (id, entry) in entries.sorted(by: { $0.value.sequence < $1.value.sequence }) { dueTimes.insert(id, at: entry.dueTime) }
         }
         return entry
     }
 
     /// The earliest due time.
     mutating func nextDueTime() -> Timestamp? {
-        while let first = moments.first {
-            if entries[first.subject]?.moment == first.moment { return first.moment }
-            _ = moments.popFirst()
+        while let first = dueTimes.first {
+            if entries[first.subject]?.dueTime == first.time { return first.time }
+            _ = dueTimes.popFirst()
         }
         return nil
     }
 
     mutating func popDue(by now: Timestamp) -> (id: String, entry: Entry)? {
-        while let id = moments.popFirst(dueBy: now) {
-            if let entry = entries[id], entry.moment <= now {
+        while let id = dueTimes.popFirst(dueBy: now) {
+            if let entry = entries[id], entry.dueTime <= now {
                 entries[id] = nil
                 return (id, entry)
             }

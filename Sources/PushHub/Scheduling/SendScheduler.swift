@@ -18,6 +18,8 @@ final class SendScheduler {
     /// Notifications with a pace (a rate limit). They wait in memory and are never deferred.
     private var paced = LargeSendQueue(least: 0)
     private var concurrencyLimiter = ConcurrencyLimiter()
+    /// The targets that were found when notifications were accepted, until their deliveries take them.
+    private var resolved: [Int64: ResolvedTargets] = [:]
 
     init(_ services: DeliveryServices) { (self.services, context) = (services, services.context) }
 
@@ -40,14 +42,14 @@ final class SendScheduler {
         var last: Int64 = 0
         while true {
             let page = try await reader.unfinished(after: &last)
-            for kept in page {
-                last = kept.sequence
-                if kept.request.isTest {
-                    await reader.end(test: kept)
-                } else if kept.outcome.state == .scheduled, let moment = kept.outcome.scheduledFor {
-                    schedule.insert(kept.outcome.id, Schedule.Entry(sequence: kept.sequence, moment: moment))
+            for stored in page {
+                last = stored.sequence
+                if stored.request.isTest {
+                    await reader.end(test: stored)
+                } else if stored.outcome.state == .scheduled, let time = stored.outcome.scheduledFor {
+                    schedule.insert(stored.outcome.id, Schedule.Entry(sequence: stored.sequence, dueTime: time))
                 } else {
-                    outbox.append(behind: [kept.sequence])
+                    outbox.append(behind: [stored.sequence])
                 }
             }
             if page.isEmpty { return }
@@ -80,27 +82,35 @@ final class SendScheduler {
     // MARK: - Queueing
 
     /// Queues an accepted notification.
-    func enqueue(_ kept: StoredNotification) {
-        if let moment = kept.outcome.scheduledFor {
-            wait(for: moment, kept)
+    ///
+    /// - Parameter targets: the targets that were found when it was accepted; nil for none. Dropped unless its delivery starts at once:
+    ///   targets of waiting notifications would take memory, and registrations change meanwhile.
+    func enqueue(_ stored: StoredNotification, _ targets: ResolvedTargets?) {
+        if let time = stored.outcome.scheduledFor {
+            wait(for: time, stored)
         } else {
-            outbox.append(kept)
+            outbox.append(stored)
+            if let targets { resolved[stored.sequence] = targets }
             pump()
+            if targets != nil, deliveries[stored.sequence] == nil { resolved[stored.sequence] = nil }
         }
     }
 
-    func wait(for moment: Timestamp, _ kept: StoredNotification) {
-        context.environment.note(.schedule, "\(kept.outcome.id) is scheduled for \(moment)")
-        schedule.insert(kept.outcome.id, Schedule.Entry(sequence: kept.sequence, moment: moment))
+    /// The targets that were found when a notification was accepted, once.
+    func takeTargets(of sequence: Int64) -> ResolvedTargets? { resolved.removeValue(forKey: sequence) }
+
+    func wait(for time: Timestamp, _ stored: StoredNotification) {
+        context.environment.note(.schedule, "\(stored.outcome.id) is scheduled for \(time)")
+        schedule.insert(stored.outcome.id, Schedule.Entry(sequence: stored.sequence, dueTime: time))
         rearm()
     }
 
     /// Schedules a notification of which only deferred devices are left. It holds no delivery slot meanwhile.
-    func hold(_ id: String, _ sequence: Int64, until moment: Timestamp) {
+    func hold(_ id: String, _ sequence: Int64, until time: Timestamp) {
         // It was cancelled before it was scheduled.
         guard !active.isCancelled(sequence) else { return run(sequence, .resume(sequence, nil)) }
-        context.environment.note(.schedule, "\(id) is deferred until \(moment)")
-        schedule.insert(id, Schedule.Entry(sequence: sequence, moment: moment, isHeld: true))
+        context.environment.note(.schedule, "\(id) is deferred until \(time)")
+        schedule.insert(id, Schedule.Entry(sequence: sequence, dueTime: time, isHeld: true))
         active.waiters.dismiss(id)
         rearm()
     }
@@ -109,27 +119,28 @@ final class SendScheduler {
 
     /// Maximum number of deliveries in progress, not counting large and paced sends. It leaves a slot for a notification to an idle push
     /// service even if every busy service is at its limit.
-    private var places: Int {
+    private var maximumDeliveries: Int {
         guard context.settings.dispatch.isConcurrent else { return limits.concurrentNotifications }
-        return limits.concurrentNotifications
-            * max(services.pipeline.platforms.count, min(concurrencyLimiter.busy, DeliveryRun.mostOrigins) + 1)
+        let busy = max(services.pipeline.platforms.count, min(concurrencyLimiter.busy, DeliveryRun.mostOrigins) + 1)
+        // Does not overflow without a limit.
+        return min(limits.concurrentNotifications, .max / busy) * busy
     }
 
     /// Large and paced sends have their own limits: a failing push service can delay them for half an hour.
-    private var hasDeliverySlot: Bool { deliveries.count - largeSends.begun - paced.begun < places }
+    private var hasDeliverySlot: Bool { deliveries.count - largeSends.activeCount - paced.activeCount < maximumDeliveries }
 
     /// Starts deliveries while slots are free. Deferred sends go first.
     func pump() {
         guard !context.isStopping else { return }
         while hasDeliverySlot {
-            if let (sequence, patience) = deferredSends.next() {
-                run(sequence, .resume(sequence, patience))
+            if let (sequence, retryState) = deferredSends.next() {
+                run(sequence, .resume(sequence, retryState))
             } else if let sequence = largeSends.next(limit: limits.concurrentDevices) ?? paced.next(limit: limits.concurrentNotifications) {
                 run(sequence, .resume(sequence, nil))
-            } else if let kept = outbox.next() {
-                guard begins(kept) else { continue }
-                active[kept.outcome.id] = kept.outcome
-                run(kept.sequence, .deliver(kept))
+            } else if let stored = outbox.next() {
+                guard begins(stored) else { continue }
+                active[stored.outcome.id] = stored.outcome
+                run(stored.sequence, .deliver(stored))
             } else {
                 break
             }
@@ -141,21 +152,12 @@ final class SendScheduler {
     }
 
     /// Whether a notification may start now. Otherwise it is queued, and later ones may overtake it.
-    private func begins(_ kept: StoredNotification) -> Bool {
-        if active.isCancelled(kept.sequence) { return true }
-        let devices = mostDevices(of: kept.request)
-        return kept.request.pace == nil || devices >= largeSends.least
-            ? largeSends.begins(kept.sequence, devices: devices, limit: limits.concurrentDevices)
-            : paced.begins(kept.sequence, devices: 1, limit: limits.concurrentNotifications)
-    }
-
-    private func mostDevices(of request: NotificationRequest) -> Int {
-        switch request.audience {
-        case .everyone: services.directory.table.index.count
-        case .expression(let expression): services.directory.table.index.upperBound(expression)
-        case .device: 1
-        case .devices(let handles): handles.count
-        }
+    private func begins(_ stored: StoredNotification) -> Bool {
+        if active.isCancelled(stored.sequence) { return true }
+        let devices = services.directory.table.index.upperBound(stored.request.audience)
+        return stored.request.pace == nil || devices >= largeSends.least
+            ? largeSends.begins(stored.sequence, devices: devices, limit: limits.concurrentDevices)
+            : paced.begins(stored.sequence, devices: 1, limit: limits.concurrentNotifications)
     }
 
     /// Starts a task for a notification.
@@ -172,11 +174,11 @@ final class SendScheduler {
         paced.ended(sequence)
         switch delay {
         case nil: active.forgetCancellation(of: sequence)
-        case .service(let patience):
-            deferredSends.insert(sequence, patience, now: context.environment.steady.now)
+        case .service(let retryState):
+            deferredSends.insert(sequence, retryState, now: context.environment.steady.now)
             // It was cancelled before it was deferred.
-            if active.isCancelled(sequence) { deferredSends.hurry(sequence) }
-        case .held(let id, let moment): hold(id, sequence, until: moment)
+            if active.isCancelled(sequence) { deferredSends.release(sequence) }
+        case .held(let id, let time): hold(id, sequence, until: time)
         }
         // Slots at push services may have become free meanwhile.
         startNext(times: 1)
@@ -227,34 +229,24 @@ final class SendScheduler {
     private func stop(_ id: String, _ reader: NotificationReader) async throws(PushError) {
         active.waiters.watch(id)
         defer { active.waiters.unwatch(id) }
-        let kept = try await reader.notification(id)
-        let sequence = kept.sequence
-        guard !kept.outcome.state.isFinal, !active.waiters.hasEnded(id) else { throw Self.nothingToStop(id, kept.outcome.state) }
-        guard !kept.request.isTest else {
-            throw PushError(
-                "notification.not_found", "\(id) is a test send and cannot be cancelled",
-                hint: "stop the command or request that waits for it", status: 404)
-        }
+        let stored = try await reader.notification(id)
+        let sequence = stored.sequence
+        guard !stored.outcome.state.isFinal, !active.waiters.hasEnded(id) else { throw CancellationRefusal.ended(id, stored.outcome.state) }
+        guard !stored.request.isTest else { throw CancellationRefusal.isTest(id) }
         context.environment.note(.delivery, "cancelling \(id)")
         active.cancel(sequence)
         deliveries[sequence]?.cancel()
-        deferredSends.hurry(sequence)
+        deferredSends.release(sequence)
         if schedule.remove(id) != nil {
             run(sequence, .resume(sequence, nil))
             rearm()
         }
-        if largeSends.hurry(sequence) || paced.hurry(sequence) { run(sequence, .resume(sequence, nil)) }
+        if largeSends.dequeue(sequence) || paced.dequeue(sequence) { run(sequence, .resume(sequence, nil)) }
         pump()
         if !context.isStopping, !active.waiters.hasEnded(id) { await withCheckedContinuation { active.waiters.wait(id, $0) } }
         let state = try await reader.notification(id).outcome.state
         // The last device may have got it just before.
-        guard state == .canceled else { throw Self.nothingToStop(id, state) }
-    }
-
-    private static func nothingToStop(_ id: String, _ state: NotificationOutcome.State) -> PushError {
-        PushError(
-            "notification.not_found", "notification \(id) has ended as \(state.rawValue); nothing was cancelled",
-            hint: "sent notifications cannot be recalled", status: 404)
+        guard state == .canceled else { throw CancellationRefusal.ended(id, state) }
     }
 
     /// Waits until a notification has ended. Returns at once if it only waits for its due time.
@@ -264,7 +256,7 @@ final class SendScheduler {
         let outcome = try await reader.outcome(of: id)
         // Until the end is stored, the outcome lacks devices that earlier processes delivered to.
         if outcome.state.isFinal, active[id] == nil { return outcome }
-        if let entry = schedule[id], entry.moment > context.now {
+        if let entry = schedule[id], entry.dueTime > context.now {
             // It may have been in progress when the store was read.
             return entry.isHeld ? try await reader.outcome(of: id) : outcome
         }
@@ -294,11 +286,11 @@ final class SendScheduler {
                 await worker?.scheduleAlarmStopped(generation)
                 return
             }
-            await worker?.scheduleAlarmRang(generation)
+            await worker?.scheduleAlarmFired(generation)
         }
     }
 
-    func ring(_ generation: Int) {
+    func fire(_ generation: Int) {
         guard schedule.generation == generation else { return }
         schedule.armed = nil
         schedule.alarm = nil
@@ -340,12 +332,12 @@ final class SendScheduler {
         guard let next else { return }
         deferredSends.alarm = context.environment.start { [weak worker, clock = context.environment.steady] in
             guard (try? await clock.sleep(until: next)) != nil else { return }
-            await worker?.deferralAlarmRang(next)
+            await worker?.deferralAlarmFired(next)
         }
     }
 
-    func wakeDeferredSends(_ moment: Timestamp) {
-        guard deferredSends.armed == moment else { return }
+    func wakeDeferredSends(_ time: Timestamp) {
+        guard deferredSends.armed == time else { return }
         deferredSends.armed = nil
         deferredSends.alarm = nil
         deferredSends.wake(context.environment.steady.now)
@@ -380,21 +372,26 @@ final class SendScheduler {
     }
 
     /// Offers a free slot to waiting deliveries and to deferred sends, alternately. A deferred send also needs a free delivery slot.
-    private func startNext(_ service: PushService) {
+    ///
+    /// - Returns: whether a slot was free.
+    @discardableResult
+    private func startNext(_ service: PushService) -> Bool {
         let limit = limits.concurrentNotifications
-        guard concurrencyLimiter.has(service, limit: limit) else { return }
+        guard concurrencyLimiter.has(service, limit: limit) else { return false }
         let now = context.environment.steady.now
         if hasDeliverySlot, concurrencyLimiter.lastSlotWentToWaiter(service), deferredSends.freed(service, now: now) {
             concurrencyLimiter.deferredSendStarted(service)
         } else if !concurrencyLimiter.grant(service, limit: limit) {
             deferredSends.freed(service, now: now)
         }
+        return true
     }
 
     /// Offers up to `times` free slots at every push service for which sends wait.
     func startNext(times: Int) {
         for service in Set(deferredSends.awaited).union(concurrencyLimiter.awaited).sorted() {
-            for _ in 0..<times where deferredSends.isAwaited(service) || concurrencyLimiter.isAwaited(service) { startNext(service) }
+            var left = times
+            while left > 0, deferredSends.isAwaited(service) || concurrencyLimiter.isAwaited(service), startNext(service) { left -= 1 }
         }
     }
 }

@@ -17,8 +17,8 @@ protocol SendWorker: Actor {
     /// Returns what the notification has to wait for; nil when it is done.
     func perform(_ work: SendWork) async -> Delay?
     func performed(_ sequence: Int64, _ delay: Delay?)
-    func scheduleAlarmRang(_ generation: Int)
+    func scheduleAlarmFired(_ generation: Int)
     func scheduleAlarmStopped(_ generation: Int) async
-    func deferralAlarmRang(_ time: Timestamp)
+    func deferralAlarmFired(_ time: Timestamp)
     func refillOutbox() async
 }

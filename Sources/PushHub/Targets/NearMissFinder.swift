@@ -8,8 +8,8 @@ struct NearMissFinder {
 
     func sentences(for request: NotificationRequest) async -> [String] {
         if let plan = request.plan {
-            let kept = try? await directory.store.plan(PlanID.number(of: plan.id) ?? 0)
-            if let kept, kept.members == 0 { return ["the plan \(plan.id) has no devices"] + kept.report.nearMisses }
+            let stored = try? await directory.store.plan(PlanID.number(of: plan.id) ?? 0)
+            if let stored, stored.members == 0 { return ["the plan \(plan.id) has no devices"] + stored.report.nearMisses }
             return ["no device of plan \(plan.id) is still registered"]
         }
         await directory.unindexExpired()

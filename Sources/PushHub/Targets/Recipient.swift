@@ -78,7 +78,7 @@ struct DeliveryResult: Sendable {
 }
 
 /// A target with its final result.
-struct SettledTarget: Sendable {
+struct CompletedTarget: Sendable {
     /// Sort order in the send: targets by member number, then duplicates by theirs.
     var order: Int
     var result: DeliveryResult
@@ -87,7 +87,7 @@ struct SettledTarget: Sendable {
     static func order(ofDuplicate member: UInt32) -> Int { 1 << 32 + Int(member) }
 
     /// The row of its registration, if it has one.
-    var place: UInt32? { result.device.registrationID == nil ? nil : UInt32(truncatingIfNeeded: order) }
+    var row: UInt32? { result.device.registrationID == nil ? nil : UInt32(truncatingIfNeeded: order) }
 }
 
 extension Verdict {

@@ -7,35 +7,35 @@ extension RegistrationTable {
     ///   duplicates either.
     func targets(of expression: TagExpression?, for content: NotificationContent, among planned: [UInt32]? = nil) -> Targets {
         let selected = index.select(expression)
-        let places = planned.map { selected.common(withSorted: $0) } ?? selected
+        let rows = planned.map { selected.common(withSorted: $0) } ?? selected
         var sorting = TargetGrouping(content, templates)
-        for place in places {
-            let traits = columns.traits[place]
+        for row in rows {
+            let traits = columns.traits[row]
             guard traits.isLive else { continue }
             sorting.targets.matched += 1
-            let template = columns.templates[place]
+            let template = columns.templates[row]
             guard let key = sorting.key(traits.platform, template) else { continue }
-            if !traits.isLinked, !traits.hasVariables, sorting.add(place, toGroupOf: key) { continue }
-            let variables = sorting.variables(of: place, in: columns)
-            if traits.isLinked, let original = sorting.original(of: place, variables, columns, among: places) {
-                sorting.targets.duplicates.append(place)
+            if !traits.isLinked, !traits.hasVariables, sorting.add(row, toGroupOf: key) { continue }
+            let variables = sorting.variables(of: row, in: columns)
+            if traits.isLinked, let original = sorting.original(of: row, variables, columns, among: rows) {
+                sorting.targets.duplicates.append(row)
                 sorting.targets.originals.append(original)
             } else {
-                sorting.add(place, key, traits.platform, template, variables)
+                sorting.add(row, key, traits.platform, template, variables)
             }
         }
         return sorting.finished
     }
 
     /// The current recipients in these rows, in their order.
-    func recipients(at places: some Sequence<UInt32>, of group: RecipientGroup) -> [Recipient] {
-        places.map { place in
-            let traits = columns.traits[place]
+    func recipients(at rows: some Sequence<UInt32>, of group: RecipientGroup) -> [Recipient] {
+        rows.map { row in
+            let traits = columns.traits[row]
             // Another platform could misread the bytes.
             let hasLeft = !traits.isLive || group.platform.map { $0 != traits.platform } == true
             return Recipient(
-                handle: columns.handle(at: place), registrationID: id(at: place), installationID: installationID(at: place),
-                templateName: traits.isLive ? templates[columns.templates[place]]?.name : group.templateName, hasLeft: hasLeft)
+                handle: columns.handle(at: row), registrationID: id(at: row), installationID: installationID(at: row),
+                templateName: traits.isLive ? templates[columns.templates[row]]?.name : group.templateName, hasLeft: hasLeft)
         }
     }
 }
@@ -96,14 +96,14 @@ private struct TargetGrouping {
 
     /// Fast path for most rows. Returns `false` if there is no group for the key yet.
     @inline(__always)
-    mutating func add(_ place: UInt32, toGroupOf key: Int) -> Bool {
+    mutating func add(_ row: UInt32, toGroupOf key: Int) -> Bool {
         let group = groups[key]
         guard group >= 0 else { return false }
-        members[group].append(place)
+        members[group].append(row)
         return true
     }
 
-    mutating func add(_ place: UInt32, _ key: Int, _ platform: Platform, _ template: UInt32, _ variables: [String: String]) {
+    mutating func add(_ row: UInt32, _ key: Int, _ platform: Platform, _ template: UInt32, _ variables: [String: String]) {
         var group = variables.isEmpty ? groups[key] : variants[Variant(key: key, variables: variables)] ?? -1
         if group < 0 {
             group = members.count
@@ -111,45 +111,45 @@ private struct TargetGrouping {
             targets.groups.append(Targets.Group(platform: platform, template: templates[template], variables: variables))
             if variables.isEmpty { groups[key] = group } else { variants[Variant(key: key, variables: variables)] = group }
         }
-        members[group].append(place)
+        members[group].append(row)
     }
 
     /// The push variables of a registration that its template uses. The others do not affect the bytes.
-    func variables(of place: UInt32, in columns: RegistrationColumns) -> [String: String] {
+    func variables(of row: UInt32, in columns: RegistrationColumns) -> [String: String] {
         guard isTemplate else { return [:] }
-        let variables = columns.variables(at: place)
-        guard !variables.isEmpty, let template = templates[columns.templates[place]] else { return [:] }
+        let variables = columns.variables(at: row)
+        guard !variables.isEmpty, let template = templates[columns.templates[row]] else { return [:] }
         return variables.filter { template.variables.contains($0.key.lowercased()) }
     }
 
     /// The first registration with the same handle, content and used push variables; nil if it is this one. Registrations with the same
     /// handle form a ring.
     mutating func original(
-        of place: UInt32, _ variables: [String: String], _ columns: RegistrationColumns, among places: [UInt32]
+        of row: UInt32, _ variables: [String: String], _ columns: RegistrationColumns, among rows: [UInt32]
     ) -> UInt32? {
-        let template = columns.templates[place]
+        let template = columns.templates[row]
         let content = isTemplate ? templates.content(of: template) : TemplateRegister.none
-        var (other, steps) = (columns.follower(of: place), 0)
-        var first = place
-        while other != place, steps < 16 {
+        var (other, steps) = (columns.follower(of: row), 0)
+        var first = row
+        while other != row, steps < 16 {
             steps += 1
             let its = columns.templates[other]
             if other < first, (its == TemplateRegister.none) == !isTemplate, !isTemplate || templates.content(of: its) == content,
-                self.variables(of: other, in: columns) == variables, places.containsSorted(other)
+                self.variables(of: other, in: columns) == variables, rows.containsSorted(other)
             {
                 first = other
             }
             other = columns.follower(of: other)
         }
-        guard other != place else { return first == place ? nil : first }
+        guard other != row else { return first == row ? nil : first }
         // Every member of such a long ring gets here, in the order of the rows.
-        if rings[place] == nil {
-            for member in columns.ring(of: place) { rings[member] = place }
+        if rings[row] == nil {
+            for member in columns.ring(of: row) { rings[member] = row }
         }
-        let ring = rings[place] ?? place
+        let ring = rings[row] ?? row
         let twin = DuplicateHandle(ring: ring, content: content, variables: variables)
         if let original = duplicateHandles[twin] { return original }
-        duplicateHandles[twin] = place
+        duplicateHandles[twin] = row
         return nil
     }
 }
@@ -159,13 +159,13 @@ extension [UInt32] {
     fileprivate func common(withSorted other: [UInt32]) -> [UInt32] {
         var found: [UInt32] = []
         found.reserveCapacity(Swift.min(count, other.count))
-        var (place, its) = (0, 0)
-        while place < count, its < other.count {
-            if self[place] == other[its] {
-                found.append(self[place])
-                (place, its) = (place + 1, its + 1)
-            } else if self[place] < other[its] {
-                place += 1
+        var (index, its) = (0, 0)
+        while index < count, its < other.count {
+            if self[index] == other[its] {
+                found.append(self[index])
+                (index, its) = (index + 1, its + 1)
+            } else if self[index] < other[its] {
+                index += 1
             } else {
                 its += 1
             }

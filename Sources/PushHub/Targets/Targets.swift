@@ -59,9 +59,9 @@ struct Targets: Sendable {
             // Results of direct handles do not tell duplicates from originals.
             keep { !done.contains(direct[Int($0)]) }
         } else {
-            let places = done.places(in: table)
-            keep { !places.contains($0) }
-            let open = duplicates.indices.filter { !places.contains(duplicates[$0]) }
+            let rows = done.rows(in: table)
+            keep { !rows.contains($0) }
+            let open = duplicates.indices.filter { !rows.contains(duplicates[$0]) }
             (duplicates, originals) = (open.map { duplicates[$0] }, open.map { originals[$0] })
         }
     }
@@ -71,8 +71,8 @@ struct Targets: Sendable {
         guard self.count > count else { return }
         var all = groups.flatMap(\.members).sorted()
         // A partial Fisher-Yates shuffle.
-        for place in 0..<count {
-            all.swapAt(place, place + Int(random.next() % UInt64(all.count - place)))
+        for index in 0..<count {
+            all.swapAt(index, index + Int(random.next() % UInt64(all.count - index)))
         }
         let chosen = Set(all.prefix(count))
         keep { chosen.contains($0) }
@@ -83,8 +83,8 @@ struct Targets: Sendable {
     var byPlatform: [(platform: Platform, members: [UInt32])] {
         var found: [(platform: Platform, members: [UInt32])] = []
         for group in groups where !group.members.isEmpty {
-            if let place = found.firstIndex(where: { $0.platform == group.platform }) {
-                found[place].members += group.members
+            if let index = found.firstIndex(where: { $0.platform == group.platform }) {
+                found[index].members += group.members
             } else {
                 found.append((group.platform, group.members))
             }
@@ -129,9 +129,9 @@ struct FinishedTargets: Sendable {
     func contains(_ handle: DeviceHandle) -> Bool { handles.contains(handle) }
 
     /// Their current rows.
-    func places(in table: RegistrationTable) -> Set<UInt32> {
-        var places = Set(packed.lazy.compactMap { table.place(of: $0) })
-        places.formUnion(unusual.lazy.compactMap { table.place(of: $0) })
-        return places
+    func rows(in table: RegistrationTable) -> Set<UInt32> {
+        var rows = Set(packed.lazy.compactMap { table.row(of: $0) })
+        rows.formUnion(unusual.lazy.compactMap { table.row(of: $0) })
+        return rows
     }
 }

@@ -6,7 +6,7 @@ import PushModel
 struct DeliveryTracer {
     let services: DeliveryServices
     /// The sequence number of the newest notification.
-    let lastSequence: Int64
+    let lastSequence: () -> Int64
 
     private var directory: RegistrationDirectory { services.directory }
     private var environment: HubEnvironment { directory.environment }
@@ -16,16 +16,16 @@ struct DeliveryTracer {
     /// Explains a delivery. Reads only the stored results of the device in question, which takes some tenths of a second for a
     /// notification to a million devices. Does not block the hub.
     func trace(_ question: TraceQuestion) async throws(PushError) -> TraceAnswer {
-        let kept = try await traced(question.notification)
+        let stored = try await traced(question.notification)
         var answer = TraceAnswer(
-            notification: kept.outcome.id, state: kept.outcome.state, tags: kept.outcome.tags, time: kept.outcome.enqueuedAt,
-            nearMisses: kept.outcome.notices.filter(\.explainsAbandonment).map(\.text) + kept.outcome.nearMisses)
+            notification: stored.outcome.id, state: stored.outcome.state, tags: stored.outcome.tags, time: stored.outcome.enqueuedAt,
+            nearMisses: stored.outcome.notices.filter(\.explainsAbandonment).map(\.text) + stored.outcome.nearMisses)
         guard let text = question.device else {
-            answer.counts = try await counts(of: kept)
+            answer.counts = try await counts(of: stored)
             return answer
         }
-        let (devices, further) = try await finder.devices(text, in: kept)
-        for device in devices { answer.traces.append(Tracer.trace(try await facts(of: device, kept))) }
+        let (devices, further) = try await finder.devices(text, in: stored)
+        for device in devices { answer.traces.append(Tracer.trace(try await facts(of: device, stored))) }
         answer.furtherDevices = further
         return answer
     }
@@ -35,8 +35,8 @@ struct DeliveryTracer {
         do throws(PushError) {
             return try await NotificationReader(services: services).notification(id)
         } catch  where error.code == "notification.not_found" {
-            guard let sequence = NotificationID.sequence(of: id), sequence > 0, sequence <= lastSequence,
-                NotificationID.isWhole(id), try await store.notification(sequence) == nil
+            guard let sequence = NotificationID.sequence(of: id), sequence > 0, sequence <= lastSequence(),
+                NotificationID.isComplete(id), try await store.notification(sequence) == nil
             else { throw error }
             throw PushError(
                 "notification.forgotten", "the notification \(id) and its results are no longer stored",
@@ -51,27 +51,27 @@ struct DeliveryTracer {
     /// Number of later notifications searched for the push that replaced one.
     private static let maximumReplacements = 20
 
-    private func facts(of device: TracedDevice, _ kept: StoredNotification) async throws(PushError) -> TraceFacts {
-        let (sequence, request, probe) = (kept.sequence, kept.request, device.probe)
+    private func facts(of device: TracedDevice, _ stored: StoredNotification) async throws(PushError) -> TraceFacts {
+        let (sequence, request, probe) = (stored.sequence, stored.request, device.probe)
         // Read unstored results first, because they may be stored in the meantime.
         let fresh = services.active.unstoredResults(of: sequence)?.matching(probe) ?? []
         let known = try await store.outcomes(ofNotification: sequence, matching: probe, limit: Self.mostRows)
         let rows = known + fresh.filter { row in !known.contains { $0.device == row.device } }
         var facts = TraceFacts(
-            now: services.context.now, kept: kept, device: device, rows: rows,
+            now: services.context.now, stored: stored, device: device, rows: rows,
             candidates: device.registrations.map { TraceFacts.Candidate($0.registration, of: request) }, matched: 0,
-            troubles: services.pipeline.troubles())
+            issues: services.pipeline.issues())
         if rows.isEmpty, request.isTest { facts.matched = services.targets(of: request).count }
         if rows.isEmpty, let binding = request.plan { facts.plan = try await plan(of: device, binding) }
-        if rows.isEmpty, !kept.outcome.state.isFinal {
-            facts.hold = hold(of: device, kept)
-            if request.pace != nil, kept.outcome.state == .processing { facts.turn = turn(of: device, kept) }
+        if rows.isEmpty, !stored.outcome.state.isFinal {
+            facts.hold = hold(of: device, stored)
+            if request.pace != nil, stored.outcome.state == .processing { facts.estimatedTime = estimatedTime(of: device, stored) }
         }
         let row = rows.last { $0.device.outcome == .success }
         if let handle = row?.device.handle ?? device.handles.first {
-            facts.fate = await environment.witness?.fate(of: row?.device.pushID, at: handle)
+            facts.result = await environment.deviceObserver?.result(of: row?.device.pushID, at: handle)
         }
-        if case .replaced(let push)? = facts.fate?.events.last?.kind { facts.replacement = await notification(of: push, after: sequence) }
+        if case .replaced(let push)? = facts.result?.events.last?.kind { facts.replacement = await notification(of: push, after: sequence) }
         return facts
     }
 
@@ -80,29 +80,29 @@ struct DeliveryTracer {
         guard let number = PlanID.number(of: binding.id), let plan = try await store.plan(number) else { return .forgotten }
         do throws(PushError) {
             let members = try await services.plans.members(of: plan, among: Set(device.registrations.map(\.registration.id)))
-            return .kept(madeAt: plan.report.plannedAt, members: members)
+            return .stored(madeAt: plan.report.plannedAt, members: members)
         } catch {
             guard !error.isRetryable else { throw error }
             return .forgotten
         }
     }
 
-    private func hold(of device: TracedDevice, _ kept: StoredNotification) -> TraceFacts.Hold? {
-        let places: [(place: UInt32, mark: UInt32?)] =
-            kept.request.audience.handles.isEmpty
-            ? device.registrations.map { ($0.place, directory.table.mark(at: $0.place)) }
-            : kept.request.audience.handles.enumerated().filter { device.handles.contains($1) }.map { (UInt32($0.offset), nil) }
-        return places.lazy.compactMap { kept.holds.wait(at: $0.place, mark: $0.mark) }.first
-            .map { TraceFacts.Hold(moment: $0.moment, reason: $0.reason) }
+    private func hold(of device: TracedDevice, _ stored: StoredNotification) -> TraceFacts.Hold? {
+        let rows: [(row: UInt32, mark: UInt32?)] =
+            stored.request.audience.handles.isEmpty
+            ? device.registrations.map { ($0.row, directory.table.mark(at: $0.row)) }
+            : stored.request.audience.handles.enumerated().filter { device.handles.contains($1) }.map { (UInt32($0.offset), nil) }
+        return rows.lazy.compactMap { stored.deferredDevices.wait(at: $0.row, mark: $0.mark) }.first
+            .map { TraceFacts.Hold(until: $0.time, reason: $0.reason) }
     }
 
     /// The estimated time at which a paced send reaches the device; nil if the device is not a target. Platforms alternate.
-    private func turn(of device: TracedDevice, _ kept: StoredNotification) -> Timestamp? {
-        guard let pace = kept.request.pace, let started = kept.outcome.startedAt else { return nil }
-        let places = Set(device.registrations.map(\.place))
-        let lanes = services.targets(of: kept.request).byPlatform
+    private func estimatedTime(of device: TracedDevice, _ stored: StoredNotification) -> Timestamp? {
+        guard let pace = stored.request.pace, let started = stored.outcome.startedAt else { return nil }
+        let rows = Set(device.registrations.map(\.row))
+        let lanes = services.targets(of: stored.request).byPlatform
         for lane in lanes {
-            guard let number = lane.members.firstIndex(where: places.contains) else { continue }
+            guard let number = lane.members.firstIndex(where: rows.contains) else { continue }
             let before = lanes.reduce(0) { $0 + min($1.members.count, number) }
             return max(services.context.now, started + pace.duration(of: before))
         }
@@ -112,9 +112,10 @@ struct DeliveryTracer {
     /// The id of the notification that a push belongs to.
     private func notification(of push: String, after sequence: Int64) async -> String? {
         let probe = OutcomeProbe(push: OutcomeProbe.pushKey(push))
-        let end = min(lastSequence, sequence + Int64(Self.maximumReplacements))
+        let end = sequence + Int64(Self.maximumReplacements)
         var next = sequence + 1
-        while next <= end {
+        // Read again each time: the push may belong to a notification that is accepted meanwhile.
+        while next <= min(lastSequence(), end) {
             defer { next += 1 }
             let isRecent = services.active.unstoredResults(of: next)?.matching(probe).isEmpty == false
             let rows = isRecent ? [] : (try? await store.outcomes(ofNotification: next, matching: probe, limit: 1)) ?? []
@@ -129,54 +130,57 @@ struct DeliveryTracer {
     /// Maximum number of devices whose simulated phones are examined one by one.
     private static let maximumPhones = 200
 
-    private func counts(of kept: StoredNotification) async throws(PushError) -> [TraceAnswer.Count] {
+    private func counts(of stored: StoredNotification) async throws(PushError) -> [TraceAnswer.Count] {
         var counts: [TraceCause: TraceAnswer.Count] = [:]
         func add(_ trace: DeliveryTrace, _ devices: Int) {
             let first = TraceAnswer.Count(cause: trace.cause, devices: 0, example: trace.device, sentence: trace.sentence)
             counts[trace.cause, default: first].devices += devices
         }
-        let fresh = services.active.unstoredResults(of: kept.sequence)
-        if environment.witness != nil, kept.outcome.total <= Self.maximumPhones {
-            let all = try await store.outcomes(ofNotification: kept.sequence, matching: nil, limit: Self.maximumPhones)
-            for row in all + (fresh?.matching(nil) ?? []) { add(await trace(row, kept), 1) }
+        let fresh = services.active.unstoredResults(of: stored.sequence)
+        if environment.deviceObserver != nil, stored.outcome.total <= Self.maximumPhones {
+            let all = try await store.outcomes(ofNotification: stored.sequence, matching: nil, limit: Self.maximumPhones)
+            for row in all + (fresh?.matching(nil) ?? []) { add(await trace(row, stored), 1) }
         } else {
-            var tally = try await store.tally(ofNotification: kept.sequence)
+            var tally = try await store.tally(ofNotification: stored.sequence)
             if let fresh { tally.add(fresh) }
             for (_, count) in tally.counts {
-                add(Tracer.trace(facts(of: count.example, kept, name: count.example.device.traceName)), count.devices)
+                add(Tracer.trace(facts(of: count.example, stored, name: count.example.device.traceName)), count.devices)
             }
         }
-        if kept.holds.count > 0, !kept.outcome.state.isFinal {
-            let moment = kept.holds.moment ?? services.context.now
+        let deferred = stored.deferredDevices
+        if deferred.count > 0, !stored.outcome.state.isFinal {
+            let time = deferred.time ?? services.context.now
             counts[.held] = TraceAnswer.Count(
-                cause: .held, devices: kept.holds.count, example: "",
-                sentence: "A plugin holds it for \(Tracer.count(kept.holds.count, "device")), until \(moment.inSentence) at the earliest.")
+                cause: .held, devices: deferred.count, example: "",
+                sentence: "A plugin holds it for \(Tracer.count(deferred.count, "device")), until \(time.inSentence) at the earliest.")
         }
         return counts.values.sorted { ($1.devices, $0.cause.rawValue) < ($0.devices, $1.cause.rawValue) }
     }
 
-    private func trace(_ row: RecordedOutcome, _ kept: StoredNotification) async -> DeliveryTrace {
+    private func trace(_ row: RecordedOutcome, _ stored: StoredNotification) async -> DeliveryTrace {
         let device = row.device
-        let fate = device.outcome == .success ? await environment.witness?.fate(of: device.pushID, at: device.handle) : nil
+        let result = device.outcome == .success ? await environment.deviceObserver?.result(of: device.pushID, at: device.handle) : nil
         var name = device.installationID
         if name == nil { name = await finder.phoneName(of: device.handle) }
-        var facts = facts(of: row, kept, name: name ?? device.traceName)
-        facts.fate = fate
+        var facts = facts(of: row, stored, name: name ?? device.traceName)
+        facts.result = result
         if let id = device.registrationID, let registration = try? await directory.row(id)?.registration {
-            facts.candidates = [TraceFacts.Candidate(registration, of: kept.request)]
+            facts.candidates = [TraceFacts.Candidate(registration, of: stored.request)]
         }
-        if case .replaced(let push)? = fate?.events.last?.kind { facts.replacement = await notification(of: push, after: kept.sequence) }
+        if case .replaced(let push)? = result?.events.last?.kind {
+            facts.replacement = await notification(of: push, after: stored.sequence)
+        }
         return Tracer.trace(facts)
     }
 
     /// Facts about one of many devices, without further lookups.
-    private func facts(of row: RecordedOutcome, _ kept: StoredNotification, name: String) -> TraceFacts {
+    private func facts(of row: RecordedOutcome, _ stored: StoredNotification, name: String) -> TraceFacts {
         let device = row.device
         return TraceFacts(
-            now: services.context.now, kept: kept,
+            now: services.context.now, stored: stored,
             device: TracedDevice(
                 name: name, platform: device.platform, installationID: device.installationID, handles: [device.handle]), rows: [row],
-            candidates: [], matched: 0, troubles: [])
+            candidates: [], matched: 0, issues: [])
     }
 }
 

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// The smallest part of a tag expression that excludes a device.
 package struct TagFailure: Sendable, Equatable {

@@ -10,7 +10,7 @@ struct TracedDevice: Sendable {
     /// Current registrations.
     var registrations: [RegistrationRow] = []
     /// Deleted registrations, latest first.
-    var departed: [DepartedRegistration] = []
+    var deleted: [DeletedRegistration] = []
     /// Registrations removed because their handle was invalid, latest first.
     var pruned: [PrunedDevice] = []
     /// All known handles of the device.
@@ -18,16 +18,16 @@ struct TracedDevice: Sendable {
     /// Name of the simulated phone, if it is one.
     var phone: String?
     /// The registration id in the question, if it named a registration instead of a device.
-    var asked: RegistrationID?
+    var requestedID: RegistrationID?
 
     var probe: OutcomeProbe {
         OutcomeProbe(
-            registrations: Set(registrations.map(\.registration.id) + departed.map(\.id) + pruned.compactMap { RegistrationID($0.id) }),
+            registrations: Set(registrations.map(\.registration.id) + deleted.map(\.id) + pruned.compactMap { RegistrationID($0.id) }),
             installation: installationID, handles: Set(handles))
     }
 
     /// Whether the hub knows nothing about the device.
-    var isUnknownToHub: Bool { registrations.isEmpty && departed.isEmpty && pruned.isEmpty && installation == nil }
+    var isUnknownToHub: Bool { registrations.isEmpty && deleted.isEmpty && pruned.isEmpty && installation == nil }
 }
 
 /// Everything that is known about a notification and a device: the input of a trace.
@@ -55,7 +55,7 @@ struct TraceFacts: Sendable {
     }
 
     struct Hold: Sendable {
-        var moment: Timestamp
+        var until: Timestamp
         /// Plugin name and reason, as in `quiet: night`.
         var reason: String
     }
@@ -64,11 +64,11 @@ struct TraceFacts: Sendable {
     enum Plan: Sendable {
         case forgotten
         /// - Parameter members: registrations of the device that belong to the plan.
-        case kept(madeAt: Timestamp, members: Set<RegistrationID>)
+        case stored(madeAt: Timestamp, members: Set<RegistrationID>)
     }
 
     var now: Timestamp
-    var kept: StoredNotification
+    var stored: StoredNotification
     var device: TracedDevice
     /// Results of the device, in the order in which they were recorded.
     var rows: [RecordedOutcome]
@@ -79,14 +79,14 @@ struct TraceFacts: Sendable {
     var plan: Plan?
     var hold: Hold?
     /// Estimated time at which a paced send reaches the device.
-    var turn: Timestamp?
-    var troubles: [DeliveryIssue]
-    var fate: DeviceResult?
+    var estimatedTime: Timestamp?
+    var issues: [DeliveryIssue]
+    var result: DeviceResult?
     /// Id of the notification whose push replaced this one.
     var replacement: String?
 
     /// When sending began or, if it did not, when it was scheduled for or accepted.
-    var sentAt: Timestamp { kept.outcome.startedAt ?? kept.outcome.scheduledFor ?? kept.outcome.enqueuedAt }
+    var sentAt: Timestamp { stored.outcome.startedAt ?? stored.outcome.scheduledFor ?? stored.outcome.enqueuedAt }
 }
 
 extension TraceFacts.Candidate {

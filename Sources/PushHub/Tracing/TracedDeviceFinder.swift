@@ -18,17 +18,17 @@ struct TracedDeviceFinder {
     /// Maximum number of names compared for "did you mean".
     private static let maximumCompared = 10_000
     /// Maximum number of deleted registrations examined per device.
-    private static let maximumDeparted = 20
+    private static let maximumDeleted = 20
 
     /// Finds devices by name. Tries in order: installation id, registration id, simulated phone, handle, user, handle prefix.
     ///
     /// Throws `device.not_found` (404) if nothing matches but a name is similar. If no name is similar, returns the device as one that
     /// never registered.
-    func devices(_ text: String, in kept: StoredNotification) async throws(PushError) -> (devices: [TracedDevice], further: Int) {
+    func devices(_ text: String, in stored: StoredNotification) async throws(PushError) -> (devices: [TracedDevice], further: Int) {
         directory.sweep()
-        if directory.table.installations.place(of: text) != nil { return ([try await device(installation: text, name: text)], 0) }
+        if directory.table.installations.row(of: text) != nil { return ([try await device(installation: text, name: text)], 0) }
         if let id = RegistrationID(text) { return ([try await device(registration: id)], 0) }
-        let known = await environment.witness?.handles(ofPhone: text) ?? []
+        let known = await environment.deviceObserver?.handles(ofPhone: text) ?? []
         if !known.isEmpty {
             var device = try await device(handles: known, name: text)
             device.phone = text
@@ -37,23 +37,23 @@ struct TracedDeviceFinder {
         let whole = Platform.allCases.compactMap { try? DeviceHandle(platform: $0, text: text) }
         for handle in whole {
             let device = try await device(handles: [handle], name: await phoneName(of: handle) ?? handle.abbreviated)
-            if !device.isUnknownToHub || kept.request.audience.handles.contains(handle) { return ([device], 0) }
+            if !device.isUnknownToHub || stored.request.audience.handles.contains(handle) { return ([device], 0) }
         }
         let left = try await device(installation: text, name: text)
         if !left.isUnknownToHub { return ([left], 0) }
         let mine = try await devices(ofUser: text)
         if !mine.devices.isEmpty { return mine }
-        let begun = try await devices(handleBeginning: text, in: kept)
+        let begun = try await devices(handleBeginning: text, in: stored)
         if !begun.devices.isEmpty { return begun }
         if let near = await nearestDevice(text) {
             throw PushError(
-                "device.not_found", "no device \"\(text.prefix(80))\" is known to the hub", hint: "did you mean \"\(near)\"?", status: 404,
+                "device.not_found", "unknown device \"\(text.prefix(80))\"", hint: "did you mean \"\(near)\"?", status: 404,
                 details: ["near": .string(near)])
         }
-        if await isTooShort(text, in: kept) {
+        if await isTooShort(text, in: stored) {
             throw PushError(
-                "device.not_found", "no device \"\(text)\" is known to the hub, but a handle that starts with it",
-                hint: "give at least \(Self.minimumPrefixLength) characters of a handle", status: 404)
+                "device.not_found", "unknown device \"\(text)\"",
+                hint: "a handle starts with it; pass at least \(Self.minimumPrefixLength) characters of the handle", status: 404)
         }
         // Abbreviate what may be a handle; other names are short.
         return ([TracedDevice(name: text.utf8.count > 40 ? whole.first?.abbreviated ?? String(text.prefix(40)) : text)], 0)
@@ -64,23 +64,23 @@ struct TracedDeviceFinder {
     private func device(installation id: String, name: String) async throws(PushError) -> TracedDevice {
         var device = TracedDevice(name: name, installationID: id)
         device.installation = try await directory.installationRow(id)?.installation
-        device.registrations = try await directory.rows(stillAt: directory.table.places(ofInstallation: id))
-        device.departed = try await store.departed(.installation(id), limit: Self.maximumDeparted)
+        device.registrations = try await directory.rows(stillAt: directory.table.rows(ofInstallation: id))
+        device.deleted = try await store.deletedRegistrations(.installation(id), limit: Self.maximumDeleted)
         device.pruned = try await store.pruned(PrunedFilter(id: id), below: nil, limit: 1)
         device.handles =
             ([device.installation?.handle].compactMap { $0 } + device.registrations.map(\.registration.handle)
-            + device.departed.map(\.handle) + device.pruned.map(\.handle)).uniqued()
+            + device.deleted.map(\.handle) + device.pruned.map(\.handle)).uniqued()
         device.platform = device.handles.first?.platform
         return device
     }
 
     private func device(registration id: RegistrationID) async throws(PushError) -> TracedDevice {
-        var device = TracedDevice(name: id.text, asked: id)
+        var device = TracedDevice(name: id.text, requestedID: id)
         device.registrations = try await directory.row(id).map { [$0] } ?? []
-        device.departed = try await store.departed(.registration(id), limit: 1)
+        device.deleted = try await store.deletedRegistrations(.registration(id), limit: 1)
         device.pruned = try await store.pruned(PrunedFilter(id: id.text), below: nil, limit: 1)
         device.handles =
-            (device.registrations.map(\.registration.handle) + device.departed.map(\.handle) + device.pruned.map(\.handle)).uniqued()
+            (device.registrations.map(\.registration.handle) + device.deleted.map(\.handle) + device.pruned.map(\.handle)).uniqued()
         device.platform = device.handles.first?.platform
         return device
     }
@@ -88,19 +88,21 @@ struct TracedDeviceFinder {
     /// - Parameter handles: handles of one device, latest first.
     private func device(handles: [DeviceHandle], name: String) async throws(PushError) -> TracedDevice {
         var device = TracedDevice(name: name, platform: handles.first?.platform, handles: handles)
-        device.registrations = try await directory.rows(stillAt: handles.flatMap { directory.table.places(for: $0) }.uniqued().sorted())
-        for handle in handles.prefix(5) { device.departed += try await store.departed(.handle(handle), limit: Self.maximumDeparted) }
-        device.departed.sort { $0.departure.time > $1.departure.time }
-        let owner = device.registrations.lazy.compactMap(\.registration.installationID).first ?? device.departed.first?.installationID
+        device.registrations = try await directory.rows(stillAt: handles.flatMap { directory.table.rows(for: $0) }.uniqued().sorted())
+        for handle in handles.prefix(5) {
+            device.deleted += try await store.deletedRegistrations(.handle(handle), limit: Self.maximumDeleted)
+        }
+        device.deleted.sort { $0.tombstone.time > $1.tombstone.time }
+        let owner = device.registrations.lazy.compactMap(\.registration.installationID).first ?? device.deleted.first?.installationID
         if let owner {
             var whole = try await self.device(installation: owner, name: name)
             whole.handles = (handles + whole.handles).uniqued()
-            let others = device.registrations.filter { row in !whole.registrations.contains { $0.place == row.place } }
+            let others = device.registrations.filter { row in !whole.registrations.contains { $0.row == row.row } }
             whole.registrations += others
             whole.platform = handles.first?.platform
             return whole
         }
-        if device.registrations.isEmpty, let id = device.departed.first?.id {
+        if device.registrations.isEmpty, let id = device.deleted.first?.id {
             device.pruned = try await store.pruned(PrunedFilter(id: id.text), below: nil, limit: 1)
         }
         return device
@@ -108,7 +110,7 @@ struct TracedDeviceFinder {
 
     /// The name of a simulated phone; nil if the phone is named after its handle.
     func phoneName(of handle: DeviceHandle) async -> String? {
-        let name = await environment.witness?.fate(of: nil, at: handle)?.phone
+        let name = await environment.deviceObserver?.result(of: nil, at: handle)?.phone
         return name?.lowercased() == handle.text.lowercased() ? nil : name
     }
 
@@ -120,14 +122,14 @@ struct TracedDeviceFinder {
         return try await devices(at: directory.table.select(.or(tags.map { .tag($0) })))
     }
 
-    private func devices(at places: [UInt32]) async throws(PushError) -> (devices: [TracedDevice], further: Int) {
+    private func devices(at rows: [UInt32]) async throws(PushError) -> (devices: [TracedDevice], further: Int) {
         var owners: [String] = []
         var handles: [DeviceHandle] = []
-        for place in places {
-            if let owner = directory.table.installationID(at: place) {
+        for row in rows {
+            if let owner = directory.table.installationID(at: row) {
                 owners.append(owner)
             } else {
-                handles.append(directory.table.columns.handle(at: place))
+                handles.append(directory.table.columns.handle(at: row))
             }
         }
         (owners, handles) = (owners.uniqued(), handles.uniqued())
@@ -145,41 +147,42 @@ struct TracedDeviceFinder {
 
     /// Devices with an abbreviated handle as lists show it (`A1B2C3…9F0E`), or with a handle prefix.
     private func devices(
-        handleBeginning text: String, in kept: StoredNotification
+        handleBeginning text: String, in stored: StoredNotification
     ) async throws(PushError) -> (devices: [TracedDevice], further: Int) {
         let form = AbbreviatedHandle(text)
         guard form.beginning.count >= Self.minimumPrefixLength else { return ([], 0) }
-        let places = await places(of: form, limit: Self.maximumTraced + 1)
-        if !places.isEmpty { return try await devices(at: places) }
+        let rows = await rows(of: form, limit: Self.maximumTraced + 1)
+        if !rows.isEmpty { return try await devices(at: rows) }
         var direct: [TracedDevice] = []
-        for handle in kept.request.audience.handles.filter(form.isMeant).prefix(Self.maximumTraced) {
+        for handle in stored.request.audience.handles.filter(form.isMeant).prefix(Self.maximumTraced) {
             direct.append(try await device(handles: [handle], name: handle.abbreviated))
         }
         return (direct, 0)
     }
 
     /// Whether the text is a prefix of a handle, but too short to identify it.
-    private func isTooShort(_ text: String, in kept: StoredNotification) async -> Bool {
+    private func isTooShort(_ text: String, in stored: StoredNotification) async -> Bool {
         let form = AbbreviatedHandle(text)
         guard (1..<Self.minimumPrefixLength).contains(form.beginning.count), form.beginning.allSatisfy(\.isHexDigit) else { return false }
-        if kept.request.audience.handles.contains(where: form.isMeant) { return true }
-        return await !places(of: form, limit: 1).isEmpty
+        if stored.request.audience.handles.contains(where: form.isMeant) { return true }
+        return await !rows(of: form, limit: 1).isEmpty
     }
 
-    private func places(of form: AbbreviatedHandle, limit: Int) async -> [UInt32] {
-        var places: [UInt32] = []
-        var place: UInt32 = 0
-        while place < directory.table.end, places.count < limit {
-            if directory.table.columns.isLive(place), form.isMeant(directory.table.columns.handle(at: place)) { places.append(place) }
-            place += 1
-            if place.isMultiple(of: Self.handleBatchSize) { await Task.yield() }
+    private func rows(of form: AbbreviatedHandle, limit: Int) async -> [UInt32] {
+        var rows: [UInt32] = []
+        var row: UInt32 = 0
+        while row < directory.table.end, rows.count < limit {
+            if directory.table.columns.isLive(row), form.isMeant(directory.table.columns.handle(at: row)) { rows.append(row) }
+            row += 1
+            if row.isMultiple(of: Self.handleBatchSize) { await Task.yield() }
         }
-        return places
+        return rows
     }
 
     private func nearestDevice(_ text: String) async -> String? {
         let (found, _) = directory.table.installations.page(tagged: [], on: nil, behind: nil, top: Self.maximumCompared)
-        return nearest(text, in: found.map { directory.table.installations.id(at: $0) } + (await environment.witness?.phoneNames() ?? []))
+        return nearest(
+            text, in: found.map { directory.table.installations.id(at: $0) } + (await environment.deviceObserver?.phoneNames() ?? []))
     }
 }
 

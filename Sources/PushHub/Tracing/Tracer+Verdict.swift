@@ -30,7 +30,7 @@ extension Tracer {
         }
         decide(when, .service, "\(service) answered \(reason): \(device.explanation)")
         if device.isRegistrationRemoved {
-            let left = self.device.departed.first { $0.id == device.registrationID }?.departure.time ?? self.device.pruned.first?.time
+            let left = self.device.deleted.first { $0.id == device.registrationID }?.tombstone.time ?? self.device.pruned.first?.time
             return Conclusion(.tokenDead, ["time": (left ?? when).inSentence, "reason": reason])
         }
         if device.reason == Rejection.labFullReason { return Conclusion(.labFull) }
@@ -53,7 +53,7 @@ extension Tracer {
     }
 
     private mutating func skipped(_ device: DeviceOutcome, _ when: Timestamp) -> Conclusion {
-        if device.explanation == Recipient.removedEarlyExplanation, let left = self.device.departed.first { return departed(left) }
+        if device.explanation == Recipient.removedEarlyExplanation, let left = self.device.deleted.first { return deleted(left) }
         guard device.explanation == Recipient.duplicate else {
             decide(when, .device, device.explanation)
             return Conclusion(.registrationLeft, ["time": when.inSentence])
@@ -100,13 +100,13 @@ extension Tracer {
     // MARK: - The phone
 
     private mutating func phone(_ row: RecordedOutcome, _ when: Timestamp) -> Conclusion {
-        guard let fate = facts.fate, !fate.events.isEmpty else {
+        guard let result = facts.result, !result.events.isEmpty else {
             if let conclusion = propertyMissing(candidate(of: row)) { return conclusion }
             decide(when, .phone, "a real phone: it does not report what it does with a push", isGood: nil)
             return Conclusion(.accepted, ["time": when.inSentence])
         }
-        for event in fate.events.dropLast() { add(event.time, .phone, words(event, fate), isGood: event.kind.isGood) }
-        guard let last = fate.events.last else { return Conclusion(.unexplained) }
+        for event in result.events.dropLast() { add(event.time, .phone, words(event, result), isGood: event.kind.isGood) }
+        guard let last = result.events.last else { return Conclusion(.unexplained) }
         let time = ["time": last.time.inSentence]
         var values = time
         let cause: TraceCause
@@ -114,14 +114,14 @@ extension Tracer {
         case .shown: cause = .shown
         case .replaced:
             values["other"] = facts.replacement ?? "of which nothing else is stored"
-            let shown = fate.events.first { $0.kind == .shown }?.time
+            let shown = result.events.first { $0.kind == .shown }?.time
             values["shown"] = shown?.inSentence
             cause = shown == nil ? .replacedWaiting : .replacedShown
         case .stored:
-            values["time"] = (fate.offlineSince ?? fate.closedSince ?? last.time).inSentence
+            values["time"] = (result.offlineSince ?? result.closedSince ?? last.time).inSentence
             cause = .phoneOffline
         case .deferred:
-            values["time"] = (fate.savesPowerSince ?? last.time).inSentence
+            values["time"] = (result.savesPowerSince ?? last.time).inSentence
             cause = .savesPower
         case .expired: cause = .expiredWaiting
         case .appClosed: cause = .forceQuit
@@ -130,20 +130,20 @@ extension Tracer {
         case .dropped(let reason):
             values["reason"] = reason
             cause = .phoneFailed
-        case .delivered: return silence(row, fate, last)
+        case .delivered: return silence(row, result, last)
         }
-        decide(last.time, .phone, words(last, fate), isGood: last.kind.isGood)
+        decide(last.time, .phone, words(last, result), isGood: last.kind.isGood)
         return Conclusion(cause, values)
     }
 
     /// Explains a push that was delivered without being displayed.
-    private mutating func silence(_ row: RecordedOutcome, _ fate: DeviceResult, _ last: DeviceResult.Event) -> Conclusion {
+    private mutating func silence(_ row: RecordedOutcome, _ result: DeviceResult, _ last: DeviceResult.Event) -> Conclusion {
         let time = ["time": last.time.inSentence]
-        add(last.time, .phone, words(last, fate), isGood: true)
-        switch fate.silence {
+        add(last.time, .phone, words(last, result), isGood: true)
+        switch result.silence {
         case .leftToApp:
-            let shown = fate.shownByApp.map { "the app showed something of its own at \($0.inSentence)" }
-            decide(fate.shownByApp ?? last.time, .phone, shown ?? "left to the app's own code", isGood: nil)
+            let shown = result.shownByApp.map { "the app showed something of its own at \($0.inSentence)" }
+            decide(result.shownByApp ?? last.time, .phone, shown ?? "left to the app's own code", isGood: nil)
             return Conclusion(.leftToApp, time)
         case .background:
             decide(last.time, .phone, "a background push shows nothing by itself")
@@ -155,15 +155,15 @@ extension Tracer {
         }
     }
 
-    private func words(_ event: DeviceResult.Event, _ fate: DeviceResult) -> String {
+    private func words(_ event: DeviceResult.Event, _ result: DeviceResult) -> String {
         switch event.kind {
         case .delivered: return "delivered to \(device.name)"
         case .stored:
-            let why = fate.closedSince != nil && fate.offlineSince == nil ? "closed" : "offline"
+            let why = result.closedSince != nil && result.offlineSince == nil ? "closed" : "offline"
             return "\(device.name) is \(why); \(service) stores it"
         case .deferred: return "\(device.name) saves power; it waits"
         case .replaced:
-            let isWaiting = !fate.events.contains { $0.kind == .shown }
+            let isWaiting = !result.events.contains { $0.kind == .shown }
             let rule = isWaiting && service == Platform.apns.displayName ? " (APNs stores one per app while a phone is offline)" : ""
             return "replaced by \(facts.replacement ?? "a later one")\(rule)"
         case .expired: return "it expired while it waited"

@@ -25,8 +25,8 @@ struct Tracer {
     private init(facts: TraceFacts) { self.facts = facts }
 
     var device: TracedDevice { facts.device }
-    var request: NotificationRequest { facts.kept.request }
-    var outcome: NotificationOutcome { facts.kept.outcome }
+    var request: NotificationRequest { facts.stored.request }
+    var outcome: NotificationOutcome { facts.stored.outcome }
 
     /// Name of the push service that reaches the device; "the push service" if unknown.
     var service: String { (facts.rows.last?.device.platform ?? device.platform)?.displayName ?? "the push service" }
@@ -51,12 +51,12 @@ struct Tracer {
     /// Sorts by time; a line without one follows the line before. A simulated phone may get a push before the service's answer is recorded.
     private static func inOrder(_ lines: [Line]) -> [Line] {
         var last: Timestamp?
-        let timed = lines.enumerated().map { place, line in
+        let timed = lines.enumerated().map { index, line in
             let time = line.time ?? last
             last = line.step == .phone ? max(time ?? .distantPast, last ?? .distantPast) : time
-            return (time: last ?? .distantPast, place: place, line: line)
+            return (time: last ?? .distantPast, index: index, line: line)
         }
-        return timed.sorted { ($0.time, $0.place) < ($1.time, $1.place) }.map(\.line)
+        return timed.sorted { ($0.time, $0.index) < ($1.time, $1.index) }.map(\.line)
     }
 
     // MARK: - The notification
@@ -98,7 +98,7 @@ struct Tracer {
 
     /// The result of the registration that was asked for; otherwise, of a device's registrations, the one that got furthest.
     private var mainRow: RecordedOutcome? {
-        if let asked = device.asked, let row = facts.rows.last(where: { $0.device.registrationID == asked }) { return row }
+        if let asked = device.requestedID, let row = facts.rows.last(where: { $0.device.registrationID == asked }) { return row }
         func rank(_ row: RecordedOutcome) -> Int {
             switch row.device.outcome {
             case .success: 3
@@ -119,13 +119,13 @@ struct Tracer {
     mutating func addDevice(_ candidate: TraceFacts.Candidate?) {
         guard let registration = candidate?.registration else { return }
         let subject = registration.installationID.map { "installation \($0)" } ?? "registration \(registration.id)"
-        let (platform, moment) = (registration.platform.displayName, registration.updatedAt)
+        let (platform, time) = (registration.platform.displayName, registration.updatedAt)
         if isAsSent(registration) {
-            add(moment, .device, "\(subject) registered with \(platform)", isGood: true)
+            add(time, .device, "\(subject) registered with \(platform)", isGood: true)
         } else {
             let isNew = registration.etag == 1
             add(
-                moment, .device,
+                time, .device,
                 "\(subject) \(isNew ? "registered" : "changed") after the send: tags and template below are the current ones")
         }
     }
@@ -175,7 +175,7 @@ extension Tracer {
         addDevice(best)
         addTags(best, isAddressed: false)
         if outcome.state == .scheduled { return planExclusion(best, among: facts.candidates) ?? outstanding(best) }
-        if let conclusion = misfit(best) { return conclusion }
+        if let conclusion = mismatch(best) { return conclusion }
         return planExclusion(best, among: facts.candidates.filter { $0.failure == nil && $0.fit == .fits }) ?? approvalExcess()
             ?? outstanding(best)
     }
@@ -198,20 +198,20 @@ extension Tracer {
             decide(outcome.startedAt, .notification, loss.text)
             return Conclusion(.planLost, id)
         }
-        guard case .kept(let madeAt, let members) = plan else {
+        guard case .stored(let madeAt, let members) = plan else {
             decide(facts.sentAt, .tags, "the plan \(binding.id) is no longer stored", isGood: nil)
             return Conclusion(.planForgotten, id)
         }
         guard !candidates.contains(where: { members.contains($0.registration.id) }), let registration = best?.registration else {
             return nil
         }
-        let moment = registration.updatedAt.inSentence
+        let time = registration.updatedAt.inSentence
         let reason =
             registration.updatedAt <= madeAt
             ? "it did not match when the plan was made at \(madeAt.inSentence)"
             : registration.etag == 1
-                ? "it joined at \(moment), after the plan was made"
-                : "it was changed at \(moment), after the plan was made, and did not belong to it before"
+                ? "it joined at \(time), after the plan was made"
+                : "it was changed at \(time), after the plan was made, and did not belong to it before"
         decide(facts.sentAt, .tags, "not in the plan \(binding.id) of \(madeAt.inSentence)")
         return Conclusion(.notInPlan, id.merging(["reason": reason]) { $1 })
     }
@@ -220,7 +220,7 @@ extension Tracer {
         (candidate.failure == nil ? 0 : 10) + (candidate.fit == .fits ? 0 : candidate.fit == .wrongPlatform ? 1 : 2)
     }
 
-    private mutating func misfit(_ candidate: TraceFacts.Candidate?) -> Conclusion? {
+    private mutating func mismatch(_ candidate: TraceFacts.Candidate?) -> Conclusion? {
         guard let candidate else { return nil }
         if let failure = candidate.failure {
             return Conclusion(failure.kind == .missing ? .tagMissing : .tagPresent, ["tag": failure.words])
@@ -242,7 +242,7 @@ extension Tracer {
     }
 
     private mutating func unregistered() -> Conclusion {
-        let left = device.departed.first
+        let left = device.deleted.first
         let pruned = device.pruned.first
         // A removal for an invalid handle explains more than a deletion.
         if let pruned, left.map({ $0.time <= pruned.time }) ?? true {
@@ -253,20 +253,20 @@ extension Tracer {
             decide(nil, .device, device.installation == nil ? "not registered" : "its installation has no valid handle")
             return Conclusion(.notRegistered)
         }
-        return departed(left)
+        return deleted(left)
     }
 
-    mutating func departed(_ left: DepartedRegistration) -> Conclusion {
+    mutating func deleted(_ left: DeletedRegistration) -> Conclusion {
         let time = ["time": left.time.inSentence]
-        decide(left.time, .device, "left the hub: \(left.departure.words)")
+        decide(left.time, .device, "left the hub: \(left.tombstone.words)")
         if left.time > facts.sentAt, outcome.startedAt != nil, outcome.state.isFinal, facts.rows.isEmpty {
             return Conclusion(.registrationLeft, time)
         }
-        switch left.departure.reason {
+        switch left.tombstone.reason {
         case .expired: return Conclusion(.registrationExpired, time)
         case .deleted: return Conclusion(.registrationDeleted, time)
         case .installationChanged: return Conclusion(.registrationReplaced, time)
-        case .handleDied(let reason):
+        case .invalidHandle(let reason):
             // The reason is "APNs answered Unregistered", and the sentence already names the service.
             let word = reason.split(separator: " ").last.map(String.init) ?? reason
             return Conclusion(.tokenDead, time.merging(["reason": word]) { $1 })
@@ -285,10 +285,10 @@ extension Tracer {
         case .enqueued, .processing:
             if let hold = facts.hold {
                 let (plugin, reason) = Self.plugin(hold.reason)
-                decide(facts.now, .plugin, "held by \(plugin) until \(hold.moment.inSentence): \(reason)", isGood: nil)
-                return Conclusion(.held, ["plugin": plugin, "time": hold.moment.inSentence, "reason": reason])
+                decide(facts.now, .plugin, "held by \(plugin) until \(hold.until.inSentence): \(reason)", isGood: nil)
+                return Conclusion(.held, ["plugin": plugin, "time": hold.until.inSentence, "reason": reason])
             }
-            for trouble in facts.troubles where trouble.platform == device.platform {
+            for trouble in facts.issues where trouble.platform == device.platform {
                 guard case .openCircuit(_, let next, let block) = trouble.kind else { continue }
                 let finding = block.map { "rejects the hub's credential (\($0.reason))" } ?? "does not respond"
                 decide(facts.now, .service, "\(service) \(finding); the next attempt is at \(next.inSentence)", isGood: nil)
@@ -298,7 +298,7 @@ extension Tracer {
                 }
                 return Conclusion(.circuitOpen, ["time": next.inSentence])
             }
-            if let pace = request.pace, let turn = facts.turn {
+            if let pace = request.pace, let turn = facts.estimatedTime {
                 decide(facts.now, .turn, "its turn comes at about \(turn.inSentence), at \(pace.words)", isGood: nil)
                 return Conclusion(.paced, ["pace": pace.words, "time": turn.inSentence])
             }
@@ -344,13 +344,13 @@ extension Pace {
     }
 }
 
-extension RegistrationDeparture {
+extension RegistrationTombstone {
     fileprivate var words: String {
         switch reason {
         case .deleted: "the registration was deleted"
         case .expired: "the registration expired"
         case .installationChanged: "its installation was changed or deleted"
-        case .handleDied(let reason): reason
+        case .invalidHandle(let reason): reason
         }
     }
 }

@@ -1,5 +1,5 @@
-import Logging
-import PushHub
+package import Logging
+package import PushHub
 import PushModel
 
 /// Removes registrations that sessions of a lab left in the hubs because their server was killed.

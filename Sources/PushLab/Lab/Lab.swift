@@ -1,7 +1,7 @@
-import Bindings
-import PushModel
+package import Bindings
+package import PushModel
 import PushRuntime
-import Simulators
+package import Simulators
 
 /// A server's simulated push services, with their phones and their clock. Like `pushhost simulate --adopt`, but inside the server's
 /// process.
@@ -39,7 +39,7 @@ package final class Lab: Sendable {
     }
 
     /// Observes what the lab's phones do.
-    package var witness: any DeviceObserver { SimulatedDeviceObserver(phones: simulators.phones) }
+    package var deviceObserver: any DeviceObserver { SimulatedDeviceObserver(phones: simulators.phones) }
 
     /// Starts a lab and returns once it accepts requests.
     ///
@@ -97,7 +97,7 @@ extension Lab {
         for hub in try await store.load().hubs {
             guard let kind = hub.description.credentialKind else { continue }
             throw PushError(
-                "lab.credentials", "the hub \(hub.name) has credentials (\(kind.rawValue)) of a real push service; the lab did not start",
+                "lab.credentials", "hub \"\(hub.name)\" has credentials (\(kind.rawValue)) of a real push service; the lab did not start",
                 hint: "remove --lab, or use another data folder with --data")
         }
     }

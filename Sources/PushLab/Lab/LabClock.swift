@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 import Synchronization
 
 /// The clock of a lab. It runs with the system's clock, ahead of it by the time that scripts have skipped, and stops while it is held. It
@@ -28,7 +28,7 @@ package final class LabClock: HubClock {
     let wasReset: Bool
     private let system: any HubClock
     /// The suspended tasks. This clock's own time is the last at which tasks were woken.
-    private let sleepers: VirtualClock
+    private let sleepingTasks: VirtualClock
     private let state: Mutex<State>
 
     /// - Parameters:
@@ -39,15 +39,15 @@ package final class LabClock: HubClock {
         let lead = wasReset ? .zero : lead
         let now = system.now + lead
         self.system = system
-        sleepers = VirtualClock(now: now)
+        sleepingTasks = VirtualClock(now: now)
         state = Mutex(State(lead: lead, latest: now))
     }
 
     deinit { state.withLock { $0.alarm?.cancel() } }
 
-    package var now: Timestamp { state.withLock { moment(&$0) } }
+    package var now: Timestamp { state.withLock { currentTime(&$0) } }
 
-    private func moment(_ state: inout State) -> Timestamp {
+    private func currentTime(_ state: inout State) -> Timestamp {
         if state.holders == 0 { state.latest = max(state.latest, system.now + state.lead) }
         return state.latest
     }
@@ -56,20 +56,20 @@ package final class LabClock: HubClock {
     var lead: Duration { max(.zero, now - system.now) }
 
     /// The earliest deadline of a sleeping task.
-    package var nextDeadline: Timestamp? { sleepers.nextDeadline }
+    package var nextDeadline: Timestamp? { sleepingTasks.nextDeadline }
 
-    var sleepingTaskCount: Int { sleepers.sleepingTaskCount }
+    var sleepingTaskCount: Int { sleepingTasks.sleepingTaskCount }
 
     package func sleep(until deadline: Timestamp) async throws {
         try Task.checkCancellation()
-        if announce(deadline) { try await sleepers.sleep(until: deadline) }
+        if announce(deadline) { try await sleepingTasks.sleep(until: deadline) }
     }
 
     /// Registers a deadline before the caller suspends, so that it is woken however late it suspends. Returns false if the deadline has
     /// passed.
     func announce(_ deadline: Timestamp) -> Bool {
         state.withLock { state in
-            guard moment(&state) < deadline else { return false }
+            guard currentTime(&state) < deadline else { return false }
             state.deadlines.insert((), at: deadline)
             arm(&state)
             return true
@@ -81,7 +81,7 @@ package final class LabClock: HubClock {
     /// Stops the clock until every `hold()` has been followed by a `release()`.
     func hold() {
         state.withLock { state in
-            _ = moment(&state)
+            _ = currentTime(&state)
             state.holders += 1
             disarm(&state)
         }
@@ -104,7 +104,7 @@ package final class LabClock: HubClock {
             if state.holders > 0 { state.latest = max(state.latest, time) }
             return due(&state)
         }
-        sleepers.advance(to: now)
+        sleepingTasks.advance(to: now)
     }
 
     // MARK: - Running
@@ -115,24 +115,24 @@ package final class LabClock: HubClock {
             arm(&state)
             return now
         }
-        sleepers.advance(to: now)
+        sleepingTasks.advance(to: now)
     }
 
     /// Returns the time and removes the deadlines up to it. A task that has not suspended yet finds its deadline passed.
     private func due(_ state: inout State) -> Timestamp {
-        let now = moment(&state)
+        let now = currentTime(&state)
         while state.deadlines.popFirst(dueBy: now) != nil {}
         return now
     }
 
     private func arm(_ state: inout State) {
-        guard state.holders == 0, let first = state.deadlines.first?.moment, state.armed.map({ first < $0 }) ?? true else { return }
+        guard state.holders == 0, let first = state.deadlines.first?.time, state.armed.map({ first < $0 }) ?? true else { return }
         state.alarm?.cancel()
         state.armed = first
-        let ring = first + (.zero - state.lead)
+        let fireTime = first + (.zero - state.lead)
         state.alarm = Task { [system, weak self] in
-            guard (try? await system.sleep(until: ring)) != nil else { return }
-            self?.ring(first)
+            guard (try? await system.sleep(until: fireTime)) != nil else { return }
+            self?.fire(first)
         }
     }
 
@@ -141,7 +141,7 @@ package final class LabClock: HubClock {
         (state.alarm, state.armed) = (nil, nil)
     }
 
-    private func ring(_ deadline: Timestamp) {
+    private func fire(_ deadline: Timestamp) {
         let isMine = state.withLock { state in
             guard state.armed == deadline else { return false }
             (state.alarm, state.armed) = (nil, nil)

@@ -1,5 +1,5 @@
 import Glibc
-import PushModel
+package import PushModel
 import PushRuntime
 import RemoteHub
 import Synchronization

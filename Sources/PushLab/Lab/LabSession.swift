@@ -1,6 +1,6 @@
-import PushModel
-import RemoteHub
-import Simulators
+package import PushModel
+package import RemoteHub
+package import Simulators
 import Synchronization
 
 /// A client's session in a lab: its own phones, their events, and the faults that it has requested.
@@ -17,7 +17,7 @@ package final class LabSession: Sendable {
     private let state: Mutex<State>
 
     private struct State {
-        var heard: Timestamp
+        var lastRequestTime: Timestamp
         var requests = 0
         /// Resumed when the last of those requests has been answered.
         var ending: CheckedContinuation<Void, Never>?
@@ -52,7 +52,7 @@ package final class LabSession: Sendable {
     init(id: String, hub: String, run: String, phones: SimulatedLab, firstExchange: Int, firstEntry: Int, now: Timestamp) {
         (self.id, self.hub, self.run, self.phones) = (id, hub, run, phones)
         (self.firstExchange, self.firstEntry) = (firstExchange, firstEntry)
-        state = Mutex(State(heard: now))
+        state = Mutex(State(lastRequestTime: now))
     }
 
     // MARK: - Requests
@@ -71,7 +71,7 @@ package final class LabSession: Sendable {
     package func requestEnded(now: Timestamp) {
         let ending = state.withLock { state -> CheckedContinuation<Void, Never>? in
             state.requests -= 1
-            state.heard = now
+            state.lastRequestTime = now
             guard state.requests == 0 else { return nil }
             defer { state.ending = nil }
             return state.ending
@@ -140,7 +140,7 @@ package final class LabSession: Sendable {
     /// if the session was over already, or if its client sent a request after `limit`.
     func end(silentSince limit: Timestamp? = nil) async -> Bool {
         let (isFirst, waiting) = state.withLock { state -> (Bool, [CheckedContinuation<Void, Never>]) in
-            if let limit, state.requests > 0 || state.heard > limit { return (false, []) }
+            if let limit, state.requests > 0 || state.lastRequestTime > limit { return (false, []) }
             defer { (state.isOver, state.waiters) = (true, [:]) }
             return (!state.isOver, state.waiters.values.map(\.continuation))
         }

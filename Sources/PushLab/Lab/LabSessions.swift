@@ -1,7 +1,7 @@
 import Delivery
-import Logging
-import PushHub
-import PushModel
+package import Logging
+package import PushHub
+package import PushModel
 import PushRuntime
 import RemoteHub
 import Simulators
@@ -22,9 +22,9 @@ package final class LabSessions: Sendable {
     /// Maximum number of open sessions.
     private static let limit = 64
     /// A session without a request for this long is ended.
-    static let patience: Duration = .seconds(120)
+    static let timeout: Duration = .seconds(120)
     /// How often silent sessions are ended, and how long after a session's end its last requests to a hub may still arrive.
-    static let upkeep = patience / 4
+    static let sweepInterval = timeout / 4
 
     package init(lab: Lab, namespace: Namespace, wires: RecordedLabTransport, log: Logger, system: any HubClock = SystemClock()) {
         (self.lab, self.namespace, self.wires, self.log, self.system) = (lab, namespace, wires, log, system)
@@ -64,7 +64,7 @@ package final class LabSessions: Sendable {
                 "lab.session", "the lab has reached its limit of \(Self.limit) open sessions",
                 hint: "end some, or wait: silent sessions end after two minutes", status: 429, isRetryable: true)
         }
-        log.notice("lab session \(session.id.prefix(8)) started: run \(run) with the hub \(session.hub)")
+        log.notice("lab session \(session.id.prefix(8)) started: run \(run) with hub \"\(session.hub)\"")
         return (session, hub)
     }
 
@@ -94,7 +94,7 @@ package final class LabSessions: Sendable {
 
     /// Rejects further requests of a session and waits for the open ones. Then removes its phones from the lab, their registrations from
     /// every hub, and its faults from the services. Returns at once if another call does this, or if its client sent a request after
-    /// `limit`. Every upkeep retries a removal that failed.
+    /// `limit`. Every sweep retries a removal that failed.
     func end(_ session: LabSession, silentSince limit: Timestamp? = nil) async throws(PushError) {
         guard await session.end(silentSince: limit) else { return }
         let phones = await session.phones.devices().map(\.phone)
@@ -124,7 +124,7 @@ package final class LabSessions: Sendable {
             keep(ended, isLeft: true)
             throw error
         }
-        guard isLast || ended.at.map({ $0 + Self.upkeep <= begun }) == true else { return keep(ended, isLeft: false) }
+        guard isLast || ended.at.map({ $0 + Self.sweepInterval <= begun }) == true else { return keep(ended, isLeft: false) }
         self.ended.withLock { $0[session.id] = nil }
         await lab.ledger.noteEnd(of: session.id)
     }
@@ -133,9 +133,9 @@ package final class LabSessions: Sendable {
         ended.withLock { $0[session.session.id] = EndedSession(session: session.session, at: session.at ?? system.now, isLeft: isLeft) }
     }
 
-    /// Ends silent sessions at every `upkeep` until the task is cancelled.
+    /// Ends silent sessions at every `sweepInterval` until the task is cancelled.
     package func keepUp() async {
-        while (try? await system.sleep(until: system.now + Self.upkeep)) != nil {
+        while (try? await system.sleep(until: system.now + Self.sweepInterval)) != nil {
             await endSilent()
             await removeLateRegistrations()
         }
@@ -143,7 +143,7 @@ package final class LabSessions: Sendable {
 
     /// Ends silent sessions. Each is checked when its turn comes, because ending the ones before takes time.
     func endSilent() async {
-        let limit = system.now + (.zero - Self.patience)
+        let limit = system.now + (.zero - Self.timeout)
         for session in open.withLock({ Array($0.values) }) { try? await end(session, silentSince: limit) }
     }
 
@@ -156,7 +156,7 @@ package final class LabSessions: Sendable {
     /// Removes registrations of ended sessions: those that late requests to a hub created, and those whose removal failed.
     func removeLateRegistrations() async {
         let now = system.now
-        let due = ended.withLock { $0.values.filter { $0.isLeft || ($0.at ?? now) + Self.upkeep <= now } }
+        let due = ended.withLock { $0.values.filter { $0.isLeft || ($0.at ?? now) + Self.sweepInterval <= now } }
         for session in due { try? await removeRegistrationsOfEnded(of: session) }
     }
 

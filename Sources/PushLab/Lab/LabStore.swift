@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Stores of a lab's hubs. The lab's clock does not advance while one waits for the disk: see ``LabThread``.
 struct LabNamespaceStore: NamespaceStore {
@@ -21,31 +21,31 @@ struct LabHubStore: Sendable {
     let thread: LabThread
 }
 
-extension LabHubStore: RegistrationStore, DepartureStore {
+extension LabHubStore: RegistrationStore, TombstoneStore {
     func load<Reader: StoredHubReader>(into reader: Reader) async throws(PushError) -> Reader {
         try await thread.outside(try await base.load(into: reader))
     }
 
-    func registrations(at places: [UInt32]) async throws(PushError) -> [RegistrationRow] {
-        try await thread.outside(try await base.registrations(at: places))
+    func registrations(at rows: [UInt32]) async throws(PushError) -> [RegistrationRow] {
+        try await thread.outside(try await base.registrations(at: rows))
     }
 
-    func installations(at places: [UInt32]) async throws(PushError) -> [InstallationRow] {
-        try await thread.outside(try await base.installations(at: places))
+    func installations(at rows: [UInt32]) async throws(PushError) -> [InstallationRow] {
+        try await thread.outside(try await base.installations(at: rows))
     }
 
-    func tags(behind place: UInt32?, limit: Int) async throws(PushError) -> [TagsRow] {
-        try await thread.outside(try await base.tags(behind: place, limit: limit))
+    func tags(behind row: UInt32?, limit: Int) async throws(PushError) -> [TagsRow] {
+        try await thread.outside(try await base.tags(behind: row, limit: limit))
     }
 
     func commit(_ change: RegistrationChange) async throws(PushError) { try await thread.outside(try await base.commit(change)) }
 
-    func departed(_ subject: DepartedSubject, limit: Int) async throws(PushError) -> [DepartedRegistration] {
-        try await thread.outside(try await base.departed(subject, limit: limit))
+    func deletedRegistrations(_ subject: DeletedRegistrationFilter, limit: Int) async throws(PushError) -> [DeletedRegistration] {
+        try await thread.outside(try await base.deletedRegistrations(subject, limit: limit))
     }
 
-    func forgetDepartures(before moment: Timestamp, limit: Int) async throws(PushError) -> Int {
-        try await thread.outside(try await base.forgetDepartures(before: moment, limit: limit))
+    func removeTombstones(before time: Timestamp, limit: Int) async throws(PushError) -> Int {
+        try await thread.outside(try await base.removeTombstones(before: time, limit: limit))
     }
 }
 
@@ -94,8 +94,8 @@ extension LabHubStore: NotificationStore {
         try await thread.outside(try await base.removedDevices(after: position, limit: limit))
     }
 
-    func removeEnded(before moment: Timestamp, limit: Int) async throws(PushError) -> Int {
-        try await thread.outside(try await base.removeEnded(before: moment, limit: limit))
+    func removeEnded(before time: Timestamp, limit: Int) async throws(PushError) -> Int {
+        try await thread.outside(try await base.removeEnded(before: time, limit: limit))
     }
 }
 
@@ -108,8 +108,8 @@ extension LabHubStore: JobStore {
 
     func unfinishedJobs() async throws(PushError) -> [NotificationHubJob] { try await thread.outside(try await base.unfinishedJobs()) }
 
-    func removeJobs(endedBefore moment: Timestamp, limit: Int) async throws(PushError) -> Int {
-        try await thread.outside(try await base.removeJobs(endedBefore: moment, limit: limit))
+    func removeJobs(endedBefore time: Timestamp, limit: Int) async throws(PushError) -> Int {
+        try await thread.outside(try await base.removeJobs(endedBefore: time, limit: limit))
     }
 }
 
@@ -118,8 +118,8 @@ extension LabHubStore: PrunedStore {
         try await thread.outside(try await base.pruned(filter, below: number, limit: limit))
     }
 
-    func forgetPruned(before moment: Timestamp, limit: Int, keepsUnreported: Bool) async throws(PushError) -> Int {
-        try await thread.outside(try await base.forgetPruned(before: moment, limit: limit, keepsUnreported: keepsUnreported))
+    func forgetPruned(before time: Timestamp, limit: Int, keepsUnreported: Bool) async throws(PushError) -> Int {
+        try await thread.outside(try await base.forgetPruned(before: time, limit: limit, keepsUnreported: keepsUnreported))
     }
 
     func unreportedPruned(limit: Int) async throws(PushError) -> [PrunedDevice] {
@@ -180,8 +180,8 @@ extension LabHubStore: PlanStore {
         try await thread.outside(try await base.notifications(ofPlan: number, limit: limit))
     }
 
-    func removePlans(madeBefore moment: Timestamp, beyond newest: Int, limit: Int) async throws(PushError) -> Int {
-        try await thread.outside(try await base.removePlans(madeBefore: moment, beyond: newest, limit: limit))
+    func removePlans(madeBefore time: Timestamp, beyond newest: Int, limit: Int) async throws(PushError) -> Int {
+        try await thread.outside(try await base.removePlans(madeBefore: time, beyond: newest, limit: limit))
     }
 }
 

@@ -1,5 +1,5 @@
-import PushModel
-import RemoteHub
+package import PushModel
+package import RemoteHub
 import Synchronization
 
 /// The last 10,000 events of a lab's hubs and exchanges on its wires, in order.

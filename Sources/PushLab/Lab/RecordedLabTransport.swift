@@ -1,7 +1,7 @@
-import Delivery
-import HTTPTypes
-import PushModel
-import Simulators
+package import Delivery
+package import HTTPTypes
+package import PushModel
+package import Simulators
 
 /// The transport of a lab's hubs. It leads only to the simulated services, applies the faults that sessions requested, and records
 /// exchanges.
@@ -23,6 +23,8 @@ package struct RecordedLabTransport: PushTransport {
             service: { platform($0) ?? .browser })
     }
 
+    package func destination(of authority: String) -> String { base.destination(of: authority) }
+
     /// Records exchanges with push services only, not requests to the control plane such as `GET /credentials`.
     package func exchange(_ request: HTTPRequest, body: [UInt8]) async throws(TransportError) -> PushResponse {
         isOfService(request) ? try await record.exchange(request, body: body) : try await base.exchange(request, body: body)
@@ -33,6 +35,8 @@ package struct RecordedLabTransport: PushTransport {
 private struct LabTransport: PushTransport {
     let base: any PushTransport
     let thread: LabThread
+
+    func destination(of authority: String) -> String { base.destination(of: authority) }
 
     func exchange(_ request: HTTPRequest, body: [UInt8]) async throws(TransportError) -> PushResponse {
         thread.beginOutsideWait()

@@ -1,10 +1,10 @@
-import Bindings
+package import Bindings
 import Crypto
 import Delivery
-import Lua
+package import Lua
 import PushBackend
 import PushHub
-import PushModel
+package import PushModel
 import PushRuntime
 import Simulators
 import Storage
@@ -21,7 +21,7 @@ package struct EmbeddedWorld {
     package let plugins: PluginHost
 
     /// The start time of every rehearsal: Monday, 5 January 2026, 09:00 UTC.
-    static let dawn = Timestamp(seconds: 1_767_603_600)
+    static let startTime = Timestamp(seconds: 1_767_603_600)
 
     private static let recordedExchanges = 10_000
 
@@ -33,7 +33,7 @@ package struct EmbeddedWorld {
         wire kind: RehearsalWire = .process,
         trace: (@Sendable (FlowEvent) -> Void)? = nil, around: (any HubGateway, VirtualClock) -> any HubGateway = { hub, _ in hub }
     ) throws(PushError) {
-        let clock = VirtualClock(now: Self.dawn)
+        let clock = VirtualClock(now: Self.startTime)
         let memory = WorldMemory()
         let recorded = Atomic(0)
         var observer: (@Sendable (CoreEvent) -> Void)?
@@ -53,7 +53,7 @@ package struct EmbeddedWorld {
             applicationServerKey: { serverKey.publicKey }, memory: memory, observer: observer)
         let environment = HubEnvironment(
             clock: clock, random: SeededRandom.derived(from: seed, for: "hub"), start: start, observer: observer, hooks: socket,
-            witness: SimulatedDeviceObserver(phones: lab.phones))
+            deviceObserver: SimulatedDeviceObserver(phones: lab.phones))
         let services = SimulatedServices(lab: lab.phones, clock: clock, seed: seed, applicationServerKey: serverKey)
         let (base, connections) = kind.transport(to: services, thread: thread)
         let wireFaults = WireFaults()

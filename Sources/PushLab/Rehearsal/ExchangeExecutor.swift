@@ -1,4 +1,6 @@
 import Lua
+import PushModel
+import PushRuntime
 import Synchronization
 
 /// Runs a network exchange to its end on the rehearsal's thread, which runs nothing else meanwhile.
@@ -16,13 +18,13 @@ final class ExchangeExecutor: TaskExecutor {
     }
 
     private let thread: LuaThread
-    private let patience: Duration
+    private let timeout: Duration
     private let state = Mutex(State())
 
-    /// - Parameter patience: how long, in real time, an exchange may still take after `hurry(forGood:)`.
-    init(thread: LuaThread, patience: Duration = .seconds(2)) {
+    /// - Parameter timeout: how long, in real time, an exchange may still take after `shortenTimeouts(permanently:)`.
+    init(thread: LuaThread, timeout: Duration = .seconds(2)) {
         self.thread = thread
-        self.patience = patience
+        self.timeout = timeout
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
@@ -47,26 +49,27 @@ final class ExchangeExecutor: TaskExecutor {
         return await Task(executorPreference: thread) { [self] in finishHere(work) }.value
     }
 
-    /// Abandons the running exchange at once. Callable from any thread, as is `hurry(forGood:)`.
+    /// Abandons the running exchange at once. Callable from any thread, as is `shortenTimeouts(permanently:)`.
     func giveUp() {
         state.withLock { $0.wasAbandoned = $0.isRunning }
         thread.wakeUp()
     }
 
-    /// Abandons the running exchange unless it ends within `patience`; if `forGood`, also every later exchange.
-    func hurry(forGood: Bool) {
+    /// Abandons the running exchange unless it ends within `timeout`; if `permanently`, also every later exchange.
+    func shortenTimeouts(permanently: Bool) {
         let number = state.withLock { state in
-            state.endsSoon = state.endsSoon || forGood
+            state.endsSoon = state.endsSoon || permanently
             return state.isRunning ? state.number : nil
         }
         if let number { abandonSoon(number) }
     }
 
     private func abandonSoon(_ number: Int) {
-        Task { [patience] in
-            try? await Task.sleep(for: patience)
-            let isUnderWay = state.withLock { $0.isRunning && $0.number == number }
-            if isUnderWay { giveUp() }
+        Task { [timeout] in
+            let clock = SteadyClock.shared
+            try? await clock.sleep(until: clock.now + timeout)
+            let isInFlight = state.withLock { $0.isRunning && $0.number == number }
+            if isInFlight { giveUp() }
         }
     }
 

@@ -16,6 +16,8 @@ struct FaultyTransport: PushTransport {
     /// Returns the platform whose service receives the request; nil if none does.
     let platform: @Sendable (HTTPRequest) -> Platform?
 
+    func destination(of authority: String) -> String { base.destination(of: authority) }
+
     func exchange(_ request: HTTPRequest, body: [UInt8]) async throws(TransportError) -> PushResponse {
         guard !faults.isEmpty, let platform = platform(request) else { return try await base.exchange(request, body: body) }
         let latency = faults.latency(of: platform)

@@ -7,6 +7,9 @@ import Simulators
 struct InProcessTransport: PushTransport {
     let services: SimulatedServices
 
+    /// The simulated host.
+    func destination(of authority: String) -> String { authority }
+
     func exchange(_ request: HTTPRequest, body: [UInt8]) async throws(TransportError) -> PushResponse {
         guard let platform = services.platform(of: request), let service = services[platform] else {
             throw .noSimulatedService(for: request)

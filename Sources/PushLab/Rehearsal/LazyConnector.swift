@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Creates its connector when the first notification is due, so that a rehearsal without FCM does not generate an RSA key.
 package actor LazyConnector: Connector {

@@ -30,6 +30,9 @@ final class NetworkTransport: BreakableTransport, WorldConnections {
         loop = ExchangeExecutor(thread: thread)
     }
 
+    /// The simulated host, as in process: the output of a run does not depend on how it reaches the simulators.
+    func destination(of authority: String) -> String { authority }
+
     func exchange(_ request: HTTPRequest, body: [UInt8]) async throws(TransportError) -> PushResponse {
         try await exchange(request, body, breaking: nil)
     }
@@ -60,11 +63,11 @@ final class NetworkTransport: BreakableTransport, WorldConnections {
     /// Records a failure of the machine, such as too few file descriptors: simulated services do not fail by themselves.
     private func fail(_ platform: Platform, _ reason: String, errno number: CInt? = nil) {
         let number = number ?? [EMFILE, ENFILE].first { reason.contains(String(cString: strerror($0))) }
-        let cure = number.map { "\(DescriptorLimit.hint(for: $0)), or " } ?? ""
+        let fix = number.map { "\(DescriptorLimit.hint(for: $0)), or " } ?? ""
         let error = PushError(
             "simulators.unusable",
             "the simulated \(platform.displayName) cannot be reached through local sockets (--wire network): \(reason)",
-            hint: "\(cure)leave out --wire network")
+            hint: "\(fix)leave out --wire network")
         let action = state.withLock { state in
             guard state.failure == nil, !state.isOver else { return (@Sendable () -> Void)?.none }
             state.failure = error
@@ -108,7 +111,7 @@ final class NetworkTransport: BreakableTransport, WorldConnections {
         }
     }
 
-    func hurry(forGood: Bool) { loop.hurry(forGood: forGood) }
+    func shortenTimeouts(permanently: Bool) { loop.shortenTimeouts(permanently: permanently) }
 
     /// Closes all connections and listeners after the running exchange ends. Later requests fail.
     func end() async {

@@ -1,9 +1,9 @@
 import Bindings
 import Delivery
 import Lua
-import PushModel
+package import PushModel
 import PushRuntime
-import Simulators
+package import Simulators
 
 /// The values of `--wire`.
 package enum WireKind: String, CaseIterable, Sendable {

@@ -18,7 +18,7 @@ actor ServiceEndpoint {
     private var transport: (any ClosableTransport)?
 
     /// Timeout in real time. Long, because the simulators always answer and a busy machine must not change a result.
-    private static let patience = Duration.seconds(300)
+    private static let timeout = Duration.seconds(300)
 
     /// The result of an exchange.
     enum Outcome: Sendable {
@@ -31,7 +31,7 @@ actor ServiceEndpoint {
 
     /// - Parameters:
     ///   - executor: runs the service.
-    ///   - onShortage: called if a connection cannot be accepted for lack of file descriptors or memory.
+    ///   - onResourceShortage: called if a connection cannot be accepted for lack of file descriptors or memory.
     init(
         to service: any SimulatedService, isAPNs: Bool, identity: ServerIdentity, executor: any TaskExecutor,
         onResourceShortage: @escaping @Sendable (IOError) -> Void
@@ -106,7 +106,7 @@ actor ServiceEndpoint {
 
     private static func pushes(to port: Int, _ roots: [NIOSSLCertificate]) -> SingleTransport {
         var limits = Delivery.HTTP2Limits()
-        (limits.connect, limits.answer) = (patience, patience)
+        (limits.connect, limits.answer) = (timeout, timeout)
         return SingleTransport(
             HTTP2Transport(
                 route: PushRoute(host: "127.0.0.1", port: port), trust: TLSTrust(roots: .only(roots)), limits: limits,
@@ -117,7 +117,7 @@ actor ServiceEndpoint {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.trustRoots = .certificates(roots)
         return HTTPClientTransport(
-            route: WebAddress("https://127.0.0.1:\(port)"), limits: .init(connect: patience, exchange: patience), tls: tls)
+            route: WebAddress("https://127.0.0.1:\(port)"), limits: .init(connect: timeout, exchange: timeout), tls: tls)
     }
 
     private func closeConnections() async {

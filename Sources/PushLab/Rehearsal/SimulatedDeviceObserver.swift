@@ -5,10 +5,10 @@ import Simulators
 struct SimulatedDeviceObserver: DeviceObserver {
     let phones: PhoneLab
 
-    func fate(of push: String?, at handle: DeviceHandle) async -> DeviceResult? {
+    func result(of push: String?, at handle: DeviceHandle) async -> DeviceResult? {
         // The simulated APNs stores device tokens in lower case.
         let address = handle.platform == .apns ? handle.text.lowercased() : handle.text
-        return phones.fate(of: push.map { OutcomeProbe.pushKey($0) }, onHandle: address).map { DeviceResult($0) }
+        return phones.result(of: push.map { OutcomeProbe.pushKey($0) }, onHandle: address).map { DeviceResult($0) }
     }
 
     func handles(ofPhone name: String) async -> [DeviceHandle] {
@@ -22,14 +22,14 @@ struct SimulatedDeviceObserver: DeviceObserver {
 }
 
 extension DeviceResult {
-    init(_ fate: PushResult) {
+    init(_ result: PushResult) {
         self.init(
-            phone: fate.phone, events: fate.events.map { Event($0) }, silence: fate.silence.map { Silence($0) },
-            shownByApp: fate.shownByApp.map { Timestamp(milliseconds: $0) },
-            offlineSince: fate.offlineSince.map { Timestamp(milliseconds: $0) },
-            savesPowerSince: fate.lowPowerSince.map { Timestamp(milliseconds: $0) },
-            closedSince: fate.closedSince.map { Timestamp(milliseconds: $0) },
-            uninstalledSince: fate.uninstalledSince.map { Timestamp(milliseconds: $0) })
+            phone: result.phone, events: result.events.map { Event($0) }, silence: result.silence.map { Silence($0) },
+            shownByApp: result.shownByApp.map { Timestamp(milliseconds: $0) },
+            offlineSince: result.offlineSince.map { Timestamp(milliseconds: $0) },
+            savesPowerSince: result.lowPowerSince.map { Timestamp(milliseconds: $0) },
+            closedSince: result.closedSince.map { Timestamp(milliseconds: $0) },
+            uninstalledSince: result.uninstalledSince.map { Timestamp(milliseconds: $0) })
     }
 }
 

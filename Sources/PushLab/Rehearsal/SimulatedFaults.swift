@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 import Simulators
 
 /// Injects faults into a rehearsal's simulated services and the wires to them.
@@ -9,16 +9,16 @@ package struct SimulatedFaults: ServiceFaults {
     /// The simulated service of a platform; nil if there is none.
     let service: @Sendable (Platform) -> (any RefusingService)?
 
-    package func reasons(of service: Platform, at place: InjectedRefusal.Place) -> [String] {
+    package func reasons(of service: Platform, at requestKind: InjectedRefusal.RequestKind) -> [String] {
         guard let service = self.service(service) else { return [] }
-        return place == .token ? service.grantReasons : service.reasons
+        return requestKind == .token ? service.grantReasons : service.reasons
     }
 
     package func fail(_ service: Platform, with refusal: InjectedRefusal) throws(PushError) {
         try check(refusal, of: service)
         guard let simulator = self.service(service) else { throw unknownReason(refusal, of: service) }
         let isOrdered =
-            switch refusal.place {
+            switch refusal.requestKind {
             case .send:
                 simulator.fail(
                     refusal.reason, count: refusal.count, handle: refusal.handle?.simulated, owner: owner, share: refusal.share,
@@ -31,22 +31,22 @@ package struct SimulatedFaults: ServiceFaults {
     }
 
     private func check(_ refusal: InjectedRefusal, of service: Platform) throws(PushError) {
-        if refusal.place == .token { try checkTokens(of: service) }
-        if let handle = refusal.handle, refusal.place == .token || handle.platform.wire != service.wire {
+        if refusal.requestKind == .token { try checkTokens(of: service) }
+        if let handle = refusal.handle, refusal.requestKind == .token || handle.platform.wire != service.wire {
             throw PushError(
                 "simulator.handle",
-                refusal.place == .token
+                refusal.requestKind == .token
                     ? "access tokens of \(service.displayName) do not belong to a device"
                     : "\(service.displayName) does not serve handles of \(handle.platform.displayName)",
-                hint: refusal.place == .token ? "leave the device out" : "name the service of the device", status: 400)
+                hint: refusal.requestKind == .token ? "leave the device out" : "name the service of the device", status: 400)
         }
         try InjectedRefusal.check(share: refusal.share)
         guard let pause = refusal.retryAfter else { return }
         _ = try InjectedRefusal.seconds(of: .seconds(pause))
-        let words = reasons(of: service, at: refusal.place)
+        let words = reasons(of: service, at: refusal.requestKind)
         guard let simulator = self.service(service), words.contains(refusal.reason) else { return }
         func allowsRetryAfter(_ word: String) -> Bool {
-            refusal.place == .token ? simulator.grantAllowsRetryAfter(word) : simulator.allowsRetryAfter(word)
+            refusal.requestKind == .token ? simulator.grantAllowsRetryAfter(word) : simulator.allowsRetryAfter(word)
         }
         guard allowsRetryAfter(refusal.reason) else {
             throw PushError(
@@ -56,8 +56,8 @@ package struct SimulatedFaults: ServiceFaults {
     }
 
     private func unknownReason(_ refusal: InjectedRefusal, of service: Platform) -> PushError {
-        let words = reasons(of: service, at: refusal.place)
-        let elsewhere: InjectedRefusal.Place = refusal.place == .token ? .send : .token
+        let words = reasons(of: service, at: refusal.requestKind)
+        let elsewhere: InjectedRefusal.RequestKind = refusal.requestKind == .token ? .send : .token
         let hint =
             if reasons(of: service, at: elsewhere).contains(refusal.reason) {
                 elsewhere == .token
@@ -65,7 +65,7 @@ package struct SimulatedFaults: ServiceFaults {
             } else {
                 nearest(refusal.reason, in: words).map { "did you mean \"\($0)\"?" } ?? "valid reasons: \(words.joined(separator: ", "))"
             }
-        let what = refusal.place == .token ? "the token endpoint of \(service.displayName)" : service.displayName
+        let what = refusal.requestKind == .token ? "the token endpoint of \(service.displayName)" : service.displayName
         return PushError("simulator.reason", "\(what) does not refuse with \"\(refusal.reason)\"", hint: hint, status: 400)
     }
 

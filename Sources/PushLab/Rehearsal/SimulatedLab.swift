@@ -1,6 +1,6 @@
 import Bindings
-import PushModel
-import Simulators
+package import PushModel
+package import Simulators
 import Synchronization
 
 /// Implements the device lab with simulated phones.

@@ -1,7 +1,7 @@
 import Glibc
-import PushModel
+package import PushModel
 import PushRuntime
-import Simulators
+package import Simulators
 
 /// The folder in which simulators store their keys between runs.
 package struct SimulatorFolder {
@@ -51,7 +51,7 @@ package struct SimulatorFolder {
         guard let identity = ServerIdentity(now: clock, names: names) else {
             throw PushError("tls.unusable", "the simulators could not create a certificate")
         }
-        try folder?.keep(identity)
+        try folder?.save(identity)
         return identity
     }
 
@@ -64,7 +64,7 @@ package struct SimulatorFolder {
             names: names)
     }
 
-    private func keep(_ identity: ServerIdentity) throws(PushError) {
+    private func save(_ identity: ServerIdentity) throws(PushError) {
         do {
             try ResultFile.write(Array(identity.key.utf8), to: keyPath, permissions: 0o600)
             try ResultFile.write(Array(identity.certificate.utf8), to: certificatePath)

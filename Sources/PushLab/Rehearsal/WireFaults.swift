@@ -25,7 +25,7 @@ final class WireFaults: Sendable {
         /// Breaks in order; `left` is the number of connections that each still breaks.
         var breaks: [(kind: Break, left: Int, owner: String?)] = []
 
-        var isWhole: Bool { latencies.isEmpty && breaks.isEmpty }
+        var isIntact: Bool { latencies.isEmpty && breaks.isEmpty }
     }
 
     private let wires = Mutex<[Platform: Wire]>([:])
@@ -60,7 +60,7 @@ final class WireFaults: Sendable {
             guard var wire = wires[service] else { return }
             wire.latencies[owner] = nil
             wire.breaks.removeAll { $0.owner == owner }
-            wires[service] = wire.isWhole ? nil : wire
+            wires[service] = wire.isIntact ? nil : wire
         }
     }
 }

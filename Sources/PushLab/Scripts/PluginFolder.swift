@@ -1,7 +1,7 @@
-import Bindings
+package import Bindings
 import Crypto
 import Glibc
-import PushModel
+package import PushModel
 import PushRuntime
 
 /// A folder of plugins (`plugins` by default): one subfolder per plugin, and `plugins.yaml`, which lists the plugins in use.
@@ -22,7 +22,7 @@ package struct PluginFolder: Sendable {
     package var listPath: String { "\(path)/\(Self.list)" }
 
     /// The absolute path with symbolic links resolved: identical for every process that uses the folder.
-    package var place: String {
+    package var resolvedPath: String {
         guard let real = realpath(path, nil) else { return path }
         defer { free(real) }
         return String(cString: real)

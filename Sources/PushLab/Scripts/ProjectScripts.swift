@@ -1,8 +1,8 @@
-import Bindings
+package import Bindings
 import Glibc
-import Lua
-import PushModel
-import PushRuntime
+package import Lua
+package import PushModel
+package import PushRuntime
 
 /// Loads the scripts of a project from disk, for `push.run` and `require`.
 package struct ProjectScripts: ScriptLibrary {

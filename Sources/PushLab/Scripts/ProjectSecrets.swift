@@ -1,7 +1,7 @@
-import Bindings
+package import Bindings
 import Glibc
-import PushModel
-import PushRuntime
+package import PushModel
+package import PushRuntime
 
 /// Finds secrets, in this order:
 /// - the environment variable `PUSHHOST_SECRET_<NAME>`,
@@ -26,11 +26,11 @@ package struct ProjectSecrets: SecretSource {
         projectPath = Self.projectPath(from: demoFolder ?? ".", sources)
         project = try Self.load(projectPath, sources)
         demoPath = demoFolder.map { folder in
-            let places = [folder, FilePath.normalized("\(folder)/..")].map { $0.isEmpty ? Self.demoFile : "\($0)/\(Self.demoFile)" }
-            return places.first { place in
-                sources?.note(place)
-                return access(place, F_OK) == 0
-            } ?? places[0]
+            let candidates = [folder, FilePath.normalized("\(folder)/..")].map { $0.isEmpty ? Self.demoFile : "\($0)/\(Self.demoFile)" }
+            return candidates.first { candidate in
+                sources?.note(candidate)
+                return access(candidate, F_OK) == 0
+            } ?? candidates[0]
         }
         demo = try demoPath.map { path throws(PushError) in try Self.load(path, sources) } ?? [:]
     }
@@ -48,7 +48,7 @@ package struct ProjectSecrets: SecretSource {
 
     package var names: [String] { (Array(project.keys) + Array(demo.keys)).sorted() }
 
-    package func places(for name: String) -> String {
+    package func searchedLocations(for name: String) -> String {
         "set \(Self.variable(name)), or put \"\(name)\" into \(projectPath)"
             + (demoPath.map { " or, for rehearsals, \($0)" } ?? "")
     }

@@ -1,7 +1,7 @@
-import Bindings
+package import Bindings
 import Crypto
 import Glibc
-import PushModel
+package import PushModel
 import PushRuntime
 
 /// Reads a script from a file, with specific errors for everything else that a path may be.
@@ -16,9 +16,9 @@ package enum ScriptFile {
 
     /// Reads a script; refuses a pipe.
     ///
-    /// - Parameter place: the path to open instead, if the file has been checked under it.
-    package static func read(_ path: String, opening place: String? = nil) throws(PushError) -> FlowScript {
-        try script(path, try TextFile.read(path, opening: place, limit: limit, kind: "script"))
+    /// - Parameter openedPath: the path to open instead, if the file has been checked under it.
+    package static func read(_ path: String, opening openedPath: String? = nil) throws(PushError) -> FlowScript {
+        try script(path, try TextFile.read(path, opening: openedPath, limit: limit, kind: "script"))
     }
 
     private static func script(_ path: String, _ source: [UInt8]) throws(PushError) -> FlowScript {

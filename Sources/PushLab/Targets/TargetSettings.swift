@@ -1,5 +1,5 @@
 import HubWire
-import PushModel
+package import PushModel
 
 /// A target from the settings file or from the command line.
 package struct TargetSettings: Sendable, Equatable {
@@ -23,7 +23,7 @@ package struct TargetSettings: Sendable, Equatable {
     /// Timeout of each request.
     package var timeout: Duration = .seconds(30)
     /// How long to wait for the outcome of a send.
-    package var patience: Duration = .seconds(10)
+    package var outcomeWait: Duration = .seconds(10)
     /// Handles of real devices, by the device names in scripts.
     package var devices: [String: DeviceHandle] = [:]
 

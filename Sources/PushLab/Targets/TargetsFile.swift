@@ -1,5 +1,5 @@
 import Bindings
-import PushModel
+package import PushModel
 import PushRuntime
 import Yams
 
@@ -44,15 +44,15 @@ package struct TargetsFile: Sendable {
             root = try Yams.compose(yaml: text)
         } catch {
             // The error's description quotes the line, which may contain a key.
-            let place = (error as? YamlError)?.line.map { ":\($0)" } ?? ""
-            throw Self.invalid(["\(file)\(place): this is not YAML\((error as? YamlError).map { ": \($0.reason)" } ?? "")"])
+            let location = (error as? YamlError)?.line.map { ":\($0)" } ?? ""
+            throw Self.invalid(["\(file)\(location): invalid YAML\((error as? YamlError).map { " (\($0.reason))" } ?? "")"])
         }
         if let node = root?.mapping?["devices"], !node.isNothing { devices = readDevices(node, "devices") }
         if let node = root?.mapping?["targets"], !node.isNothing {
-            guard let mapping = node.mapping else { throw Self.invalid([place(node, "\"targets\" must map names to targets")]) }
+            guard let mapping = node.mapping else { throw Self.invalid([location(node, "\"targets\" must map names to targets")]) }
             for (key, value) in mapping {
                 guard let name = key.string, Self.isName(name) else {
-                    faults.append(place(key, "a target name may contain letters, digits, - and _, and must not be embedded"))
+                    faults.append(location(key, "a target name may contain letters, digits, - and _, and must not be embedded"))
                     continue
                 }
                 unset = []
@@ -76,7 +76,7 @@ package struct TargetsFile: Sendable {
             hint: "see docs/how-to/targets.md for the format", status: 400, details: ["faults": .array(faults.map(JSON.string))])
     }
 
-    private func place(_ node: Node, _ what: String) -> String { "\(file)\(node.mark.map { ":\($0.line)" } ?? ""): \(what)" }
+    private func location(_ node: Node, _ what: String) -> String { "\(file)\(node.mark.map { ":\($0.line)" } ?? ""): \(what)" }
 
     private static func isName(_ name: String) -> Bool {
         !name.isEmpty && name != TargetSettings.embedded && name.utf8.allSatisfy { $0.isPropertyCharacter || $0 == UInt8(ascii: "-") }
@@ -91,7 +91,7 @@ package struct TargetsFile: Sendable {
     private mutating func readTarget(_ node: Node, _ name: String) -> TargetSettings {
         var target = TargetSettings(name: name)
         guard let mapping = node.mapping else {
-            faults.append(place(node, "the target \"\(name)\" must contain url or connection"))
+            faults.append(location(node, "the target \"\(name)\" must contain url or connection"))
             return target
         }
         for (key, value) in mapping {
@@ -106,28 +106,28 @@ package struct TargetsFile: Sendable {
                 if let isProduction = value.bool {
                     target.isProduction = isProduction
                 } else {
-                    faults.append(place(value, "\"production\" must be true or false"))
+                    faults.append(location(value, "\"production\" must be true or false"))
                 }
             case "timeout": target.timeout = duration(value, "timeout") ?? target.timeout
-            case "outcome_wait": target.patience = duration(value, "outcome_wait") ?? target.patience
+            case "outcome_wait": target.outcomeWait = duration(value, "outcome_wait") ?? target.outcomeWait
             case "devices": target.devices = readDevices(value, "devices of \(name)")
             case let word:
                 let near =
                     nearest(word, in: Self.keys).map { "; did you mean \"\($0)\"?" } ?? "; valid keys: \(Self.keys.joined(separator: ", "))"
-                faults.append(place(key, "unknown key \"\(word)\" in a target\(near)"))
+                faults.append(location(key, "unknown key \"\(word)\" in a target\(near)"))
             }
         }
         switch mapping.filter({ ["url", "connection"].contains($0.key.string) }).count {
-        case 0: faults.append(place(node, "the target \"\(name)\" has neither url nor connection"))
+        case 0: faults.append(location(node, "the target \"\(name)\" has neither url nor connection"))
         case 1: break
-        default: faults.append(place(node, "the target \"\(name)\" has url and connection: set one of them"))
+        default: faults.append(location(node, "the target \"\(name)\" has url and connection: set one of them"))
         }
         return target
     }
 
     private mutating func readDevices(_ node: Node, _ what: String) -> [String: DeviceHandle] {
         guard let mapping = node.mapping else {
-            faults.append(place(node, "\(what) must have the form name: { platform: apns, handle: … }"))
+            faults.append(location(node, "\(what) must have the form name: { platform: apns, handle: … }"))
             return [:]
         }
         var devices: [String: DeviceHandle] = [:]
@@ -137,7 +137,7 @@ package struct TargetsFile: Sendable {
                 let handle = value.mapping?["handle"], value.mapping?.count == 2
             else {
                 faults.append(
-                    place(
+                    location(
                         value,
                         "the device \"\(name)\" must contain only platform (\(Platform.spellings.joined(separator: ", "))) and handle"))
                 continue
@@ -149,7 +149,7 @@ package struct TargetsFile: Sendable {
                 // A device whose variable is not set is skipped: a flow that does not use it can still run.
                 unset.removeLast(unset.count - known)
             } catch {
-                faults.append(place(value, "the device \"\(name)\": \(error.message)"))
+                faults.append(location(value, "the device \"\(name)\": \(error.message)"))
             }
         }
         return devices
@@ -167,7 +167,7 @@ package struct TargetsFile: Sendable {
     private mutating func address(_ node: Node, _ name: String) -> String? {
         guard let text = text(node, name) else { return nil }
         guard let url = TargetSettings.address(text) else {
-            faults.append(place(node, "\"\(name)\" must be an address such as https://push.example.com"))
+            faults.append(location(node, "\"\(name)\" must be an address such as https://push.example.com"))
             return nil
         }
         return url
@@ -175,7 +175,7 @@ package struct TargetsFile: Sendable {
 
     private mutating func duration(_ node: Node, _ name: String) -> Duration? {
         guard let duration = node.string.flatMap({ Duration(parsing: $0) ?? Duration(parsing: "\($0)s") }), duration > .zero else {
-            faults.append(place(node, "\"\(name)\" must be a duration such as 30s"))
+            faults.append(location(node, "\"\(name)\" must be a duration such as 30s"))
             return nil
         }
         return duration
@@ -184,12 +184,12 @@ package struct TargetsFile: Sendable {
     /// Reads a text. `$NAME` and `${NAME}` are replaced by environment variables, so that keys need not be in the file.
     private mutating func text(_ node: Node, _ name: String) -> String? {
         guard let text = node.scalar?.string, !node.isNothing else {
-            faults.append(place(node, "\"\(name)\" must be text"))
+            faults.append(location(node, "\"\(name)\" must be text"))
             return nil
         }
         guard let variable = text.wholeMatch(of: /\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?/)?.1 else { return text }
         guard let value = environment[String(variable)], !value.isEmpty else {
-            unset.append(place(node, "the variable \(variable) for \"\(name)\" is not set"))
+            unset.append(location(node, "the variable \(variable) for \"\(name)\" is not set"))
             return nil
         }
         return value

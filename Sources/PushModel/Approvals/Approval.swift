@@ -47,7 +47,7 @@ package struct Approval: Sendable, Equatable {
         package var requesterDescription: String { "\(requester)\(behalf.map { ", which \($0) started" } ?? "")" }
 
         /// Whether the principal made this request or the request was made on its behalf.
-        package func isAsked(by principal: Principal) -> Bool { requester == principal || behalf == principal }
+        package func isRequested(by principal: Principal) -> Bool { requester == principal || behalf == principal }
     }
 
     /// What identifies a send, so that it is requested and sent once.
@@ -151,9 +151,9 @@ package struct Approval: Sendable, Equatable {
         scope.maximumDevices.map { ApprovedReach(devices: $0, basis: .approval(id)) }
     }
 
-    /// A one-line summary: `12,430 devices, everyone, asked for by key:ops: "outage notice"`.
+    /// A one-line summary: `12,430 devices · everyone · requested by key:ops · note "outage notice"`.
     package var words: String {
-        "\(reach.words), \(scope.audience), asked for by \(origin.requesterDescription)\(note.map { ": \"\($0)\"" } ?? "")"
+        "\(reach.words) · \(scope.audience) · requested by \(origin.requesterDescription)\(note.map { " · note \"\($0)\"" } ?? "")"
     }
 }
 

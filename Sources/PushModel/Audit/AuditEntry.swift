@@ -117,9 +117,9 @@ package struct AuditHead: Sendable, Equatable {
     }
 
     /// Compares the head reached by reading all entries with the stored head.
-    package func verification(against kept: AuditHead) -> AuditVerification {
-        if sequence < kept.sequence { return .broken(AuditBreak(sequence: sequence + 1, reason: .missing)) }
-        if sequence > kept.sequence { return .broken(AuditBreak(sequence: kept.sequence + 1, reason: .added)) }
-        return hash == kept.hash ? .whole(self) : .broken(AuditBreak(sequence: sequence, reason: .changed))
+    package func verification(against stored: AuditHead) -> AuditVerification {
+        if sequence < stored.sequence { return .broken(AuditBreak(sequence: sequence + 1, reason: .missing)) }
+        if sequence > stored.sequence { return .broken(AuditBreak(sequence: stored.sequence + 1, reason: .added)) }
+        return hash == stored.hash ? .intact(self) : .broken(AuditBreak(sequence: sequence, reason: .changed))
     }
 }

@@ -3,7 +3,7 @@ extension AuditHead {
     package var text: String { "\(sequence):\(hash.hexadecimal)" }
 
     /// Reads `SEQUENCE:HASH`. Throws `audit.noted` (400) for any other text.
-    package init(noted text: String) throws(PushError) {
+    package init(recorded text: String) throws(PushError) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, let sequence = Int64(parts[0]), sequence >= 0, parts[0].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let hash = [UInt8](hexadecimal: parts[1]), hash.count == AuditHead.start.hash.count

@@ -27,6 +27,6 @@ package struct AuditBreak: Sendable, Equatable {
 package enum AuditVerification: Sendable, Equatable {
     /// Every entry follows from the previous one. Comparing this head with one recorded elsewhere detects a chain that was replaced as a
     /// whole.
-    case whole(AuditHead)
+    case intact(AuditHead)
     case broken(AuditBreak)
 }

@@ -4,8 +4,8 @@ package protocol FlowExecutor: Sendable {
     func parameters(of flow: ServedFlow) async throws(PushError) -> FlowDescription
     /// Checks the named arguments of a run. Throws `args.invalid` (400) with every fault in its details, and `script.*`.
     ///
-    /// - Parameter takingWhatFits: whether undeclared or unfitting arguments are dropped instead, for triggers that supply more than each
-    ///   flow declares.
+    /// - Parameter ignoringInvalidValues: whether undeclared and invalid arguments are dropped instead, for triggers that supply more than
+    ///   each flow declares.
     func check(_ arguments: JSONObject, for flow: ServedFlow, ignoringInvalidValues: Bool) async throws(PushError) -> CheckedArguments
     /// Runs a flow until it ends. Cancelling the task cancels the run.
     ///

@@ -3,17 +3,17 @@ import Synchronization
 /// Records which event kinds are subscribed to, and notifies the subscriber. Hubs check it at every change.
 package final class HubEvents: Sendable {
     /// One bit per kind.
-    private let wanted = Atomic<UInt8>(0)
+    private let observedKinds = Atomic<UInt8>(0)
     private let listener = Mutex<(@Sendable () -> Void)?>(nil)
 
     package init() {}
 
-    package func isWanted(_ kind: HubEvent.Kind) -> Bool { wanted.load(ordering: .relaxed) & kind.bit != 0 }
+    package func isObserved(_ kind: HubEvent.Kind) -> Bool { observedKinds.load(ordering: .relaxed) & kind.bit != 0 }
 
     /// - Parameter listener: called on any thread when events have been stored.
     package func want(_ kinds: Set<HubEvent.Kind>, _ listener: @escaping @Sendable () -> Void) {
         self.listener.withLock { $0 = listener }
-        wanted.store(kinds.reduce(0) { $0 | $1.bit }, ordering: .relaxed)
+        observedKinds.store(kinds.reduce(0) { $0 | $1.bit }, ordering: .relaxed)
     }
 
     /// Notifies the subscriber that events have been stored.

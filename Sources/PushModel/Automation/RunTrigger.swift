@@ -5,7 +5,7 @@ package enum RunTrigger: Sendable, Equatable {
     /// A request of an app backend user.
     case backend(user: String)
     /// A due time of a schedule.
-    case schedule(name: String, moment: Timestamp)
+    case schedule(name: String, dueTime: Timestamp)
     /// An event in a hub.
     case event(HubEvent.Kind, hub: String)
     /// A command or a call of the management interface.
@@ -46,7 +46,7 @@ package enum RunTrigger: Sendable, Equatable {
         switch self {
         case .http(let actor): "request of \(actor)"
         case .backend(let user): "request of the user \(user)"
-        case .schedule(let name, let moment): "schedule \(name) at \(moment.iso8601(fraction: false))"
+        case .schedule(let name, let dueTime): "schedule \(name) at \(dueTime.iso8601(fraction: false))"
         case .event(let kind, let hub): "\(kind.rawValue) in \(hub)"
         case .command(let actor): "started by \(actor)"
         case .rerun(let id, let actor): "rerun of \(id) by \(actor)"
@@ -59,8 +59,8 @@ package enum RunTrigger: Sendable, Equatable {
             switch self {
             case .http(let actor), .command(let actor): [("by", .string(actor))]
             case .backend(let user): [("user", .string(user))]
-            case .schedule(let name, let moment):
-                [("schedule", .string(name)), ("moment", .string(moment.iso8601(fraction: false)))]
+            case .schedule(let name, let dueTime):
+                [("schedule", .string(name)), ("moment", .string(dueTime.iso8601(fraction: false)))]
             case .event(let kind, let hub): [("event", .string(kind.rawValue)), ("hub", .string(hub))]
             case .rerun(let id, let actor): [("run", .string(id)), ("by", .string(actor))]
             }
@@ -82,8 +82,8 @@ package enum RunTrigger: Sendable, Equatable {
             guard let user = text("user") else { return nil }
             self = .backend(user: user)
         case .schedule:
-            guard let name = text("schedule"), let moment = text("moment").flatMap({ Timestamp(iso8601: $0) }) else { return nil }
-            self = .schedule(name: name, moment: moment)
+            guard let name = text("schedule"), let dueTime = text("moment").flatMap({ Timestamp(iso8601: $0) }) else { return nil }
+            self = .schedule(name: name, dueTime: dueTime)
         case .event:
             guard let event = text("event").flatMap(HubEvent.Kind.init(rawValue:)), let hub = text("hub") else { return nil }
             self = .event(event, hub: hub)

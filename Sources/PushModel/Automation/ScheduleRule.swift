@@ -39,12 +39,12 @@ package struct StoredSchedule: Sendable, Equatable {
     package var isConfigured: Bool
     package var isPaused: Bool
     /// Due times up to this time have been handled.
-    package var heard: Timestamp
+    package var handledUntil: Timestamp
 
-    package init(rule: ScheduleRule, isConfigured: Bool, isPaused: Bool = false, heard: Timestamp) {
+    package init(rule: ScheduleRule, isConfigured: Bool, isPaused: Bool = false, handledUntil: Timestamp) {
         self.rule = rule
         self.isConfigured = isConfigured
         self.isPaused = isPaused
-        self.heard = heard
+        self.handledUntil = handledUntil
     }
 }

@@ -23,8 +23,8 @@ package struct FIFOQueue<Element> {
     }
 
     /// Removes and returns the first element that matches; nil if none does.
-    package mutating func removeFirst(where isMeant: (Element) -> Bool) -> Element? {
-        elements[start...].firstIndex(where: isMeant).map { elements.remove(at: $0) }
+    package mutating func removeFirst(where predicate: (Element) -> Bool) -> Element? {
+        elements[start...].firstIndex(where: predicate).map { elements.remove(at: $0) }
     }
 
     package mutating func removeFirst(_ count: Int) {

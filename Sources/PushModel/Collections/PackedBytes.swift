@@ -112,10 +112,10 @@ enum HexCase {
         bytes.append(contentsOf: repeatElement(0, count: digits.count / 2))
         let flaws = bytes.withUnsafeMutableBytes { bytes in
             var flaws: UInt8 = 0
-            for place in 0..<digits.count / 2 {
-                let (high, low) = (value(digits[2 * place]), value(digits[2 * place + 1]))
+            for index in 0..<digits.count / 2 {
+                let (high, low) = (value(digits[2 * index]), value(digits[2 * index + 1]))
                 flaws |= high | low
-                bytes[start + place] = high << 4 | low & 0xf
+                bytes[start + index] = high << 4 | low & 0xf
             }
             return flaws
         }
@@ -127,9 +127,9 @@ enum HexCase {
 
     func text(_ bytes: UnsafeRawBufferPointer) -> String {
         String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
-            for (place, byte) in bytes.enumerated() {
-                text[2 * place] = digit(byte >> 4)
-                text[2 * place + 1] = digit(byte & 0xf)
+            for (index, byte) in bytes.enumerated() {
+                text[2 * index] = digit(byte >> 4)
+                text[2 * index + 1] = digit(byte & 0xf)
             }
             return 2 * bytes.count
         }
@@ -145,8 +145,8 @@ enum HexCase {
         guard text.count == 36, Self.dashes.allSatisfy({ text[$0] == UInt8(ascii: "-") }) else { return false }
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { digits in
             var end = 0
-            for place in 0..<36 where text[place] != UInt8(ascii: "-") && end < 32 {
-                digits[end] = text[place]
+            for index in 0..<36 where text[index] != UInt8(ascii: "-") && end < 32 {
+                digits[end] = text[index]
                 end += 1
             }
             return end == 32 && pack(UnsafeBufferPointer(digits), to: &bytes)
@@ -158,8 +158,8 @@ enum HexCase {
         guard bytes.count == 16 else { return "" }
         return String(unsafeUninitializedCapacity: 36) { text in
             var end = 0
-            for (place, byte) in bytes.enumerated() {
-                if [4, 6, 8, 10].contains(place) {
+            for (index, byte) in bytes.enumerated() {
+                if [4, 6, 8, 10].contains(index) {
                     text[end] = UInt8(ascii: "-")
                     end += 1
                 }

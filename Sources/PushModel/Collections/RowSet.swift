@@ -20,7 +20,7 @@ package struct RowSet: Sendable {
     package init() { self.init(roaring_bitmap_create(), count: 0) }
 
     /// Accepts any order; ascending is fastest.
-    package init(_ places: [UInt32]) { self.init(roaring_bitmap_of_ptr(places.count, places)) }
+    package init(_ rows: [UInt32]) { self.init(roaring_bitmap_of_ptr(rows.count, rows)) }
 
     /// Takes ownership of the bitmap.
     private init(_ bitmap: UnsafeMutablePointer<roaring_bitmap_t>, count: Int? = nil) {
@@ -33,7 +33,7 @@ package struct RowSet: Sendable {
     /// Number of blocks from 0 through the last one with a row.
     package var blockCount: Int { isEmpty ? 0 : Int(roaring_bitmap_maximum(storage.bitmap) >> 16) + 1 }
 
-    package func contains(_ place: UInt32) -> Bool { roaring_bitmap_contains(storage.bitmap, place) }
+    package func contains(_ row: UInt32) -> Bool { roaring_bitmap_contains(storage.bitmap, row) }
 }
 
 // MARK: - Changes
@@ -41,26 +41,26 @@ package struct RowSet: Sendable {
 extension RowSet {
     /// Returns whether the row was added.
     @discardableResult
-    package mutating func insert(_ place: UInt32) -> Bool {
+    package mutating func insert(_ row: UInt32) -> Bool {
         makeUnique()
-        guard roaring_bitmap_add_checked(storage.bitmap, place) else { return false }
+        guard roaring_bitmap_add_checked(storage.bitmap, row) else { return false }
         count += 1
         return true
     }
 
     /// Returns whether the row was removed.
     @discardableResult
-    package mutating func remove(_ place: UInt32) -> Bool {
+    package mutating func remove(_ row: UInt32) -> Bool {
         makeUnique()
-        guard roaring_bitmap_remove_checked(storage.bitmap, place) else { return false }
+        guard roaring_bitmap_remove_checked(storage.bitmap, row) else { return false }
         count -= 1
         return true
     }
 
     /// Accepts any order; ascending is fastest.
-    package mutating func insert(contentsOf places: [UInt32]) {
+    package mutating func insert(contentsOf rows: [UInt32]) {
         makeUnique()
-        roaring_bitmap_add_many(storage.bitmap, places.count, places)
+        roaring_bitmap_add_many(storage.bitmap, rows.count, rows)
         count = Int(roaring_bitmap_get_cardinality(storage.bitmap))
     }
 
@@ -129,7 +129,7 @@ extension RowSet {
 
 extension RowSet {
     /// All rows, ascending.
-    package var places: [UInt32] {
+    package var rows: [UInt32] {
         Array(unsafeUninitializedCapacity: count) { buffer, written in
             guard let start = buffer.baseAddress, count > 0 else { return }
             roaring_bitmap_to_uint32_array(storage.bitmap, start)
@@ -138,7 +138,7 @@ extension RowSet {
     }
 
     /// Up to `count` rows starting at `first`, ascending.
-    package func places(from first: UInt32, count: Int) -> [UInt32] {
+    package func rows(from first: UInt32, count: Int) -> [UInt32] {
         var cursor = roaring_uint32_iterator_t()
         roaring_init_iterator(storage.bitmap, &cursor)
         guard roaring_move_uint32_iterator_equalorlarger(&cursor, first) else { return [] }
@@ -156,7 +156,7 @@ extension RowSet {
             /// The upper 16 bits that the block's rows share.
             package var number: UInt16
             /// The rows of the block, ascending.
-            package var places: [UInt32]
+            package var rows: [UInt32]
         }
 
         fileprivate let set: RowSet
@@ -166,12 +166,12 @@ extension RowSet {
         fileprivate init(set: RowSet) { self.set = set }
 
         package mutating func next() -> Block? {
-            guard let first, let least = set.places(from: first, count: 1).first else { return nil }
+            guard let first, let least = set.rows(from: first, count: 1).first else { return nil }
             let number = least >> 16
             let end = UInt64(number + 1) << 16
             let size = roaring_bitmap_range_cardinality(set.storage.bitmap, UInt64(least), end)
             self.first = UInt32(exactly: end)
-            return Block(number: UInt16(number), places: set.places(from: least, count: Int(size)))
+            return Block(number: UInt16(number), rows: set.rows(from: least, count: Int(size)))
         }
     }
 }

@@ -3,7 +3,7 @@ package protocol DeviceObserver: Sendable {
     /// What happened to a push on the device that has or had this handle, and the device's state. Nil if there is no such device.
     ///
     /// - Parameter push: the push service's id of the push, as connectors report it; nil if none was sent.
-    func fate(of push: String?, at handle: DeviceHandle) async -> DeviceResult?
+    func result(of push: String?, at handle: DeviceHandle) async -> DeviceResult?
     /// All handles that the named device has or had, the latest first. Empty if there is no such device.
     func handles(ofPhone name: String) async -> [DeviceHandle]
     /// The names of all devices, for "did you mean" hints.

@@ -1,7 +1,7 @@
 /// A refusal to inject into a simulated push service.
 package struct InjectedRefusal: Sendable, Equatable {
     /// The kind of request to refuse.
-    package enum Place: String, Sendable, CaseIterable {
+    package enum RequestKind: String, Sendable, CaseIterable {
         /// Notifications.
         case send
         /// Requests for access tokens, at the service's token endpoint.
@@ -10,7 +10,7 @@ package struct InjectedRefusal: Sendable, Equatable {
 
     /// The service's error code; at the token endpoint, that of RFC 6749.
     package var reason: String
-    package var place: Place
+    package var requestKind: RequestKind
     /// Number of requests to refuse; nil: all until cleared.
     package var count: Int?
     /// The device to refuse; nil: all.
@@ -21,11 +21,11 @@ package struct InjectedRefusal: Sendable, Equatable {
     package var retryAfter: Int?
 
     package init(
-        _ reason: String, at place: Place = .send, count: Int? = nil, handle: DeviceHandle? = nil, share: Double = 1,
+        _ reason: String, at requestKind: RequestKind = .send, count: Int? = nil, handle: DeviceHandle? = nil, share: Double = 1,
         retryAfter: Int? = nil
     ) {
         self.reason = reason
-        self.place = place
+        self.requestKind = requestKind
         self.count = count
         self.handle = handle
         self.share = share

@@ -2,7 +2,7 @@
 /// a connection.
 package protocol ServiceFaults: Sendable {
     /// The reasons that `fail` accepts for this service or its token endpoint; empty if it has none.
-    func reasons(of service: Platform, at place: InjectedRefusal.Place) -> [String]
+    func reasons(of service: Platform, at requestKind: InjectedRefusal.RequestKind) -> [String]
 
     /// Rejects requests that the service would accept. Refusals with a count apply first, in the order in which they were added; then those
     /// with a share; then one without a count for the device; then one for all devices.

@@ -7,7 +7,7 @@ package struct DeliveryRuling: Sendable, Equatable {
         case chosen([UInt32])
     }
 
-    package enum Fate: Sendable, Equatable {
+    package enum Decision: Sendable, Equatable {
         /// The devices do not receive it.
         case skip
         /// The devices receive it at that time, at most seven days ahead, unless a hook called then rules otherwise.
@@ -17,14 +17,14 @@ package struct DeliveryRuling: Sendable, Equatable {
     }
 
     package var devices: Devices
-    package var fate: Fate
+    package var decision: Decision
     /// Text for people: the explanation of the outcome, with the plugin's name. Cut to 300 characters, because it is stored for each
     /// device.
     package let reason: String
 
-    package init(devices: Devices, fate: Fate, reason: String) {
+    package init(devices: Devices, decision: Decision, reason: String) {
         self.devices = devices
-        self.fate = fate
+        self.decision = decision
         self.reason = reason.hookReason
     }
 }

@@ -2,5 +2,5 @@
 package protocol HookPhases: Sendable {
     /// Whether a hook is installed for this phase. Checked before each call, without waiting, so that nothing is prepared for a hook that
     /// does not exist.
-    func isWanted(_ phase: HookPhase) -> Bool
+    func hasHook(_ phase: HookPhase) -> Bool
 }

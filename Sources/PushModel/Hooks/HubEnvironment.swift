@@ -16,13 +16,13 @@ package struct HubEnvironment: Sendable {
     /// The events to store for flows.
     package var events: HubEvents
     /// Observes simulated devices; nil if devices are real.
-    package var witness: (any DeviceObserver)?
+    package var deviceObserver: (any DeviceObserver)?
 
     package init(
         clock: any HubClock, random: any RandomSource,
         start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>,
         observer: (@Sendable (CoreEvent) -> Void)? = nil, isWatched: @escaping @Sendable () -> Bool = { true },
-        hooks: any HubHooks = NoHooks(), events: HubEvents = HubEvents(), witness: (any DeviceObserver)? = nil
+        hooks: any HubHooks = NoHooks(), events: HubEvents = HubEvents(), deviceObserver: (any DeviceObserver)? = nil
     ) {
         self.clock = clock
         steady = clock.steady
@@ -36,7 +36,7 @@ package struct HubEnvironment: Sendable {
         self.isWatched = isWatched
         self.hooks = hooks
         self.events = events
-        self.witness = witness
+        self.deviceObserver = deviceObserver
     }
 
     package func note(_ area: CoreEvent.Area, _ text: @autoclosure () -> String) {

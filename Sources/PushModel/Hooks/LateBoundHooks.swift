@@ -13,7 +13,7 @@ package final class LateBoundHooks: HubHooks {
 
     private var current: any HubHooks { plug.withLock { $0.hooks } ?? NoHooks() }
 
-    package func isWanted(_ phase: HookPhase) -> Bool { current.isWanted(phase) }
+    package func hasHook(_ phase: HookPhase) -> Bool { current.hasHook(phase) }
     package func beforeSend(_ draft: SendDraft) async throws(PushError) -> SendDraft { try await current.beforeSend(draft) }
     package func afterSend(_ sent: SentNotification) async { await current.afterSend(sent) }
     package func beforeDeliver(_ group: any HookedGroup) async throws(PushError) { try await current.beforeDeliver(group) }

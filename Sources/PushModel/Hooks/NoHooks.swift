@@ -2,7 +2,7 @@
 package struct NoHooks: HubHooks {
     package init() {}
 
-    package func isWanted(_ phase: HookPhase) -> Bool { false }
+    package func hasHook(_ phase: HookPhase) -> Bool { false }
     package func beforeSend(_ draft: SendDraft) -> SendDraft { draft }
     package func afterSend(_ sent: SentNotification) {}
     package func beforeDeliver(_ group: any HookedGroup) {}

@@ -5,7 +5,7 @@
 package struct JSONObject: Sendable {
     package private(set) var members: [(key: String, value: JSON)] = []
     /// The index of each key. Only used for larger objects, where a linear search would be slow.
-    private var places: [String: Int] = [:]
+    private var positions: [String: Int] = [:]
 
     private static let indexedFrom = 12
 
@@ -22,7 +22,7 @@ package struct JSONObject: Sendable {
 
     /// Setting replaces the value of an existing key in its position, or appends a new key. Setting `nil` removes the key.
     package subscript(key: String) -> JSON? {
-        get { place(of: key).map { members[$0].value } }
+        get { position(of: key).map { members[$0].value } }
         set {
             guard let newValue else { return remove(key) }
             append(key, newValue)
@@ -31,32 +31,32 @@ package struct JSONObject: Sendable {
 
     /// Appends a member, or replaces the value of an existing key in its position.
     package mutating func append(_ key: String, _ value: JSON) {
-        if let place = place(of: key) {
-            members[place].value = value
+        if let position = position(of: key) {
+            members[position].value = value
             return
         }
         members.append((key, value))
         if members.count == JSONObject.indexedFrom {
             index()
         } else if members.count > JSONObject.indexedFrom {
-            places[key] = members.count - 1
+            positions[key] = members.count - 1
         }
     }
 
     private mutating func remove(_ key: String) {
-        guard let place = place(of: key) else { return }
-        members.remove(at: place)
+        guard let position = position(of: key) else { return }
+        members.remove(at: position)
         index()
     }
 
     private mutating func index() {
-        places.removeAll()
+        positions.removeAll()
         guard members.count >= JSONObject.indexedFrom else { return }
-        for (place, member) in members.enumerated() { places[member.key] = place }
+        for (position, member) in members.enumerated() { positions[member.key] = position }
     }
 
-    private func place(of key: String) -> Int? {
-        members.count < JSONObject.indexedFrom ? members.firstIndex { $0.key == key } : places[key]
+    private func position(of key: String) -> Int? {
+        members.count < JSONObject.indexedFrom ? members.firstIndex { $0.key == key } : positions[key]
     }
 }
 

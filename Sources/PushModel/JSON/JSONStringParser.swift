@@ -40,7 +40,7 @@ extension JSONParser {
     }
 
     private mutating func escape(start: Int) throws(JSONError) -> Unicode.Scalar {
-        let place = at
+        let offset = at
         at += 1
         guard let byte = peek else { throw error("This string is never closed.", at: start) }
         at += 1
@@ -51,34 +51,34 @@ extension JSONParser {
         case UInt8(ascii: "n"): return "\n"
         case UInt8(ascii: "r"): return "\r"
         case UInt8(ascii: "t"): return "\t"
-        case UInt8(ascii: "u"): return try unicodeEscape(at: place)
+        case UInt8(ascii: "u"): return try unicodeEscape(at: offset)
         default:
-            throw error("After a backslash comes one of \" \\ / b f n r t u.", at: place)
+            throw error("After a backslash comes one of \" \\ / b f n r t u.", at: offset)
         }
     }
 
     /// The scalar of `\uXXXX`, or of a surrogate pair for values above U+FFFF.
-    private mutating func unicodeEscape(at place: Int) throws(JSONError) -> Unicode.Scalar {
-        let unit = try fourDigits(at: place)
+    private mutating func unicodeEscape(at offset: Int) throws(JSONError) -> Unicode.Scalar {
+        let unit = try fourDigits(at: offset)
         if let scalar = Unicode.Scalar(unit) { return scalar }
         guard unit < 0xDC00, peek == UInt8(ascii: "\\"), at + 1 < bytes.count, bytes[at + 1] == UInt8(ascii: "u") else {
-            throw error("Half of a surrogate pair is not a character.", at: place)
+            throw error("Half of a surrogate pair is not a character.", at: offset)
         }
         at += 2
         let low = try fourDigits(at: at - 2)
         guard (0xDC00...0xDFFF).contains(low),
             let scalar = Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00))
         else {
-            throw error("Half of a surrogate pair is not a character.", at: place)
+            throw error("Half of a surrogate pair is not a character.", at: offset)
         }
         return scalar
     }
 
-    private mutating func fourDigits(at place: Int) throws(JSONError) -> UInt32 {
+    private mutating func fourDigits(at offset: Int) throws(JSONError) -> UInt32 {
         var value: UInt32 = 0
         for _ in 0..<4 {
             guard let byte = peek, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
-                throw error("\"\\u\" needs four hexadecimal digits.", at: place)
+                throw error("\"\\u\" needs four hexadecimal digits.", at: offset)
             }
             value = value << 4 | UInt32(digit)
             at += 1

@@ -1,7 +1,7 @@
 /// Devices of a notification that hooks have deferred. They have no result, and hooks are not called for them before their time.
 package struct DeferredDevices: Sendable, Equatable {
     private struct Wait: Hashable {
-        var moment: Timestamp
+        var time: Timestamp
         var reason: String
         var platform: Platform
     }
@@ -23,7 +23,7 @@ package struct DeferredDevices: Sendable, Equatable {
     package var isEmpty: Bool { waits.isEmpty }
 
     /// The earliest time at which some of them resume.
-    package var moment: Timestamp? { waits.keys.map(\.moment).min() }
+    package var time: Timestamp? { waits.keys.map(\.time).min() }
 
     /// The deferred devices of each platform, in the order of the platforms.
     package var byPlatform: [(platform: Platform, devices: RowSet)] {
@@ -31,9 +31,9 @@ package struct DeferredDevices: Sendable, Equatable {
         return sets.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    package mutating func add(_ devices: RowSet, on platform: Platform, until moment: Timestamp, _ reason: String) {
+    package mutating func add(_ devices: RowSet, on platform: Platform, until time: Timestamp, _ reason: String) {
         guard !devices.isEmpty else { return }
-        waits[Wait(moment: moment, reason: reason, platform: platform), default: RowSet()].formUnion(devices)
+        waits[Wait(time: time, reason: reason, platform: platform), default: RowSet()].formUnion(devices)
     }
 
     package mutating func add(_ others: DeferredDevices) {
@@ -44,7 +44,7 @@ package struct DeferredDevices: Sendable, Equatable {
 
     /// Records the marks of new rows.
     package mutating func note(_ mark: (UInt32) -> UInt32) {
-        for place in waits.values.lazy.flatMap(\.places) where marks[place] == nil { marks[place] = mark(place) }
+        for row in waits.values.lazy.flatMap(\.rows) where marks[row] == nil { marks[row] = mark(row) }
     }
 
     /// The devices that are deferred beyond `now` and still among the open ones.
@@ -52,21 +52,21 @@ package struct DeferredDevices: Sendable, Equatable {
     ///   left out. Nil for handles, which have no marks.
     package func pending(after now: Timestamp, among open: [Platform: RowSet], mark: ((UInt32) -> UInt32)?) -> DeferredDevices {
         var found = DeferredDevices()
-        for (wait, devices) in waits where wait.moment > now {
+        for (wait, devices) in waits where wait.time > now {
             guard var present = open[wait.platform] else { continue }
             present.formIntersection(devices)
             if let mark {
-                for place in present.places {
-                    if marks[place] == mark(place) { found.marks[place] = marks[place] } else { present.remove(place) }
+                for row in present.rows {
+                    if marks[row] == mark(row) { found.marks[row] = marks[row] } else { present.remove(row) }
                 }
             }
-            found.add(present, on: wait.platform, until: wait.moment, wait.reason)
+            found.add(present, on: wait.platform, until: wait.time, wait.reason)
         }
         return found
     }
 
     /// Whether any device is deferred beyond `now`.
-    package func isPending(after now: Timestamp) -> Bool { waits.keys.contains { $0.moment > now } }
+    package func isPending(after now: Timestamp) -> Bool { waits.keys.contains { $0.time > now } }
 
     /// All deferred devices, of all platforms.
     package var devices: RowSet { RowSet.union(Array(waits.values)) }
@@ -76,9 +76,9 @@ package struct DeferredDevices: Sendable, Equatable {
     }
 
     /// Until when a device is deferred, and why; nil if it is not, or if another registration was in its row.
-    package func wait(at place: UInt32, mark: UInt32?) -> (moment: Timestamp, reason: String)? {
-        guard let wait = waits.first(where: { $0.value.contains(place) })?.key, mark == nil || marks[place] == mark else { return nil }
-        return (wait.moment, wait.reason)
+    package func wait(at row: UInt32, mark: UInt32?) -> (time: Timestamp, reason: String)? {
+        guard let wait = waits.first(where: { $0.value.contains(row) })?.key, mark == nil || marks[row] == mark else { return nil }
+        return (wait.time, wait.reason)
     }
 
     /// Number of deferred devices.
@@ -92,7 +92,7 @@ package struct DeferredDevices: Sendable, Equatable {
     /// One for each time and reason, the earliest time first; one for all times beyond the first ten.
     package var notices: [Notice] {
         let counts = waits.reduce(into: [Deferral: Int]()) {
-            $0[Deferral(time: $1.key.moment, reason: $1.key.reason), default: 0] += $1.value.count
+            $0[Deferral(time: $1.key.time, reason: $1.key.reason), default: 0] += $1.value.count
         }
         let sorted = counts.sorted { ($0.key.time, $0.key.reason) < ($1.key.time, $1.key.reason) }
         let listed = sorted.prefix(Self.maximumNotices).map {
@@ -116,18 +116,18 @@ extension DeferredDevices {
     package var stored: [UInt8] {
         var bytes: [UInt8] = []
         let sorted = waits.sorted {
-            ($0.key.moment, $0.key.reason, $0.key.platform.rawValue) < ($1.key.moment, $1.key.reason, $1.key.platform.rawValue)
+            ($0.key.time, $0.key.reason, $0.key.platform.rawValue) < ($1.key.time, $1.key.reason, $1.key.platform.rawValue)
         }
         for (wait, devices) in sorted {
-            bytes.append(word: UInt64(bitPattern: wait.moment.milliseconds))
+            bytes.append(word: UInt64(bitPattern: wait.time.milliseconds))
             bytes.append(text: wait.reason)
             bytes.append(text: wait.platform.rawValue)
             bytes.append(number: UInt64(devices.count))
             var last: UInt32 = 0
-            for place in devices.places {
-                bytes.append(number: UInt64(place - last))
-                bytes.append(number: UInt64(marks[place] ?? 0))
-                last = place
+            for row in devices.rows {
+                bytes.append(number: UInt64(row - last))
+                bytes.append(number: UInt64(marks[row] ?? 0))
+                last = row
             }
         }
         return bytes
@@ -142,26 +142,26 @@ extension DeferredDevices {
 
     private init?(stored bytes: [UInt8], hasMarks: Bool) {
         self.init()
-        let isWhole = bytes.withUnsafeBytes { buffer in
+        let isComplete = bytes.withUnsafeBytes { buffer in
             var cursor = ByteCursor(buffer)
             while !cursor.isAtEnd, !cursor.isBeyond {
-                let moment = Timestamp(milliseconds: Int64(bitPattern: cursor.word()))
+                let time = Timestamp(milliseconds: Int64(bitPattern: cursor.word()))
                 let (reason, platform) = (cursor.text(), Platform(rawValue: cursor.text()))
                 let count = cursor.count()
-                var (places, last) = ([UInt32](), UInt64(0))
-                places.reserveCapacity(count)
+                var (rows, last) = ([UInt32](), UInt64(0))
+                rows.reserveCapacity(count)
                 for _ in 0..<count {
                     last += cursor.number() & 0xffff_ffff
-                    guard let place = UInt32(exactly: last) else { return false }
-                    places.append(place)
+                    guard let row = UInt32(exactly: last) else { return false }
+                    rows.append(row)
                     let mark = hasMarks ? UInt32(truncatingIfNeeded: cursor.number()) : 0
-                    if mark != 0 { marks[place] = mark }
+                    if mark != 0 { marks[row] = mark }
                 }
-                guard let platform, !places.isEmpty, !cursor.isBeyond else { return false }
-                add(RowSet(places), on: platform, until: moment, reason)
+                guard let platform, !rows.isEmpty, !cursor.isBeyond else { return false }
+                add(RowSet(rows), on: platform, until: time, reason)
             }
             return cursor.isAtEnd
         }
-        guard isWhole else { return nil }
+        guard isComplete else { return nil }
     }
 }

@@ -4,13 +4,13 @@ package enum NotificationID {
     package static func short(_ sequence: Int64) -> String { "n-\(Int(sequence).padded(4))" }
 
     /// An id that is unique across hubs, in Azure's format: 32 random hexadecimal digits, the time, the sequence and 1.
-    package static func unique(_ sequence: Int64, at moment: Timestamp, random: some RandomSource) -> String {
+    package static func unique(_ sequence: Int64, at time: Timestamp, random: some RandomSource) -> String {
         let digits: StaticString = "0123456789abcdef"
         var id = String(unsafeUninitializedCapacity: 32) { bytes in
             for half in 0..<2 {
                 var word = random.next()
-                for place in 0..<16 {
-                    bytes.initializeElement(at: half * 16 + place, to: digits.utf8Start[Int(word & 15)])
+                for index in 0..<16 {
+                    bytes.initializeElement(at: half * 16 + index, to: digits.utf8Start[Int(word & 15)])
                     word >>= 4
                 }
             }
@@ -18,7 +18,7 @@ package enum NotificationID {
         }
         id.reserveCapacity(72)
         id += "-"
-        id += moment.digits
+        id += time.digits
         id += "-"
         id += String(sequence)
         id += "-1"
@@ -36,7 +36,7 @@ package enum NotificationID {
     }
 
     /// Whether a text has the format of an id of either kind.
-    package static func isWhole(_ id: String) -> Bool {
+    package static func isComplete(_ id: String) -> Bool {
         let parts = id.split(separator: "-", omittingEmptySubsequences: false)
         func areDigits(_ text: Substring) -> Bool { !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) } }
         switch parts.count {

@@ -61,7 +61,7 @@ package struct OutcomeBatch: Sendable {
     /// Nil if the rows are not those of `count` devices of these kinds, or if `resultTimes` does not fit them.
     package init?(kinds: [Kind], rows: [UInt8], count: Int, resultTimes: [ResultTime] = []) {
         var starts: [Int] = []
-        let isWhole = rows.withUnsafeBytes { rows in
+        let isComplete = rows.withUnsafeBytes { rows in
             // A row has at least two bytes.
             guard count >= 0, count <= rows.count / 2 else { return false }
             starts.reserveCapacity(count)
@@ -74,7 +74,7 @@ package struct OutcomeBatch: Sendable {
             return cursor.isAtEnd
         }
         let areInOrder = zip(resultTimes, resultTimes.dropFirst()).allSatisfy { $0.first < $1.first }
-        guard isWhole, areInOrder, resultTimes.allSatisfy({ (0..<count).contains($0.first) }) else { return nil }
+        guard isComplete, areInOrder, resultTimes.allSatisfy({ (0..<count).contains($0.first) }) else { return nil }
         (self.kinds, self.rows, self.starts, self.resultTimes) = (kinds, rows, starts, resultTimes)
     }
 

@@ -42,9 +42,9 @@ enum OutcomeRow {
         to rows: inout [UInt8]
     ) {
         rows.append(number: UInt64(kind))
-        let place = rows.count
+        let index = rows.count
         rows.append(0)
-        rows[place] = shape(
+        rows[index] = shape(
             registrationID.map { pack($0, to: &rows) } ?? RegistrationForm.none, pack(installationID, to: &rows),
             pack(handle, to: &rows), pack(pushID, to: &rows))
     }
@@ -54,7 +54,7 @@ enum OutcomeRow {
         to rows: inout [UInt8]
     ) {
         rows.append(number: UInt64(kind))
-        let place = rows.count
+        let index = rows.count
         rows.append(0)
         let registrationForm = registration.map { pack($0, to: &rows) } ?? RegistrationForm.none
         if token.count != 32 { rows.append(number: UInt64(token.count)) }
@@ -63,7 +63,7 @@ enum OutcomeRow {
             rows.append(word: pushID.0.byteSwapped.littleEndian)
             rows.append(word: pushID.1.byteSwapped.littleEndian)
         }
-        rows[place] = shape(
+        rows[index] = shape(
             registrationForm, TextForm.none, token.count == 32 ? HandleForm.token : HandleForm.upperHex,
             pushID == nil ? TextForm.none : TextForm.lowerUUID)
     }

@@ -4,18 +4,18 @@ package struct PlanRequest: Sendable, Equatable {
     /// Nil to plan only which registrations match.
     package var content: NotificationContent?
     /// Whether to store the plan, so that a send can refer to it.
-    package var isKept: Bool
+    package var isStored: Bool
     /// Maximum number of devices that the report lists, up to 1,000.
-    package var told: Int
+    package var deviceLimit: Int
 
-    package init(audience: Audience, content: NotificationContent? = nil, isKept: Bool = true, told: Int = 0) {
+    package init(audience: Audience, content: NotificationContent? = nil, isStored: Bool = true, deviceLimit: Int = 0) {
         self.audience = audience
         self.content = content
-        self.isKept = isKept
-        self.told = told
+        self.isStored = isStored
+        self.deviceLimit = deviceLimit
     }
 
-    package static let mostTold = 1000
+    package static let maximumDevices = 1000
 
     /// Plans with the same subject are compared with each other: same expression text, and content for the same kind of registrations.
     package var subject: String {

@@ -2,8 +2,8 @@ extension PushError {
     /// - Parameter known: existing plan ids.
     package static func noPlan(_ id: String, known: [String]) -> PushError {
         PushError(
-            "plan.not_found", "there is no plan \"\(id.prefix(40))\"",
-            hint: nearest(id, in: known).map { "did you mean \($0)? list plans with pushhost plan list" }
+            "plan.not_found", "unknown plan \"\(id.prefix(40))\"",
+            hint: nearest(id, in: known).map { "did you mean \"\($0)\"? list plans with pushhost plan list" }
                 ?? "list plans with pushhost plan list", status: 404)
     }
 

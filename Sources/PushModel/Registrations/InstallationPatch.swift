@@ -40,11 +40,11 @@ extension Installation {
                 expiration = nil
                 return
             }
-            guard let moment = Timestamp(iso8601: text) else {
+            guard let time = Timestamp(iso8601: text) else {
                 throw step.refusal("the value must be an ISO 8601 time")
             }
             // Clients send "never" back as they read it: the hub sets that expiration itself.
-            expiration = moment < .distantFuture ? moment : nil
+            expiration = time < .distantFuture ? time : nil
         case ("tags", 1...2): try step.change(&tags, element: step.path.dropFirst().first, &lists)
         case ("pushvariables", 1):
             guard step.kind != .remove else {
@@ -165,7 +165,7 @@ private struct PatchStep {
     }
 
     /// The path with its first segment in lower case.
-    var place: [String] { path.prefix(1).map { $0.lowercased() } + path.dropFirst() }
+    var normalizedPath: [String] { path.prefix(1).map { $0.lowercased() } + path.dropFirst() }
 
     func refusal(_ why: String) -> PushError {
         PushError(
@@ -236,17 +236,17 @@ private struct PatchStep {
         _ read: (String, JSON) throws(PushError) -> Member
     ) throws(PushError) {
         if let name = path.first {
-            lists.forget(within: place)
+            lists.forget(within: normalizedPath)
             map[name] = kind == .remove ? nil : try read(name, value())
             return
         }
         if kind != .add {
             map = [:]
-            lists.forget(within: place)
+            lists.forget(within: normalizedPath)
         }
         guard kind != .remove else { return }
         guard let members = try value().object?.members else { throw refusal("the value must be an object") }
-        lists.forget(within: place, names: Set(members.map(\.key)))
+        lists.forget(within: normalizedPath, names: Set(members.map(\.key)))
         for (name, value) in members where !value.isNull { map[name] = try read(name, value) }
     }
 
@@ -276,14 +276,16 @@ private struct PatchStep {
         switch (kind, element) {
         case (.remove, nil):
             tags = []
-            lists.forget(within: place)
+            lists.forget(within: normalizedPath)
         case (.replace, nil):
             tags = try self.tags(in: required(), template: template).uniqued()
-            lists.forget(within: place)
+            lists.forget(within: normalizedPath)
         case (.add, nil), (.add, "-"):
-            lists.append(try self.tags(in: required(), template: template), to: &tags, at: element == nil ? place : Array(place.dropLast()))
+            lists.append(
+                try self.tags(in: required(), template: template), to: &tags,
+                at: element == nil ? normalizedPath : Array(normalizedPath.dropLast()))
         case (.add, let element?):
-            let list = Array(place.dropLast())
+            let list = Array(normalizedPath.dropLast())
             guard let value = operation.value, !value.isNull, value != "" else {
                 lists.append(try self.tags(in: .string(element), template: template), to: &tags, at: list)
                 break
@@ -298,7 +300,7 @@ private struct PatchStep {
             let added = kind == .replace ? try self.tags(in: required(), template: template) : []
             let tag = Tag(validating: element)
             if tag.map(tags.contains) != true { try checkIsNotIndex(element, in: tags) }
-            lists.replace(tag, with: added, in: &tags, at: Array(place.dropLast()))
+            lists.replace(tag, with: added, in: &tags, at: Array(normalizedPath.dropLast()))
         }
         try tags.checkCount()
     }

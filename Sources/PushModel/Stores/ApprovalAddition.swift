@@ -1,7 +1,7 @@
 /// The result of adding a request for approval.
 package enum ApprovalAddition: Sendable, Equatable {
     /// Pending: the new request, or the existing one for the same send.
-    case kept(Approval)
+    case pending(Approval)
     /// Too many requests are pending.
     case full
     /// The requester has too many pending requests.

@@ -28,7 +28,7 @@ package final class AuditLog: Sendable {
         _ principal: Principal, _ action: AuditAction, _ subject: String, _ details: [String: String] = [:],
         outcome: AuditRecord.Outcome = .succeeded
     ) async {
-        await keep(record(principal, action, subject, details, outcome))
+        await save(record(principal, action, subject, details, outcome))
     }
 
     /// Logs an action that is about to be done. Throws `storage.unavailable` (503) if the entry cannot be stored; the action must not be
@@ -47,17 +47,17 @@ package final class AuditLog: Sendable {
     ) async {
         let source = LoginFloods.Source(principal: principal, action: action, outcome: outcome)
         let (isWanted, over) = floods.withLock { $0.take(source, now: clock.now) }
-        if let over { await keep(record(over)) }
+        if let over { await save(record(over)) }
         if isWanted { await note(principal, action, subject, details, outcome: outcome) }
     }
 
     /// Logs the counts of windows that have ended; with `all`, of every window. Called periodically, and at shutdown with `all`.
     package func flush(all: Bool = false) async {
         let over = floods.withLock { $0.over(all ? nil : clock.now) }
-        for flood in over { await keep(record(flood)) }
+        for flood in over { await save(record(flood)) }
     }
 
-    private func keep(_ record: AuditRecord) async {
+    private func save(_ record: AuditRecord) async {
         do throws(PushError) {
             _ = try await trail.append(record)
         } catch {

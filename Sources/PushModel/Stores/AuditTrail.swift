@@ -17,14 +17,14 @@ package protocol AuditTrail: Sendable {
 extension AuditTrail {
     /// Verifies the chain and checks that it contains a chain head recorded earlier. A writer with access to the database can replace the
     /// whole chain; only this check detects that.
-    package func verify(against noted: AuditHead?) async throws(PushError) -> AuditVerification {
+    package func verify(against recorded: AuditHead?) async throws(PushError) -> AuditVerification {
         let verification = try await verify()
-        guard case .whole(let end) = verification, let noted else { return verification }
-        if noted.sequence > end.sequence { return .broken(AuditBreak(sequence: end.sequence + 1, reason: .missing)) }
-        if noted.sequence == end.sequence { return verification.noting(end.hash == noted.hash, noted.sequence) }
-        guard noted.sequence > 0 else { return verification.noting(noted == .start, 0) }
-        let found = try await entries(after: noted.sequence - 1, limit: 1, AuditFilter()).first
-        return verification.noting(found?.sequence == noted.sequence && found?.hash == noted.hash, noted.sequence)
+        guard case .intact(let end) = verification, let recorded else { return verification }
+        if recorded.sequence > end.sequence { return .broken(AuditBreak(sequence: end.sequence + 1, reason: .missing)) }
+        if recorded.sequence == end.sequence { return verification.noting(end.hash == recorded.hash, recorded.sequence) }
+        guard recorded.sequence > 0 else { return verification.noting(recorded == .start, 0) }
+        let found = try await entries(after: recorded.sequence - 1, limit: 1, AuditFilter()).first
+        return verification.noting(found?.sequence == recorded.sequence && found?.hash == recorded.hash, recorded.sequence)
     }
 }
 

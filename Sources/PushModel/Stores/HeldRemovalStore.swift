@@ -1,5 +1,5 @@
 /// Stores the held removals of a hub, one per device handle. A registration change deletes those that it settles
-/// (`RegistrationChange.settledRemovals`) in the same transaction.
+/// (`RegistrationChange.resolvedRemovals`) in the same transaction.
 ///
 /// Errors: `storage.unavailable` (503) if nothing was stored.
 package protocol HeldRemovalStore: Sendable {

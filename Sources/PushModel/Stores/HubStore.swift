@@ -1,3 +1,3 @@
 /// All stores of a hub.
 package typealias HubStore =
-    RegistrationStore & DepartureStore & NotificationStore & JobStore & PrunedStore & HeldRemovalStore & PlanStore
+    RegistrationStore & TombstoneStore & NotificationStore & JobStore & PrunedStore & HeldRemovalStore & PlanStore

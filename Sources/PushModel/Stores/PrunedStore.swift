@@ -7,7 +7,7 @@ package protocol PrunedStore: Sendable {
     func pruned(_ filter: PrunedFilter, below number: Int64?, limit: Int) async throws(PushError) -> [PrunedDevice]
     /// Deletes at most `limit` devices pruned before `time`. Returns their number.
     ///
-    /// - Parameter keepsUntold: whether devices whose removal has not been reported are exempt.
+    /// - Parameter keepsUnreported: whether devices whose removal has not been reported are exempt.
     func forgetPruned(before time: Timestamp, limit: Int, keepsUnreported: Bool) async throws(PushError) -> Int
     /// Pruned devices whose report has not been acknowledged, oldest first. Those returned count as possibly reported: if one is restored
     /// later, that is reported as well.

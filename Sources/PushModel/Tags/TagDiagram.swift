@@ -12,7 +12,7 @@ struct TagDiagram {
 
     private struct Branch: Hashable {
         /// Index of the tag; for a leaf, the number of tags.
-        let place: Int32
+        let tagIndex: Int32
         let absent: Node
         let present: Node
     }
@@ -26,7 +26,7 @@ struct TagDiagram {
     }
 
     private let tags: [Tag]
-    private let places: [Tag: Int32]
+    private let tagIndexes: [Tag: Int32]
     private var steps: Int
     /// A node comes after its children.
     private var branches: [Branch]
@@ -36,11 +36,12 @@ struct TagDiagram {
     /// - Parameter tags: without duplicates, in the order of the diagram.
     init(_ tags: [Tag], maximumSteps: Int) {
         self.tags = tags
-        places = Dictionary(uniqueKeysWithValues: tags.enumerated().map { ($1, Int32($0)) })
+        tagIndexes = Dictionary(uniqueKeysWithValues: tags.enumerated().map { ($1, Int32($0)) })
         steps = maximumSteps
         let end = Int32(tags.count)
         branches = [
-            Branch(place: end, absent: Self.never, present: Self.never), Branch(place: end, absent: Self.always, present: Self.always),
+            Branch(tagIndex: end, absent: Self.never, present: Self.never),
+            Branch(tagIndex: end, absent: Self.always, present: Self.always),
         ]
     }
 
@@ -51,8 +52,8 @@ struct TagDiagram {
         switch expression {
         case .tag(let tag):
             // A registration cannot have a tag that is not in the diagram.
-            guard let place = places[tag] else { return Self.never }
-            return branch(at: place, absent: Self.never, present: Self.always)
+            guard let tagIndex = tagIndexes[tag] else { return Self.never }
+            return branch(at: tagIndex, absent: Self.never, present: Self.always)
         case .not(let term): return try difference(try node(of: term), Self.always)
         case .and(let terms): return try fold(terms, .and, from: Self.always)
         case .or(let terms): return try fold(terms, .or, from: Self.never)
@@ -66,7 +67,7 @@ struct TagDiagram {
     private mutating func fold(_ terms: [TagExpression], _ operation: Operation, from start: Node) throws(Exhausted) -> Node {
         var nodes: [Node] = []
         for term in terms { nodes.append(try node(of: term)) }
-        nodes.sort { branches[Int($0)].place > branches[Int($1)].place }
+        nodes.sort { branches[Int($0)].tagIndex > branches[Int($1)].tagIndex }
         var result = start
         for node in nodes { result = try combine(operation, node, result) }
         return result
@@ -80,12 +81,12 @@ struct TagDiagram {
         guard steps > 0 else { throw Exhausted() }
         steps -= 1
         let (left, right) = (branches[Int(first)], branches[Int(second)])
-        let place = min(left.place, right.place)
+        let tagIndex = min(left.tagIndex, right.tagIndex)
         let absent = try combine(
-            operation, left.place == place ? left.absent : first, right.place == place ? right.absent : second)
+            operation, left.tagIndex == tagIndex ? left.absent : first, right.tagIndex == tagIndex ? right.absent : second)
         let present = try combine(
-            operation, left.place == place ? left.present : first, right.place == place ? right.present : second)
-        let result = branch(at: place, absent: absent, present: present)
+            operation, left.tagIndex == tagIndex ? left.present : first, right.tagIndex == tagIndex ? right.present : second)
+        let result = branch(at: tagIndex, absent: absent, present: present)
         results[step] = result
         return result
     }
@@ -107,9 +108,9 @@ struct TagDiagram {
         }
     }
 
-    private mutating func branch(at place: Int32, absent: Node, present: Node) -> Node {
+    private mutating func branch(at tagIndex: Int32, absent: Node, present: Node) -> Node {
         guard absent != present else { return absent }
-        let branch = Branch(place: place, absent: absent, present: present)
+        let branch = Branch(tagIndex: tagIndex, absent: absent, present: present)
         if let known = numbers[branch] { return known }
         let number = Node(branches.count)
         branches.append(branch)
@@ -133,7 +134,7 @@ struct TagDiagram {
         var ways = [Ways(fewest: [Ways.none, Ways.none, Ways.none, Ways.none]), Ways(fewest: [0, 0, 0, 0])]
         ways.reserveCapacity(Int(node) + 1)
         for branch in branches.prefix(Int(node) + 1).dropFirst(2) {
-            let form = forms[Int(branch.place)]
+            let form = forms[Int(branch.tagIndex)]
             ways.append(
                 Ways(
                     fewest: (0..<4).map { taken in
@@ -147,11 +148,11 @@ struct TagDiagram {
         var (found, taken, at): ([Tag], Int, Node) = ([], 0, node)
         while at > Self.always {
             let branch = branches[Int(at)]
-            let form = forms[Int(branch.place)]
+            let form = forms[Int(branch.tagIndex)]
             // Among sets of equal size, choose the one with the tags that occur first.
             let rest = taken & form == 0 ? ways[Int(branch.present)].fewest[taken | form] : Ways.none
             if rest != Ways.none, rest + 1 == ways[Int(at)].fewest[taken] {
-                found.append(tags[Int(branch.place)])
+                found.append(tags[Int(branch.tagIndex)])
                 (taken, at) = (taken | form, branch.present)
             } else {
                 at = branch.absent

@@ -4,26 +4,26 @@ extension PushError {
     package init(_ error: TagError) {
         self.init(
             "tag.invalid", "invalid tag \"\(error.text.shortened)\": \(error.message.asClause)", hint: error.hint?.asClause,
-            status: 400, details: Self.place(error.text, error.position))
+            status: 400, details: Self.location(error.text, error.position))
     }
 
     package init(_ error: TagExpressionError) {
         self.init(
             "tag_expression.invalid", "invalid tag expression at character \(error.position): \(error.message.asClause)",
-            hint: error.hint?.asClause, status: 400, details: Self.place(error.text, error.position))
+            hint: error.hint?.asClause, status: 400, details: Self.location(error.text, error.position))
     }
 
     package init(_ error: TemplateError, in body: String) {
         let lines = body.split(separator: "\n", omittingEmptySubsequences: false)
         let line = error.line <= lines.count ? String(lines[error.line - 1]) : body
-        var details = Self.place(line, error.column)
+        var details = Self.location(line, error.column)
         details["line"] = .integer(Int64(error.line))
         self.init(
             error.code, "invalid template at line \(error.line), column \(error.column): \(error.message.asClause)",
             hint: error.hint?.asClause, status: 400, details: details)
     }
 
-    private static func place(_ text: String, _ position: Int) -> [String: JSON] {
+    private static func location(_ text: String, _ position: Int) -> [String: JSON] {
         ["excerpt": .string(text), "position": .integer(Int64(position))]
     }
 }

@@ -6,12 +6,12 @@ package struct Template: Sendable, Equatable {
     package enum Format: String, Sendable { case json, xml }
 
     /// The kind of value that a slot fills, which determines how the text is escaped.
-    package enum Place: Sendable, Equatable { case json, xml(XMLValue.Place) }
+    package enum Context: Sendable, Equatable { case json, xml(XMLValue.Context) }
 
     package enum Part: Sendable, Equatable {
         /// A range of bytes of the body.
         case literal(Range<Int>)
-        case slot(TemplateExpression, Place)
+        case slot(TemplateExpression, Context)
     }
 
     package let body: String
@@ -54,15 +54,15 @@ package struct Template: Sendable, Equatable {
         for part in parts {
             switch part {
             case .literal(let range): result.append(contentsOf: bytes[range])
-            case .slot(let expression, let place):
-                Template.fill(place, with: expression.evaluate(properties), isNumber: expression.isNumber, &result)
+            case .slot(let expression, let context):
+                Template.fill(context, with: expression.evaluate(properties), isNumber: expression.isNumber, &result)
             }
         }
         return result
     }
 
-    static func fill(_ place: Place, with value: String, isNumber: Bool, _ bytes: inout [UInt8]) {
-        switch place {
+    static func fill(_ context: Context, with value: String, isNumber: Bool, _ bytes: inout [UInt8]) {
+        switch context {
         case .json where isNumber && TemplateProperty.isNumber(value): bytes.append(contentsOf: value.utf8)
         case .json:
             bytes.append(UInt8(ascii: "\""))
@@ -88,7 +88,7 @@ package struct Template: Sendable, Equatable {
     static func mpnsType(of body: String) -> MPNSType? {
         let head = XMLScanner.head(of: body)
         guard let root = head.root, localName(root) == "notification",
-            head.values.contains(where: { $0.place == .attribute && $0.text == "WPNotification" })
+            head.values.contains(where: { $0.context == .attribute && $0.text == "WPNotification" })
         else { return nil }
         return head.firstChild.flatMap { MPNSType(rawValue: localName($0)) }
     }

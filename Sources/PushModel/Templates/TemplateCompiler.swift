@@ -6,7 +6,7 @@ struct TemplateCompiler {
         let range: Range<Int>
         /// Offset in the body at which the text starts.
         let start: Int
-        let place: Template.Place
+        let context: Template.Context
     }
 
     static func compile(
@@ -50,14 +50,14 @@ struct TemplateCompiler {
             throw TemplateError(.document, "The JSON is malformed: \(error.message)", at: error.offset, in: bytes)
         }
         return parser.strings.map {
-            Value(text: $0.text, range: $0.range, start: $0.range.lowerBound + 1, place: .json)
+            Value(text: $0.text, range: $0.range, start: $0.range.lowerBound + 1, context: .json)
         }
     }
 
     private static func xmlValues(_ body: String) throws(TemplateError) -> [Value] {
         do throws(XMLError) {
             return try XMLScanner.scan(body).values.map {
-                Value(text: $0.text, range: $0.range, start: $0.range.lowerBound, place: .xml($0.place))
+                Value(text: $0.text, range: $0.range, start: $0.range.lowerBound, context: .xml($0.context))
             }
         } catch {
             throw TemplateError(
@@ -82,7 +82,7 @@ struct TemplateCompiler {
             // Plain text remains literal. An expression of only literals, such as {'#000'}, must be rendered.
             if expression.terms == [.literal(value.text)] { continue }
             if value.range.lowerBound > copied { parts.append(.literal(copied..<value.range.lowerBound)) }
-            parts.append(.slot(expression, value.place))
+            parts.append(.slot(expression, value.context))
             copied = value.range.upperBound
         }
         if bytes.count > copied { parts.append(.literal(copied..<bytes.count)) }
@@ -94,7 +94,7 @@ struct TemplateCompiler {
         var at = value.start
         var passed = 0
         while passed < offset, at < value.range.upperBound {
-            let (length, width) = unit(at: at, in: bytes, value.place)
+            let (length, width) = unit(at: at, in: bytes, value.context)
             at += length
             passed += width
         }
@@ -102,8 +102,8 @@ struct TemplateCompiler {
     }
 
     /// The number of bytes in the body of one unit, and of the text that it stands for.
-    private static func unit(at: Int, in bytes: [UInt8], _ place: Template.Place) -> (length: Int, width: Int) {
-        switch (place, bytes[at]) {
+    private static func unit(at: Int, in bytes: [UInt8], _ context: Template.Context) -> (length: Int, width: Int) {
+        switch (context, bytes[at]) {
         case (.json, UInt8(ascii: "\\")):
             guard bytes[at + 1] == UInt8(ascii: "u") else { return (2, 1) }
             let value = UInt32(String(decoding: bytes[(at + 2)..<(at + 6)], as: UTF8.self), radix: 16) ?? 0

@@ -81,8 +81,8 @@ enum CronField: String, CaseIterable {
         text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
     }
 
-    private func fault(_ value: Substring, _ cure: String) -> CronFieldError {
-        CronFieldError(field: self, value: String(value), cure: cure)
+    private func fault(_ value: Substring, _ fix: String) -> CronFieldError {
+        CronFieldError(field: self, value: String(value), fix: fix)
     }
 }
 
@@ -91,5 +91,5 @@ struct CronFieldError: Error {
     let field: CronField
     let value: String
     /// A hint with the values that the field accepts.
-    let cure: String
+    let fix: String
 }

@@ -66,7 +66,7 @@ package struct CronSchedule: Hashable, Sendable, CustomStringConvertible {
             daysOfWeek = try CronField.dayOfWeek.values(of: fields[4])
         } catch {
             throw Self.wrong(
-                text, "its \(error.field.rawValue) cannot be \"\(error.value)\"", hint: error.cure,
+                text, "\(error.field.rawValue) \"\(error.value)\" is not allowed", hint: error.fix,
                 details: [
                     "field": .string(error.field.rawValue), "value": .string(error.value), "allowed": .string(error.field.allowed),
                 ])
@@ -83,7 +83,7 @@ package struct CronSchedule: Hashable, Sendable, CustomStringConvertible {
 
     private static func wrong(_ text: String, _ reason: String, hint: String, details: [String: JSON] = [:]) -> PushError {
         PushError(
-            "cron.invalid", "invalid schedule \"\(text)\": \(reason)", hint: hint, status: 400,
+            "cron.invalid", "invalid cron expression \"\(text)\": \(reason)", hint: hint, status: 400,
             details: details.merging(["schedule": .string(text)]) { own, _ in own })
     }
 

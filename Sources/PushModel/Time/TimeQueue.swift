@@ -1,12 +1,12 @@
 /// A priority queue of subjects by time; for equal times, first in, first out. A binary heap.
 package struct TimeQueue<Subject: Sendable>: Sendable {
     private struct Entry: Sendable {
-        let moment: Timestamp
+        let time: Timestamp
         let serial: UInt64
         let subject: Subject
 
         func precedes(_ other: Entry) -> Bool {
-            moment == other.moment ? serial < other.serial : moment < other.moment
+            time == other.time ? serial < other.serial : time < other.time
         }
     }
 
@@ -17,10 +17,10 @@ package struct TimeQueue<Subject: Sendable>: Sendable {
 
     package var count: Int { heap.count }
     package var isEmpty: Bool { heap.isEmpty }
-    package var first: (moment: Timestamp, subject: Subject)? { heap.first.map { ($0.moment, $0.subject) } }
+    package var first: (time: Timestamp, subject: Subject)? { heap.first.map { ($0.time, $0.subject) } }
 
-    package mutating func insert(_ subject: Subject, at moment: Timestamp) {
-        heap.append(Entry(moment: moment, serial: serial, subject: subject))
+    package mutating func insert(_ subject: Subject, at time: Timestamp) {
+        heap.append(Entry(time: time, serial: serial, subject: subject))
         serial += 1
         var child = heap.count - 1
         while child > 0 {
@@ -31,9 +31,9 @@ package struct TimeQueue<Subject: Sendable>: Sendable {
         }
     }
 
-    package mutating func popFirst() -> (moment: Timestamp, subject: Subject)? {
+    package mutating func popFirst() -> (time: Timestamp, subject: Subject)? {
         guard let last = heap.popLast() else { return nil }
-        guard let first = heap.first else { return (last.moment, last.subject) }
+        guard let first = heap.first else { return (last.time, last.subject) }
         heap[0] = last
         var parent = 0
         while true {
@@ -45,12 +45,12 @@ package struct TimeQueue<Subject: Sendable>: Sendable {
             heap.swapAt(least, parent)
             parent = least
         }
-        return (first.moment, first.subject)
+        return (first.time, first.subject)
     }
 
     /// Removes and returns the first subject whose time is at or before `now`.
     package mutating func popFirst(dueBy now: Timestamp) -> Subject? {
-        guard let first, first.moment <= now else { return nil }
+        guard let first, first.time <= now else { return nil }
         return popFirst()?.subject
     }
 }

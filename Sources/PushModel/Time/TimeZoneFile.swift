@@ -91,10 +91,10 @@ struct TimeZoneFile {
         var correction: Int64 = 0
         var last = Int64.min
         for leap in 0..<count {
-            let moment = number(width)
-            guard leap == 0 || last < moment else { throw wrong("its leap seconds are not in ascending order") }
-            last = moment
-            while index < seconds.count, seconds[index] < moment {
+            let time = number(width)
+            guard leap == 0 || last < time else { throw wrong("its leap seconds are not in ascending order") }
+            last = time
+            while index < seconds.count, seconds[index] < time {
                 seconds[index] = seconds[index].addingSaturated(-correction)
                 index += 1
             }

@@ -14,7 +14,7 @@ package struct TimeZoneRules: Sendable, Equatable {
     }
 
     /// The times at which the clocks show a given local time.
-    package enum Moments: Sendable, Equatable {
+    package enum Timestamps: Sendable, Equatable {
         case one(Timestamp)
         /// Skipped: the clocks are set forward at this time, which is the first that shows a later local time.
         case gap(Timestamp)
@@ -59,14 +59,14 @@ package struct TimeZoneRules: Sendable, Equatable {
         self.rule = rule
     }
 
-    package func offset(at moment: Timestamp) -> Offset { span(at: moment.seconds).offset }
+    package func offset(at time: Timestamp) -> Offset { span(at: time.seconds).offset }
 
-    package func localTime(at moment: Timestamp) -> LocalTime {
-        LocalTime(seconds: moment.seconds + Int64(offset(at: moment).seconds))
+    package func localTime(at time: Timestamp) -> LocalTime {
+        LocalTime(seconds: time.seconds + Int64(offset(at: time).seconds))
     }
 
     /// The times at which the clocks show this. For a local time shown more than twice, the first and the last.
-    package func moments(of time: LocalTime) -> Moments {
+    package func timestamps(of time: LocalTime) -> Timestamps {
         var found: [Int64] = []
         forEachSpan(around: time.seconds) { span in
             let second = time.seconds - Int64(span.offset.seconds)

@@ -3,8 +3,8 @@ extension Timestamp {
     /// apostrophes around the `T`, `11/21/2026 05:28:52`, and `Sat, 21 Nov 2026 05:28:52 GMT`. UTC if there is no zone.
     package init?(date text: String) {
         let plain = text.filter { $0 != "'" }
-        if let moment = Timestamp(iso8601: plain) ?? Timestamp(httpDate: plain) {
-            self = moment
+        if let timestamp = Timestamp(iso8601: plain) ?? Timestamp(httpDate: plain) {
+            self = timestamp
             return
         }
         let parts = plain.split(separator: " ", maxSplits: 1)

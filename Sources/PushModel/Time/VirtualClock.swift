@@ -9,7 +9,7 @@ package final class VirtualClock: HubClock {
         var now: Timestamp
         var serial: UInt64 = 0
         /// By serial. A cancelled sleeper is removed at once.
-        var sleepers: [UInt64: CheckedContinuation<Void, any Error>] = [:]
+        var sleepingTasks: [UInt64: CheckedContinuation<Void, any Error>] = [:]
         /// Serials by deadline. Those of cancelled sleepers stay until their deadline.
         var deadlines = TimeQueue<UInt64>()
         /// Serials of tasks that were cancelled before they fell asleep.
@@ -18,7 +18,7 @@ package final class VirtualClock: HubClock {
         /// The earliest deadline of a task that still sleeps.
         mutating func nextDeadline() -> Timestamp? {
             while let first = deadlines.first {
-                if sleepers[first.subject] != nil { return first.moment }
+                if sleepingTasks[first.subject] != nil { return first.time }
                 _ = deadlines.popFirst()
             }
             return nil
@@ -33,12 +33,12 @@ package final class VirtualClock: HubClock {
 
     package var now: Timestamp { state.withLock { $0.now } }
 
-    package var sleepingTaskCount: Int { state.withLock { $0.sleepers.count } }
+    package var sleepingTaskCount: Int { state.withLock { $0.sleepingTasks.count } }
 
     /// The earliest deadline; nil if no task sleeps.
     package var nextDeadline: Timestamp? { state.withLock { $0.nextDeadline() } }
 
-    package var hasSleepers: Bool { sleepingTaskCount > 0 }
+    package var hasSleepingTasks: Bool { sleepingTaskCount > 0 }
 
     package func sleep(until deadline: Timestamp) async throws {
         try Task.checkCancellation()
@@ -51,7 +51,7 @@ package final class VirtualClock: HubClock {
                 let outcome: Result<Void, any Error>? = state.withLock { state in
                     if state.cancelled.remove(serial) != nil { return .failure(CancellationError()) }
                     if deadline <= state.now { return .success(()) }
-                    state.sleepers[serial] = continuation
+                    state.sleepingTasks[serial] = continuation
                     state.deadlines.insert(serial, at: deadline)
                     return nil
                 }
@@ -59,7 +59,7 @@ package final class VirtualClock: HubClock {
             }
         } onCancel: {
             let sleeper = state.withLock { state in
-                let sleeper = state.sleepers.removeValue(forKey: serial)
+                let sleeper = state.sleepingTasks.removeValue(forKey: serial)
                 if sleeper == nil { state.cancelled.insert(serial) }
                 return sleeper
             }
@@ -81,7 +81,7 @@ package final class VirtualClock: HubClock {
             state.now = max(state.now, time)
             var due: [CheckedContinuation<Void, any Error>] = []
             while let serial = state.deadlines.popFirst(dueBy: state.now) {
-                if let sleeper = state.sleepers.removeValue(forKey: serial) { due.append(sleeper) }
+                if let sleeper = state.sleepingTasks.removeValue(forKey: serial) { due.append(sleeper) }
             }
             return due
         }

@@ -1,8 +1,8 @@
 /// A value in a document: a run of character data, a CDATA section or an attribute value.
 package struct XMLValue: Sendable, Equatable {
-    package enum Place: Sendable, Equatable { case text, cdata, attribute }
+    package enum Context: Sendable, Equatable { case text, cdata, attribute }
 
-    let place: Place
+    let context: Context
     /// The text with references resolved.
     let text: String
     /// The bytes of the value, without quotes or CDATA markers.
@@ -144,7 +144,7 @@ struct XMLScanner {
             return byte == quote
         }
         guard at < bytes.count else { throw error("This quote is never closed.", at: opening) }
-        values.append(XMLValue(place: .attribute, text: text, range: content..<at))
+        values.append(XMLValue(context: .attribute, text: text, range: content..<at))
         at += 1
     }
 
@@ -178,7 +178,7 @@ struct XMLScanner {
             }
             return byte == UInt8(ascii: "<")
         }
-        values.append(XMLValue(place: .text, text: text, range: start..<at))
+        values.append(XMLValue(context: .text, text: text, range: start..<at))
     }
 
     private mutating func section() throws(XMLError) {
@@ -186,7 +186,7 @@ struct XMLScanner {
         let start = at + 9
         try skip(past: "]]>", from: start, "The CDATA section is never closed.")
         let range = start..<at - 3
-        values.append(XMLValue(place: .cdata, text: String(decoding: bytes[range], as: UTF8.self), range: range))
+        values.append(XMLValue(context: .cdata, text: String(decoding: bytes[range], as: UTF8.self), range: range))
     }
 
     private mutating func comment() throws(XMLError) {

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 import Synchronization
 
 /// A deadline in real time, after which an action runs.

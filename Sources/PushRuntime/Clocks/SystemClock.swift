@@ -1,5 +1,5 @@
 import FoundationEssentials
-import PushModel
+package import PushModel
 
 /// The wall clock, which servers use.
 package struct SystemClock: HubClock {

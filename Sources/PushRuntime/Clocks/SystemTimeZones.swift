@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Glibc
-import PushModel
+package import PushModel
 import Synchronization
 
 /// The system's time zones, from the files of the package tzdata. Cached until the process ends.

@@ -1,6 +1,6 @@
 import Glibc
-import Logging
-import PushModel
+package import Logging
+package import PushModel
 
 /// The limit of open files and sockets of the process.
 package enum DescriptorLimit {

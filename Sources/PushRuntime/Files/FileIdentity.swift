@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 
 /// Identifies the file at a path by device and inode number, independent of its content.
 package struct FileIdentity: Equatable {

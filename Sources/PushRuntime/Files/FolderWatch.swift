@@ -1,6 +1,6 @@
 import Dispatch
 import Glibc
-import PushModel
+package import PushModel
 import Synchronization
 
 /// Waits for changes of files (inotify). The caller determines what has changed.
@@ -68,7 +68,7 @@ package final class FolderWatch: Sendable {
     package func next(within limit: Duration?) async -> Bool {
         await onQueue { [self] in
             switch listen(for: limit) {
-            case .news: settleNow()
+            case .changes: settleNow()
             case .nothing: true
             case .end: false
             }
@@ -88,7 +88,7 @@ package final class FolderWatch: Sendable {
         let end = ContinuousClock.now + longestBurst
         while ContinuousClock.now < end {
             switch listen(for: quiet) {
-            case .news: continue
+            case .changes: continue
             case .nothing: return true
             case .end: return false
             }
@@ -96,9 +96,9 @@ package final class FolderWatch: Sendable {
         return true
     }
 
-    private enum Heard { case news, nothing, end }
+    private enum ReadResult { case changes, nothing, end }
 
-    private func listen(for limit: Duration?) -> Heard {
+    private func listen(for limit: Duration?) -> ReadResult {
         let deadline = limit.map { ContinuousClock.now + $0 }
         while true {
             let left = deadline.map { Int32((max(.zero, $0 - .now) / .milliseconds(1)).rounded(.up)) }
@@ -109,13 +109,13 @@ package final class FolderWatch: Sendable {
             ]
             poll(&waits, nfds_t(waits.count), left ?? -1)
             if isStopped.withLock({ $0 }) || waits[2].revents != 0 { return .end }
-            if hasNews() { return .news }
+            if hasChanges() { return .changes }
             if let deadline, deadline <= .now { return .nothing }
         }
     }
 
     /// Reads all pending events. Returns whether any of them is relevant.
-    private func hasNews() -> Bool {
+    private func hasChanges() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 16_384)
         var isNews = false
         while read(wake.read, &buffer, buffer.count) > 0 { isNews = true }

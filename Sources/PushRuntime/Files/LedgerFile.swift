@@ -1,6 +1,6 @@
 import Dispatch
 import Glibc
-import PushModel
+package import PushModel
 import Synchronization
 
 /// An append-only file of JSON lines, written on its own queue: a slow disk delays only callers that wait for a line.

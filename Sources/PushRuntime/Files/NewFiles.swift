@@ -1,5 +1,5 @@
 import Glibc
-import PushModel
+package import PushModel
 
 /// Writes the files of a new project or plugin: all of them or none.
 package struct NewFiles {
@@ -30,7 +30,7 @@ package struct NewFiles {
 
     /// Throws `init.exists` before it writes anything, and `init.failed` after it has removed what it had written.
     package func write() throws(PushError) {
-        var taken = files.map(\.path).filter { Self.exists(place($0)) }
+        var taken = files.map(\.path).filter { Self.exists(fullPath($0)) }
         taken += Set(files.flatMap { Self.folders(above: $0.path) }).filter(blocksFolder).sorted()
         guard taken.isEmpty else {
             throw PushError(
@@ -60,7 +60,7 @@ package struct NewFiles {
     }
 
     private func write(_ file: File, _ made: inout [Made]) throws(PushError) {
-        let path = place(file.path)
+        let path = fullPath(file.path)
         for folder in Self.folders(above: path) where !Self.exists(folder) {
             guard mkdir(folder, 0o777) == 0 else { throw Self.failure(folder) }
             made.append(.folder(folder))
@@ -83,12 +83,12 @@ package struct NewFiles {
         guard close(descriptor) == 0 else { throw Self.failure(path) }
     }
 
-    private func place(_ path: String) -> String { folder.hasSuffix("/") ? folder + path : "\(folder)/\(path)" }
+    private func fullPath(_ path: String) -> String { folder.hasSuffix("/") ? folder + path : "\(folder)/\(path)" }
 
     /// Whether a file stands where a folder is needed.
     private func blocksFolder(_ path: String) -> Bool {
-        guard Self.exists(place(path)) else { return false }
-        let descriptor = open(place(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard Self.exists(fullPath(path)) else { return false }
+        let descriptor = open(fullPath(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         if descriptor >= 0 { close(descriptor) }
         return descriptor < 0 && errno == ENOTDIR
     }

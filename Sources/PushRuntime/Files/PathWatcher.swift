@@ -25,10 +25,10 @@ struct PathWatcher {
         while let name = rest.popLast() {
             // Watch before reading the link, so that no change is missed.
             try watch(folder, .some([name]))
-            let place = folder == "." ? name : folder == "/" ? "/\(name)" : "\(folder)/\(name)"
-            guard let target = Self.target(of: place) else {
-                guard access(place, F_OK) == 0 else { return }
-                folder = place
+            let current = folder == "." ? name : folder == "/" ? "/\(name)" : "\(folder)/\(name)"
+            guard let target = Self.target(of: current) else {
+                guard access(current, F_OK) == 0 else { return }
+                folder = current
                 continue
             }
             links += 1

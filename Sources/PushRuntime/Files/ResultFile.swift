@@ -1,11 +1,11 @@
 import Glibc
-import PushModel
+package import PushModel
 
 /// Writes result files atomically: a reader sees the old or the complete new content. Pipes and devices are written to directly; symbolic
 /// links are followed.
 package enum ResultFile {
     /// Writes the file. Throws `output.failed`.
-    package static func write(_ bytes: [UInt8], to path: String, permissions: mode_t = 0o644) throws(PushError) {
+    package static func write(_ bytes: [UInt8], to path: String, permissions: UInt32 = 0o644) throws(PushError) {
         let target = realpath(path, nil).map { resolved in
             defer { free(resolved) }
             return String(cString: resolved)

@@ -1,5 +1,5 @@
 import Glibc
-import PushModel
+package import PushModel
 
 /// Finds Lua files under the paths of a command line.
 package enum ScriptFinder {

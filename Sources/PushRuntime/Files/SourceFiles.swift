@@ -28,12 +28,12 @@ package final class SourceFiles: Sendable {
     private let marks = Mutex<[String: Mark?]>([:])
     /// Folders of which all Lua files are watched, including files that are created later.
     private let roots: [String]
-    private let noted: @Sendable () -> Void
+    private let onRecorded: @Sendable () -> Void
 
-    /// - Parameter noted: called after each newly recorded file.
-    package init(below roots: [String], noted: @escaping @Sendable () -> Void) {
+    /// - Parameter onRecorded: called after each newly recorded file.
+    package init(below roots: [String], onRecorded: @escaping @Sendable () -> Void) {
         self.roots = roots
-        self.noted = noted
+        self.onRecorded = onRecorded
         for path in present { note(path) }
     }
 
@@ -44,7 +44,7 @@ package final class SourceFiles: Sendable {
             marks[path] = .some(Mark(path))
             return true
         }
-        if isNew { noted() }
+        if isNew { onRecorded() }
     }
 
     /// Whether none of the recorded files existed.

@@ -1,5 +1,5 @@
 import Glibc
-import PushModel
+package import PushModel
 
 /// Reads a file of limited size into memory.
 package struct TextFile {
@@ -10,8 +10,8 @@ package struct TextFile {
 
     /// Reads a file; refuses a pipe, which may block. Throws `script.not_found`, `script.is_directory`, `script.too_large` and
     /// `script.unreadable`, with `kind` in place of "script".
-    package static func read(_ path: String, opening place: String? = nil, limit: Int, kind: String) throws(PushError) -> [UInt8] {
-        let file = try TextFile(path, opening: place, limit: limit, kind: kind)
+    package static func read(_ path: String, opening openedPath: String? = nil, limit: Int, kind: String) throws(PushError) -> [UInt8] {
+        let file = try TextFile(path, opening: openedPath, limit: limit, kind: kind)
         defer { close(file.descriptor) }
         guard file.isSeekable else { throw file.fail("unreadable", "cannot be read: it is not a file") }
         return try file.content()
@@ -25,10 +25,10 @@ package struct TextFile {
         return file.isSeekable ? try file.content() : try await file.stream(within: time)
     }
 
-    private init(_ path: String, opening place: String? = nil, limit: Int, kind: String) throws(PushError) {
+    private init(_ path: String, opening openedPath: String? = nil, limit: Int, kind: String) throws(PushError) {
         (self.path, self.limit, self.kind) = (path, limit, kind)
         // Without O_NONBLOCK, opening a FIFO would block until a writer opens it.
-        descriptor = open(place ?? path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        descriptor = open(openedPath ?? path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor < 0 else { return }
         if errno == ENOENT || errno == ENOTDIR {
             throw fail("not_found", "does not exist", Self.suggestion(for: path).map { "did you mean \($0)?" })
@@ -104,8 +104,8 @@ package struct TextFile {
             // The path relative to the project's root or to `scripts`, in case the command was run in another folder.
             folders += ["../\(folder)", "", "scripts/\(folder)", "scripts/"]
         }
-        let places = folders.flatMap { folder in names.map { folder + $0 } }.map(FilePath.normalized)
-        if let found = places.first(where: { $0 != path && isFile($0) }) { return found }
+        let candidates = folders.flatMap { folder in names.map { folder + $0 } }.map(FilePath.normalized)
+        if let found = candidates.first(where: { $0 != path && isFile($0) }) { return found }
         return names.lazy.compactMap { neighbour(of: folder + $0) }.first
     }
 

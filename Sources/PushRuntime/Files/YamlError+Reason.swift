@@ -1,4 +1,4 @@
-import Yams
+package import Yams
 
 extension YamlError {
     /// The line of the error; nil if it is unknown.

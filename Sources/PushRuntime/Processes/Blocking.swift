@@ -1,5 +1,5 @@
 import Dispatch
-import PushModel
+package import PushModel
 
 /// Runs blocking work on a thread outside the cooperative pool.
 package func blocking<Value: Sendable>(

@@ -1,5 +1,5 @@
 import CMalloc
-import PushModel
+package import PushModel
 import Synchronization
 
 /// Returns unused memory to the operating system after a peak; the allocator keeps it otherwise.

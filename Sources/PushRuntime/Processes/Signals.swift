@@ -18,7 +18,7 @@ package enum Signals {
         }
         // Creates the pipe here, outside of the handler.
         let pipe = signalPipe
-        if isFirst { queue.async { tell(from: pipe.read) } }
+        if isFirst { queue.async { deliver(from: pipe.read) } }
         var action = sigaction()
         action.__sigaction_handler.sa_handler = note
         action.sa_flags = SA_RESTART
@@ -39,7 +39,7 @@ package enum Signals {
         return withUnsafeBytes(of: action.__sigaction_handler) { $0.loadUnaligned(as: UInt.self) == 1 }
     }
 
-    private static func tell(from pipe: Int32) {
+    private static func deliver(from pipe: Int32) {
         var number: UInt8 = 0
         while true {
             guard read(pipe, &number, 1) == 1 else {

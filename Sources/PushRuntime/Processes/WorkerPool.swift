@@ -14,12 +14,12 @@ package struct WorkerPool {
             var done: [Int: Result] = [:]
             var next = 0
             func start() {
-                guard !Task.isCancelled, let (place, item) = waiting.next() else { return }
-                group.addTask { (place, await work(item)) }
+                guard !Task.isCancelled, let (index, item) = waiting.next() else { return }
+                group.addTask { (index, await work(item)) }
             }
             for _ in 0..<size { start() }
-            while let (place, result) = await group.next() {
-                done[place] = result
+            while let (index, result) = await group.next() {
+                done[index] = result
                 start()
                 while let result = done.removeValue(forKey: next) {
                     report(result)

@@ -1,5 +1,5 @@
-import PushModel
-import Storage
+package import PushModel
+package import Storage
 
 /// Records the owner's actions in an audit log.
 package struct OwnerAudit: Sendable {

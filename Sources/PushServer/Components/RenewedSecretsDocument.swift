@@ -1,5 +1,5 @@
-import PushModel
-import Storage
+package import PushModel
+package import Storage
 
 /// The renewed secrets as the commands receive them.
 package struct RenewedSecretsDocument: Sendable {

@@ -1,9 +1,9 @@
-import Bindings
-import Logging
+package import Bindings
+package import Logging
 import PushBackend
-import PushHub
-import PushLab
-import PushModel
+package import PushHub
+package import PushLab
+package import PushModel
 import PushRuntime
 import WebAPI
 
@@ -17,14 +17,15 @@ package final class RunningServer: Sendable {
     private let status: ServerStatus
     private let throttles: Throttles
 
-    /// Opens the storage and resumes accepted notifications. On failure everything is closed again.
+    /// Opens the storage and resumes accepted notifications. On failure everything is closed again, and the folder is released.
     package static func opening(
         _ settings: ServerSettings, _ program: HostProgram, folder: DataFolder, lab: Lab? = nil, log: Logger, metrics: PrometheusRegistry
     ) async throws(PushError) -> RunningServer {
         let context = ServerContext(
             settings: LiveSettings(settings), program: program, folder: folder, lab: lab, log: log, metrics: metrics)
         return try await ComponentStack.opening { stack throws(PushError) in
-            RunningServer(context, try await ServerComponents.opening(context, on: stack), stack)
+            stack.add(folder) { $0.release() }
+            return RunningServer(context, try await ServerComponents.opening(context, on: stack), stack)
         }
     }
 
@@ -43,7 +44,7 @@ package final class RunningServer: Sendable {
     package var database: DatabaseHealth { components.storage.health }
     package var credentials: CredentialMonitor { monitors.credentials }
     package var webhook: WebhookReporter { monitors.webhook }
-    package var upkeep: ServerUpkeep { ServerUpkeep(components: components, context: context) }
+    package var maintenance: ServerMaintenance { ServerMaintenance(components: components, context: context) }
     /// Records the owner's actions.
     var audit: OwnerAudit { components.ownerAudit }
     /// The sessions of the lab; nil without a lab.
@@ -76,13 +77,12 @@ package final class RunningServer: Sendable {
     /// are answered.
     package func beginStop() async {
         labPolls?.end()
-        await flows.dispatcher.hush()
+        await flows.dispatcher.stopAccepting()
     }
 
     /// Stops the server: accepts no more work, finishes work in progress, and closes the files.
     package func stop() async {
         status.noteStop()
         for error in await stack.close() { context.log.error("\(error.message)") }
-        context.folder.release()
     }
 }

@@ -38,8 +38,7 @@ struct ServerComponents: Sendable {
         try await plugins.supervisor.begin()
         let backend = try ServerBackend(environment, inputs, storage, connections, sendGuard, context)
         let flows = try ServerFlows(storage, plugins, backend.services, events: events, context)
-        let namespace = try await ServerNamespace.opening(environment, storage, connections, context)
-        stack.add(namespace) { await $0.stop() }
+        let namespace = stack.add(try await ServerNamespace.opening(environment, storage, connections, context)) { await $0.stop() }
         let components = ServerComponents(
             storage: storage, connections: connections, plugins: plugins, backend: backend, namespace: namespace,
             lab: lab(connections, namespace, backend, context), flows: flows,
@@ -52,9 +51,13 @@ struct ServerComponents: Sendable {
         return components
     }
 
-    /// Removes what earlier sessions of a lab left behind, creates the first hub, and starts plugins, approved sends and flows.
+    /// Starts what the components do by themselves. If it fails, `stack` ends what has started, because every component is on it.
+    ///
+    /// Resumes accepted notifications, removes what earlier sessions of a lab left behind, creates the first hub, and starts plugins,
+    /// approved sends and flows.
     private func begin(_ context: ServerContext) async throws(PushError) {
         let settings = context.settings.current
+        try await namespace.resume()
         if let lab {
             await lab.sessions.removeLeftovers()
         } else {
@@ -73,7 +76,7 @@ struct ServerComponents: Sendable {
             observer: { event in
                 lab?.trace.note(event)
                 log.log(level: event.isWarning ? .warning : .debug, "\(event.text)", metadata: ["area": "\(event.area.rawValue)"])
-            }, isWatched: { lab != nil || log.logLevel <= .debug }, hooks: hooks, events: events, witness: lab?.witness)
+            }, isWatched: { lab != nil || log.logLevel <= .debug }, hooks: hooks, events: events, deviceObserver: lab?.deviceObserver)
     }
 
     private static func lab(

@@ -1,6 +1,6 @@
 import Bindings
 import Logging
-import PushBackend
+package import PushBackend
 import PushHub
 import PushLab
 import PushModel
@@ -27,7 +27,7 @@ package struct ServerFlows: Sendable {
             ownHub: settings.hub)
         dispatcher = FlowDispatcher(
             store: storage.engine.runs, executor: executor, clock: context.hubClock, zones: SystemTimeZones.shared, events: events,
-            limit: settings.concurrentFlows, start: context.start, tell: { news in log.tell(news) })
+            limit: settings.concurrentFlows, start: context.start, writeLog: { entry in log.record(entry) })
         self.context = context
     }
 
@@ -66,17 +66,17 @@ package struct ServerFlows: Sendable {
 }
 
 extension Logger {
-    fileprivate func tell(_ news: FlowLogEntry) {
+    fileprivate func record(_ entry: FlowLogEntry) {
         var metadata: Metadata = [:]
-        metadata["run"] = news.run.map { "\($0)" }
-        metadata["version"] = news.version.map { "\($0)" }
-        metadata["at"] = news.location.map { "\($0)" }
+        metadata["run"] = entry.run.map { "\($0)" }
+        metadata["version"] = entry.version.map { "\($0)" }
+        metadata["at"] = entry.location.map { "\($0)" }
         let level: Level =
-            switch news.level {
+            switch entry.level {
             case .info: .info
             case .warning: .warning
             case .error: .error
             }
-        log(level: level, "\(news.flow.isEmpty ? "flows" : "flow \(news.flow)"): \(news.text)", metadata: metadata)
+        log(level: level, "\(entry.flow.isEmpty ? "flows" : "flow \(entry.flow)"): \(entry.text)", metadata: metadata)
     }
 }

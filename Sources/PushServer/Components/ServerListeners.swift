@@ -1,11 +1,11 @@
 import Hummingbird
 import PushLab
-import PushModel
+package import PushModel
 import PushRuntime
 import RemoteHub
-import ServiceLifecycle
+package import ServiceLifecycle
 import Storage
-import WebAPI
+package import WebAPI
 
 /// Creates the services on the ports of a server and on its control socket.
 package struct ServerListeners: Sendable {
@@ -58,7 +58,9 @@ package struct ServerListeners: Sendable {
         let metrics = ServerMetrics(components: components, monitors: monitors, connections: connections, context: context)
         return HubResponder(
             settings: web,
-            environment: WebEnvironment(clock: context.clock, random: context.random, log: context.log, executor: context.lab?.thread),
+            environment: WebEnvironment(
+                clock: context.clock, random: context.random, uptime: { ProcessUptime.now }, log: context.log,
+                executor: context.lab?.thread),
             hubs: HubServices(
                 components.namespace, throttles: throttles, credentials: connectors.services, audit: components.storage.audit,
                 sendGuard: components.approvals.sendGuard),

@@ -8,7 +8,7 @@ import WebAPI
 
 /// Opens the hubs of a server.
 enum ServerNamespace {
-    /// Opens the hubs, which resume accepted notifications. Throws `lab.credentials` and the errors of the storage.
+    /// Loads the hubs. They do nothing until `Namespace.resume()` is called. Throws `lab.credentials` and the errors of the storage.
     static func opening(
         _ environment: HubEnvironment, _ storage: ServerStorage, _ connections: OutgoingConnections, _ context: ServerContext
     ) async throws(PushError) -> Namespace {

@@ -1,5 +1,5 @@
 import Glibc
-import Logging
+package import Logging
 import PushModel
 
 /// Reloads the settings of a running server and applies those that can change while it runs.
@@ -11,9 +11,9 @@ package actor SettingsReload {
     private let style: LogStyle
     private let log: Logger
     /// The settings in effect.
-    private var given: GivenSettings
+    private var given: ConfiguredSettings
 
-    package init(_ source: SettingsSource, _ given: GivenSettings, _ server: RunningServer, _ style: LogStyle, _ log: Logger) {
+    package init(_ source: SettingsSource, _ given: ConfiguredSettings, _ server: RunningServer, _ style: LogStyle, _ log: Logger) {
         (self.source, self.given, self.server, self.style, self.log) = (source, given, server, style, log)
         file = source.file
     }
@@ -27,7 +27,7 @@ package actor SettingsReload {
             log.error("the previous settings stay in effect: \(file) is missing")
             return
         }
-        let new: GivenSettings
+        let new: ConfiguredSettings
         do throws(PushError) {
             new = try source.read()
         } catch {

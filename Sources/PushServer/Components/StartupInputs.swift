@@ -27,7 +27,7 @@ struct StartupInputs: Sendable {
         payloadKey = try keyFile.key()
         simulators = try settings.simulatorRoute
         apns = try settings.delivery.transport(random: context.random)
-        network = settings.allowsPrivate ? nil : PublicNetwork()
+        network = settings.allowsPrivate ? nil : PublicNetwork(clock: context.clock)
         channels = try settings.delivery.channelTransport(network)
         trust = try ServiceTransports.Trust(settings.delivery)
         socket = try ControlSocket(folder: settings.data)

@@ -40,20 +40,20 @@ struct CredentialChecker: Sendable {
                     PushHeader("apns-push-type", "background"), PushHeader("apns-priority", "5"), PushHeader("apns-expiration", "0"),
                 ],
                 handles: [.apns(token: String(repeating: "0", count: 64))])
-            return CredentialCheck(credential, await deliver(batch, settings), asked: credential.address)
+            return CredentialCheck(credential, await deliver(batch, settings), endpoint: credential.address)
         case .fcm:
             let token = "\(String(repeating: "c", count: 22)):APA91b\(String(repeating: "x", count: 134))"
             let batch = DeliveryBatch(
                 notificationID: "check", platform: .fcmV1, body: Array(#"{"message":{"data":{}},"validate_only":true}"#.utf8),
                 handles: [.fcmV1(token: token)])
-            return CredentialCheck(credential, await deliver(batch, settings), asked: credential.address)
+            return CredentialCheck(credential, await deliver(batch, settings), endpoint: credential.address)
         case .wns(let wns):
             let transport = connectors.transports.wns
-            let asked = WebAddress(wns.tokenURI).map { transport.destination(of: $0.authority) }
+            let endpoint = WebAddress(wns.tokenURI).map { transport.destination(of: $0.authority) }
             guard let refusal = try await wns.authenticate(over: transport, clock: connectors.clock) else {
-                return CredentialCheck(credential, isGood: true, asked: asked, finding: "it gave an access token")
+                return CredentialCheck(credential, isGood: true, endpoint: endpoint, finding: "it gave an access token")
             }
-            return CredentialCheck(credential, refusal, asked: asked)
+            return CredentialCheck(credential, refusal, endpoint: endpoint)
         case .webPush:
             return CredentialCheck(
                 credential, isGood: true, finding: "the keys are a pair; the push services cannot be checked without a subscription")
@@ -76,24 +76,26 @@ extension CredentialCheck {
     private static let ofDevice: Set<OutcomeName> = [.badChannel, .expiredChannel, .wrongToken]
 
     /// - Parameter verdict: the verdict on a push to a device that cannot exist.
-    init(_ credential: HubCredential, _ verdict: Verdict, asked: String?) {
+    init(_ credential: HubCredential, _ verdict: Verdict, endpoint: String?) {
         switch verdict {
-        case .accepted: self.init(credential, isGood: true, asked: asked, finding: "it accepts pushes")
+        case .accepted: self.init(credential, isGood: true, endpoint: endpoint, finding: "it accepts pushes")
         case .rejected(let rejection) where Self.ofDevice.contains(rejection.outcome) && rejection.status > 0:
             self.init(
-                credential, isGood: true, asked: asked, finding: "it accepts the credential (\(rejection.reason) for a made-up device)")
+                credential, isGood: true, endpoint: endpoint,
+                finding: "it accepts the credential (\(rejection.reason) for a made-up device)")
         case .rejected(let rejection):
             let isCredential = rejection.outcome == .invalidCredentials
             self.init(
-                credential, isGood: false, asked: asked, finding: "it rejects\(isCredential ? " the credential" : ""): \(rejection.reason)",
+                credential, isGood: false, endpoint: endpoint,
+                finding: "it rejects\(isCredential ? " the credential" : ""): \(rejection.reason)",
                 hint: rejection.explanation)
         case .transient(let rejection, _):
             self.init(
-                credential, isGood: false, asked: asked, finding: "it did not check the credential: \(rejection.reason)",
+                credential, isGood: false, endpoint: endpoint, finding: "it did not check the credential: \(rejection.reason)",
                 hint: rejection.explanation)
         case .unknown(let reason):
             self.init(
-                credential, isGood: false, asked: asked, finding: "it received the request, but the response was lost: \(reason)",
+                credential, isGood: false, endpoint: endpoint, finding: "it received the request, but the response was lost: \(reason)",
                 hint: "check again")
         }
     }

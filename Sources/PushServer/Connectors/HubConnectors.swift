@@ -28,7 +28,7 @@ struct HubConnectors: Sendable {
     private func unwatched(_ hub: HubRecord) -> [any Connector] {
         let credentials = hub.description.credentials
         if isLab, let kind = PlatformCredential.Kind.senders.map(\.kind).first(where: { credentials[$0]?.isEmpty == false }) {
-            log.warning("the hub \(hub.name) has credentials (\(kind.rawValue)), which are not used: it sends only to the lab")
+            log.warning("hub \"\(hub.name)\" has credentials (\(kind.rawValue)), which are not used: it sends only to the lab")
         }
         return PlatformCredential.Kind.senders.compactMap { kind, platforms in
             if let credential = own(kind, of: hub) {
@@ -56,10 +56,10 @@ struct HubConnectors: Sendable {
         case .fcm(let settings):
             return try FCMConnector(settings: settings, transport: transports.fcm, grants: transports.grants, clock: clock)
         case .wns(var settings):
-            settings.channelHosts += delivery.wns.places
+            settings.channelHosts += delivery.wns.allowedHosts
             return try WNSConnector(settings: settings, transport: transports.wns, width: ServiceTransports.width, clock: clock)
         case .webPush(var settings):
-            settings.allowedOrigins += delivery.webPush.places
+            settings.allowedOrigins += delivery.webPush.allowedHosts
             settings.allowsPrivate = transports.allowsPrivate
             return try WebPushConnector(settings: settings, transport: transports.webPush, clock: clock, random: random)
         }
@@ -126,7 +126,7 @@ extension HubConnectors {
         if case .apns(let settings)? = try settings(.apns, of: hub) { return try senders.channels(settings) }
         guard let simulators else {
             throw PushError(
-                "channel.refused", "the hub \(hub.name) has no APNs credential", hint: "add one to the hub, or set apns.*", status: 409
+                "channel.refused", "hub \"\(hub.name)\" has no APNs credential", hint: "add one to the hub, or set apns.*", status: 409
             )
         }
         return try await simulators.channels()
@@ -135,21 +135,21 @@ extension HubConnectors {
 
 /// Caches the parsed credentials of hubs, because parsing a certificate is slow.
 private final class ParsedCredentialCache: Sendable {
-    private struct Place: Hashable {
+    private struct ConnectorKey: Hashable {
         let hub: String
         let kind: PlatformCredential.Kind
     }
 
-    private let all = Mutex<[Place: (credential: PlatformCredential, result: Result<SenderSettings, PushError>)]>([:])
+    private let all = Mutex<[ConnectorKey: (credential: PlatformCredential, result: Result<SenderSettings, PushError>)]>([:])
 
     /// Returns the parsed credential. Throws `credential.invalid`.
     func settings(
         _ credential: PlatformCredential, _ kind: PlatformCredential.Kind, of hub: String
     ) throws(PushError) -> SenderSettings {
-        let place = Place(hub: hub, kind: kind)
-        if let known = all.withLock({ $0[place] }), known.credential == credential { return try known.result.get() }
+        let connectorKey = ConnectorKey(hub: hub, kind: kind)
+        if let known = all.withLock({ $0[connectorKey] }), known.credential == credential { return try known.result.get() }
         let result = Result { () throws(PushError) in try StoredCredential(credential).settings(kind) }
-        all.withLock { $0[place] = (credential, result) }
+        all.withLock { $0[connectorKey] = (credential, result) }
         return try result.get()
     }
 }

@@ -56,11 +56,11 @@ extension ServiceTransports {
         fcm = HTTP2Transport(route: settings.fcm.address.flatMap(DeliverySettings.route), trust: trust.fcm, random: random)
         grants = client(settings.fcm.address, network, trust.fcm, isHTTP1: false)
         allowsPrivate = network == nil
-        let hosts = settings.wns.places
+        let hosts = settings.wns.allowedHosts
         wns = SplitTransport(client(settings.wns.address, network, trust.wns), direct: client(nil, nil, trust.wns)) {
             WNSSettings.hosts(hosts, contain: $0)
         }
-        let origins = Set(settings.webPush.places.compactMap { DeliverySettings.origin($0)?.origin })
+        let origins = Set(settings.webPush.allowedHosts.compactMap { DeliverySettings.origin($0)?.origin })
         let modern = HTTP2Transport(
             trust: trust.webPush, limits: .manyOrigins, random: random,
             network: { origin in

@@ -47,7 +47,7 @@ struct WatchedConnector: Connector {
             ).increment(by: putOff)
         }
         let key = Outages.Key(hub: hub, platform: batch.platform)
-        let name = "the hub \(hub): \(batch.platform.displayName)"
+        let name = "hub \"\(hub)\": \(batch.platform.displayName)"
         if let refused = verdicts.first(where: \.blamesSend), outages.noteRefusal(key, of: batch.notificationID) {
             log.notice("\(name) rejected the notification \(batch.notificationID): \(refused.why)")
         }

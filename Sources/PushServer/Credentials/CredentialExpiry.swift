@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Warns about credentials that have expired or expire within 30 days.
 package enum CredentialExpiry {

@@ -1,5 +1,5 @@
-import PushModel
-import WebAPI
+package import PushModel
+package import WebAPI
 
 /// The credential that a hub sends with and its expiry, without secrets.
 package struct CredentialState: Sendable, Equatable {

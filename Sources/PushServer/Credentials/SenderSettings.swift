@@ -1,6 +1,6 @@
-import Delivery
+package import Delivery
 import PushModel
-import WebAPI
+package import WebAPI
 
 /// The credentials of a hub for one push service, from which its connector is created.
 package enum SenderSettings: Sendable {

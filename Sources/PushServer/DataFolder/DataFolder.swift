@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Glibc
-import PushModel
+package import PushModel
 import Storage
 
 /// The folder that contains all of a server's data. Locked, so that only one server uses it.

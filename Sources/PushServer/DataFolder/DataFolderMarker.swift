@@ -1,6 +1,6 @@
 import Glibc
-import PushModel
-import Storage
+package import PushModel
+package import Storage
 
 /// The file in a data folder that records whether a server has used the folder, the identity of its database, and the path of a key file
 /// outside the folder. Without it a lost database would look like a new folder, and an outside key file would look lost if the settings do

@@ -1,6 +1,6 @@
-import PushModel
+package import PushModel
 import PushRuntime
-import Storage
+package import Storage
 
 /// The database of a data folder. It is examined before it is opened, so that a lost database is not silently replaced by a new one.
 package struct FolderDatabase: Sendable {

@@ -1,9 +1,9 @@
-import Crypto
+package import Crypto
 import FoundationEssentials
 import Glibc
-import PushModel
+package import PushModel
 import PushRuntime
-import Storage
+package import Storage
 
 /// The key file of a server. Its key seals secure payloads; a key derived from it seals the secrets in the database. It is not part of
 /// backups, so a backup alone reveals neither.
@@ -31,8 +31,10 @@ package struct PayloadKeyFile {
 
     /// The absolute path if the file is outside the data folder, else nil.
     var outsidePath: String? {
-        guard isNamed, let own = Self.absolute("\(folder)/\(Self.name)"), let place = Self.absolute(path), place != own else { return nil }
-        return place
+        guard isNamed, let own = Self.absolute("\(folder)/\(Self.name)"), let create = Self.absolute(path), create != own else {
+            return nil
+        }
+        return create
     }
 
     /// Resolves symbolic links of the parent folder but not of the file, whose target may not be mounted. Nil for a relative path whose
@@ -68,7 +70,7 @@ package struct PayloadKeyFile {
                 if let recorded = try differingRecord() { throw elsewhere(recorded, Self.renewal) }
                 throw missing(database)
             }
-            _ = try place(Self.new())
+            _ = try create(Self.new())
         }
         return try read()
     }
@@ -114,7 +116,7 @@ package struct PayloadKeyFile {
 
     /// Creates the file. Throws `data.payload_key` if it exists by now, because secrets sealed with this key could not be opened later.
     package func store(_ key: SymmetricKey) throws(PushError) {
-        guard try place(key) else {
+        guard try create(key) else {
             throw PushError(
                 "data.payload_key", "the key file \(path) was just created by another program; nothing was changed",
                 hint: "run the command again")
@@ -122,7 +124,7 @@ package struct PayloadKeyFile {
     }
 
     /// Creates the file. Returns `false` and changes nothing if it exists.
-    private func place(_ key: SymmetricKey) throws(PushError) -> Bool {
+    private func create(_ key: SymmetricKey) throws(PushError) -> Bool {
         // Write a temporary file and link it into place, so that the key is never half written.
         let (parent, file) = Self.parts(of: path)
         let partial = "\(parent).\(file)"
@@ -182,10 +184,10 @@ package struct PayloadKeyFile {
             hint: "move it there: mv \(own) \(path)")
     }
 
-    /// - Parameter wayOut: what to do if the key is lost.
-    private func elsewhere(_ recorded: String, _ wayOut: String) -> PushError {
+    /// - Parameter remedy: what to do if the key is lost.
+    private func elsewhere(_ recorded: String, _ remedy: String) -> PushError {
         PushError(
-            "data.key_missing", "\(finding(recorded)); nothing was changed", hint: "\(Self.naming); if the key is lost, \(wayOut)")
+            "data.key_missing", "\(finding(recorded)); nothing was changed", hint: "\(Self.naming); if the key is lost, \(remedy)")
     }
 
     private func missing(_ database: String) -> PushError {

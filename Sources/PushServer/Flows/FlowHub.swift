@@ -28,16 +28,16 @@ final class FlowHub: ForwardingHub {
         try await send(try await service.request(planned))
     }
 
-    func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
-        try await service.accept(request, at: moment, idempotencyKey: key(request, at: moment), admission: admission).outcome
+    func schedule(_ request: NotificationRequest, at dueTime: Timestamp) async throws(PushError) -> NotificationOutcome {
+        try await service.accept(request, at: dueTime, idempotencyKey: key(request, at: dueTime), admission: admission).outcome
     }
 
     func cancel(notification id: String) async throws(PushError) { try await base.cancel(notification: id) }
 
     /// An idempotency key from the run, the position of the send in the run, and a hash of the request.
-    private func key(_ request: NotificationRequest, at moment: Timestamp?) -> String {
+    private func key(_ request: NotificationRequest, at dueTime: Timestamp?) -> String {
         let place = count.wrappingAdd(1, ordering: .relaxed).newValue
-        let digits = request.fingerprint(scheduledFor: moment).prefix(6).map { byte in
+        let digits = request.fingerprint(scheduledFor: dueTime).prefix(6).map { byte in
             let digits = String(byte, radix: 16)
             return digits.count == 1 ? "0\(digits)" : digits
         }

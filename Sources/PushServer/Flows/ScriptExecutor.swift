@@ -106,7 +106,7 @@ struct ScriptExecutor: FlowExecutor {
                 values: order.arguments, ignoresInvalidValues: order.run.trigger.suppliesUndeclaredArguments, secrets: order.run.withheld,
                 caller: order.caller)
         ) { event in
-            for news in RunProgress.news(of: event, at: clock) { progress(news) }
+            for entry in RunProgress.entries(of: event, at: clock) { progress(entry) }
         }
         return end(report, progress)
     }
@@ -169,7 +169,7 @@ struct ScriptExecutor: FlowExecutor {
 
 extension RunProgress {
     /// The parts of an event that are recorded.
-    fileprivate static func news(of event: FlowEvent, at clock: any HubClock) -> [RunProgress] {
+    fileprivate static func entries(of event: FlowEvent, at clock: any HubClock) -> [RunProgress] {
         switch event {
         case .stepEnded(let step):
             return [
@@ -178,13 +178,13 @@ extension RunProgress {
                         name: step.name, depth: step.depth, status: step.status.rawValue, began: step.began, ended: step.ended,
                         reason: step.reason, notifications: step.sends.map(\.id)))
             ]
-        case .sent(let send), .settled(let send): return [.notification(send.id)]
+        case .sent(let send), .completed(let send): return [.notification(send.id)]
         case .log(let level, let text, let location):
             return [.line(RunReport.Line(time: clock.now, level: level, text: location.map { "\($0): \(text)" } ?? text))]
         case .warning(let warning):
             let near = warning.near.isEmpty ? "" : " (near: \(warning.near.joined(separator: ", ")))"
             return [.line(RunReport.Line(time: clock.now, level: "warn", text: "\(warning.message)\(near) [\(warning.code)]"))]
-        case .stepBegan, .shown, .core, .crossed: return []
+        case .stepStarted, .shown, .core, .crossed: return []
         }
     }
 }

@@ -75,8 +75,8 @@ final class ServerHubs: ForwardingHub {
 
     func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome { try await base.send(request) }
 
-    func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
-        try await base.schedule(request, at: moment)
+    func schedule(_ request: NotificationRequest, at dueTime: Timestamp) async throws(PushError) -> NotificationOutcome {
+        try await base.schedule(request, at: dueTime)
     }
 
     func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome { try await base.send(planned) }
@@ -99,8 +99,8 @@ private struct NamedHub: ForwardingHub {
 
     func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome { try await base.send(request) }
 
-    func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
-        try await base.schedule(request, at: moment)
+    func schedule(_ request: NotificationRequest, at dueTime: Timestamp) async throws(PushError) -> NotificationOutcome {
+        try await base.schedule(request, at: dueTime)
     }
 
     func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome { try await base.send(planned) }

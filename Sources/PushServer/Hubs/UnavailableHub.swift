@@ -21,7 +21,7 @@ struct UnavailableHub: HubGateway {
     func deleteInstallation(_ id: String) async throws(PushError) { throw refusal }
     func installations(_ filter: InstallationFilter, page: Page) async throws(PushError) -> InstallationPage { throw refusal }
     func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome { throw refusal }
-    func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome { throw refusal }
+    func schedule(_ request: NotificationRequest, at dueTime: Timestamp) async throws(PushError) -> NotificationOutcome { throw refusal }
     func cancel(notification id: String) async throws(PushError) { throw refusal }
     func outcome(of id: String) async throws(PushError) -> NotificationOutcome { throw refusal }
     func finish(_ id: String) async throws(PushError) -> NotificationOutcome { throw refusal }

@@ -52,7 +52,7 @@ final class JobLocations: JobFiles {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow, timeout: .init(connect: .seconds(10), read: .seconds(30)))
         configuration.connectionPool.retryConnectionEstablishment = false
-        network = isPublicOnly ? PublicNetwork() : nil
+        network = isPublicOnly ? PublicNetwork(clock: SystemClock()) : nil
         if isPublicOnly { PublicNetwork.watch(&configuration) }
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
@@ -62,10 +62,10 @@ final class JobLocations: JobFiles {
 
     func shutdown() async { try? await client.shutdown() }
 
-    func check(_ uri: String) throws(PushError) { _ = try place(uri) }
+    func check(_ uri: String) throws(PushError) { _ = try location(uri) }
 
     func read(_ uri: String) async throws(PushError) -> any JobInput {
-        switch try place(uri) {
+        switch try location(uri) {
         case .file(let folder, let path):
             guard let name = path.last else { throw form(uri, "it names a folder") }
             return try await blocking { () throws(PushError) in
@@ -79,7 +79,7 @@ final class JobLocations: JobFiles {
 
     func write(_ path: String, in container: String) async throws(PushError) -> any JobOutput {
         let parts = Self.parts(path)
-        switch try place(container) {
+        switch try location(container) {
         case .file(let folder, let start):
             return try await blocking { () throws(PushError) in
                 let parent = try FolderDescriptor(folder).entering(start + parts.dropLast(), makes: true)
@@ -102,13 +102,13 @@ final class JobLocations: JobFiles {
 
     // MARK: - URIs
 
-    private enum Place {
+    private enum Location {
         /// An allowed folder and the path below it.
         case file(folder: String, path: [String])
         case web(WebAddress)
     }
 
-    private func place(_ uri: String) throws(PushError) -> Place {
+    private func location(_ uri: String) throws(PushError) -> Location {
         let allowed = allowed.withLock { $0 }
         if let address = WebAddress(uri) {
             guard allowed.hosts.contains(address.host) || allowed.hosts.contains(address.authority) else { throw forbidden(uri) }

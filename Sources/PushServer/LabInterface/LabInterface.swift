@@ -153,7 +153,7 @@ struct LabInterface: Sendable {
             hasMoved = await step(until: until, seen: try fields.optionalInteger("events") ?? 0, session)
         }
         return LabRoutes.Answer(
-            200, ["now": .moment(lab.clock.now), "events": .count(session.eventCount), "moved": .bool(hasMoved)])
+            200, ["now": .timestamp(lab.clock.now), "events": .count(session.eventCount), "moved": .bool(hasMoved)])
     }
 
     /// Waits until the lab is idle, then advances to `time` or to the next deadline, whichever is earlier, and waits again. Does not
@@ -171,7 +171,7 @@ struct LabInterface: Sendable {
 
 extension LabSession {
     fileprivate func json(now: Timestamp) -> JSON {
-        ["id": .string(id), "hub": .string(hub), "run": .string(run), "now": .moment(now), "events": .count(eventCount)]
+        ["id": .string(id), "hub": .string(hub), "run": .string(run), "now": .timestamp(now), "events": .count(eventCount)]
     }
 }
 

@@ -1,5 +1,5 @@
 import Glibc
-import PushModel
+package import PushModel
 
 /// The Unix socket in the data folder through which commands reach the running server. Access to the folder grants full rights.
 package final class ControlSocket: Sendable {

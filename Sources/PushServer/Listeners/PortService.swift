@@ -1,7 +1,7 @@
 import Glibc
 import NIOCore
 import PushModel
-import ServiceLifecycle
+package import ServiceLifecycle
 
 /// Wraps a service that listens on a port; its errors name the port and the setting.
 package struct PortService: Service {

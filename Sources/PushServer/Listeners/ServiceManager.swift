@@ -10,7 +10,7 @@ package struct ServiceManager: Sendable {
     package init(address: String? = Environment.variables["NOTIFY_SOCKET"]) { self.address = address }
 
     /// Sends lines such as `READY=1`. Errors are ignored.
-    package func tell(_ lines: String...) {
+    package func notify(_ lines: String...) {
         guard let address else { return }
         var name = Array(address.utf8)
         if name.first == UInt8(ascii: "@") { name[0] = 0 }

@@ -1,4 +1,4 @@
-import CoreMetrics
+package import CoreMetrics
 import Synchronization
 
 /// Collects the metrics of swift-metrics and exports them as text for Prometheus (exposition format 0.0.4).

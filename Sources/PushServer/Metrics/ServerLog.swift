@@ -1,6 +1,6 @@
 import Glibc
-import Logging
-import PushModel
+package import Logging
+package import PushModel
 import PushRuntime
 import Synchronization
 

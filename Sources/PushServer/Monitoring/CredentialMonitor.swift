@@ -43,13 +43,13 @@ package struct CredentialMonitor: Sendable {
         var found: Set<String> = []
         for state in states {
             if let warning = state.credential.subject.flatMap({ WebPushSettings.warning(ofSubject: $0) }) {
-                let text = "the hub \(state.hub): \(warning)"
+                let text = "hub \"\(state.hub)\": \(warning)"
                 if found.insert(text).inserted, !known.contains(text) { log.warning("\(text); \(WebPushSettings.contactHint)") }
             }
             guard let end = state.credential.expires, let finding = CredentialExpiry.finding(expiring: end, now: SystemClock().now) else {
                 continue
             }
-            let text = "the hub \(state.hub): the APNs certificate \(finding)"
+            let text = "hub \"\(state.hub)\": the APNs certificate \(finding)"
             if found.insert(text).inserted, !known.contains(text) { log.warning("\(text); \(CredentialExpiry.renewal)") }
         }
         return found

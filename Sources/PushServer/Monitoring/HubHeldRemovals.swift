@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// The held removals of a hub, as reported to `pushhost doctor`.
 package struct HubHeldRemovals: Sendable, Equatable {

@@ -1,5 +1,5 @@
-import PushHub
-import PushModel
+package import PushHub
+package import PushModel
 
 /// A delivery issue of a hub on one platform, as reported to `pushhost doctor`.
 package struct HubIssue: Sendable, Equatable {
@@ -14,9 +14,9 @@ package struct HubIssue: Sendable, Equatable {
     /// The mismatch of tokens and credential, with the remedy.
     package var wrongEnvironment: String?
 
-    init(hub: String, _ trouble: DeliveryIssue) {
-        (self.hub, platform) = (hub, trouble.platform)
-        switch trouble.kind {
+    init(hub: String, _ issue: DeliveryIssue) {
+        (self.hub, platform) = (hub, issue.platform)
+        switch issue.kind {
         case .openCircuit(let origin, let nextTry, let block): (self.origin, self.nextTry, self.block) = (origin, nextTry, block)
         case .wrongEnvironment(let words, _): wrongEnvironment = words
         }

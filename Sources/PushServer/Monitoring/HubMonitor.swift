@@ -11,7 +11,7 @@ struct HubMonitor: Sendable {
         get async {
             var found: [HubIssue] = []
             for hub in namespace.hubs {
-                found += await context.onHubs { await hub.service.troubles() }.map { HubIssue(hub: hub.record.name, $0) }
+                found += await context.onHubs { await hub.service.issues() }.map { HubIssue(hub: hub.record.name, $0) }
             }
             return found
         }
@@ -39,7 +39,7 @@ struct HubMonitor: Sendable {
     func measureIssues() async {
         let platforms = Dictionary(grouping: await issues) { [$0.hub, $0.platform.rawValue] }
         func values(_ value: ([HubIssue]) -> Double?) -> [(dimensions: [(String, String)], value: Double)] {
-            platforms.compactMap { place, troubles in value(troubles).map { ([("hub", place[0]), ("platform", place[1])], $0) } }
+            platforms.compactMap { key, issues in value(issues).map { ([("hub", key[0]), ("platform", key[1])], $0) } }
         }
         func count(_ some: [some Any]) -> Double? { some.isEmpty ? nil : Double(some.count) }
         context.metrics.replace("pushhost_circuit_open", with: values { count($0.compactMap(\.nextTry)) })

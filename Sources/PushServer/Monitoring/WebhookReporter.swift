@@ -26,14 +26,14 @@ package final class WebhookReporter: Sendable {
         await transport.shutdown()
     }
 
-    private func note(_ news: PrunedWebhook.Event) {
+    private func note(_ event: PrunedWebhook.Event) {
         let log = context.log
-        switch news {
-        case .told(let hub, let count): Counter(label: "pushhost_webhook_told_total", dimensions: [("hub", hub)]).increment(by: count)
+        switch event {
+        case .delivered(let hub, let count): Counter(label: "pushhost_webhook_told_total", dimensions: [("hub", hub)]).increment(by: count)
         case .lost(let hub, let count):
             Counter(label: "pushhost_webhook_lost_total", dimensions: [("hub", hub)]).increment(by: count)
             log.error(
-                "the hub \(hub): too many reports to feedback.webhook are pending; dropped \(count), see pushhost pruned list")
+                "hub \"\(hub)\": too many reports to feedback.webhook are pending; dropped \(count), see pushhost pruned list")
         case .failed(let why, let pause, let isFirst):
             Counter(label: "pushhost_webhook_failures_total").increment()
             let now = SystemClock().now
@@ -52,18 +52,18 @@ package final class WebhookReporter: Sendable {
     var state: WebhookState? {
         get async {
             guard let address = context.settings.current.feedback.origin else { return nil }
-            let waiting = await untold.reduce(0) { $0 + $1.count }
-            return WebhookState(address: address, waiting: waiting, trouble: issue.withLock { $0 })
+            let waiting = await unreported.reduce(0) { $0 + $1.count }
+            return WebhookState(address: address, waiting: waiting, issue: issue.withLock { $0 })
         }
     }
 
     /// Sets `pushhost_webhook_waiting`: the number of removed devices per hub that are not reported yet; no values without a webhook.
     func measure() async {
-        let untold = context.settings.current.feedback.origin == nil ? [] : await untold
-        context.metrics.replace("pushhost_webhook_waiting", with: untold.map { ([("hub", $0.hub)], Double($0.count)) })
+        let unreported = context.settings.current.feedback.origin == nil ? [] : await unreported
+        context.metrics.replace("pushhost_webhook_waiting", with: unreported.map { ([("hub", $0.hub)], Double($0.count)) })
     }
 
-    private var untold: [(hub: String, count: Int)] {
+    private var unreported: [(hub: String, count: Int)] {
         get async {
             var all: [(hub: String, count: Int)] = []
             for hub in namespace.isClosed ? [] : namespace.hubs {
@@ -82,7 +82,7 @@ private struct HubPrunings: PrunedDeviceQueue {
 
     var name: String { hub.record.name }
 
-    func untold(limit: Int) async throws(PushError) -> [PrunedDevice] {
+    func unreported(limit: Int) async throws(PushError) -> [PrunedDevice] {
         try await context.onHubs { () async throws(PushError) in try await hub.service.unreportedPruned(limit: limit) }
     }
 

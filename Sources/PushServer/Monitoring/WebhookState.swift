@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Why the webhook cannot be reached.
 package struct WebhookIssue: Sendable, Equatable {
@@ -15,18 +15,18 @@ package struct WebhookState: Sendable, Equatable {
     package var address: String
     /// Number of devices of all hubs that are not reported yet.
     package var waiting: Int
-    package var trouble: WebhookIssue?
+    package var issue: WebhookIssue?
 
-    init(address: String, waiting: Int, trouble: WebhookIssue?) {
-        (self.address, self.waiting, self.trouble) = (address, waiting, trouble)
+    init(address: String, waiting: Int, issue: WebhookIssue?) {
+        (self.address, self.waiting, self.issue) = (address, waiting, issue)
     }
 
     var json: JSON {
         var members = JSONObject([("address", .string(address)), ("waiting", .integer(Int64(waiting)))])
-        if let trouble {
-            members.append("since", .integer(trouble.since.seconds))
-            members.append("why", .string(trouble.why))
-            members.append("nextTry", .integer(trouble.nextTry.seconds))
+        if let issue {
+            members.append("since", .integer(issue.since.seconds))
+            members.append("why", .string(issue.why))
+            members.append("nextTry", .integer(issue.nextTry.seconds))
         }
         return .object(members)
     }
@@ -35,7 +35,7 @@ package struct WebhookState: Sendable, Equatable {
         guard let address = json["address"]?.string, let waiting = json["waiting"]?.int else { return nil }
         (self.address, self.waiting) = (address, waiting)
         if let since = json["since"]?.int, let why = json["why"]?.string, let next = json["nextTry"]?.int {
-            trouble = WebhookIssue(since: Timestamp(seconds: Int64(since)), why: why, nextTry: Timestamp(seconds: Int64(next)))
+            issue = WebhookIssue(since: Timestamp(seconds: Int64(since)), why: why, nextTry: Timestamp(seconds: Int64(next)))
         }
     }
 }

@@ -1,7 +1,7 @@
-import Bindings
+package import Bindings
 import Glibc
 import PushLab
-import PushModel
+package import PushModel
 
 /// Flows provided by plugins: `greet:welcome` is the flow `welcome` of the plugin `greet`.
 package enum PluginFlows {

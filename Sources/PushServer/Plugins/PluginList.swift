@@ -1,6 +1,6 @@
-import Bindings
+package import Bindings
 import Crypto
-import PushModel
+package import PushModel
 import PushRuntime
 import Yams
 
@@ -35,9 +35,9 @@ package struct PluginList: Sendable {
     /// Whether the text contains a list, even an empty one (`[]`). `false` for an empty text.
     private(set) var isList = false
     /// Source positions of the entries and their keys, for edits. Lines count from 0.
-    private(set) var places: [Place] = []
+    private(set) var positions: [Position] = []
 
-    package struct Place: Sendable {
+    package struct Position: Sendable {
         /// The line of the dash.
         var first: Int
         /// The line after its last one.
@@ -62,7 +62,7 @@ package struct PluginList: Sendable {
             root = try Yams.compose(yaml: text)
         } catch {
             let error = error as? YamlError
-            throw Self.refusal(["\(path)\(error?.line.map { ":\($0)" } ?? ""): this is not YAML\(error.map { ": \($0.reason)" } ?? "")"])
+            throw Self.refusal(["\(path)\(error?.line.map { ":\($0)" } ?? ""): invalid YAML\(error.map { " (\($0.reason))" } ?? "")"])
         }
         guard let root, !root.isEmptyScalar else { return }
         guard let sequence = root.sequence else {
@@ -84,8 +84,8 @@ package struct PluginList: Sendable {
             entries.append(reading.entry)
             let first = (node.mark?.line ?? 1) - 1
             let next = number + 1 < sequence.count ? sequence[number + 1].mark.map { $0.line - 1 } : nil
-            places.append(
-                Place(
+            positions.append(
+                Position(
                     first: first, end: next ?? lines, indentation: max(0, (mapping.first?.key.mark?.column ?? 3) - 1),
                     keys: mapping.compactMap { key, _ in key.mark.map { (key.string ?? "", $0.line - 1) } }))
         }
@@ -106,7 +106,7 @@ private struct PluginEntryParser {
     var faults: [String] = []
 
     init(_ mapping: Node.Mapping, _ path: String) {
-        func place(_ node: Node) -> String { "\(path):\(node.mark?.line ?? 1)" }
+        func position(_ node: Node) -> String { "\(path):\(node.mark?.line ?? 1)" }
         for (key, value) in mapping {
             switch key.string ?? "" {
             case "name": entry.name = value.scalar?.string ?? ""
@@ -114,7 +114,7 @@ private struct PluginEntryParser {
                 if let flag = value.bool {
                     entry.isEnabled = flag
                 } else {
-                    faults.append("\(place(value)): \"enabled\" must be true or false")
+                    faults.append("\(position(value)): \"enabled\" must be true or false")
                 }
             case "config": entry.config = JSON(value)
             case "version":
@@ -122,11 +122,11 @@ private struct PluginEntryParser {
                 if text.wholeMatch(of: /[0-9a-f]{6,64}/) != nil {
                     entry.pin = text
                 } else {
-                    faults.append("\(place(value)): \"version\" must be the hash of a version, at least its first 6 digits")
+                    faults.append("\(position(value)): \"version\" must be the hash of a version, at least its first 6 digits")
                 }
             case "grants":
                 guard let list = value.sequence else {
-                    if !value.isEmptyScalar { faults.append("\(place(value)): \"grants\" must be a list, such as [hub.send, kv]") }
+                    if !value.isEmptyScalar { faults.append("\(position(value)): \"grants\" must be a list, such as [hub.send, kv]") }
                     continue
                 }
                 for node in list {
@@ -134,12 +134,12 @@ private struct PluginEntryParser {
                     do throws(Capability.Unreadable) {
                         entry.grants.append(try Capability(parsing: text))
                     } catch {
-                        faults.append("\(place(node)): \"\(text)\" \(error.reason)")
+                        faults.append("\(position(node)): \(error.reason)")
                     }
                 }
             case let other:
                 let near = nearest(other, in: PluginList.keys).map { "; did you mean \"\($0)\"?" } ?? ""
-                faults.append("\(place(key)): unknown key \"\(other)\" in an entry\(near)")
+                faults.append("\(position(key)): unknown key \"\(other)\" in an entry\(near)")
             }
         }
         if !PluginSource.isName(entry.name) {

@@ -1,5 +1,5 @@
-import Bindings
-import PushModel
+package import Bindings
+package import PushModel
 
 /// Edits the list of plugins as text, so that comments and the order of keys are preserved.
 package struct PluginListEditor: Sendable {
@@ -63,31 +63,31 @@ package struct PluginListEditor: Sendable {
             case .pin(let pin): ("version", pin.map { "\"\($0)\"" })
             }
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        let place = list.places[number]
-        let old = place.keys.firstIndex { $0.name == key }
-        let new = value.map { String(repeating: " ", count: place.indentation) + "\(key): \($0)" }
+        let position = list.positions[number]
+        let old = position.keys.firstIndex { $0.name == key }
+        let new = value.map { String(repeating: " ", count: position.indentation) + "\(key): \($0)" }
         guard let old else {
-            guard let new, let named = place.keys.first(where: { $0.name == "name" }) else { return text }
+            guard let new, let named = position.keys.first(where: { $0.name == "name" }) else { return text }
             lines.insert(new, at: named.line + 1)
             return lines.joined(separator: "\n")
         }
         // The key on the line of the dash cannot be removed.
-        guard place.keys[old].line != place.first else { return text }
-        let end = lastLine(of: old, place, lines)
-        lines.replaceSubrange(place.keys[old].line..<end, with: new.map { [$0] } ?? [])
+        guard position.keys[old].line != position.first else { return text }
+        let end = lastLine(of: old, position, lines)
+        lines.replaceSubrange(position.keys[old].line..<end, with: new.map { [$0] } ?? [])
         return lines.joined(separator: "\n")
     }
 
     /// The line after a key's value. Blank lines and lines with less indentation are not part of the value.
-    private func lastLine(of key: Int, _ place: PluginList.Place, _ lines: [String]) -> Int {
-        let line = place.keys[key].line
-        let limit = place.keys.map(\.line).filter { $0 > line }.min() ?? place.end
+    private func lastLine(of key: Int, _ position: PluginList.Position, _ lines: [String]) -> Int {
+        let line = position.keys[key].line
+        let limit = position.keys.map(\.line).filter { $0 > line }.min() ?? position.end
         var end = line + 1
         for number in (line + 1)..<max(limit, line + 1) {
             let text = lines[number]
             let indentation = text.prefix { $0 == " " }.count
-            let isItem = text.dropFirst(indentation).hasPrefix("- ") && indentation >= place.indentation
-            guard text.contains(where: { $0 != " " }), indentation > place.indentation || isItem else { break }
+            let isItem = text.dropFirst(indentation).hasPrefix("- ") && indentation >= position.indentation
+            guard text.contains(where: { $0 != " " }), indentation > position.indentation || isItem else { break }
             end = number + 1
         }
         return end

@@ -1,5 +1,5 @@
-import PushLab
-import PushModel
+package import PushLab
+package import PushModel
 import PushRuntime
 
 /// The list of plugins in use as a file, `plugins.yaml` of a plugin folder.

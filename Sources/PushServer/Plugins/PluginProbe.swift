@@ -1,7 +1,7 @@
-import Bindings
-import Lua
-import PushLab
-import PushModel
+package import Bindings
+package import Lua
+package import PushLab
+package import PushModel
 import Storage
 
 /// Loads plugins outside a server, to inspect and check them.

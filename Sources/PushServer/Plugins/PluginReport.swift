@@ -1,7 +1,7 @@
-import Bindings
-import Lua
+package import Bindings
+package import Lua
 import PushLab
-import PushModel
+package import PushModel
 
 /// The state of one listed plugin.
 package struct PluginReport: Sendable {
@@ -17,13 +17,13 @@ package struct PluginReport: Sendable {
     var isPending = false
     /// Hook phases that reject everything while no version is live, because the plugin declares them `fail_closed`.
     package var withheld: [HookPhase] = []
-    var kept: [PluginVersions.Version]
+    var versions: [PluginVersions.Version]
     /// The version that was live most recently.
     package var last: PluginVersions.Version?
 
-    package init(_ entry: PluginList.Entry, kept: [PluginVersions.Version]) {
+    package init(_ entry: PluginList.Entry, versions: [PluginVersions.Version]) {
         self.entry = entry
-        self.kept = kept
+        self.versions = versions
     }
 }
 
@@ -32,7 +32,7 @@ extension PluginSupervisor {
     var json: JSON {
         .object([
             "plugins": .array(report.map(\.json)), "list": listFailure.map { .string($0.message) } ?? .null,
-            "folder": .string(folder.place), "revision": .string(revision),
+            "folder": .string(folder.resolvedPath), "revision": .string(revision),
         ])
     }
 }
@@ -60,7 +60,7 @@ extension PluginReport {
         if let trying { object["trying"] = .string(trying) }
         if !withheld.isEmpty { object["withheld"] = .array(withheld.map { .string($0.rawValue) }) }
         object["versions"] = .array(
-            kept.map { .object(JSONObject([("version", .string($0.shown)), ("live", .string($0.live.description))])) })
+            versions.map { .object(JSONObject([("version", .string($0.shown)), ("live", .string($0.live.description))])) })
         object["last"] = last.map { .string($0.shown) } ?? .null
         return .object(object)
     }

@@ -69,7 +69,7 @@ struct PluginScripts: ScriptLibrary {
 private struct NoSecrets: SecretSource {
     func secret(named name: String, for script: FlowScript) throws(PushError) -> Secret? { nil }
     var names: [String] { [] }
-    func places(for name: String) -> String {
+    func searchedLocations(for name: String) -> String {
         "specs run without the project's secrets: pass secrets = { \(name) = \"…\" } to the spec's plugin"
     }
 }

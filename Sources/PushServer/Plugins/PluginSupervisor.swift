@@ -31,9 +31,9 @@ actor PluginSupervisor {
     private var supersededTrials: [String: Int] = [:]
     private static let maximumSupersededTrials = 3
     /// Whether the server has started: live plugins are being called.
-    private var hasBegun = false
+    private var hasStarted = false
     /// Plugins being loaded or tested. The value is whether a refresh was requested meanwhile.
-    private var underWay: [String: Bool] = [:]
+    private var inFlight: [String: Bool] = [:]
     /// Why the list could not be read; nil if it could.
     private(set) var listFailure: PushError?
     private var listed: [PluginList.Entry] = []
@@ -79,11 +79,11 @@ actor PluginSupervisor {
         // An explicitly empty list (`[]`) is intended and needs no warning.
         let names = isList ? [] : versions.names
         if !names.isEmpty {
-            tell(
+            record(
                 nil, .warn,
                 "\(folder.listPath) is missing or empty: not loading \(names.joined(separator: ", ")), which were live before")
         }
-        hasBegun = true
+        hasStarted = true
         install()
     }
 
@@ -104,17 +104,17 @@ actor PluginSupervisor {
         live[entry.name] = loaded
         restricted.remove(entry.name)
         install()
-        tell(before, .warn, "the previous version is live\(current == nil ? "" : ", reconfigured"): \(why)", .live)
+        record(before, .warn, "the previous version is live\(current == nil ? "" : ", reconfigured"): \(why)", .live)
     }
 
     /// Covers the time while a plugin's specs run. A live version continues; without one, falls back or blocks the `fail_closed` phases.
     private func bridge(_ entry: PluginList.Entry, _ loaded: LoadedPlugin) async {
-        guard hasBegun, live[entry.name] == nil else { return }
+        guard hasStarted, live[entry.name] == nil else { return }
         await fallBack(entry, "the specs of \(loaded.source.version) are running")
         guard live[entry.name] == nil, listed.contains(entry), !loaded.failClosedPhases.isEmpty else { return }
         withheld[entry.name] = loaded.failClosedPhases
         install()
-        tell(loaded.source, .warn, "not live while its specs run: rejecting everything in \(loaded.failClosedPhases.names) (fail_closed)")
+        record(loaded.source, .warn, "not live while its specs run: rejecting everything in \(loaded.failClosedPhases.names) (fail_closed)")
     }
 
     /// The version that was live most recently, in this process or an earlier one.
@@ -126,7 +126,7 @@ actor PluginSupervisor {
     /// Blocks the `fail_closed` phases of a plugin of which no version is live. The phases are read from the refused version or, if that
     /// cannot be loaded, from the version that was live most recently. If neither can be loaded, nothing is blocked.
     private func blockClosedPhases(_ entry: PluginList.Entry, _ source: PluginSource?) async {
-        guard hasBegun, live[entry.name] == nil else { return }
+        guard hasStarted, live[entry.name] == nil else { return }
         var phases: Set<HookPhase>?
         if let native = natives.first(where: { $0.name == entry.name }) {
             phases = native.failClosedPhases
@@ -157,22 +157,22 @@ actor PluginSupervisor {
     }
 
     private func takeOver(_ name: String) async {
-        guard underWay[name] == nil else {
-            underWay[name] = true
+        guard inFlight[name] == nil else {
+            inFlight[name] = true
             // It may have been disabled and enabled again.
             if let loaded = trying[name], let entry = listed.first(where: { $0.name == name }), entry.isEnabled {
                 await bridge(entry, loaded)
             }
             return
         }
-        defer { underWay[name] = nil }
+        defer { inFlight[name] = nil }
         repeat {
-            underWay[name] = false
+            inFlight[name] = false
             changed.remove(name)
             // The list may have changed while the specs ran.
             guard let entry = listed.first(where: { $0.name == name }), entry.isEnabled else { return }
             await take(entry)
-        } while underWay[name] == true
+        } while inFlight[name] == true
     }
 
     /// Reads the list, then immediately removes plugins that are no longer listed and revokes grants that are no longer given.
@@ -183,7 +183,7 @@ actor PluginSupervisor {
             entries = try readList().entries
             listFailure = nil
         } catch {
-            if listFailure != error { tell(nil, .error, "the previous list stays in effect: \(error.message)") }
+            if listFailure != error { record(nil, .error, "the previous list stays in effect: \(error.message)") }
             listFailure = error
             return
         }
@@ -205,7 +205,7 @@ actor PluginSupervisor {
         withheld = withheld.filter { used.contains($0.key) }
         install()
         // Log after `install()`, so that the message is true.
-        for plugin in gone { tell(plugin.source, .info, "is no longer live", .ended) }
+        for plugin in gone { record(plugin.source, .info, "is no longer live", .ended) }
     }
 
     /// Refreshes and also retries refused versions: the cause may have been outside their files.
@@ -265,8 +265,8 @@ actor PluginSupervisor {
         let isList = list?.isList == true
         // To use no plugins, write `[]`. A missing or empty file is more likely being written, or was moved by mistake.
         guard isList || listed.isEmpty else {
-            let (what, cure) = list == nil ? ("is missing", "restore it, or ") : ("is empty", "fill it in, or ")
-            throw PushError("plugin.list", "\(folder.listPath) \(what)", hint: "\(cure)write [] to use no plugins")
+            let (what, fix) = list == nil ? ("is missing", "restore it, or ") : ("is empty", "fill it in, or ")
+            throw PushError("plugin.list", "\(folder.listPath) \(what)", hint: "\(fix)write [] to use no plugins")
         }
         (listed, self.revision) = (list?.entries ?? [], revision)
         return (listed, isList)
@@ -303,12 +303,12 @@ actor PluginSupervisor {
                 try await runSpecs(source)
                 // The files changed while the specs ran, so this version may be incomplete. After several changes in a row it is accepted
                 // anyway.
-                if hasBegun, entry.pin == nil, supersededTrials[entry.name, default: 0] < Self.maximumSupersededTrials,
+                if hasStarted, entry.pin == nil, supersededTrials[entry.name, default: 0] < Self.maximumSupersededTrials,
                     (try? folder.source(of: entry.name))?.hash != source.hash
                 {
-                    tell(source, .info, "changed while its specs ran: running them again for the new version")
+                    record(source, .info, "changed while its specs ran: running them again for the new version")
                     supersededTrials[entry.name, default: 0] += 1
-                    underWay[entry.name] = true
+                    inFlight[entry.name] = true
                     return
                 }
                 supersededTrials[entry.name] = nil
@@ -316,10 +316,10 @@ actor PluginSupervisor {
             guard listed.contains(entry) else { return }
             do throws(PushError) {
                 // A rollback keeps the version's position in the order of versions, so that a further rollback is possible.
-                if entry.pin == nil || !isKnown { try versions.keep(source, now: clock.now) }
+                if entry.pin == nil || !isKnown { try versions.save(source, now: clock.now) }
                 try versions.remember(source, granted: entry.grants)
             } catch {
-                tell(source, .warn, error.message)
+                record(source, .warn, error.message)
             }
             let before = live.updateValue(loaded, forKey: entry.name)
             granted[entry.name] = entry.grants
@@ -327,12 +327,12 @@ actor PluginSupervisor {
             withheld[entry.name] = nil
             restricted.remove(entry.name)
             install()
-            tell(
+            record(
                 source, .info,
                 "is live\(before.map { $0.source.hash == source.hash ? ", reconfigured" : ", replacing \($0.source.version)" } ?? "")",
                 .live)
             for capability in loaded.grants.missing {
-                tell(
+                record(
                     source, .warn, "needs \(capability), which is not granted: run pushhost plugin grant \(entry.name) \(capability)")
             }
         } catch {
@@ -360,7 +360,7 @@ actor PluginSupervisor {
         if before?.configuration != configuration {
             live[entry.name] = try host.load(native, configuration)
             install()
-            tell(native.source, .info, "is live\(before == nil ? "" : ", reconfigured")", .live)
+            record(native.source, .info, "is live\(before == nil ? "" : ", reconfigured")", .live)
         }
         refused[entry.name] = nil
     }
@@ -372,7 +372,7 @@ actor PluginSupervisor {
             absent: names.filter { live[$0] == nil }.compactMap { name in withheld[name].map { AbsentPlugin(name: name, phases: $0) } })
     }
 
-    private func tell(_ source: PluginSource?, _ level: PluginMessage.Level, _ text: String, _ change: PluginMessage.Change? = nil) {
+    private func record(_ source: PluginSource?, _ level: PluginMessage.Level, _ text: String, _ change: PluginMessage.Change? = nil) {
         let name = source?.name ?? PluginMessage.list
         log(PluginMessage(plugin: name, version: source?.version ?? "-", level: level, text: text, change: change))
     }
@@ -383,10 +383,10 @@ actor PluginSupervisor {
     package var report: [PluginReport] {
         let statuses = Dictionary(host.statuses.map { ($0.plugin.name, $0) }) { first, _ in first }
         return listed.map { entry in
-            var report = PluginReport(entry, kept: versions.versions(of: entry.name))
+            var report = PluginReport(entry, versions: versions.versions(of: entry.name))
             (report.status, report.trying) = (statuses[entry.name], trying[entry.name]?.source.version)
             (report.refusal, report.refusedHash) = (refused[entry.name]?.error, refused[entry.name]?.hash)
-            report.isPending = changed.contains(entry.name) || underWay[entry.name] != nil
+            report.isPending = changed.contains(entry.name) || inFlight[entry.name] != nil
             if live[entry.name] == nil { report.withheld = withheld[entry.name]?.inOrder ?? [] }
             report.last = versions.last(of: entry.name)
             return report

@@ -1,8 +1,8 @@
-import Bindings
+package import Bindings
 import FoundationEssentials
 import Glibc
-import PushLab
-import PushModel
+package import PushLab
+package import PushModel
 import PushRuntime
 
 /// Stores plugin versions that have been live, for rollback and for a server start when the plugin folder does not load.
@@ -15,7 +15,7 @@ package struct PluginVersions: Sendable {
     }
 
     /// How many versions of each plugin are stored.
-    package static let kept = 10
+    package static let maximumVersions = 10
 
     package struct Version: Sendable, Equatable {
         package var hash: String
@@ -30,7 +30,7 @@ package struct PluginVersions: Sendable {
     private static let grantedMark = "granted"
 
     /// Stores a version as the newest one and deletes the oldest. Throws `plugin.unkept`.
-    func keep(_ source: PluginSource, now: Timestamp) throws(PushError) {
+    func save(_ source: PluginSource, now: Timestamp) throws(PushError) {
         let folder = "\(path)/\(source.name)/\(source.hash)"
         do {
             if access("\(folder)/\(Self.mark)", F_OK) != 0 {
@@ -54,7 +54,7 @@ package struct PluginVersions: Sendable {
                 "plugin.unkept", "cannot store version \(source.version) of \(source.name) in \(folder): \(error)",
                 hint: "free disk space or make the folder writable: without it, a rollback to this version is impossible")
         }
-        for old in versions(of: source.name).dropFirst(Self.kept) {
+        for old in versions(of: source.name).dropFirst(Self.maximumVersions) {
             try? FileManager.default.removeItem(atPath: "\(path)/\(source.name)/\(old.hash)")
         }
     }
@@ -101,9 +101,9 @@ package struct PluginVersions: Sendable {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(path)/\(name)")) ?? []
         return names.filter { $0.wholeMatch(of: /[0-9a-f]{64}/) != nil }.compactMap { hash in
             guard let bytes = try? TextFile.read("\(path)/\(name)/\(hash)/\(Self.mark)", limit: 64, kind: "script"),
-                let moment = Int64(String(decoding: bytes, as: UTF8.self))
+                let time = Int64(String(decoding: bytes, as: UTF8.self))
             else { return nil }
-            return Version(hash: hash, live: Timestamp(milliseconds: moment))
+            return Version(hash: hash, live: Timestamp(milliseconds: time))
         }.sorted { ($0.live, $0.hash) > ($1.live, $1.hash) }
     }
 

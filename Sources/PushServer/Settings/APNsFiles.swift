@@ -1,5 +1,5 @@
-import Delivery
-import PushModel
+package import Delivery
+package import PushModel
 import PushRuntime
 
 /// An APNs credential in the operator's files, for hubs without their own.
@@ -85,7 +85,7 @@ extension APNsFiles {
     /// Settings that are incomplete or contradict each other.
     var contradictions: [String] {
         var faults: [String] = []
-        if key != nil, certificate != nil { faults.append("apns.key and apns.certificate exclude each other: set one of them") }
+        if key != nil, certificate != nil { faults.append("apns.key and apns.certificate cannot be combined: set one of them") }
         let needed = [("apns.key_id", keyID), ("apns.team_id", teamID), ("apns.topic", topic)].filter { $0.1 == nil }.map(\.0)
         if key != nil, certificate == nil, !needed.isEmpty { faults.append("apns.key also needs \(needed.joined(separator: ", "))") }
         if key == nil, certificate == nil, self != APNsFiles() {

@@ -1,9 +1,9 @@
 import Crypto
 import Glibc
 import NIOSSL
-import PushModel
+package import PushModel
 import PushRuntime
-import WebAPI
+package import WebAPI
 
 /// The server's TLS certificate: the operator's files or, without them, a development certificate in the data folder.
 package struct CertificateFiles {

@@ -13,7 +13,7 @@ extension ServerSettings {
         Setting(
             "hub.listen_user_id", .choice(ClientPolicy.ListenUserID.allCases.map(\.rawValue)),
             "Effect of an installation with a `userId` from a key with only Listen: `accept` stores it, as Azure does; `refuse` "
-                + "answers 403 unless it had this `userId` and these channels before.",
+                + "returns 403 unless it had this `userId` and these channels before.",
             default: "accept"
         ) { $0.clients.listenUserID = ClientPolicy.ListenUserID(rawValue: $1.text) ?? .accept },
     ]

@@ -1,4 +1,4 @@
-import Delivery
+package import Delivery
 import FoundationEssentials
 import PushModel
 import PushRuntime
@@ -35,7 +35,7 @@ extension ServerSettings {
         ) { $0.delivery.retryWindow = $1.duration },
         Setting(
             "keep.pruned", .duration,
-            "How long devices removed for invalid tokens can be restored (`pushhost pruned restore`): 1m to 30d.",
+            "How long devices removed because their tokens are invalid can be restored (`pushhost pruned restore`): 1m to 30d.",
             default: "24h"
         ) { $0.delivery.prunedRetention = $1.duration },
         Setting(

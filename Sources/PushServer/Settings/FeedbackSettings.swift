@@ -1,5 +1,6 @@
-import Delivery
+package import Delivery
 import PushModel
+import PushRuntime
 
 /// Settings for invalid device tokens: the webhook to notify, and how many devices one notification may remove.
 package struct FeedbackSettings: Sendable, Equatable {
@@ -16,14 +17,15 @@ extension ServerSettings {
     static let feedbackSettings: [Setting] = [
         Setting(
             "feedback.webhook", .url,
-            "Webhook that receives devices removed for invalid tokens, as JSON: an https:// address; http:// only on this machine."
+            "Webhook that receives devices removed because their tokens are invalid, as JSON: an https:// address; http:// only on this "
+                + "machine."
         ) { $0.feedback.webhook = $1.text },
         Setting("feedback.secret", .text, "Secret that signs these requests: at least 16 characters.") {
             $0.feedback.secret = Secret($1.text)
         },
         Setting(
             "feedback.max_removed_share", .percentage,
-            "Maximum share of its audience that one notification may remove for invalid tokens; further removals are held "
+            "Maximum share of its audience that one notification may remove because of invalid tokens; further removals are held "
                 + "(`pushhost pruned held`). Audiences of less than 1,000 devices are not limited; 100% turns the limit off.",
             default: "20%", isLive: true
         ) { $0.feedback.maxRemovedShare = $1.share },
@@ -58,6 +60,7 @@ extension FeedbackSettings {
     /// elsewhere.
     package func webhook(allowsPrivate: Bool) -> (settings: PrunedWebhook.Settings, network: PublicNetwork?)? {
         guard let address, let secret else { return nil }
-        return (PrunedWebhook.Settings(address: address, secret: secret), allowsPrivate || Self.isHere(address) ? nil : PublicNetwork())
+        let isAllowed = allowsPrivate || Self.isHere(address)
+        return (PrunedWebhook.Settings(address: address, secret: secret), isAllowed ? nil : PublicNetwork(clock: SystemClock()))
     }
 }

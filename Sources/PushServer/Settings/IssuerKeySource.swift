@@ -1,10 +1,10 @@
-import Delivery
+package import Delivery
 import FoundationEssentials
 import Glibc
 import HTTPTypes
-import PushModel
+package import PushModel
 import PushRuntime
-import WebAPI
+package import WebAPI
 
 /// The location of a token issuer's public keys.
 package enum IssuerKeySource: Sendable {
@@ -45,7 +45,7 @@ package enum IssuerKeySource: Sendable {
                     headerFields: [.accept: "application/jwk-set+json, application/json"])
                 answer = try await transport.exchange(request, body: [])
             } catch {
-                throw PushError("auth.issuer", "\(address.authority) does not answer")
+                throw PushError("auth.issuer", "\(address.authority) does not respond")
             }
             guard answer.status == .ok else {
                 throw PushError("auth.issuer", "\(address.authority) answers \(answer.status.code)")

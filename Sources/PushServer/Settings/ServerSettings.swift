@@ -1,5 +1,5 @@
-import PushModel
-import Simulators
+package import PushModel
+package import Simulators
 import WebAPI
 
 /// The settings of `pushhost serve`.
@@ -46,7 +46,7 @@ package struct ServerSettings: Sendable, Equatable {
     /// Whether pushes and jobs may use private addresses.
     package var allowsPrivate = false
     var keepNotifications: Duration = .seconds(30 * 86_400)
-    var keepDepartures: Duration = .seconds(90 * 86_400)
+    var tombstoneRetention: Duration = .seconds(90 * 86_400)
     var keepSecurePayloads: Duration = .seconds(7 * 86_400)
     package var backend = BackendSettings()
     package var apns = APNsFiles()
@@ -107,8 +107,8 @@ extension ServerSettings {
             },
             Setting(
                 "key.file", .text,
-                "File of the key that seals the secrets in the database, outside the data folder; created with the folder. `payload.key` "
-                    + "in the data folder by default."
+                "File of the key that encrypts the secrets in the database, outside the data folder; created with the folder. "
+                    + "`payload.key` in the data folder by default."
             ) { $0.keyFile = $1.text },
             Setting("hub", .text, "Hub that is created at the first start.", default: "hub") { $0.hub = $1.text },
             Setting("plugins", .text, "Folder of plugins; the plugins listed in its plugins.yaml are live.", default: "plugins") {
@@ -135,7 +135,7 @@ extension ServerSettings {
             },
             Setting(
                 "lab.phones", .count,
-                "Maximum number of unknown handles that become simulated phones; pushes to further ones are refused with LabFull. "
+                "Maximum number of unknown handles that become simulated phones; pushes to further ones are rejected with LabFull. "
                     + "`none` for no limit other than memory.", default: "1000000"
             ) { $0.labPhones = $1.count },
             Setting(
@@ -170,11 +170,12 @@ extension ServerSettings {
                 $0.idleTimeout = $1.duration
             },
             Setting(
-                "limits.concurrent_notifications", .count, "Maximum number of notifications of a hub in delivery at a time per platform.",
+                "limits.concurrent_notifications", .count,
+                "Maximum number of batches of a hub in flight to each push service; a batch has at most 500 devices of one notification. "
+                    + "Notifications to more than 10,000 devices and those with a pace do not count. At most this many with a pace are "
+                    + "delivered at a time; `none` for no limit.",
                 default: "64", isLive: true
-            ) {
-                $0.concurrentNotifications = $1.count ?? 64
-            },
+            ) { $0.concurrentNotifications = $1.count ?? .max },
             Setting(
                 "limits.concurrent_flows", .count, "Maximum number of concurrent runs of all flows; each flow also has its own limit.",
                 default: "16", isLive: true
@@ -194,7 +195,7 @@ extension ServerSettings {
             Setting(
                 "keep.departures", .duration, "How long a deleted registration id answers 410.", default: "90d",
                 isLive: true
-            ) { $0.keepDepartures = $1.duration },
+            ) { $0.tombstoneRetention = $1.duration },
             Setting(
                 "keep.secure_payloads", .duration,
                 "How long the result and the access log of a secure payload are stored after its expiration.", default: "7d",

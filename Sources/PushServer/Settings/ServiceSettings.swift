@@ -8,7 +8,7 @@ package struct ServiceSettings: Sendable, Equatable {
     /// Path of a file with root certificates to trust in addition to the system's.
     var roots: String?
     /// Additional hosts or origins that a device's handle may name, even if they are not public.
-    package var places: [String] = []
+    package var allowedHosts: [String] = []
 }
 
 extension ServerSettings {
@@ -32,11 +32,11 @@ extension ServerSettings {
             "wns.channel_hosts", .list,
             "Hosts that channels may have in addition to `*.notify.windows.com`, such as `localhost:8091`; they are contacted directly, "
                 + "even at private addresses, and receive the access token."
-        ) { $0.delivery.wns.places = $1.list },
+        ) { $0.delivery.wns.allowedHosts = $1.list },
         Setting(
             "webpush.origins", .list,
             "Origins of Web Push services that are allowed although they are not public, such as `https://localhost:8091`."
-        ) { $0.delivery.webPush.places = $1.list },
+        ) { $0.delivery.webPush.allowedHosts = $1.list },
         Setting(
             "webpush.roots", .text,
             "PEM root certificates trusted for Web Push in addition to the system's, such as the certificate of your own push service."
@@ -54,10 +54,10 @@ extension DeliverySettings {
         if let address = wns.address, Self.origin(address) == nil {
             faults.append("wns.address: invalid address \"\(address)\"; use http(s)://host:port without a path")
         }
-        for host in wns.places where !Self.isChannelHost(host) {
+        for host in wns.allowedHosts where !Self.isChannelHost(host) {
             faults.append("wns.channel_hosts: invalid host \"\(host)\"; use host, host:port, *.domain or http://host:port")
         }
-        for origin in webPush.places where Self.origin(origin)?.scheme != "https" {
+        for origin in webPush.allowedHosts where Self.origin(origin)?.scheme != "https" {
             faults.append("webpush.origins: invalid origin \"\(origin)\"; use https://host:port without a path")
         }
         return faults

@@ -31,12 +31,12 @@ package struct Setting: Sendable {
         var list: [String] = []
     }
 
-    let name: String
+    package let name: String
     let kind: Kind
     /// Whether a change is applied while the server runs.
-    let isLive: Bool
-    let explanation: String
-    let standard: String?
+    package let isLive: Bool
+    package let explanation: String
+    package let standard: String?
     let apply: @Sendable (inout ServerSettings, Value) -> Void
 
     init(
@@ -57,7 +57,7 @@ package struct Setting: Sendable {
     var optionName: String { "--" + (name.split(separator: ".").last ?? "").replacing("_", with: "-") }
 
     /// The expected form of a value, for messages.
-    var form: String {
+    package var form: String {
         switch kind {
         case .text: "text"
         case .url: "an http:// or https:// address"

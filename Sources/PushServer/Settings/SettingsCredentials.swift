@@ -48,7 +48,7 @@ struct WNSFiles: CredentialSource, Equatable {
     var contradictions: [String] {
         var faults: [String] = []
         if clientSecret != nil, clientSecretFile != nil {
-            faults.append("wns.client_secret and wns.client_secret_file exclude each other: set one of them")
+            faults.append("wns.client_secret and wns.client_secret_file cannot be combined: set one of them")
         }
         let isSecretGiven = clientSecret != nil || clientSecretFile != nil
         if packageSID != nil, !isSecretGiven {

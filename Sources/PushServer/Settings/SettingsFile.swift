@@ -20,10 +20,10 @@ struct SettingsFile {
         do {
             root = try Yams.compose(yaml: text)
         } catch let error as YamlError {
-            faults.append(Fault(line: error.line, text: "this is not YAML: \(error.reason)"))
+            faults.append(Fault(line: error.line, text: "invalid YAML (\(error.reason))"))
             return
         } catch {
-            faults.append(Fault(line: nil, text: "this is not YAML: \(error)"))
+            faults.append(Fault(line: nil, text: "invalid YAML (\(error))"))
             return
         }
         guard let root, !root.isNull else { return }

@@ -1,6 +1,6 @@
 import Bindings
 import Glibc
-import PushModel
+package import PushModel
 import PushRuntime
 
 /// The sources of a server's settings: a file, the environment, and the command line.
@@ -21,8 +21,8 @@ package struct SettingsSource: Sendable {
     package var file: String? { path ?? (access(Self.standardFile, F_OK) == 0 ? Self.standardFile : nil) }
 
     /// Reads the settings. Throws `settings.unreadable`, and `settings.invalid` with every fault.
-    package func read() throws(PushError) -> GivenSettings {
-        try GivenSettings(file: try text(), environment: Environment.variables, flags: flags)
+    package func read() throws(PushError) -> ConfiguredSettings {
+        try ConfiguredSettings(file: try text(), environment: Environment.variables, flags: flags)
     }
 
     /// The name and content of the file; nil if there is none. Throws `settings.unreadable`.

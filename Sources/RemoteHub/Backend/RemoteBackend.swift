@@ -1,7 +1,7 @@
 import FoundationEssentials
 import HubWire
 import NIOHTTP1
-import PushModel
+package import PushModel
 
 /// The app backend of another machine: a PushHost's, or one written after Azure's tutorials.
 ///
@@ -193,10 +193,10 @@ package struct RemoteBackend: BackendGateway {
     // MARK: - Requests
 
     private func ask(
-        _ method: HTTPMethod, _ place: String, _ session: Session? = nil, body: JSON? = nil, prefers: String? = nil,
+        _ method: HTTPMethod, _ path: String, _ session: Session? = nil, body: JSON? = nil, prefers: String? = nil,
         isRepeatable: Bool = true
     ) async throws(PushError) -> RemoteAnswer {
-        var request = RemoteRequest(method, "\(base)/api/\(place)", isRepeatable: isRepeatable)
+        var request = RemoteRequest(method, "\(base)/api/\(path)", isRepeatable: isRepeatable)
         request.headers.add(name: "Accept", value: "application/json, application/problem+json")
         if let session { request.headers.add(name: "Authorization", value: session.token.reveal()) }
         if let body {
@@ -211,7 +211,7 @@ package struct RemoteBackend: BackendGateway {
                 "auth.session_expired", "the backend \(base) rejected the user",
                 hint: "check name and password", status: error.status, trackingID: error.trackingID)
         } catch
-            where method == .POST && place != "login" && error.details[RemoteErrorResponse.isProblem] == nil
+            where method == .POST && path != "login" && error.details[RemoteErrorResponse.isProblem] == nil
             && [404, 405].contains(error.status)
         {
             // These requests do not refer to an object that could be missing, so the path itself is unknown.

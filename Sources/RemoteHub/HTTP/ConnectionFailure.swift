@@ -88,7 +88,7 @@ package enum ConnectionFailure: Error, Equatable {
 
     /// `target.timeout` if the machine was reached but did not respond, `cancelled` if the wait was interrupted, otherwise
     /// `target.unreachable`.
-    /// - Parameter mayBeDone: Whether this or an earlier attempt may have been executed.
+    /// - Parameter mayHaveExecuted: Whether this or an earlier attempt may have been executed.
     func error(of request: RemoteRequest, mayHaveExecuted: Bool) -> PushError {
         if self == .interrupted { return PushError("cancelled", "the wait for \(request.host) was cancelled") }
         let hint =
@@ -104,7 +104,7 @@ package enum ConnectionFailure: Error, Equatable {
             case .other: "check host and port: is it an HTTP server?"
             }
         return PushError(
-            self == .silent ? "target.timeout" : "target.unreachable", "\(request.place): \(why)",
+            self == .silent ? "target.timeout" : "target.unreachable", "\(request.target): \(why)",
             hint: mayHaveExecuted ? Self.checkFirstHint : hint,
             isRetryable: isPassing && !mayHaveExecuted,
             details: ["host": .string(request.host), "may_be_done": .bool(mayHaveExecuted)])

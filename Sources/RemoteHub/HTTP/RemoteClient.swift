@@ -1,5 +1,5 @@
 import NIOHTTP1
-import PushModel
+package import PushModel
 
 /// Sends requests to another machine, repeats them where useful, and reports failure as a single error.
 package struct RemoteClient: Sendable {
@@ -9,7 +9,7 @@ package struct RemoteClient: Sendable {
     package let random: any RandomSource
     package var retry: RetryPolicy
     /// Timeout of a response; nil: the connection's own.
-    package var patience: Duration?
+    package var timeout: Duration?
     /// Counts the run's requests in progress.
     package var traffic: InFlightRequests
     /// Called for each attempt with its result, without secrets.
@@ -59,7 +59,8 @@ package struct RemoteClient: Sendable {
             case .success(let answer): return answer
             case .failure(let error): failure = error
             }
-            guard failure.shouldRetry, let pause = retry.pause(after: count, asked: failure.asked, random), !Task.isCancelled else {
+            guard failure.shouldRetry, let pause = retry.pause(after: count, retryAfter: failure.retryAfter, random), !Task.isCancelled
+            else {
                 throw failure.error(after: count)
             }
             do {
@@ -76,7 +77,7 @@ package struct RemoteClient: Sendable {
         let reason: PushError
         var shouldRetry = false
         /// The wait time requested by the other machine.
-        var asked: Duration?
+        var retryAfter: Duration?
 
         func error(after attempts: Int) -> PushError {
             var error = reason
@@ -85,22 +86,22 @@ package struct RemoteClient: Sendable {
         }
     }
 
-    /// - Parameter mayBeDone: Set to true if the machine may have executed a request that must not be executed twice.
+    /// - Parameter mayHaveExecuted: Set to true if the machine may have executed a request that must not be executed twice.
     private func attempt(_ request: RemoteRequest, _ mayHaveExecuted: inout Bool) async -> Result<RemoteAnswer, Failure> {
         do throws(ConnectionFailure) {
-            let answer = try await connection.exchange(request, patience: patience)
-            observer?(request.place, "\(answer.status)")
+            let answer = try await connection.exchange(request, timeLimit: timeout)
+            observer?(request.target, "\(answer.status)")
             // Redirects are never followed: the object is elsewhere, or the request was executed and its result is elsewhere.
             guard answer.status >= 300 else { return .success(answer) }
             let refusal = RemoteErrorResponse(answer, of: request, now: clock.now)
             if request.isSingular, refusal.mayHaveExecuted { mayHaveExecuted = true }
             return .failure(
                 Failure(
-                    reason: refusal.error.told(mayHaveExecuted),
+                    reason: refusal.error.annotated(mayHaveExecuted),
                     shouldRetry: refusal.isPassing && (request.isRepeatable || refusal.isUnprocessed),
-                    asked: refusal.retryAfter))
+                    retryAfter: refusal.retryAfter))
         } catch {
-            observer?(request.place, error.why)
+            observer?(request.target, error.why)
             if request.isSingular, !error.isBeforeRequest { mayHaveExecuted = true }
             return .failure(
                 Failure(
@@ -112,7 +113,7 @@ package struct RemoteClient: Sendable {
 
 extension PushError {
     /// Adds that an earlier attempt may have been executed, in which case the caller must not simply try again.
-    fileprivate func told(_ mayHaveExecuted: Bool) -> PushError {
+    fileprivate func annotated(_ mayHaveExecuted: Bool) -> PushError {
         guard mayHaveExecuted else { return self }
         var error = self
         error.details["may_be_done"] = true

@@ -4,7 +4,7 @@ import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOSSL
-import PushModel
+package import PushModel
 
 /// Connections to another machine: HTTP/2 if offered over TLS, otherwise HTTP/1.1. Redirects are returned like other responses.
 ///
@@ -51,11 +51,11 @@ package final class RemoteConnection: Sendable {
     package func shutdown() async { _ = await awaitUnlessCancelled { [http] in try? await http.shutdown() } }
 
     /// Sends one request and returns its response, whatever its status. A cancelled task does not wait for a connection in progress.
-    /// - Parameter patience: Timeout for a response that the other machine delays until it has an event to report.
-    package func exchange(_ request: RemoteRequest, patience: Duration? = nil) async throws(ConnectionFailure) -> RemoteAnswer {
+    /// - Parameter timeLimit: Timeout for a response that the other machine delays until it has an event to report.
+    package func exchange(_ request: RemoteRequest, timeLimit: Duration? = nil) async throws(ConnectionFailure) -> RemoteAnswer {
         let answer = await awaitUnlessCancelled { [self] () async -> Result<RemoteAnswer, ConnectionFailure> in
             do throws(ConnectionFailure) {
-                let answer = try await perform(request, patience)
+                let answer = try await perform(request, timeLimit)
                 return .success(answer)
             } catch {
                 return .failure(error)
@@ -65,7 +65,7 @@ package final class RemoteConnection: Sendable {
         return try answer.get()
     }
 
-    private func perform(_ request: RemoteRequest, _ patience: Duration?) async throws(ConnectionFailure) -> RemoteAnswer {
+    private func perform(_ request: RemoteRequest, _ timeLimit: Duration?) async throws(ConnectionFailure) -> RemoteAnswer {
         var message = HTTPClientRequest(url: request.url)
         message.method = request.method
         message.headers = request.headers
@@ -73,7 +73,7 @@ package final class RemoteConnection: Sendable {
             message.body = .bytes(ByteBuffer(bytes: request.body))
         }
         do {
-            let response = try await http.execute(message, timeout: patience.map { TimeAmount($0) } ?? timeout)
+            let response = try await http.execute(message, timeout: timeLimit.map { TimeAmount($0) } ?? timeout)
             let body = try await response.body.collect(upTo: Self.maximumResponseSize)
             return RemoteAnswer(status: Int(response.status.code), headers: response.headers, body: Array(body.readableBytesView))
         } catch {

@@ -69,7 +69,7 @@ struct RemoteErrorResponse {
             let place = answer.redirect.map { " to \($0)" } ?? ""
             return PushError(
                 "target.refused",
-                "\(request.place): the response is a redirect\(place), which is not followed",
+                "\(request.target): the response is a redirect\(place), which is not followed",
                 hint: "use the address that it redirects to")
         }
         let (code, hint): (String, String?) =
@@ -86,7 +86,7 @@ struct RemoteErrorResponse {
             default: ("target.refused", nil)
             }
         return PushError(
-            code, "\(request.place): \(words)", hint: hint, isRetryable: [429, 500, 502, 503, 504].contains(answer.status))
+            code, "\(request.target): \(words)", hint: hint, isRetryable: [429, 500, 502, 503, 504].contains(answer.status))
     }
 
     /// The detail without the tracking data that Azure appends.

@@ -1,4 +1,4 @@
-import NIOHTTP1
+package import NIOHTTP1
 
 /// A request to another machine.
 package struct RemoteRequest: Sendable {
@@ -25,7 +25,7 @@ package struct RemoteRequest: Sendable {
     }
 
     /// The request for messages, without the query, which may contain a device.
-    var place: String { "\(method.rawValue) \(url.prefix { $0 != "?" })" }
+    var target: String { "\(method.rawValue) \(url.prefix { $0 != "?" })" }
 
     /// The host with its port.
     var host: String {

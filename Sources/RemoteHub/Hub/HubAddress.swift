@@ -1,5 +1,5 @@
-import HubWire
-import PushModel
+package import HubWire
+package import PushModel
 
 /// The address of a hub on another machine, with the key for it.
 package struct HubAddress: Sendable {
@@ -34,9 +34,9 @@ package struct HubAddress: Sendable {
     }
 
     /// The URL of `/{hub}/…`, with the API version.
-    func url(_ place: String, _ query: String = "") -> String {
+    func url(_ subpath: String, _ query: String = "") -> String {
         let path = hub.split(separator: "/").map { PercentEncoding.encode($0) }.joined(separator: "/")
-        return "\(base)/\(path)/\(place)?api-version=2020-06\(query)"
+        return "\(base)/\(path)/\(subpath)?api-version=2020-06\(query)"
     }
 
     /// The value of `Authorization` for everything below the hub.

@@ -10,34 +10,34 @@ struct HubClient: Sendable {
     // MARK: - Azure's interface
 
     /// - Parameters:
-    ///   - place: The encoded path below the hub.
+    ///   - path: The encoded path below the hub.
     ///   - query: Must begin with `&`.
     func ask(
-        _ method: HTTPMethod, _ place: String, _ query: String = "", _ headers: HTTPHeaders = [:], _ body: [UInt8] = [],
+        _ method: HTTPMethod, _ path: String, _ query: String = "", _ headers: HTTPHeaders = [:], _ body: [UInt8] = [],
         isRepeatable: Bool = true, isSingular: Bool = false
     ) async throws(PushError) -> RemoteAnswer {
         var request = RemoteRequest(
-            method, address.url(place, query), headers: headers, body: body, isRepeatable: isRepeatable, isSingular: isSingular)
+            method, address.url(path, query), headers: headers, body: body, isRepeatable: isRepeatable, isSingular: isSingular)
         request.headers.add(name: "Accept", value: "application/problem+json, application/atom+xml, application/json, */*;q=0.1")
         do throws(PushError) {
             return try await client.answer(request) { request in
                 request.headers.replaceOrAdd(name: "Authorization", value: address.token(now: client.clock.now))
             }
         } catch {
-            throw explained(error, method, place, isOfOne: headers.contains(name: "If-Match"))
+            throw explained(error, method, path, isOfOne: headers.contains(name: "If-Match"))
         }
     }
 
     // MARK: - The JSON interface
 
-    /// - Parameter place: The path below the hub in the JSON interface.
+    /// - Parameter path: The path below the hub in the JSON interface.
     func json(
-        _ place: String, _ query: String = "", by method: HTTPMethod = .GET, _ headers: HTTPHeaders = [:], body: JSON? = nil,
+        _ path: String, _ query: String = "", by method: HTTPMethod = .GET, _ headers: HTTPHeaders = [:], body: JSON? = nil,
         isSingular: Bool = false
     ) async throws(PushError) -> JSON {
         let hub = PercentEncoding.encode(address.hub)
         var request = RemoteRequest(
-            method, "\(address.base)/api/v1/hubs/\(hub)/\(place)\(query)",
+            method, "\(address.base)/api/v1/hubs/\(hub)/\(path)\(query)",
             headers: ["Accept": "application/json, application/problem+json"], isSingular: isSingular)
         request.headers.add(contentsOf: headers)
         if let body {
@@ -50,7 +50,7 @@ struct HubClient: Sendable {
                 request.headers.replaceOrAdd(name: "Authorization", value: address.serverToken(now: client.clock.now))
             }
         } catch {
-            throw explained(error, method, place)
+            throw explained(error, method, path)
         }
         do {
             return try JSON(parsing: answer.body)
@@ -63,14 +63,14 @@ struct HubClient: Sendable {
 
     /// Adds hints about the hub's name and key to an error.
     /// - Parameter isOfOne: Whether the request refers to an object that must exist.
-    private func explained(_ error: PushError, _ method: HTTPMethod, _ place: String, isOfOne: Bool = false) -> PushError {
+    private func explained(_ error: PushError, _ method: HTTPMethod, _ path: String, isOfOne: Bool = false) -> PushError {
         switch error.code {
         case "sas.signature", "target.key":
             var error = error
             error.hint = "\(error.hint.map { "\($0); " } ?? "")is \"\(address.hub)\" the right hub?"
             return error
         // The request does not refer to an object that could be missing, so the hub itself is missing.
-        case "hub.not_found" where !isOfOne && (method == .POST || method == .PUT || place.hasSuffix("registrations")):
+        case "hub.not_found" where !isOfOne && (method == .POST || method == .PUT || path.hasSuffix("registrations")):
             return Self.missing(address.hub, at: address.host, error)
         default: return error
         }

@@ -3,7 +3,7 @@ import PushModel
 /// Documents in a PushHost's JSON interface: sends, the content of plans, handles.
 enum HubDocument {
     /// The request as JSON; nil if JSON cannot express it.
-    static func send(_ request: NotificationRequest, at moment: Timestamp?) throws(PushError) -> JSON? {
+    static func send(_ request: NotificationRequest, at dueTime: Timestamp?) throws(PushError) -> JSON? {
         let request = try request.checked(refusingLarge: true)
         var body = JSONObject()
         switch request.audience {
@@ -26,7 +26,7 @@ enum HubDocument {
         body["expiresAt"] = request.options.expiration.map { .string($0.description) }
         body["priority"] = request.options.priority.map { .string($0.rawValue) }
         body["collapseId"] = request.options.collapseID.map { .string($0) }
-        body["at"] = moment.map { .string($0.description) }
+        body["at"] = dueTime.map { .string($0.description) }
         if request.isTest { body["test"] = true }
         body["pace"] = request.pace.map { .string($0.description) }
         return .object(body)

@@ -7,7 +7,7 @@ struct HubMessage {
     /// Nil for templates.
     var platform: Platform?
     var flags = ""
-    var place: String?
+    var path: String?
     var headers: HTTPHeaders
     var body: [UInt8]
 }
@@ -66,7 +66,7 @@ struct HubMessageEncoder {
         default:
             let boundary = "pushhost-\(random.hex(24))"
             message.flags = "&direct"
-            message.place = "messages/$batch"
+            message.path = "messages/$batch"
             message.headers.add(name: "Content-Type", value: "multipart/mixed; boundary=\"\(boundary)\"")
             message.body = Self.batch(payload.body, type, handles, boundary)
         }
@@ -100,9 +100,9 @@ struct HubMessageEncoder {
             }
             headers.add(name: "ServiceBusNotification-Pace", value: pace.description)
         }
-        if let moment = wanted.expiration {
-            headers.add(name: "ServiceBusNotification-Apns-Expiry", value: moment.iso8601(fraction: false))
-            headers.add(name: "ServiceBusNotification-Expiration", value: moment.iso8601(fraction: false))
+        if let expiration = wanted.expiration {
+            headers.add(name: "ServiceBusNotification-Apns-Expiry", value: expiration.iso8601(fraction: false))
+            headers.add(name: "ServiceBusNotification-Expiration", value: expiration.iso8601(fraction: false))
         }
         if let priority = wanted.priority { headers.add(name: "ServiceBusNotification-Urgency", value: priority.rawValue) }
         if let id = wanted.collapseID { headers.add(name: "ServiceBusNotification-CollapseId", value: id) }

@@ -4,7 +4,7 @@ import PushModel
 /// The results per device that a PushHost reports beyond Azure's interface.
 struct RemoteDeviceResults: Sendable {
     let hub: HubClient
-    let seen: KnownHandles
+    let knownHandles: KnownHandles
 
     /// Maximum number of devices requested individually; further devices are only counted.
     private static let mostDevices = 1000
@@ -12,10 +12,10 @@ struct RemoteDeviceResults: Sendable {
     /// Adds the result of each device with the push service's reason, and near misses if no device matched. Leaves the outcome unchanged if
     /// these are not available.
     func add(to outcome: inout NotificationOutcome) async {
-        var told = outcome
+        var known = outcome
         do throws(PushError) {
-            try await read(into: &told)
-            outcome = told
+            try await read(into: &known)
+            outcome = known
         } catch {}
     }
 
@@ -43,14 +43,14 @@ struct RemoteDeviceResults: Sendable {
         if !devices.isEmpty { outcome.devices = devices }
     }
 
-    private func device(_ json: JSON, beside told: [DeviceOutcome]) -> DeviceOutcome? {
+    private func device(_ json: JSON, beside known: [DeviceOutcome]) -> DeviceOutcome? {
         guard let platform = json["platform"]?.string.flatMap({ Platform(shortName: $0) }),
             let outcome = json["outcome"]?.string.flatMap({ OutcomeName(rawValue: $0) })
         else { return nil }
         let id = json["registrationId"]?.string.flatMap { RegistrationID($0) }
         let handle =
-            id.flatMap { id in seen[id] ?? told.first { $0.registrationID == id }?.handle }
-            ?? DeviceHandle(told: json["handle"]?.string ?? "", platform)
+            id.flatMap { id in knownHandles[id] ?? known.first { $0.registrationID == id }?.handle }
+            ?? DeviceHandle(reported: json["handle"]?.string ?? "", platform)
         return DeviceOutcome(
             device: OutcomeDevice(
                 registrationID: id, installationID: json["installationId"]?.string, platform: platform, handle: handle,

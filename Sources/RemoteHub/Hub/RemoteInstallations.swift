@@ -9,11 +9,11 @@ struct RemoteInstallations: Sendable {
 
     func putInstallation(_ installation: Installation) async throws(PushError) {
         _ = try await hub.ask(
-            .PUT, place(of: installation.id), "", ["Content-Type": InstallationJSON.contentType], InstallationJSON.document(installation))
+            .PUT, path(of: installation.id), "", ["Content-Type": InstallationJSON.contentType], InstallationJSON.document(installation))
     }
 
     func installation(_ id: String) async throws(PushError) -> Installation {
-        let answer = try await hub.ask(.GET, place(of: id))
+        let answer = try await hub.ask(.GET, path(of: id))
         do {
             return try InstallationJSONReader.installation(answer: answer.body, id: id)
         } catch {
@@ -23,10 +23,10 @@ struct RemoteInstallations: Sendable {
 
     func patchInstallation(_ id: String, _ operations: [PatchOperation]) async throws(PushError) {
         _ = try await hub.ask(
-            .PATCH, place(of: id), "", ["Content-Type": "application/json-patch+json"], PatchJSON.document(operations))
+            .PATCH, path(of: id), "", ["Content-Type": "application/json-patch+json"], PatchJSON.document(operations))
     }
 
-    func deleteInstallation(_ id: String) async throws(PushError) { _ = try await hub.ask(.DELETE, place(of: id)) }
+    func deleteInstallation(_ id: String) async throws(PushError) { _ = try await hub.ask(.DELETE, path(of: id)) }
 
     /// Finds installations through their registrations, because the interface cannot list installations.
     ///
@@ -50,5 +50,5 @@ struct RemoteInstallations: Sendable {
         return InstallationPage(installations: installations, continuation: found.continuation)
     }
 
-    private func place(of id: String) -> String { "installations/\(PercentEncoding.encode(id))" }
+    private func path(of id: String) -> String { "installations/\(PercentEncoding.encode(id))" }
 }

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// A hub on another machine, through the interface of Azure Notification Hubs: Azure itself or a PushHost.
 ///
@@ -6,7 +6,7 @@ import PushModel
 /// `target.unreachable`, `target.timeout`, `target.throttled`, `target.failed`, `target.refused`, `target.key`, `target.clock`.
 package struct RemoteNotificationHub: HubGateway {
     private let hub: HubClient
-    private let seen = KnownHandles()
+    private let knownHandles = KnownHandles()
     /// The run's clock, on which outcomes are awaited.
     let clock: any HubClock
     private let options: Options
@@ -17,17 +17,17 @@ package struct RemoteNotificationHub: HubGateway {
         /// Whether sends use the JSON interface too: one request and one id for all platforms.
         package var usesJSONInterface: Bool
         /// Maximum time to wait for the outcome of a send; nil: no limit.
-        package var patience: Duration?
+        package var outcomeWait: Duration?
         /// Lets the hub finish its work in progress, if time stands still meanwhile.
         package var settle: @Sendable () async throws(PushError) -> Void
 
         package init(
-            isPushHost: Bool, usesJSONInterface: Bool = false, patience: Duration? = .seconds(10),
+            isPushHost: Bool, usesJSONInterface: Bool = false, outcomeWait: Duration? = .seconds(10),
             settle: @escaping @Sendable () async throws(PushError) -> Void = {}
         ) {
             self.isPushHost = isPushHost
             self.usesJSONInterface = usesJSONInterface
-            self.patience = patience
+            self.outcomeWait = outcomeWait
             self.settle = settle
         }
     }
@@ -54,20 +54,20 @@ package struct RemoteNotificationHub: HubGateway {
     }
 
     /// Records a registration made in another way, through the app backend.
-    package func note(_ registration: Registration) { seen.note(registration) }
+    package func note(_ registration: Registration) { knownHandles.note(registration) }
 
     /// The audience size; nil if the target cannot report it. Azure lists registrations by a single tag and does not evaluate expressions.
     package func audience(of request: NotificationRequest) async throws(PushError) -> AudienceSize? {
         try await AudienceCounter(hub: hub, registrations: registrations, isPushHost: options.isPushHost).size(for: request)
     }
 
-    private var registrations: RemoteRegistrations { RemoteRegistrations(hub: hub, seen: seen) }
+    private var registrations: RemoteRegistrations { RemoteRegistrations(hub: hub, knownHandles: knownHandles) }
     private var installations: RemoteInstallations { RemoteInstallations(hub: hub, registrations: registrations) }
     private var sender: RemoteSender { RemoteSender(hub: hub, outcomes: outcomes) }
     private var planner: RemotePlanner { RemotePlanner(hub: hub, sender: sender, isPushHost: options.isPushHost) }
 
     private var outcomes: RemoteOutcomes {
-        RemoteOutcomes(hub: hub, clock: clock, options: options, details: RemoteDeviceResults(hub: hub, seen: seen))
+        RemoteOutcomes(hub: hub, clock: clock, options: options, details: RemoteDeviceResults(hub: hub, knownHandles: knownHandles))
     }
 
     // MARK: - Registrations
@@ -119,8 +119,8 @@ package struct RemoteNotificationHub: HubGateway {
 
     package func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome { try await sender.send(request) }
 
-    package func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
-        try await sender.schedule(request, at: moment)
+    package func schedule(_ request: NotificationRequest, at dueTime: Timestamp) async throws(PushError) -> NotificationOutcome {
+        try await sender.schedule(request, at: dueTime)
     }
 
     package func cancel(notification id: String) async throws(PushError) { try await sender.cancel(notification: id) }

@@ -19,7 +19,7 @@ struct RemoteOutcomes: Sendable {
 
     func finish(_ id: String) async throws(PushError) -> NotificationOutcome {
         try await options.settle()
-        let deadline = options.patience.map { clock.now + $0 }
+        let deadline = options.outcomeWait.map { clock.now + $0 }
         var known: [NotificationOutcome] = []
         for id in NotificationParts.ids(of: id) { known.append(try await follow(id, until: deadline)) }
         var outcome = NotificationParts.merged(known, id: id)

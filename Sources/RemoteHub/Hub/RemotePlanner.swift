@@ -20,8 +20,8 @@ struct RemotePlanner: Sendable {
                 status: 400)
         }
         try HubDocument.add(request.content, to: &body)
-        body["keep"] = .bool(request.isKept)
-        if request.told > 0 { body["devices"] = .integer(Int64(min(request.told, PlanRequest.mostTold))) }
+        body["keep"] = .bool(request.isStored)
+        if request.deviceLimit > 0 { body["devices"] = .integer(Int64(min(request.deviceLimit, PlanRequest.maximumDevices))) }
         return try report(try await hub.json("plans", by: .POST, body: .object(body)))
     }
 

@@ -5,7 +5,7 @@ import PushModel
 /// The registrations of a hub on another machine.
 struct RemoteRegistrations: Sendable {
     let hub: HubClient
-    let seen: KnownHandles
+    let knownHandles: KnownHandles
 
     private static let entry: HTTPHeaders = ["Content-Type": "application/atom+xml;type=entry;charset=utf-8"]
 
@@ -45,7 +45,7 @@ struct RemoteRegistrations: Sendable {
         } catch {
             throw hub.unreadable("cannot be read: \(error.message)")
         }
-        seen.note(registration)
+        knownHandles.note(registration)
         return registration
     }
 
@@ -73,7 +73,7 @@ struct RemoteRegistrations: Sendable {
         }
         // One filter can match several platforms.
         if let handle { found.registrations.removeAll { $0.handle != handle } }
-        for registration in found.registrations { seen.note(registration) }
+        for registration in found.registrations { knownHandles.note(registration) }
         return found
     }
 }

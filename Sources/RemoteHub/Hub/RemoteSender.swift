@@ -26,16 +26,16 @@ struct RemoteSender: Sendable {
         return try await outcomes.finishAccepted(NotificationParts.id(joining: ids), tags: request.audience.words)
     }
 
-    func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
+    func schedule(_ request: NotificationRequest, at dueTime: Timestamp) async throws(PushError) -> NotificationOutcome {
         let ids: [String]
-        if options.usesJSONInterface, let body = try HubDocument.send(request, at: moment) {
+        if options.usesJSONInterface, let body = try HubDocument.send(request, at: dueTime) {
             ids = [try await accept(body)]
         } else {
-            ids = try await accept(encoder.messages(request), "schedulednotifications", at: moment)
+            ids = try await accept(encoder.messages(request), "schedulednotifications", at: dueTime)
         }
         return NotificationOutcome(
             id: NotificationParts.id(joining: ids), state: .scheduled, tags: request.audience.words,
-            times: NotificationTimes(enqueuedAt: clock.now, scheduledFor: moment))
+            times: NotificationTimes(enqueuedAt: clock.now, scheduledFor: dueTime))
     }
 
     func cancel(notification id: String) async throws(PushError) {
@@ -56,17 +56,17 @@ struct RemoteSender: Sendable {
     }
 
     private func accept(
-        _ messages: [HubMessage], _ place: String, at moment: Timestamp?
+        _ messages: [HubMessage], _ path: String, at dueTime: Timestamp?
     ) async throws(PushError) -> [String] {
         let key = hub.client.random.uuid()
         var ids: [String] = []
         for (number, message) in messages.enumerated() {
             var headers = message.headers
-            if let moment { headers.add(name: "ServiceBusNotification-ScheduleTime", value: moment.iso8601(fraction: false)) }
+            if let dueTime { headers.add(name: "ServiceBusNotification-ScheduleTime", value: dueTime.iso8601(fraction: false)) }
             headers.add(name: "Idempotency-Key", value: messages.count == 1 ? key : "\(key)-\(number + 1)")
             do throws(PushError) {
                 let answer = try await hub.ask(
-                    .POST, message.place ?? place, message.flags, headers, message.body, isRepeatable: options.isPushHost,
+                    .POST, message.path ?? path, message.flags, headers, message.body, isRepeatable: options.isPushHost,
                     isSingular: true)
                 guard let id = answer.lastPartOfLocation else { throw hub.unreadable("to the send has no Location", isSent: true) }
                 ids.append(id)
@@ -92,7 +92,7 @@ struct RemoteSender: Sendable {
         var results: [NotificationOutcome] = []
         for message in messages {
             let answer = try await hub.ask(
-                .POST, message.place ?? "messages", "\(message.flags)&test", message.headers, message.body, isRepeatable: false)
+                .POST, message.path ?? "messages", "\(message.flags)&test", message.headers, message.body, isRepeatable: false)
             let id = answer.lastPartOfLocation ?? "test-\(results.count + 1)"
             do throws(PushError) {
                 results.append(try OutcomeXMLReader.outcome(test: answer.body, id: id, tags: request.audience.words, now: clock.now))

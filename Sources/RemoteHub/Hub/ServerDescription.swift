@@ -1,5 +1,5 @@
 import NIOHTTP1
-import PushModel
+package import PushModel
 
 /// The public description of a PushHost: `GET /api/v1/about`.
 package struct ServerDescription: Sendable, Equatable {

@@ -1,6 +1,6 @@
 import HubWire
 import NIOHTTP1
-import PushModel
+package import PushModel
 
 /// Sends requests to the lab of a PushHost, with its key.
 package struct LabClient: LabConnection {

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Typed access to the members of a lab's JSON object. An error names the member that is missing or has the wrong type.
 package struct LabFields: Sendable {
@@ -94,7 +94,7 @@ extension JSON {
         .object(JSONObject(pairs.compactMap { name, value in value.map { (name, $0) } }))
     }
 
-    package static func moment(_ time: Timestamp) -> JSON { .integer(time.milliseconds) }
+    package static func timestamp(_ time: Timestamp) -> JSON { .integer(time.milliseconds) }
 
     package static func count(_ number: Int) -> JSON { .integer(Int64(number)) }
 }

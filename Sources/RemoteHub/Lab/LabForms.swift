@@ -1,5 +1,5 @@
 import FoundationEssentials
-import PushModel
+package import PushModel
 
 // The JSON forms of a lab's data. Times are milliseconds since 1970, bytes are base64.
 
@@ -53,7 +53,7 @@ extension DeviceHandle {
 extension InboxItem {
     package var json: JSON {
         .lab([
-            "id": .string(id), "receivedAt": .moment(receivedAt), "title": .string(alert.title), "body": .string(alert.body),
+            "id": .string(id), "receivedAt": .timestamp(receivedAt), "title": .string(alert.title), "body": .string(alert.body),
             "text": .string(display.text), "badge": alert.badge.map { .count($0) }, "payload": .string(Data(payload).base64EncodedString()),
             "source": .string(source.rawValue), "isShown": .bool(isShown), "isBackground": .bool(isBackground),
             "reasonNotShown": display.reasonNotShown.map { .string($0) },
@@ -122,7 +122,7 @@ extension DeviceAction {
 extension InjectedRefusal {
     package var json: JSON {
         .lab([
-            "reason": .string(reason), "at": place == .send ? nil : .string(place.rawValue), "count": count.map { .count($0) },
+            "reason": .string(reason), "at": requestKind == .send ? nil : .string(requestKind.rawValue), "count": count.map { .count($0) },
             "device": handle?.labJSON, "share": share == 1 ? nil : .number(share), "retryAfter": retryAfter.map { .count($0) },
         ])
     }
@@ -130,14 +130,14 @@ extension InjectedRefusal {
     /// Throws `request.body` if the form is wrong. The reason is not validated here, but by the service.
     package init(body: JSON?) throws(PushError) {
         let fields = try LabFields(body: body, allowing: ["reason", "at", "count", "device", "share", "retryAfter"])
-        let words = Place.allCases.map(\.rawValue)
-        let word = try fields.optionalText("at") ?? Place.send.rawValue
-        guard let place = Place(rawValue: word) else { throw fields.wrong("at", words.joined(separator: " or ")) }
+        let words = RequestKind.allCases.map(\.rawValue)
+        let word = try fields.optionalText("at") ?? RequestKind.send.rawValue
+        guard let requestKind = RequestKind(rawValue: word) else { throw fields.wrong("at", words.joined(separator: " or ")) }
         let handle = try fields.value("device").map { device throws(PushError) in
             try DeviceHandle(try LabFields(body: device, allowing: ["platform", "handle"]))
         }
         self.init(
-            try fields.text("reason"), at: place, count: try fields.count(), handle: handle,
+            try fields.text("reason"), at: requestKind, count: try fields.count(), handle: handle,
             share: try fields.optionalNumber("share") ?? 1, retryAfter: try fields.optionalInteger("retryAfter"))
     }
 }
@@ -152,11 +152,14 @@ package enum LabEvent: Sendable, Equatable {
         switch self {
         case .phone(let event):
             [
-                "time": .moment(event.time), "phone": .count(event.device.rawValue), "kind": .string(event.kind),
+                "time": .timestamp(event.time), "phone": .count(event.device.rawValue), "kind": .string(event.kind),
                 "text": .string(event.text),
             ]
         case .wake(let phone, let item, let isKept):
-            ["time": .moment(item.receivedAt), "phone": .count(phone.rawValue), "kind": "wake", "item": item.json, "isKept": .bool(isKept)]
+            [
+                "time": .timestamp(item.receivedAt), "phone": .count(phone.rawValue), "kind": "wake", "item": item.json,
+                "isKept": .bool(isKept),
+            ]
         }
     }
 
@@ -175,7 +178,7 @@ package enum LabEvent: Sendable, Equatable {
 extension WireExchange {
     package var json: JSON {
         [
-            "service": .string(service.shortName), "time": .moment(time), "method": .string(request.method),
+            "service": .string(service.shortName), "time": .timestamp(time), "method": .string(request.method),
             "authority": .string(request.authority),
             "path": .string(request.path), "requestHeaders": Self.json(request.headers),
             "requestBody": .string(Data(request.body).base64EncodedString()), "status": .count(response.status),

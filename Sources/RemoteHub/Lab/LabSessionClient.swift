@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// A session in a server's lab for one run: its phones, wire, faults and time.
 package final class LabSessionClient: Sendable {
@@ -47,12 +47,12 @@ package final class LabSessionClient: Sendable {
         connectionString = Secret(try fields.text("connectionString"))
         path = "/lab/sessions/\(id)"
         self.connection = connection
-        let news = RemotePhoneEvents(path: path, connection: connection)
+        let phoneEvents = RemotePhoneEvents(path: path, connection: connection)
         let place = path
         clock = RemoteClock(
             now: Timestamp(milliseconds: Int64(try fields.integer("now"))), path: path, connection: connection, traffic: InFlightRequests(),
-            news: news, trace: trace.map { RemoteTrace(path: place, connection: connection, take: $0) }, start: start)
-        lab = RemoteLab(path: path, connection: connection, clock: clock, news: news)
+            phoneEvents: phoneEvents, trace: trace.map { RemoteTrace(path: place, connection: connection, take: $0) }, start: start)
+        lab = RemoteLab(path: path, connection: connection, clock: clock, phoneEvents: phoneEvents)
         wire = RemoteWire(path: path, connection: connection, clock: clock)
         faults = RemoteFaults(
             path: path, connection: connection, clock: clock,

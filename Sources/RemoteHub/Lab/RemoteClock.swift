@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 import Synchronization
 
 /// The clock of a server's lab, as a run sees it. Time advances when the run has nothing left to do and asks for the next step.
@@ -17,21 +17,21 @@ package final class RemoteClock: SteppedClock {
     package let traffic: InFlightRequests
     private let path: String
     private let connection: any LabConnection
-    private let news: RemotePhoneEvents
+    private let phoneEvents: RemotePhoneEvents
     let trace: RemoteTrace?
     private let start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
     /// The sleeping tasks. This clock's own time is not used.
-    private let sleepers: VirtualClock
+    private let sleepingTasks: VirtualClock
     private let state: Mutex<State>
 
     init(
-        now: Timestamp, path: String, connection: any LabConnection, traffic: InFlightRequests, news: RemotePhoneEvents,
+        now: Timestamp, path: String, connection: any LabConnection, traffic: InFlightRequests, phoneEvents: RemotePhoneEvents,
         trace: RemoteTrace?,
         start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
     ) {
-        (self.path, self.connection, self.traffic, self.news) = (path, connection, traffic, news)
+        (self.path, self.connection, self.traffic, self.phoneEvents) = (path, connection, traffic, phoneEvents)
         (self.trace, self.start) = (trace, start)
-        sleepers = VirtualClock(now: now)
+        sleepingTasks = VirtualClock(now: now)
         state = Mutex(State(now: now))
     }
 
@@ -39,7 +39,7 @@ package final class RemoteClock: SteppedClock {
 
     package func sleep(until deadline: Timestamp) async throws {
         if let failure { throw failure }
-        try await sleepers.sleep(until: deadline)
+        try await sleepingTasks.sleep(until: deadline)
         if let failure { throw failure }
     }
 
@@ -59,72 +59,72 @@ package final class RemoteClock: SteppedClock {
     // MARK: - Steps
 
     package func step() -> ClockStep {
-        if traffic.isUnderWay { return .underWay }
-        let begun = traffic.begun
-        let hasBegun = state.withLock { state -> Bool? in
+        if traffic.isInFlight { return .inFlight }
+        let startedCount = traffic.startedCount
+        let hasStarted = state.withLock { state -> Bool? in
             if state.isAsking { return true }
-            guard state.failure == nil, state.unchangedAt != begun else {
+            guard state.failure == nil, state.unchangedAt != startedCount else {
                 state.unchangedAt = nil
                 return nil
             }
             (state.isAsking, state.settled) = (true, nil)
             return false
         }
-        guard let hasBegun else { return .over }
-        if !hasBegun { _ = start { [self] in await take(until: sleepers.nextDeadline) } }
-        return .underWay
+        guard let hasStarted else { return .over }
+        if !hasStarted { _ = start { [self] in await take(until: sleepingTasks.nextDeadline) } }
+        return .inFlight
     }
 
     package func settle() -> ClockStep {
-        if traffic.isUnderWay { return .underWay }
-        let begun = traffic.begun
-        let hasBegun = state.withLock { state -> Bool? in
+        if traffic.isInFlight { return .inFlight }
+        let startedCount = traffic.startedCount
+        let hasStarted = state.withLock { state -> Bool? in
             if state.isAsking { return true }
-            guard state.failure == nil, state.settled != begun else { return nil }
+            guard state.failure == nil, state.settled != startedCount else { return nil }
             state.isAsking = true
             return false
         }
-        guard let hasBegun else { return .over }
-        if !hasBegun {
+        guard let hasStarted else { return .over }
+        if !hasStarted {
             _ = start { [self] in
                 await take(until: now)
                 state.withLock { ($0.settled, $0.unchangedAt) = ($0.unchangedAt, nil) }
             }
         }
-        return .underWay
+        return .inFlight
     }
 
-    private func take(until moment: Timestamp?) async {
-        let begun = traffic.begun
-        var isBarren = false
+    private func take(until time: Timestamp?) async {
+        let startedCount = traffic.startedCount
+        var madeNoProgress = false
         var failure: PushError?
         do throws(PushError) {
-            isBarren = !(try await ask(until: moment))
+            madeNoProgress = !(try await ask(until: time))
         } catch {
             failure = error
         }
         state.withLock { state in
-            (state.isAsking, state.unchangedAt) = (false, isBarren ? begun : nil)
+            (state.isAsking, state.unchangedAt) = (false, madeNoProgress ? startedCount : nil)
             state.failure = state.failure ?? failure
         }
         if let failure {
-            news.fail(failure)
-            sleepers.advance(to: .distantFuture)
+            phoneEvents.fail(failure)
+            sleepingTasks.advance(to: .distantFuture)
         }
     }
 
     /// Sends one step request. Returns whether time has advanced or there are new events.
-    private func ask(until moment: Timestamp?) async throws(PushError) -> Bool {
-        let seen = news.count
-        let body = JSON.lab(["until": moment.map { .moment($0) }, "events": .count(seen)])
+    private func ask(until time: Timestamp?) async throws(PushError) -> Bool {
+        let seen = phoneEvents.count
+        let body = JSON.lab(["until": time.map { .timestamp($0) }, "events": .count(seen)])
         let fields = try LabFields(answer: try await connection.call("POST", "\(path)/clock", body))
         let now = Timestamp(milliseconds: Int64(try fields.integer("now")))
         let (before, events) = (self.now, try fields.integer("events"))
         // Events must be known before any sleeping task wakes.
-        if events > seen { try await news.catchUp() }
+        if events > seen { try await phoneEvents.catchUp() }
         await trace?.catchUp()
         state.withLock { $0.now = max($0.now, now) }
-        sleepers.advance(to: now)
+        sleepingTasks.advance(to: now)
         return now > before || events > seen
     }
 }

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 import Synchronization
 
 /// The phones of a session in a server's lab.
@@ -11,22 +11,22 @@ package final class RemoteLab: DeviceLab {
     private let path: String
     private let connection: any LabConnection
     private let clock: RemoteClock
-    private let news: RemotePhoneEvents
+    private let phoneEvents: RemotePhoneEvents
     private let state = Mutex(State())
 
-    init(path: String, connection: any LabConnection, clock: RemoteClock, news: RemotePhoneEvents) {
-        (self.path, self.connection, self.clock, self.news) = (path, connection, clock, news)
+    init(path: String, connection: any LabConnection, clock: RemoteClock, phoneEvents: RemotePhoneEvents) {
+        (self.path, self.connection, self.clock, self.phoneEvents) = (path, connection, clock, phoneEvents)
     }
 
-    private func call(_ method: String, _ place: String, _ body: JSON? = nil) async throws(PushError) -> LabFields {
+    private func call(_ method: String, _ resource: String, _ body: JSON? = nil) async throws(PushError) -> LabFields {
         let answer = try await clock.during { () async throws(PushError) in
-            try await connection.call(method, "\(path)/\(place)", body)
+            try await connection.call(method, "\(path)/\(resource)", body)
         }
         return try LabFields(answer: answer)
     }
 
     private func catchUp() async throws(PushError) {
-        try await clock.during { () async throws(PushError) in try await news.catchUp() }
+        try await clock.during { () async throws(PushError) in try await phoneEvents.catchUp() }
     }
 
     package func addDevice(_ description: DeviceDescription) async throws(PushError) -> DeviceID {
@@ -73,12 +73,12 @@ package final class RemoteLab: DeviceLab {
         moreThan count: Int, on id: DeviceID, until deadline: Timestamp
     ) async throws(PushError) -> [InboxItem] {
         while true {
-            let revision = news.revision(of: id)
+            let revision = phoneEvents.revision(of: id)
             let items = try await inbox(of: id)
             if items.count > count || clock.now >= deadline || Task.isCancelled { return items }
             if let failure = clock.failure { throw failure }
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { [news] in await news.change(of: id, after: revision) }
+                group.addTask { [phoneEvents] in await phoneEvents.change(of: id, after: revision) }
                 group.addTask { [clock] in try? await clock.sleep(until: deadline) }
                 await group.next()
                 group.cancelAll()
@@ -89,7 +89,7 @@ package final class RemoteLab: DeviceLab {
     package func nextPush(on id: DeviceID) async throws -> InboxItem {
         // Fetch earlier pushes, which no task was waiting for.
         try await catchUp()
-        return try await news.nextPush(on: id)
+        return try await phoneEvents.nextPush(on: id)
     }
 
     package func devices() async -> [DeviceID] { state.withLock { $0.order } }
@@ -98,7 +98,7 @@ package final class RemoteLab: DeviceLab {
         // If the lab is gone, the next request reports it.
         try? await catchUp()
         try? await clock.during { () async throws(PushError) in await clock.trace?.catchUp() }
-        return news.events(since: index)
+        return phoneEvents.events(since: index)
     }
 }
 
@@ -124,10 +124,10 @@ package struct RemoteFaults: ServiceFaults {
     let path: String
     let connection: any LabConnection
     let clock: RemoteClock
-    let words: [InjectedRefusal.Place: [Platform: [String]]]
+    let words: [InjectedRefusal.RequestKind: [Platform: [String]]]
 
-    package func reasons(of service: Platform, at place: InjectedRefusal.Place) -> [String] {
-        words[place]?[service == .gcm ? .fcmV1 : service] ?? []
+    package func reasons(of service: Platform, at requestKind: InjectedRefusal.RequestKind) -> [String] {
+        words[requestKind]?[service == .gcm ? .fcmV1 : service] ?? []
     }
 
     package func fail(_ service: Platform, with refusal: InjectedRefusal) async throws(PushError) {

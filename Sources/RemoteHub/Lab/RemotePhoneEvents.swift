@@ -10,7 +10,7 @@ final class RemotePhoneEvents: Sendable {
         /// Number of events on each phone.
         var revisions: [DeviceID: Int] = [:]
         /// Pushes that wait for the app.
-        var kept: [DeviceID: [InboxItem]] = [:]
+        var pending: [DeviceID: [InboxItem]] = [:]
         var serial = 0
         var pushWaiters: [(serial: Int, phone: DeviceID, continuation: CheckedContinuation<InboxItem, any Error>)] = []
         var changeWaiters: [Int: (phone: DeviceID, revision: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
@@ -58,7 +58,7 @@ final class RemotePhoneEvents: Sendable {
                         let waiter = state.pushWaiters.remove(at: place)
                         actions.append { waiter.continuation.resume(returning: item) }
                     } else if isKept {
-                        state.kept[phone, default: []].append(item)
+                        state.pending[phone, default: []].append(item)
                     }
                 }
             }
@@ -89,7 +89,7 @@ final class RemotePhoneEvents: Sendable {
             try await withCheckedThrowingContinuation { continuation in
                 let ready = state.withLock { state -> Result<InboxItem, any Error>? in
                     if Task.isCancelled { return .failure(CancellationError()) }
-                    if state.kept[phone]?.isEmpty == false, let item = state.kept[phone]?.removeFirst() { return .success(item) }
+                    if state.pending[phone]?.isEmpty == false, let item = state.pending[phone]?.removeFirst() { return .success(item) }
                     if let failure = state.failure { return .failure(failure) }
                     state.pushWaiters.append((serial, phone, continuation))
                     return nil

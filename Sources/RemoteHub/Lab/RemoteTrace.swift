@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 import Synchronization
 
 /// A step of a lab's hubs, or an exchange with a push service.
@@ -8,7 +8,7 @@ package enum LabTraceEntry: Sendable, Equatable {
 
     package var json: JSON {
         switch self {
-        case .core(let event): ["time": .moment(event.time), "area": .string(event.area.rawValue), "text": .string(event.text)]
+        case .core(let event): ["time": .timestamp(event.time), "area": .string(event.area.rawValue), "text": .string(event.text)]
         case .crossed(let exchange): exchange.json
         }
     }

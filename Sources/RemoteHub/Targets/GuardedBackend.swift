@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// An app backend that sends only what a check has approved.
 package struct GuardedBackend: BackendGateway {

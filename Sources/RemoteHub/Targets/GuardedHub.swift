@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// A hub that sends only what a check has approved.
 package struct GuardedHub: ForwardingHub {
@@ -19,9 +19,9 @@ package struct GuardedHub: ForwardingHub {
         return try await base.send(request)
     }
 
-    package func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
+    package func schedule(_ request: NotificationRequest, at dueTime: Timestamp) async throws(PushError) -> NotificationOutcome {
         try await check(request, nil)
-        return try await base.schedule(request, at: moment)
+        return try await base.schedule(request, at: dueTime)
     }
 
     package func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome {

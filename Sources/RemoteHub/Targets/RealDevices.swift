@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 import Synchronization
 
 /// Existing devices, which scripts know by the names of their handles in the settings. Their screens cannot be read and their state cannot
@@ -27,9 +27,8 @@ package final class RealDevices: DeviceLab {
             let near = nearest(description.name, in: handles.keys.sorted()).map { "; did you mean \"\($0)\"?" } ?? ""
             throw PushError(
                 "target.device", "the settings have no handle for the device \"\(description.name)\" of \(target)\(near)",
-                hint:
-                    "add it under devices: \(description.name): { platform: \(description.platform.shortName), handle: … }, or set the variable that it names"
-            )
+                hint: "add \"\(description.name): { platform: \(description.platform.shortName), handle: … }\" under devices in "
+                    + "the settings file")
         }
         guard handle.platform == description.platform else {
             throw PushError(

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// The app backend of a target for which none is configured.
 package struct UnavailableBackend: BackendGateway {

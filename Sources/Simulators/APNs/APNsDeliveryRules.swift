@@ -13,9 +13,10 @@ struct APNsDeliveryRules {
         let banner = APNsAlert(aps: aps, strings: strings).banner
         let isForUser = request.pushType?.isForUser ?? (banner != nil || aps["badge"] != nil || aps["sound"] != nil)
         let isContentAvailable = aps["content-available"]?.integer == 1
-        let keeping = keeping(now: now)
+        let storagePolicy = storagePolicy(now: now)
         var push = AcceptedPush(
-            id: id, data: body, keeping: keeping, lowPower: request.isUrgent ? .comes : .waits(keeping), topic: request.collapseID)
+            id: id, data: body, storagePolicy: storagePolicy, lowPower: request.isUrgent ? .comes : .waits(storagePolicy),
+            topic: request.collapseID)
         if request.pushType == .liveactivity {
             switch LiveActivityChange.read(aps) {
             case .success(let change): push.activity = change
@@ -40,9 +41,9 @@ struct APNsDeliveryRules {
     }
 
     /// How APNs stores it for an offline device: one notification per app; none with `apns-expiration: 0` or a past time.
-    private func keeping(now: Int64) -> AcceptedPush.Keeping? {
+    private func storagePolicy(now: Int64) -> AcceptedPush.StoragePolicy? {
         let latest = now + Self.longestStorage
         let until = request.expiration.map { $0 > latest / 1000 ? latest : $0 * 1000 } ?? latest
-        return until > now ? AcceptedPush.Keeping(slot: "app", capacity: 1, until: until) : nil
+        return until > now ? AcceptedPush.StoragePolicy(slot: "app", capacity: 1, until: until) : nil
     }
 }

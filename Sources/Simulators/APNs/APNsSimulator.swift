@@ -1,5 +1,5 @@
-import Crypto
-import HTTPTypes
+package import Crypto
+package import HTTPTypes
 import Synchronization
 
 /// Simulates the APNs provider API of one environment.
@@ -187,8 +187,8 @@ package final class APNsSimulator: RefusingService {
             let strings = lab.description(of: record.phone)?.app.strings ?? [:]
             let push = APNsDeliveryRules(request: request).push(id: id, payload: payload, body: body, strings: strings, now: now)
             lab.accept(push, for: record.phone)
-        case .stranger: throw APNsRefusal(.badDeviceToken)
-        case .noRoom: throw .labFull
+        case .unknown: throw APNsRefusal(.badDeviceToken)
+        case .labFull: throw .labFull
         case .otherApp: throw APNsRefusal(.deviceTokenNotForTopic)
         }
     }

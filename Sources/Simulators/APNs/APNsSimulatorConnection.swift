@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 import Synchronization
 
 /// One connection to the simulator. It remembers the key of its first accepted provider token, and the client's certificate.

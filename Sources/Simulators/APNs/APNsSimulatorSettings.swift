@@ -1,4 +1,4 @@
-import Crypto
+package import Crypto
 
 /// The configuration of one team in Apple's developer account.
 package struct APNsSimulatorSettings: Sendable {

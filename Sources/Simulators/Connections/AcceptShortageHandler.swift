@@ -7,7 +7,7 @@ final class AcceptShortageHandler: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias OutboundIn = Never
 
-    private let tell: @Sendable (IOError) -> Void
+    private let reportError: @Sendable (IOError) -> Void
     private var latest: NIODeadline?
     private var resumption: Scheduled<Void>?
 
@@ -17,15 +17,15 @@ final class AcceptShortageHandler: ChannelDuplexHandler {
     private static let silence = TimeAmount.minutes(1)
     private static let shortages: Set<CInt> = [EMFILE, ENFILE, ENOBUFS, ENOMEM]
 
-    private init(_ tell: @escaping @Sendable (IOError) -> Void) { self.tell = tell }
+    private init(_ reportError: @escaping @Sendable (IOError) -> Void) { self.reportError = reportError }
 
     /// Starts watching. Must be called on the port's event loop.
     ///
-    /// - Parameter tell: Called once per shortage, however many connections it affects.
-    static func watch(_ port: any Channel, tell: @escaping @Sendable (IOError) -> Void) throws {
+    /// - Parameter reportError: Called once per shortage, however many connections it affects.
+    static func watch(_ port: any Channel, reportError: @escaping @Sendable (IOError) -> Void) throws {
         // Number of connections accepted before the shortage is checked again.
         try port.syncOptions?.setOption(.maxMessagesPerRead, value: 4)
-        try port.pipeline.syncOperations.addHandler(AcceptShortageHandler(tell), position: .first)
+        try port.pipeline.syncOperations.addHandler(AcceptShortageHandler(reportError), position: .first)
     }
 
     func read(context: ChannelHandlerContext) {
@@ -46,7 +46,7 @@ final class AcceptShortageHandler: ChannelDuplexHandler {
         }
         // Ignoring `read` is not enough: the port would stay registered with the system.
         try? port.syncOptions?.setOption(.autoRead, value: false)
-        if isNews { tell(error) }
+        if isNews { reportError(error) }
     }
 
     func channelInactive(context: ChannelHandlerContext) {

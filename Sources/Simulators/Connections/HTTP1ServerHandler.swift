@@ -40,7 +40,7 @@ final class HTTP1ServerHandler: ChannelDuplexHandler, ServerConnection {
     private var deadline: Scheduled<Void>?
 
     /// Timeout for a whole request, and for the start of the next one.
-    private static let patience = TimeAmount.seconds(75)
+    private static let timeout = TimeAmount.seconds(75)
 
     /// - Parameter wire: The handler below TLS in the same pipeline.
     init(responder: any ConnectionResponder, wire: ConnectionResetHandler, limits: HTTP2Limits) {
@@ -60,10 +60,10 @@ final class HTTP1ServerHandler: ChannelDuplexHandler, ServerConnection {
     var eventLoop: (any EventLoop)? { context?.eventLoop }
     var isMultiplexed: Bool { false }
 
-    func respond(to stream: Int32, _ response: HTTPResponse, body: [UInt8], farewell: [UInt8]?) {
+    func respond(to stream: Int32, _ response: HTTPResponse, body: [UInt8], goAwayData: [UInt8]?) {
         guard let context, let open = exchange, open.number == stream, !open.isAnswered, !isClosing else { return }
         exchange?.isAnswered = true
-        if farewell != nil || !open.isKeptAlive { isEnding = true }
+        if goAwayData != nil || !open.isKeptAlive { isEnding = true }
         var head = HTTPResponseHead(version: .http1_1, status: .init(statusCode: response.status.code))
         for field in response.headerFields { head.headers.add(name: field.name.rawName, value: field.value) }
         // A 204 response has no content length (RFC 9110 section 8.6).
@@ -147,7 +147,7 @@ final class HTTP1ServerHandler: ChannelDuplexHandler, ServerConnection {
 
     private func awaitRequest() {
         deadline?.cancel()
-        deadline = context?.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) { self.close() }
+        deadline = context?.eventLoop.assumeIsolated().scheduleTask(in: Self.timeout) { self.close() }
     }
 
     /// Processes parts until the current request is complete.

@@ -11,9 +11,9 @@ protocol ServerConnection: AnyObject {
 
     /// Answers a request; ignored if the request is no longer open.
     ///
-    /// - Parameter farewell: Closes the connection after this response, with these bytes as the debug data of GOAWAY; HTTP/1.1 sends
+    /// - Parameter goAwayData: Closes the connection after this response, with these bytes as the debug data of GOAWAY; HTTP/1.1 sends
     ///   `Connection: close` instead. `nil` keeps it open.
-    func respond(to stream: Int32, _ response: HTTPResponse, body: [UInt8], farewell: [UInt8]?)
+    func respond(to stream: Int32, _ response: HTTPResponse, body: [UInt8], goAwayData: [UInt8]?)
 
     /// Sets the maximum number of concurrent requests; always one for HTTP/1.1.
     func setStreamLimit(_ limit: UInt32)

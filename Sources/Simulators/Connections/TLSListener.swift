@@ -1,5 +1,5 @@
 import Glibc
-import NIOCore
+package import NIOCore
 import NIOPosix
 import NIOSSL
 import Synchronization
@@ -21,8 +21,8 @@ package final class TLSListener: Sendable {
     ///   - threads: Number of separate event loops that share the connections; `nil` for those of the process.
     ///   - protocols: The supported protocols; those offered with ALPN are in `tls`.
     ///   - admits: Called for each new connection; if it returns `false`, the connection is reset before anything is read.
-    ///   - onShortage: Called once each time that connections must wait because file handles or memory are exhausted; they are accepted
-    ///     later.
+    ///   - onResourceShortage: Called once each time that connections must wait because file handles or memory are exhausted; they are
+    ///     accepted later.
     ///   - responder: Creates a responder for each connection; called on its event loop.
     init(
         port: Int, threads: Int?, tls: NIOSSLContext, protocols: [WireProtocol], limits: HTTP2Limits,
@@ -37,7 +37,7 @@ package final class TLSListener: Sendable {
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelInitializer { port in
-                port.eventLoop.makeCompletedFuture { try AcceptShortageHandler.watch(port, tell: onResourceShortage) }
+                port.eventLoop.makeCompletedFuture { try AcceptShortageHandler.watch(port, reportError: onResourceShortage) }
             }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 65_536))

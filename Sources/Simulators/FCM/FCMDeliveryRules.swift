@@ -11,9 +11,9 @@ struct FCMDeliveryRules {
     ///
     /// - Parameter now: Milliseconds since 1970.
     func push(id: String, for phone: PhoneDescription, now: Int64) -> AcceptedPush {
-        let keeping = keeping(package: phone.app.id, now: now)
+        let storagePolicy = storagePolicy(package: phone.app.id, now: now)
         var push = AcceptedPush(
-            id: id, data: message.json.bytes, keeping: keeping, lowPower: message.isUrgent ? .comes : .waits(keeping),
+            id: id, data: message.json.bytes, storagePolicy: storagePolicy, lowPower: message.isUrgent ? .comes : .waits(storagePolicy),
             topic: message.collapseKey)
         push.needsApp = true
         if let notification = message.notification {
@@ -29,14 +29,14 @@ struct FCMDeliveryRules {
     }
 
     /// How FCM stores it. Notification messages are always collapsible: those without a key share the app's.
-    private func keeping(package: String, now: Int64) -> AcceptedPush.Keeping? {
+    private func storagePolicy(package: String, now: Int64) -> AcceptedPush.StoragePolicy? {
         guard message.timeToLive > 0 else { return nil }
         let until = now + message.timeToLive
         guard let key = message.collapseKey ?? (message.notification == nil ? nil : package) else {
-            return AcceptedPush.Keeping(
+            return AcceptedPush.StoragePolicy(
                 slot: "message", capacity: Self.waitingLimit, clearsWhenFull: true, until: until)
         }
-        return AcceptedPush.Keeping(
+        return AcceptedPush.StoragePolicy(
             slot: "key:\(key)", capacity: 1, family: "key", slots: Self.collapseKeyLimit, until: until)
     }
 

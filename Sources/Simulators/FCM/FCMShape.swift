@@ -23,35 +23,35 @@ indirect enum FCMShape: Sendable {
     func read(_ value: JSONValue, at path: String) throws(FCMRefusal) -> JSONValue {
         switch self {
         case .text:
-            guard value.string != nil else { throw Self.misfit(value, path, "TYPE_STRING") }
+            guard value.string != nil else { throw Self.mismatch(value, path, "TYPE_STRING") }
             return value
         case .flag:
             if value.bool != nil { return value }
-            guard let word = value.string, ["true", "false"].contains(word) else { throw Self.misfit(value, path, "TYPE_BOOL") }
+            guard let word = value.string, ["true", "false"].contains(word) else { throw Self.mismatch(value, path, "TYPE_BOOL") }
             return .bool(word == "true")
         case .integer:
             guard let integer = value.string.map({ JSONValue.number($0).integer }) ?? value.integer, let number = Int32(exactly: integer)
-            else { throw Self.misfit(value, path, "TYPE_INT32") }
+            else { throw Self.mismatch(value, path, "TYPE_INT32") }
             return .number(String(number))
         case .number:
             if case .number = value { return value }
-            guard value.string.flatMap({ Double($0) }) != nil else { throw Self.misfit(value, path, "TYPE_FLOAT") }
+            guard value.string.flatMap({ Double($0) }) != nil else { throw Self.mismatch(value, path, "TYPE_FLOAT") }
             return value
         case .duration:
             guard let text = value.string, Self.seconds(text) != nil else {
-                throw Self.misfit(value, path, "type.googleapis.com/google.protobuf.Duration")
+                throw Self.mismatch(value, path, "type.googleapis.com/google.protobuf.Duration")
             }
             return value
         case .time:
             guard let text = value.string, Self.isTime(text) else {
-                throw Self.misfit(value, path, "type.googleapis.com/google.protobuf.Timestamp")
+                throw Self.mismatch(value, path, "type.googleapis.com/google.protobuf.Timestamp")
             }
             return value
         case .word(let type, let words):
             // Google's own clients write "high" for HIGH.
             let word = value.string?.uppercased() ?? value.integer.flatMap { words.indices.contains(Int($0)) ? words[Int($0)] : nil }
             guard let word, words.contains(word) else {
-                throw Self.misfit(value, path, "type.googleapis.com/google.firebase.fcm.v1.\(type)")
+                throw Self.mismatch(value, path, "type.googleapis.com/google.firebase.fcm.v1.\(type)")
             }
             return .string(word)
         case .list(let shape):
@@ -63,7 +63,7 @@ indirect enum FCMShape: Sendable {
             return .array(elements)
         case .texts:
             for member in try Self.members(of: value, path) where member.value.string == nil {
-                throw Self.misfit(member.value, "\(path)[\(member.name)].value", "TYPE_STRING")
+                throw Self.mismatch(member.value, "\(path)[\(member.name)].value", "TYPE_STRING")
             }
             return value
         case .object:
@@ -107,7 +107,7 @@ indirect enum FCMShape: Sendable {
         return members
     }
 
-    private static func misfit(_ value: JSONValue, _ path: String, _ type: String) -> FCMRefusal {
+    private static func mismatch(_ value: JSONValue, _ path: String, _ type: String) -> FCMRefusal {
         .badSchema(path, "Invalid value at '\(path)' (\(type)), \(value.text)")
     }
 

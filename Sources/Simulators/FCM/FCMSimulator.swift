@@ -1,5 +1,5 @@
-import CryptoExtras
-import HTTPTypes
+package import CryptoExtras
+package import HTTPTypes
 import Synchronization
 
 /// Simulates FCM's HTTP v1 API and its OAuth 2.0 token endpoint.

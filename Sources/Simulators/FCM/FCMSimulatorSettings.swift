@@ -1,4 +1,4 @@
-import CryptoExtras
+package import CryptoExtras
 
 /// The configuration of a Firebase project and its service account at Google.
 package struct FCMSimulatorSettings: Sendable {

@@ -1,7 +1,7 @@
 /// An accepted push on its way to a phone, in terms common to all services.
 struct AcceptedPush: Sendable {
     /// How the service stores a push while the phone is offline.
-    struct Keeping: Sendable {
+    struct StoragePolicy: Sendable {
         /// Pushes with the same slot share its capacity.
         var slot: String
         var capacity: Int
@@ -19,7 +19,7 @@ struct AcceptedPush: Sendable {
     enum LowPower: Sendable {
         case comes
         /// Delayed until full power; dropped if `nil`.
-        case waits(Keeping?)
+        case waits(StoragePolicy?)
     }
 
     /// A change of badge or tile on the start screen.
@@ -31,7 +31,7 @@ struct AcceptedPush: Sendable {
     var id: String
     var data: [UInt8]
     /// `nil` for a single attempt without storage.
-    var keeping: Keeping?
+    var storagePolicy: StoragePolicy?
     var lowPower = LowPower.comes
     /// Whether the deferral has been reported.
     var isDeferred = false

@@ -66,20 +66,20 @@ struct CountedPhones: Sendable {
     static let capacity = 20_000_000
 
     /// The index of a token; `nil` if it is not a member.
-    func place(of token: CountedPhoneToken) -> Int? {
+    func memberIndex(of token: CountedPhoneToken) -> Int? {
         var slot = Int(truncatingIfNeeded: token.mixed) & (slots.count - 1)
         while slots[slot] != 0 {
-            let place = Int(slots[slot]) - 1
-            let member = blocks[place / Self.blockSize][place % Self.blockSize]
-            if member.token == token { return member.kind == Self.gone ? nil : place }
+            let memberIndex = Int(slots[slot]) - 1
+            let member = blocks[memberIndex / Self.blockSize][memberIndex % Self.blockSize]
+            if member.token == token { return member.kind == Self.gone ? nil : memberIndex }
             slot = (slot + 1) & (slots.count - 1)
         }
         return nil
     }
 
-    func kind(at place: Int) -> Kind { kinds[Int(blocks[place / Self.blockSize][place % Self.blockSize].kind)] }
+    func kind(at memberIndex: Int) -> Kind { kinds[Int(blocks[memberIndex / Self.blockSize][memberIndex % Self.blockSize].kind)] }
 
-    func pushes(at place: Int) -> Int { Int(blocks[place / Self.blockSize][place % Self.blockSize].pushes) }
+    func pushes(at memberIndex: Int) -> Int { Int(blocks[memberIndex / Self.blockSize][memberIndex % Self.blockSize].pushes) }
 
     /// Adds a new token and returns its index; `nil` if there are too many tokens or apps.
     mutating func join(_ token: CountedPhoneToken, _ kind: Kind) -> Int? {
@@ -103,20 +103,20 @@ struct CountedPhones: Sendable {
         return UInt16(kinds.count - 1)
     }
 
-    private mutating func enter(_ token: CountedPhoneToken, _ place: Int) {
+    private mutating func enter(_ token: CountedPhoneToken, _ memberIndex: Int) {
         var slot = Int(truncatingIfNeeded: token.mixed) & (slots.count - 1)
         while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
-        slots[slot] = UInt32(place + 1)
+        slots[slot] = UInt32(memberIndex + 1)
     }
 
     private mutating func grow() {
         slots = [UInt32](repeating: 0, count: slots.count * 2)
-        for place in 0..<members { enter(blocks[place / Self.blockSize][place % Self.blockSize].token, place) }
+        for memberIndex in 0..<members { enter(blocks[memberIndex / Self.blockSize][memberIndex % Self.blockSize].token, memberIndex) }
     }
 
     /// Counts a push in this minute; returns `false` if the limit is reached.
-    mutating func admit(_ place: Int, minute: Int64, limit: Int) -> Bool {
-        let (block, index) = (place / Self.blockSize, place % Self.blockSize)
+    mutating func admit(_ memberIndex: Int, minute: Int64, limit: Int) -> Bool {
+        let (block, index) = (memberIndex / Self.blockSize, memberIndex % Self.blockSize)
         let minute = UInt32(truncatingIfNeeded: minute)
         if blocks[block][index].minute != minute {
             blocks[block][index].minute = minute
@@ -127,19 +127,19 @@ struct CountedPhones: Sendable {
         return true
     }
 
-    mutating func addPush(_ place: Int) { blocks[place / Self.blockSize][place % Self.blockSize].pushes &+= 1 }
+    mutating func addPush(_ memberIndex: Int) { blocks[memberIndex / Self.blockSize][memberIndex % Self.blockSize].pushes &+= 1 }
 
     /// Removes a member.
-    mutating func remove(_ place: Int) {
-        blocks[place / Self.blockSize][place % Self.blockSize].kind = Self.gone
+    mutating func remove(_ memberIndex: Int) {
+        blocks[memberIndex / Self.blockSize][memberIndex % Self.blockSize].kind = Self.gone
         count -= 1
     }
 
     /// Histogram of pushes per member: number of members with none, one, …; the last value counts all with `most` or more.
-    func census(upTo most: Int) -> [Int] {
-        var census = [Int](repeating: 0, count: most + 1)
-        for block in blocks { for member in block where member.kind != Self.gone { census[min(Int(member.pushes), most)] += 1 } }
-        return census
+    func statistics(upTo most: Int) -> [Int] {
+        var statistics = [Int](repeating: 0, count: most + 1)
+        for block in blocks { for member in block where member.kind != Self.gone { statistics[min(Int(member.pushes), most)] += 1 } }
+        return statistics
     }
 
     /// Total pushes of all members, including removed ones.

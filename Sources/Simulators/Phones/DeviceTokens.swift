@@ -8,9 +8,9 @@ enum TokenOwner {
     /// A counted phone with another app.
     case otherApp
     /// Unknown, or of a phone in the other environment.
-    case stranger
+    case unknown
     /// Unknown, and the lab has reached its limit.
-    case noRoom
+    case labFull
 }
 
 /// The device tokens of a lab, of full phones and of counted ones: iPhones so numerous that only their pushes are counted.
@@ -21,17 +21,17 @@ struct DeviceTokens {
     func owner(of token: String, app: String, environment: APNsEnvironment) -> TokenOwner {
         let now = lab.clock.now()
         return lab.state.withLock { state in
-            if let record = state.handles[token] { return lab.isOutOfMemory(state) ? .noRoom : .phone(record) }
+            if let record = state.handles[token] { return lab.isOutOfMemory(state) ? .labFull : .phone(record) }
             let crowdToken = lab.adoption.fullPhoneLimit == nil ? nil : CountedPhoneToken(token)
-            if let place = crowdToken.flatMap({ state.crowd.place(of: $0) }) {
-                let kind = state.crowd.kind(at: place)
-                guard kind.environment == environment else { return .stranger }
-                return kind.app == app ? .member(place) : .otherApp
+            if let memberIndex = crowdToken.flatMap({ state.countedPhones.memberIndex(of: $0) }) {
+                let kind = state.countedPhones.kind(at: memberIndex)
+                guard kind.environment == environment else { return .unknown }
+                return kind.app == app ? .member(memberIndex) : .otherApp
             }
-            guard lab.adoption.isEnabled, (64...200).contains(token.utf8.count) else { return .stranger }
-            guard lab.hasRoom(state), !lab.isOutOfMemory(state) else { return .noRoom }
+            guard lab.adoption.isEnabled, (64...200).contains(token.utf8.count) else { return .unknown }
+            guard lab.hasRoom(state), !lab.isOutOfMemory(state) else { return .labFull }
             if let crowdToken, state.phones.count >= lab.adoption.fullPhoneLimit ?? .max {
-                return state.crowd.join(crowdToken, .init(app: app, environment: environment)).map { .member($0) } ?? .noRoom
+                return state.countedPhones.join(crowdToken, .init(app: app, environment: environment)).map { .member($0) } ?? .labFull
             }
             return .phone(state.adopt(token, as: Self.iPhone(token, app, environment), now: now))
         }
@@ -40,11 +40,11 @@ struct DeviceTokens {
     /// Counts a push to a counted phone for the rate limit; returns `false` if it exceeds `limit` per minute.
     func admit(_ member: Int, limit: Int) -> Bool {
         let minute = lab.clock.now() / 60_000
-        return lab.state.withLock { $0.crowd.admit(member, minute: minute, limit: limit) }
+        return lab.state.withLock { $0.countedPhones.admit(member, minute: minute, limit: limit) }
     }
 
     /// Counts an accepted push to a counted phone.
-    func count(_ member: Int) { lab.state.withLock { $0.crowd.addPush(member) } }
+    func count(_ member: Int) { lab.state.withLock { $0.countedPhones.addPush(member) } }
 
     /// Turns a counted phone, or an unknown token, into a full phone, named after its token by default. Returns `nil` if the name is taken
     /// by a phone with the app, or the token by another phone.
@@ -58,10 +58,10 @@ struct DeviceTokens {
             guard isFree else { return (nil, actions) }
             var description = Self.iPhone(token, app, environment)
             if let name { description.name = name }
-            if let place = CountedPhoneToken(token).flatMap({ state.crowd.place(of: $0) }) {
-                let kind = state.crowd.kind(at: place)
+            if let memberIndex = CountedPhoneToken(token).flatMap({ state.countedPhones.memberIndex(of: $0) }) {
+                let kind = state.countedPhones.kind(at: memberIndex)
                 (description.app.id, description.app.environment) = (kind.app, kind.environment)
-                state.crowd.remove(place)
+                state.countedPhones.remove(memberIndex)
             }
             return (state.adopt(token, as: description, now: now).phone, actions)
         }
@@ -72,7 +72,7 @@ struct DeviceTokens {
     /// Turns a counted phone into a full phone; returns `nil` for any other token.
     func meet(member token: String) -> PhoneID? {
         let kind = lab.state.withLock { state in
-            CountedPhoneToken(token).flatMap { state.crowd.place(of: $0) }.map { state.crowd.kind(at: $0) }
+            CountedPhoneToken(token).flatMap { state.countedPhones.memberIndex(of: $0) }.map { state.countedPhones.kind(at: $0) }
         }
         return kind.flatMap { meet(token: token, app: $0.app, environment: $0.environment) }
     }
@@ -83,7 +83,7 @@ struct DeviceTokens {
 
     /// The number of counted phones, their total pushes, and a histogram: number of phones with none, one, … pushes; the last value counts
     /// all with as many or more.
-    var census: (members: Int, pushes: Int, byPushes: [Int]) {
-        lab.state.withLock { ($0.crowd.count, $0.crowd.pushes, $0.crowd.census(upTo: 8)) }
+    var statistics: (members: Int, pushes: Int, byPushes: [Int]) {
+        lab.state.withLock { ($0.countedPhones.count, $0.countedPhones.pushes, $0.countedPhones.statistics(upTo: 8)) }
     }
 }

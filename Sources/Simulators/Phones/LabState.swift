@@ -9,7 +9,7 @@ struct LabState: Sendable {
     /// Registration tokens of FCM, valid or not, by installation id.
     private(set) var installations: [String: String] = [:]
     /// Adopted phones that are only counted; none of them is in `phones`.
-    var crowd = CountedPhones()
+    var countedPhones = CountedPhones()
     /// Pushes waiting for the code of apps.
     private var mailboxes: [PhoneID: [AppDelivery]] = [:]
     /// Approximate size of all phones and waiting pushes, in bytes.

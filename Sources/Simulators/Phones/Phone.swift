@@ -16,7 +16,7 @@ struct Phone: Sendable {
     private(set) var inbox: [InboxItem] = []
     /// Approximate size of the inbox, in bytes.
     private var inboxBytes = 0
-    var shelf = Shelf()
+    var storedPushes = StoredPushes()
     private(set) var storage: [String: String] = [:]
     private var storageBytes = 0
     var badge: String?
@@ -42,7 +42,7 @@ struct Phone: Sendable {
     var isForceQuit: Bool { closedSince != nil }
 
     /// Approximate size of everything that arrived on the phone or is stored for it, in bytes.
-    var storedBytes: Int { inboxBytes + storageBytes + shelf.storedBytes }
+    var storedBytes: Int { inboxBytes + storageBytes + storedPushes.storedBytes }
 
     private static let historyLimit = 200
 
@@ -64,29 +64,29 @@ struct Phone: Sendable {
     private var isReachable: Bool { isOnline && !(isForceQuit && description.platform == .browser) }
 
     /// Why a push cannot be delivered now, and how it is stored until then; `nil` if it can be delivered.
-    private func obstacle(to parcel: AcceptedPush) -> (words: String, event: PhoneEvent.Kind, keeping: AcceptedPush.Keeping?)? {
-        guard isReachable else { return (absence, .stored, parcel.keeping) }
-        guard isInLowPower, case .waits(let keeping) = parcel.lowPower else { return nil }
-        return ("the phone is in low power mode", .deferred, keeping)
+    private func obstacle(to push: AcceptedPush) -> (words: String, event: PhoneEvent.Kind, storagePolicy: AcceptedPush.StoragePolicy?)? {
+        guard isReachable else { return (absence, .stored, push.storagePolicy) }
+        guard isInLowPower, case .waits(let storagePolicy) = push.lowPower else { return nil }
+        return ("the phone is in low power mode", .deferred, storagePolicy)
     }
 
     /// Accepts a push from the service: delivers it, or stores it while the phone is unreachable or in low power mode.
-    mutating func accept(_ parcel: AcceptedPush, now: Int64, effects: inout Effects) {
-        guard let obstacle = obstacle(to: parcel) else {
-            for id in shelf.giveUp(topic: parcel.topic) { effects.record(.replaced(by: parcel.id), id, self, now) }
-            return deliver(parcel, now: now, effects: &effects)
+    mutating func accept(_ push: AcceptedPush, now: Int64, effects: inout Effects) {
+        guard let obstacle = obstacle(to: push) else {
+            for id in storedPushes.giveUp(topic: push.topic) { effects.record(.replaced(by: push.id), id, self, now) }
+            return deliver(push, now: now, effects: &effects)
         }
-        guard let keeping = obstacle.keeping, keeping.until > now else {
+        guard let storagePolicy = obstacle.storagePolicy, storagePolicy.until > now else {
             return effects.record(
-                .dropped(reason: obstacle.words + Self.cannotBeStored), parcel.id, self, now)
+                .dropped(reason: obstacle.words + Self.cannotBeStored), push.id, self, now)
         }
-        var parcel = parcel
-        parcel.keeping = keeping
-        if obstacle.event != .deferred || !parcel.isDeferred { effects.record(obstacle.event, parcel.id, self, now) }
-        parcel.isDeferred = obstacle.event == .deferred
-        for loss in shelf.keep(parcel, as: keeping) {
+        var push = push
+        push.storagePolicy = storagePolicy
+        if obstacle.event != .deferred || !push.isDeferred { effects.record(obstacle.event, push.id, self, now) }
+        push.isDeferred = obstacle.event == .deferred
+        for loss in storedPushes.keep(push, as: storagePolicy) {
             switch loss {
-            case .replaced(let id): effects.record(.replaced(by: parcel.id), id, self, now)
+            case .replaced(let id): effects.record(.replaced(by: push.id), id, self, now)
             case .dropped(let id, let reason): effects.record(.dropped(reason: reason), id, self, now)
             }
         }
@@ -115,12 +115,12 @@ struct Phone: Sendable {
 
     private mutating func receiveStored(now: Int64, effects: inout Effects) {
         guard isReachable else { return }
-        for parcel in shelf.takeAll() {
-            if let until = parcel.keeping?.until, until <= now {
-                effects.record(.expired, parcel.id, self, now)
+        for push in storedPushes.takeAll() {
+            if let until = push.storagePolicy?.until, until <= now {
+                effects.record(.expired, push.id, self, now)
             } else {
                 // The push may now have to wait for full power.
-                accept(parcel, now: now, effects: &effects)
+                accept(push, now: now, effects: &effects)
             }
         }
     }
@@ -150,7 +150,7 @@ struct Phone: Sendable {
 
     /// Drops all stored pushes.
     mutating func dropStored(because reason: String, now: Int64, effects: inout Effects) {
-        for parcel in shelf.takeAll() { effects.record(.dropped(reason: reason), parcel.id, self, now) }
+        for push in storedPushes.takeAll() { effects.record(.dropped(reason: reason), push.id, self, now) }
     }
 
     /// Removes the app and all its data.
@@ -172,45 +172,45 @@ struct Phone: Sendable {
     /// Shows an item of the app itself.
     mutating func showLocal(title: String, body: String, now: Int64, effects: inout Effects) -> InboxItem {
         localCount += 1
-        let parcel = AcceptedPush(id: "local-\(localCount)", data: [])
-        return file(parcel, Banner(title: title, body: body), source: .local, now: now, effects: &effects)
+        let push = AcceptedPush(id: "local-\(localCount)", data: [])
+        return file(push, Banner(title: title, body: body), source: .local, now: now, effects: &effects)
     }
 
-    private mutating func deliver(_ parcel: AcceptedPush, now: Int64, effects: inout Effects) {
-        if parcel.needsApp, isForceQuit {
-            return lose(parcel, Self.closedApp, now: now, effects: &effects)
+    private mutating func deliver(_ push: AcceptedPush, now: Int64, effects: inout Effects) {
+        if push.needsApp, isForceQuit {
+            return lose(push, Self.closedApp, now: now, effects: &effects)
         }
-        effects.record(.delivered, parcel.id, self, now)
-        if let fault = parcel.fault { return lose(parcel, fault, now: now, effects: &effects) }
-        if parcel.hasWakingBudget {
+        effects.record(.delivered, push.id, self, now)
+        if let fault = push.fault { return lose(push, fault, now: now, effects: &effects) }
+        if push.hasWakingBudget {
             wakings.removeAll { $0 <= now - Self.wakingPeriod }
             guard wakings.count < Self.wakingsPerPeriod else {
-                return lose(parcel, "the app's background pushes of this hour are used up", now: now, effects: &effects)
+                return lose(push, "the app's background pushes of this hour are used up", now: now, effects: &effects)
             }
             wakings.append(now)
         }
-        if let change = parcel.activity {
-            if let reason = activity.apply(change) { return lose(parcel, reason, now: now, effects: &effects) }
-            var banner = parcel.banner ?? Banner(body: change.state)
+        if let change = push.activity {
+            if let reason = activity.apply(change) { return lose(push, reason, now: now, effects: &effects) }
+            var banner = push.banner ?? Banner(body: change.state)
             banner.replacementKey = LiveActivity.place
-            file(parcel, banner, source: .push, now: now, effects: &effects)
+            file(push, banner, source: .push, now: now, effects: &effects)
             return
         }
-        if let count = parcel.badgeCount { badge = count == 0 ? nil : String(count) }
-        if let surface = parcel.surface { return change(surface) }
-        let wakes = parcel.wakesApp && (!isForceQuit || parcel.outlivesApp)
-        let byApp = description.app.handlesPushes || !wakes ? nil : parcel.appBanner
-        file(parcel, parcel.banner ?? byApp, source: .push, now: now, effects: &effects)
-        if wakes { effects.wake(AppDelivery(phone: id, id: parcel.id, receivedAt: now, data: parcel.data)) }
+        if let count = push.badgeCount { badge = count == 0 ? nil : String(count) }
+        if let surface = push.surface { return change(surface) }
+        let wakes = push.wakesApp && (!isForceQuit || push.outlivesApp)
+        let byApp = description.app.handlesPushes || !wakes ? nil : push.appBanner
+        file(push, push.banner ?? byApp, source: .push, now: now, effects: &effects)
+        if wakes { effects.wake(AppDelivery(phone: id, id: push.id, receivedAt: now, data: push.data)) }
     }
 
     /// "Two or three per hour" (Apple, "Pushing background updates to your App").
     private static let wakingsPerPeriod = 3
     private static let wakingPeriod: Int64 = 3_600_000
 
-    private mutating func lose(_ parcel: AcceptedPush, _ reason: String, now: Int64, effects: inout Effects) {
-        effects.record(.dropped(reason: reason), parcel.id, self, now)
-        var item = item(of: parcel, parcel.banner ?? Banner(), source: .push, now: now)
+    private mutating func lose(_ push: AcceptedPush, _ reason: String, now: Int64, effects: inout Effects) {
+        effects.record(.dropped(reason: reason), push.id, self, now)
+        var item = item(of: push, push.banner ?? Banner(), source: .push, now: now)
         item.reasonNotShown = reason
         add(item)
     }
@@ -231,16 +231,16 @@ struct Phone: Sendable {
 
     @discardableResult
     private mutating func file(
-        _ parcel: AcceptedPush, _ banner: Banner?, source: InboxItem.Source, now: Int64, effects: inout Effects
+        _ push: AcceptedPush, _ banner: Banner?, source: InboxItem.Source, now: Int64, effects: inout Effects
     ) -> InboxItem {
-        var item = item(of: parcel, banner ?? Banner(), source: source, now: now)
+        var item = item(of: push, banner ?? Banner(), source: source, now: now)
         item.isShown = banner.map { !$0.isEmpty } ?? false
         if item.isShown {
             replace(item.replacementKey, by: item.id, now: now, effects: &effects)
             effects.record(.shown(text: item.text), item.id, self, now)
         } else {
             item.reasonNotShown =
-                parcel.isBackground || parcel.appBanner != nil
+                push.isBackground || push.appBanner != nil
                 ? (description.app.handlesPushes ? Self.leftToApp : Self.backgroundPush)
                 : "the push has no text"
         }
@@ -257,11 +257,11 @@ struct Phone: Sendable {
         }
     }
 
-    private func item(of parcel: AcceptedPush, _ banner: Banner, source: InboxItem.Source, now: Int64) -> InboxItem {
+    private func item(of push: AcceptedPush, _ banner: Banner, source: InboxItem.Source, now: Int64) -> InboxItem {
         InboxItem(
-            id: parcel.id, receivedAt: now, title: banner.title, subtitle: banner.subtitle, body: banner.body,
-            badge: parcel.badgeCount, sound: banner.sound, category: banner.category, image: banner.image,
-            data: parcel.data, source: source, isShown: false, isBackground: parcel.isBackground,
+            id: push.id, receivedAt: now, title: banner.title, subtitle: banner.subtitle, body: banner.body,
+            badge: push.badgeCount, sound: banner.sound, category: banner.category, image: banner.image,
+            data: push.data, source: source, isShown: false, isBackground: push.isBackground,
             reasonNotShown: nil, replacementKey: banner.replacementKey)
     }
 }

@@ -1,5 +1,5 @@
 /// The two environments of APNs: a device token of one is a bad device token in the other.
-package enum APNsEnvironment: String, Sendable {
+package enum APNsEnvironment: String, Sendable, CaseIterable {
     case production, development
 }
 

@@ -214,18 +214,18 @@ package final class PhoneLab: Sendable {
 
     /// Whether another phone may be added, by a session or by adoption.
     package var hasRoomForPhone: Bool {
-        state.withLock { $0.phones.count + $0.crowd.count < adoptionLimit && !isOutOfMemory($0) }
+        state.withLock { $0.phones.count + $0.countedPhones.count < adoptionLimit && !isOutOfMemory($0) }
     }
 
     /// Number of adopted handles, including counted ones.
-    package var adoptedHandles: Int { state.withLock { $0.adopted + $0.crowd.count } }
+    package var adoptedHandles: Int { state.withLock { $0.adopted + $0.countedPhones.count } }
 
     /// Whether a push is rejected only because the lab has reached its limits.
     ///
     /// - Parameter isKnown: Whether a phone has the handle.
     func isFull(isKnown: Bool) -> Bool { isOutOfMemory || !isKnown && adoption.isEnabled && !state.withLock { hasRoom($0) } }
 
-    func hasRoom(_ state: LabState) -> Bool { state.adopted + state.crowd.count < adoptionLimit }
+    func hasRoom(_ state: LabState) -> Bool { state.adopted + state.countedPhones.count < adoptionLimit }
 
     /// The device tokens of the lab's iPhones.
     var deviceTokens: DeviceTokens { DeviceTokens(lab: self) }
@@ -266,8 +266,8 @@ package final class PhoneLab: Sendable {
         }
     }
 
-    func accept(_ parcel: AcceptedPush, for phone: PhoneID) {
-        change(phone) { phone, now, effects in phone.accept(parcel, now: now, effects: &effects) }
+    func accept(_ push: AcceptedPush, for phone: PhoneID) {
+        change(phone) { phone, now, effects in phone.accept(push, now: now, effects: &effects) }
     }
 
     // MARK: - Waiting

@@ -44,10 +44,10 @@ extension PhoneLab {
     /// Returns `nil` if no phone has or had the handle.
     ///
     /// - Parameter push: The push id, as in `InboxItem.id`; `nil` for the phone's state only.
-    package func fate(of push: String?, onHandle handle: String) -> PushResult? {
+    package func result(of push: String?, onHandle handle: String) -> PushResult? {
         state.withLock { state in
             guard let phone = state.handles[handle].flatMap({ state.phones[$0.phone] }) else { return nil }
-            return phone.fate(of: push)
+            return phone.result(of: push)
         }
     }
 
@@ -68,19 +68,19 @@ extension PhoneLab {
 }
 
 extension Phone {
-    func fate(of push: String?) -> PushResult {
-        var fate = PushResult(
+    func result(of push: String?) -> PushResult {
+        var result = PushResult(
             phone: description.name, events: push.map { push in history.filter { $0.push == push } } ?? [], offlineSince: offlineSince,
             lowPowerSince: lowPowerSince, closedSince: closedSince, uninstalledSince: uninstalledSince)
-        guard let push, let item = inbox.last(where: { $0.id == push }) else { return fate }
+        guard let push, let item = inbox.last(where: { $0.id == push }) else { return result }
         if !item.isShown {
             switch item.reasonNotShown {
-            case Self.leftToApp: fate.silence = .leftToApp
-            case Self.backgroundPush: fate.silence = .background
-            default: fate.silence = .noText
+            case Self.leftToApp: result.silence = .leftToApp
+            case Self.backgroundPush: result.silence = .background
+            default: result.silence = .noText
             }
         }
-        fate.shownByApp = inbox.first { $0.source == .local && $0.receivedAt >= item.receivedAt }?.receivedAt
-        return fate
+        result.shownByApp = inbox.first { $0.source == .local && $0.receivedAt >= item.receivedAt }?.receivedAt
+        return result
     }
 }

@@ -6,7 +6,7 @@ struct ControlPlane: Sendable {
     static let hosts: Set<String> = ["127.0.0.1", "localhost"]
 
     /// The first segments of its paths; no push service has such a path.
-    private static let places: Set<Substring> = [
+    private static let firstSegments: Set<Substring> = [
         "health", "credentials", "certificate", "push-certificate", "certificates", "keys", "phones", "crowd", "ledger", "faults",
         "tokens", "connections",
     ]
@@ -19,7 +19,7 @@ struct ControlPlane: Sendable {
 
     /// Whether a path belongs to the control plane, even if it does not exist.
     static func has(_ path: String) -> Bool {
-        path.hasPrefix("/") && places.contains(path.dropFirst().prefix { $0 != "/" && $0 != "?" })
+        path.hasPrefix("/") && firstSegments.contains(path.dropFirst().prefix { $0 != "/" && $0 != "?" })
     }
 
     /// Answers with JSON, or JSON lines for the ledger; errors are `{"code","message","hint"}`.
@@ -44,7 +44,7 @@ struct ControlPlane: Sendable {
         case (.delete, "keys", 2): return try apnsCredentials.revokeKey(path[1])
         case (_, "phones", _):
             if let answer = try PhoneControl(site: site).respond(request.method, path, body: body) { return answer }
-        case (.get, "crowd", 1): return answer(200, json: PhoneControl(site: site).census)
+        case (.get, "crowd", 1): return answer(200, json: PhoneControl(site: site).statistics)
         case (.get, "ledger", 1): return try lines(query)
         case (.get, "faults", 2): return try faults(of: path[1]).active
         case (.post, "faults", 2): return try faults(of: path[1]).add(JSONObject(body))

@@ -85,7 +85,7 @@ extension RefusingService {
     }
 
     private static func orders(_ script: FaultInjector<some RefusalReason>, isOfTokens: Bool) -> [JSONValue] {
-        script.standing.map { fault in
+        script.active.map { fault in
             .object(
                 FaultControl.order(
                     fault.reason.rawValue, count: fault.left, handle: fault.handle, share: fault.share < 1 ? fault.share : nil,

@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 
 extension APNsSimulator {
     package func summary(

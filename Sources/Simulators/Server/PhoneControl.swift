@@ -114,11 +114,11 @@ struct PhoneControl {
     }
 
     /// `{"phones", "pushes", "by_pushes"}` of the iPhones that are only counted.
-    var census: JSONValue {
-        let census = site.phones.deviceTokens.census
+    var statistics: JSONValue {
+        let statistics = site.phones.deviceTokens.statistics
         return JSONValue(members: [
-            "phones": .init(number: census.members), "pushes": .init(number: census.pushes),
-            "by_pushes": .array(census.byPushes.map { JSONValue(number: $0) }),
+            "phones": .init(number: statistics.members), "pushes": .init(number: statistics.pushes),
+            "by_pushes": .array(statistics.byPushes.map { JSONValue(number: $0) }),
         ])
     }
 }

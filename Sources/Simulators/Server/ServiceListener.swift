@@ -1,5 +1,5 @@
 import HTTPTypes
-import NIOCore
+package import NIOCore
 import NIOPosix
 import Synchronization
 
@@ -20,7 +20,7 @@ package final class ServiceListener: Sendable {
     ///
     /// - Parameters:
     ///   - executor: Executor of the service; `nil` for the default.
-    ///   - onShortage: Called when connections must wait because file handles or memory are exhausted.
+    ///   - onResourceShortage: Called when connections must wait because file handles or memory are exhausted.
     package init(
         service: any SimulatedService, identity: ServerIdentity, executor: (any TaskExecutor)? = nil,
         onResourceShortage: @escaping @Sendable (IOError) -> Void = { _ in }
@@ -92,7 +92,7 @@ private final class ServiceResponder: ConnectionResponder {
 
     private func give(_ response: HTTPResponse, _ body: [UInt8], stream: Int32, on connection: any ServerConnection) {
         if breaks.take(.answer) { return connection.resetConnection() }
-        if isOpen { connection.respond(to: stream, response, body: body, farewell: nil) }
+        if isOpen { connection.respond(to: stream, response, body: body, goAwayData: nil) }
     }
 
     func end(_ connection: any ServerConnection) { connection.close() }

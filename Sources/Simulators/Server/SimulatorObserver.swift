@@ -1,4 +1,4 @@
-import NIOCore
+package import NIOCore
 
 /// Callbacks for what happens in a simulator server.
 package struct SimulatorObserver: Sendable {

@@ -1,5 +1,5 @@
-import HTTPTypes
-import Hummingbird
+package import HTTPTypes
+package import Hummingbird
 import Logging
 import NIOCore
 
@@ -59,7 +59,7 @@ package struct SimulatorServer: Sendable {
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
             onServerRunning: { [onResourceShortage] channel in
                 // The server library would close the port on any accept error, so handle shortages here.
-                try? await channel.eventLoop.submit { try AcceptShortageHandler.watch(channel, tell: onResourceShortage) }.get()
+                try? await channel.eventLoop.submit { try AcceptShortageHandler.watch(channel, reportError: onResourceShortage) }.get()
                 await onRunning(channel.localAddress?.port ?? port)
             },
             logger: Logger(label: "simulators") { _ in SwiftLogNoOpLogHandler() })

@@ -42,12 +42,12 @@ final class SiteConnection: ConnectionResponder {
     }
 
     func end(_ connection: any ServerConnection) {
-        guard let farewell = farewell("Shutdown") else { return }
-        connection.goAway(debugData: farewell)
+        guard let goAwayData = goAwayData("Shutdown") else { return }
+        connection.goAway(debugData: goAwayData)
     }
 
     /// The debug data of GOAWAY, as JSON; `nil` if it was sent before.
-    private func farewell(_ reason: String) -> [UInt8]? {
+    private func goAwayData(_ reason: String) -> [UInt8]? {
         guard !goesAway else { return nil }
         goesAway = true
         return JSONValue(members: ["reason": .string(reason)]).bytes
@@ -74,13 +74,13 @@ final class SiteConnection: ConnectionResponder {
         case .apns(let known):
             guard connection.isMultiplexed else {
                 let refusal = ControlRefusal.version.answer
-                return connection.respond(to: stream, refusal.response, body: refusal.body, farewell: [])
+                return connection.respond(to: stream, refusal.response, body: refusal.body, goAwayData: [])
             }
             (platform, environment) = (.apns, known)
         case .service(let known): platform = known
         case .controlPlane, .nobody:
             let answer = otherAnswer(to: request, body: body)
-            return connection.respond(to: stream, answer.response, body: answer.body, farewell: nil)
+            return connection.respond(to: stream, answer.response, body: answer.body, goAwayData: nil)
         }
         let isToBeReset = visited[platform] ?? faults.firstRequest(to: platform)
         visited[platform] = isToBeReset
@@ -145,23 +145,23 @@ final class SiteConnection: ConnectionResponder {
     }
 
     /// - Parameters:
-    ///   - isProven: Whether the sender is authenticated.
+    ///   - isAuthenticated: Whether the sender is authenticated.
     ///   - reason: The reason of a rejection.
     private func give(
         _ answer: Answer, to exchange: Exchange, isAuthenticated: Bool, reason: String?, on connection: any ServerConnection
     ) {
         if exchange.faults.resetsConnection { return connection.resetConnection() }
         if exchange.platform == .apns { adjustStreams(after: answer, isAuthenticated: isAuthenticated, on: connection) }
-        var farewell = exchange.faults.goesAway ? farewell("Shutdown") : nil
+        var goAwayData = exchange.faults.goesAway ? goAwayData("Shutdown") : nil
         // For these reasons APNs closes the connection as well.
         let last: [APNsReason] = [.badCertificate, .idleTimeout, .shutdown]
-        if exchange.platform == .apns, farewell == nil, let reason, last.contains(where: { $0.rawValue == reason }) {
-            farewell = self.farewell(reason)
+        if exchange.platform == .apns, goAwayData == nil, let reason, last.contains(where: { $0.rawValue == reason }) {
+            goAwayData = self.goAwayData(reason)
         }
         if !exchange.faults.isStalled {
-            connection.respond(to: exchange.stream, answer.response, body: answer.body, farewell: farewell)
-        } else if let farewell {
-            connection.goAway(debugData: farewell)
+            connection.respond(to: exchange.stream, answer.response, body: answer.body, goAwayData: goAwayData)
+        } else if let goAwayData {
+            connection.goAway(debugData: goAwayData)
         }
     }
 

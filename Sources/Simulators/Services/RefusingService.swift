@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 
 /// A simulated service with fault injection: tests order rejections by the service's own reason strings.
 package protocol RefusingService: SimulatedService {

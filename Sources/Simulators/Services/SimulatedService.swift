@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 
 /// A simulated server: a push service, or a token endpoint.
 ///

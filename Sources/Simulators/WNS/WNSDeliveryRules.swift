@@ -13,10 +13,11 @@ struct WNSDeliveryRules {
     ///
     /// - Parameter now: Milliseconds since 1970.
     func push(id: String, body: [UInt8], for phone: PhoneDescription, now: Int64) -> AcceptedPush {
-        let place = place(id: id, now: now)
+        let keeping = keeping(id: id, now: now)
         // In low power mode the device itself defers pushes, so the cache policy of the service does not matter.
         var push = AcceptedPush(
-            id: id, data: data(of: body), keeping: request.isCached ? place : nil, lowPower: request.priority <= 2 ? .comes : .waits(place),
+            id: id, data: data(of: body), storagePolicy: request.isCached ? keeping : nil,
+            lowPower: request.priority <= 2 ? .comes : .waits(keeping),
             topic: request.type == .tile ? request.tag : nil)
         guard request.type != .raw else {
             push.isBackground = true
@@ -39,11 +40,11 @@ struct WNSDeliveryRules {
 
     /// How it is stored for an offline device: one badge, one toast, one raw push and five tiles. A tile replaces a stored one with the
     /// same tag.
-    private func place(id: String, now: Int64) -> AcceptedPush.Keeping? {
+    private func keeping(id: String, now: Int64) -> AcceptedPush.StoragePolicy? {
         guard request.timeToLive != 0 else { return nil }
         let until = now + (request.timeToLive.map { $0 * 1000 } ?? Self.defaultStorage)
-        guard request.type == .tile else { return AcceptedPush.Keeping(slot: request.type.rawValue, capacity: 1, until: until) }
-        return AcceptedPush.Keeping(
+        guard request.type == .tile else { return AcceptedPush.StoragePolicy(slot: request.type.rawValue, capacity: 1, until: until) }
+        return AcceptedPush.StoragePolicy(
             slot: request.tag.map { "tag:\($0)" } ?? "id:\(id)", capacity: 1, family: "tile", slots: 5, until: until)
     }
 

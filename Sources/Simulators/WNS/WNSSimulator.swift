@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 import Synchronization
 
 /// Simulates the Windows Push Notification Services and their token endpoint.
@@ -165,7 +165,7 @@ package final class WNSSimulator: RefusingService {
         }
         if let fault { return fields.add("x-wns-status", fault == .channelThrottled ? fault.rawValue : "dropped") }
         let push = WNSDeliveryRules(request: notification).push(id: id, body: body, for: phone, now: now)
-        fields.add("x-wns-status", isOnline || push.keeping != nil ? "received" : "dropped")
+        fields.add("x-wns-status", isOnline || push.storagePolicy != nil ? "received" : "dropped")
         lab.accept(push, for: record.phone)
     }
 }

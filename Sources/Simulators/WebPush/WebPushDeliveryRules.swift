@@ -8,9 +8,10 @@ struct WebPushDeliveryRules {
     ///   - subscription: `nil` if the browser's keys are unknown.
     ///   - now: Milliseconds since 1970.
     func push(id: String, body: [UInt8], for subscription: WebPushSubscription?, now: Int64) -> AcceptedPush {
-        let keeping = keeping(id: id, now: now)
+        let storagePolicy = storagePolicy(id: id, now: now)
         var push = AcceptedPush(
-            id: id, data: [], keeping: keeping, lowPower: request.isUrgent ? .comes : .waits(keeping), topic: request.topic)
+            id: id, data: [], storagePolicy: storagePolicy, lowPower: request.isUrgent ? .comes : .waits(storagePolicy),
+            topic: request.topic)
         push.isBackground = true
         push.wakesApp = true
         guard !body.isEmpty else { return push }
@@ -34,9 +35,9 @@ struct WebPushDeliveryRules {
     }
 
     /// How the service stores it: each message separately, but only one per topic (RFC 8030 section 5.4); none with a TTL of 0.
-    private func keeping(id: String, now: Int64) -> AcceptedPush.Keeping? {
+    private func storagePolicy(id: String, now: Int64) -> AcceptedPush.StoragePolicy? {
         guard request.timeToLive > 0 else { return nil }
-        return AcceptedPush.Keeping(
+        return AcceptedPush.StoragePolicy(
             slot: request.topic.map { "topic:\($0)" } ?? "id:\(id)", capacity: 1, until: now + request.timeToLive * 1000)
     }
 }

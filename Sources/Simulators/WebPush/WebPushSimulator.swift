@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 import Synchronization
 
 /// Simulates a browser's push service, and how the browser processes a message.

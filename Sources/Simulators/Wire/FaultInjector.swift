@@ -55,9 +55,9 @@ package final class FaultInjector<Reason: Sendable>: Sendable {
                 (faults[place].handle == nil || faults[place].handle == handle) && isDrawn(faults[place].share)
             }
             guard let place = matching.first(where: { faults[$0].left != nil }), let left = faults[place].left else {
-                let standing =
+                let active =
                     matching.first { faults[$0].share < 1 } ?? matching.first { faults[$0].handle != nil } ?? matching.first
-                return standing.map { Due(reason: faults[$0].reason, retryAfter: faults[$0].retryAfter) }
+                return active.map { Due(reason: faults[$0].reason, retryAfter: faults[$0].retryAfter) }
             }
             let due = Due(reason: faults[place].reason, retryAfter: faults[place].retryAfter)
             if left > 1 { faults[place].left = left - 1 } else { faults.remove(at: place) }
@@ -72,7 +72,7 @@ package final class FaultInjector<Reason: Sendable>: Sendable {
     }
 
     /// The active faults, in the order in which they were added.
-    var standing: [Fault] { faults.withLock { $0 } }
+    var active: [Fault] { faults.withLock { $0 } }
 
     func clear() { faults.withLock { $0 = [] } }
 

@@ -4,7 +4,7 @@ struct RateLimiter: Sendable {
     let window: Int64
     private var counts: [String: (start: Int64, count: Int)] = [:]
     /// Number of names at which expired windows are removed.
-    private var crowded = 16_384
+    private var sweepThreshold = 16_384
 
     init(window: Int64) {
         self.window = window
@@ -12,9 +12,9 @@ struct RateLimiter: Sendable {
 
     /// Counts an event; returns `false` if it exceeds `limit` in the current window.
     mutating func admit(_ name: String, now: Int64, limit: Int) -> Bool {
-        if counts.count >= crowded {
+        if counts.count >= sweepThreshold {
             counts = counts.filter { now - $0.value.start < window }
-            crowded = max(16_384, counts.count * 2)
+            sweepThreshold = max(16_384, counts.count * 2)
         }
         let current = counts[name] ?? (now, 0)
         let isOver = now - current.start >= window

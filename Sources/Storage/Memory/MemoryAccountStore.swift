@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Accounts and sessions in memory.
 package actor MemoryAccountStore: AccountStore, SessionStore {

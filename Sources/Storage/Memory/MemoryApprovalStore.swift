@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Sends awaiting approval, in memory.
 package actor MemoryApprovalStore: ApprovalStore {
@@ -11,14 +11,14 @@ package actor MemoryApprovalStore: ApprovalStore {
             known.state == .pending && known.hub.number == approval.hub.number && known.requester == approval.requester
                 && known.expiresAt > approval.origin.createdAt && approval.keys.isRepeated(by: known.keys)
         }
-        if let known { return .kept(known) }
+        if let known { return .pending(known) }
         let waiting = approvals.filter { $0.state == .pending && $0.expiresAt > approval.origin.createdAt }
         guard waiting.count < most else { return .full }
         guard waiting.count(where: { $0.requester == approval.requester }) < each else { return .fullForRequester }
         var kept = approval
         kept.number = Int64(approvals.count + 1)
         approvals.append(kept)
-        return .kept(kept)
+        return .pending(kept)
     }
 
     package func approval(_ number: Int64) -> Approval? { approvals.first { $0.number == number } }
@@ -32,8 +32,8 @@ package actor MemoryApprovalStore: ApprovalStore {
     }
 
     package func replace(_ approval: Approval, from state: Approval.State) -> Bool {
-        guard let place = approvals.firstIndex(where: { $0.number == approval.number && $0.state == state }) else { return false }
-        approvals[place] = approval
+        guard let index = approvals.firstIndex(where: { $0.number == approval.number && $0.state == state }) else { return false }
+        approvals[index] = approval
         return true
     }
 }

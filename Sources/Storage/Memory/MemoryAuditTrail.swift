@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// An audit trail in memory.
 package actor MemoryAuditTrail: AuditTrail {
@@ -23,10 +23,10 @@ package actor MemoryAuditTrail: AuditTrail {
     }
 
     package func verify() -> AuditVerification {
-        var place = AuditHead.start
+        var position = AuditHead.start
         for entry in entries {
-            if let flaw = place.advance(to: entry) { return .broken(flaw) }
+            if let flaw = position.advance(to: entry) { return .broken(flaw) }
         }
-        return place.verification(against: end)
+        return position.verification(against: end)
     }
 }

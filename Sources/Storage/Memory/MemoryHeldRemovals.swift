@@ -33,6 +33,6 @@ struct MemoryHeldRemovals {
     }
 
     mutating func commit(_ change: RegistrationChange) {
-        for handle in change.settledRemovals { removals[handle] = nil }
+        for handle in change.resolvedRemovals { removals[handle] = nil }
     }
 }

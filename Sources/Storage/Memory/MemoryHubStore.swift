@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// The data of one hub in memory.
 package actor MemoryHubStore: HubStore {
@@ -31,26 +31,26 @@ package actor MemoryHubStore: HubStore {
         return reader
     }
 
-    package func registrations(at places: [UInt32]) -> [RegistrationRow] { registrations.registrations(at: places) }
+    package func registrations(at rows: [UInt32]) -> [RegistrationRow] { registrations.registrations(at: rows) }
 
-    package func installations(at places: [UInt32]) -> [InstallationRow] { registrations.installations(at: places) }
+    package func installations(at rows: [UInt32]) -> [InstallationRow] { registrations.installations(at: rows) }
 
-    package func tags(behind place: UInt32?, limit: Int) -> [TagsRow] { registrations.tags(after: place, limit: limit) }
+    package func tags(behind row: UInt32?, limit: Int) -> [TagsRow] { registrations.tags(after: row, limit: limit) }
 
     package func commit(_ change: RegistrationChange) async {
         registrations.remove(change)
         prunedDevices.commit(change)
         heldRemovals.commit(change)
         registrations.put(change)
-        if !change.events.isEmpty { await runs.keep(change.events) }
+        if !change.events.isEmpty { await runs.save(change.events) }
     }
 
-    package func departed(_ subject: DepartedSubject, limit: Int) -> [DepartedRegistration] {
-        registrations.departed(subject, limit: limit)
+    package func deletedRegistrations(_ subject: DeletedRegistrationFilter, limit: Int) -> [DeletedRegistration] {
+        registrations.deletedRegistrations(subject, limit: limit)
     }
 
-    package func forgetDepartures(before time: Timestamp, limit: Int) -> Int {
-        registrations.forgetDepartures(before: time, limit: limit)
+    package func removeTombstones(before time: Timestamp, limit: Int) -> Int {
+        registrations.removeTombstones(before: time, limit: limit)
     }
 
     // MARK: - Pruned devices
@@ -102,7 +102,7 @@ package actor MemoryHubStore: HubStore {
     package func record(_ progress: NotificationProgress) async {
         notifications.record(progress)
         registrations.setLastOutcomes(progress.lastOutcomes)
-        if !progress.events.isEmpty { await runs.keep(progress.events) }
+        if !progress.events.isEmpty { await runs.save(progress.events) }
     }
 
     package func notification(_ sequence: Int64) -> StoredNotification? { notifications[sequence] }

@@ -17,16 +17,16 @@ struct MemoryNotifications {
     private var keys: [String: Int64] = [:]
     private(set) var lastSequence: Int64 = 0
 
-    subscript(sequence: Int64) -> StoredNotification? { place(of: sequence).map { rows[$0].notification } }
+    subscript(sequence: Int64) -> StoredNotification? { index(of: sequence).map { rows[$0].notification } }
 
     mutating func accept(_ notification: StoredNotification) throws(PushError) -> AcceptanceResult {
         if let known = notification.idempotency.flatMap({ acceptance(under: $0) }) { return known }
-        guard place(of: notification.sequence) == nil else {
+        guard index(of: notification.sequence) == nil else {
             throw StorageError.conflict("the notification \(notification.sequence) is already stored")
         }
         var kept = notification
         kept.outcome.devices = []
-        rows.insert(Row(notification: kept), at: firstPlace(from: notification.sequence))
+        rows.insert(Row(notification: kept), at: firstIndex(from: notification.sequence))
         if let key = notification.idempotency?.key { keys[key] = notification.sequence }
         lastSequence = max(lastSequence, notification.sequence)
         return .accepted
@@ -46,35 +46,35 @@ struct MemoryNotifications {
     }
 
     func unfinished(after sequence: Int64, limit: Int) -> [StoredNotification] {
-        let behind = sequence == .max ? rows.count : firstPlace(from: sequence + 1)
+        let behind = sequence == .max ? rows.count : firstIndex(from: sequence + 1)
         return Array(rows[behind...].lazy.map(\.notification).filter { !$0.outcome.state.isFinal }.prefix(limit))
     }
 
     func unfinished(_ sequences: [Int64]) -> [StoredNotification] {
-        sequences.sorted().compactMap { place(of: $0) }.map { rows[$0].notification }.filter { !$0.outcome.state.isFinal }
+        sequences.sorted().compactMap { index(of: $0) }.map { rows[$0].notification }.filter { !$0.outcome.state.isFinal }
     }
 
     /// Ignores progress of a notification that has been deleted in the meantime.
     mutating func record(_ progress: NotificationProgress) {
-        guard let place = place(of: progress.sequence) else { return }
-        let id = rows[place].notification.outcome.id
-        rows[place].notification.outcome = progress.outcome
-        rows[place].notification.outcome.id = id
-        rows[place].notification.outcome.devices = []
-        if let holds = progress.holds { rows[place].notification.holds = holds }
-        if progress.outcome.state.isFinal { rows[place].notification.holds = DeferredDevices() }
-        rows[place].append(progress.devices)
+        guard let index = index(of: progress.sequence) else { return }
+        let id = rows[index].notification.outcome.id
+        rows[index].notification.outcome = progress.outcome
+        rows[index].notification.outcome.id = id
+        rows[index].notification.outcome.devices = []
+        if let holds = progress.deferredDevices { rows[index].notification.deferredDevices = holds }
+        if progress.outcome.state.isFinal { rows[index].notification.deferredDevices = DeferredDevices() }
+        rows[index].append(progress.devices)
     }
 
     func notifications(before sequence: Int64?, limit: Int) -> [StoredNotification] {
-        let end = sequence.map { firstPlace(from: $0) } ?? rows.count
+        let end = sequence.map { firstIndex(from: $0) } ?? rows.count
         return rows[..<end].suffix(limit).reversed().map(\.notification)
     }
 
     func devices(of sequence: Int64, from start: Int, limit: Int) -> [DeviceOutcome] {
-        guard let place = place(of: sequence) else { return [] }
+        guard let index = index(of: sequence) else { return [] }
         var found: [DeviceOutcome] = []
-        for (first, devices) in rows[place].batches where first + devices.count > start && found.count < limit {
+        for (first, devices) in rows[index].batches where first + devices.count > start && found.count < limit {
             found += devices.dropFirst(max(start - first, 0)).prefix(limit - found.count)
         }
         return found
@@ -95,7 +95,7 @@ struct MemoryNotifications {
     }
 
     /// The device batches of a notification, in order.
-    private func batches(of sequence: Int64) -> [OutcomeBatch] { place(of: sequence).map { rows[$0].batches.map(\.devices) } ?? [] }
+    private func batches(of sequence: Int64) -> [OutcomeBatch] { index(of: sequence).map { rows[$0].batches.map(\.devices) } ?? [] }
 
     func removedDevices(after position: RemovedDevice.Position?, limit: Int) -> [RemovedDevice] {
         let dead = rows.reversed().lazy.flatMap { row in
@@ -113,9 +113,9 @@ struct MemoryNotifications {
         return Array(behind.prefix(limit))
     }
 
-    mutating func removeEnded(before moment: Timestamp, limit: Int) -> Int {
+    mutating func removeEnded(before time: Timestamp, limit: Int) -> Int {
         let ended = rows.compactMap { row -> (Timestamp, Int64)? in
-            guard row.notification.outcome.state.isFinal, let end = row.notification.outcome.endedAt, end < moment else { return nil }
+            guard row.notification.outcome.state.isFinal, let end = row.notification.outcome.endedAt, end < time else { return nil }
             return (end, row.notification.sequence)
         }
         let removed = Set(ended.sorted { $0 < $1 }.prefix(limit).map(\.1))
@@ -126,13 +126,13 @@ struct MemoryNotifications {
         return removed.count
     }
 
-    private func place(of sequence: Int64) -> Int? {
-        let place = firstPlace(from: sequence)
-        return place < rows.count && rows[place].notification.sequence == sequence ? place : nil
+    private func index(of sequence: Int64) -> Int? {
+        let index = firstIndex(from: sequence)
+        return index < rows.count && rows[index].notification.sequence == sequence ? index : nil
     }
 
     /// The index of the first row with this or a larger sequence.
-    private func firstPlace(from sequence: Int64) -> Int {
+    private func firstIndex(from sequence: Int64) -> Int {
         var low = 0
         var high = rows.count
         while low < high {

@@ -26,8 +26,8 @@ struct MemoryPlans {
 
     /// - Parameter bound: numbers of plans that are not removed.
     mutating func remove(madeBefore time: Timestamp, beyond newest: Int, limit: Int, except bound: Set<Int64>) -> Int {
-        let old = newestFirst.enumerated().filter { place, plan in
-            (place >= newest || plan.report.plannedAt < time) && !bound.contains(plan.number)
+        let old = newestFirst.enumerated().filter { index, plan in
+            (index >= newest || plan.report.plannedAt < time) && !bound.contains(plan.number)
         }
         let removed = old.reversed().prefix(limit)
         for (_, plan) in removed { plans[plan.number] = nil }

@@ -15,8 +15,8 @@ struct MemoryPrunedDevices {
     mutating func commit(_ change: RegistrationChange) {
         for device in change.pruned { append(device) }
         for number in change.restored {
-            guard let place = devices.firstIndex(where: { $0.number == number }) else { continue }
-            var device = devices.remove(at: place)
+            guard let index = devices.firstIndex(where: { $0.number == number }) else { continue }
+            var device = devices.remove(at: index)
             guard number <= offered else { continue }
             device.isRestored = true
             device.time = change.restoredAt ?? device.time
@@ -31,10 +31,10 @@ struct MemoryPrunedDevices {
         devices.append(device)
     }
 
-    mutating func forget(before moment: Timestamp, limit: Int, keepsUnreported: Bool) -> Int {
+    mutating func forget(before time: Timestamp, limit: Int, keepsUnreported: Bool) -> Int {
         let number = keepsUnreported ? acknowledged : .max
         let old = Set(
-            devices.filter { $0.time < moment && $0.number <= number }.sorted { $0.time < $1.time }.prefix(limit).map(\.number))
+            devices.filter { $0.time < time && $0.number <= number }.sorted { $0.time < $1.time }.prefix(limit).map(\.number))
         devices.removeAll { old.contains($0.number) }
         return old.count
     }

@@ -3,31 +3,31 @@ import PushModel
 /// The registrations and installations of a hub, with those that were removed.
 struct MemoryRegistrations {
     private var registrations: [UInt32: Registration] = [:]
-    private var places: [RegistrationID: UInt32] = [:]
+    private var rows: [RegistrationID: UInt32] = [:]
     private var installations: [UInt32: InstallationRow] = [:]
-    private var departures: [RegistrationID: RegistrationDeparture] = [:]
+    private var tombstones: [RegistrationID: RegistrationTombstone] = [:]
     /// Details of removed registrations, where known.
-    private var departed: [RegistrationID: DepartedRegistration] = [:]
+    private var deleted: [RegistrationID: DeletedRegistration] = [:]
     private var lastOutcomes: [UInt32: OutcomeName] = [:]
 
     /// All data, in row order.
     func stored(lastSequence: Int64) -> StoredHub {
         StoredHub(
-            registrations: registrations.map { RegistrationRow(place: $0.key, registration: $0.value) }
-                .sorted { $0.place < $1.place },
-            installations: installations.values.sorted { $0.place < $1.place }, departures: departures,
+            registrations: registrations.map { RegistrationRow(row: $0.key, registration: $0.value) }
+                .sorted { $0.row < $1.row },
+            installations: installations.values.sorted { $0.row < $1.row }, tombstones: tombstones,
             lastOutcomes: lastOutcomes, lastSequence: lastSequence)
     }
 
-    func registrations(at places: [UInt32]) -> [RegistrationRow] {
-        places.compactMap { place in registrations[place].map { RegistrationRow(place: place, registration: $0) } }
+    func registrations(at rows: [UInt32]) -> [RegistrationRow] {
+        rows.compactMap { row in registrations[row].map { RegistrationRow(row: row, registration: $0) } }
     }
 
-    func installations(at places: [UInt32]) -> [InstallationRow] { places.compactMap { installations[$0] } }
+    func installations(at rows: [UInt32]) -> [InstallationRow] { rows.compactMap { installations[$0] } }
 
-    func tags(after place: UInt32?, limit: Int) -> [TagsRow] {
-        registrations.keys.filter { key in place.map { key > $0 } ?? true }.sorted().prefix(limit)
-            .map { TagsRow(place: $0, tags: registrations[$0]?.tags ?? []) }
+    func tags(after row: UInt32?, limit: Int) -> [TagsRow] {
+        registrations.keys.filter { key in row.map { key > $0 } ?? true }.sorted().prefix(limit)
+            .map { TagsRow(row: $0, tags: registrations[$0]?.tags ?? []) }
     }
 
     // MARK: - Changes
@@ -35,58 +35,58 @@ struct MemoryRegistrations {
     /// Applies the removals of a change.
     mutating func remove(_ change: RegistrationChange) {
         for removal in change.removals {
-            departed[removal.id] = registrations[removal.place].map { DepartedRegistration($0, removal.departure) }
-            clear(removal.place)
-            departures[removal.id] = removal.departure
+            deleted[removal.id] = registrations[removal.row].map { DeletedRegistration($0, removal.tombstone) }
+            clear(removal.row)
+            tombstones[removal.id] = removal.tombstone
         }
-        for place in change.installationRemovals { installations[place] = nil }
+        for row in change.installationRemovals { installations[row] = nil }
     }
 
     /// Applies the puts of a change.
     mutating func put(_ change: RegistrationChange) {
         for put in change.puts {
             let id = put.registration.id
-            if registrations[put.place]?.id != id { clear(put.place) }
-            if let other = places[id], other != put.place { clear(other) }
-            registrations[put.place] = put.registration
-            places[id] = put.place
-            departures[id] = nil
-            departed[id] = nil
+            if registrations[put.row]?.id != id { clear(put.row) }
+            if let other = rows[id], other != put.row { clear(other) }
+            registrations[put.row] = put.registration
+            rows[id] = put.row
+            tombstones[id] = nil
+            deleted[id] = nil
         }
-        for put in change.installationPuts { installations[put.place] = put }
+        for put in change.installationPuts { installations[put.row] = put }
     }
 
     /// Removes the registration in a row.
-    private mutating func clear(_ place: UInt32) {
-        if let old = registrations.removeValue(forKey: place) { places[old.id] = nil }
-        lastOutcomes[place] = nil
+    private mutating func clear(_ row: UInt32) {
+        if let old = registrations.removeValue(forKey: row) { rows[old.id] = nil }
+        lastOutcomes[row] = nil
     }
 
     mutating func setLastOutcomes(_ outcomes: [UInt32: OutcomeName]) {
-        for (place, outcome) in outcomes where registrations[place] != nil { lastOutcomes[place] = outcome }
+        for (row, outcome) in outcomes where registrations[row] != nil { lastOutcomes[row] = outcome }
     }
 
-    // MARK: - Departures
+    // MARK: - Tombstones
 
-    func departed(_ subject: DepartedSubject, limit: Int) -> [DepartedRegistration] {
-        Array(departed.values.filter { $0.isMeant(by: subject) }.sorted { $0.isListedBefore($1) }.prefix(limit))
+    func deletedRegistrations(_ subject: DeletedRegistrationFilter, limit: Int) -> [DeletedRegistration] {
+        Array(deleted.values.filter { $0.isMeant(by: subject) }.sorted { $0.isListedBefore($1) }.prefix(limit))
     }
 
-    mutating func forgetDepartures(before time: Timestamp, limit: Int) -> Int {
-        let forgotten = departures.filter { $0.value.time < time }.sorted { $0.value.time < $1.value.time }.prefix(limit)
-        for (id, _) in forgotten { (departures[id], departed[id]) = (nil, nil) }
+    mutating func removeTombstones(before time: Timestamp, limit: Int) -> Int {
+        let forgotten = tombstones.filter { $0.value.time < time }.sorted { $0.value.time < $1.value.time }.prefix(limit)
+        for (id, _) in forgotten { (tombstones[id], deleted[id]) = (nil, nil) }
         return forgotten.count
     }
 }
 
-extension DepartedRegistration {
-    fileprivate init(_ registration: Registration, _ departure: RegistrationDeparture) {
+extension DeletedRegistration {
+    fileprivate init(_ registration: Registration, _ tombstone: RegistrationTombstone) {
         self.init(
-            id: registration.id, departure: departure, handle: registration.handle, expiration: registration.expiration,
+            id: registration.id, tombstone: tombstone, handle: registration.handle, expiration: registration.expiration,
             installationID: registration.installationID)
     }
 
-    fileprivate func isMeant(by subject: DepartedSubject) -> Bool {
+    fileprivate func isMeant(by subject: DeletedRegistrationFilter) -> Bool {
         switch subject {
         case .installation(let id): installationID == id
         case .handle(let handle): self.handle == handle
@@ -95,7 +95,7 @@ extension DepartedRegistration {
     }
 
     /// Latest first; at the same time, by id.
-    fileprivate func isListedBefore(_ other: DepartedRegistration) -> Bool {
-        departure.time == other.departure.time ? id.text < other.id.text : departure.time > other.departure.time
+    fileprivate func isListedBefore(_ other: DeletedRegistration) -> Bool {
+        tombstone.time == other.tombstone.time ? id.text < other.id.text : tombstone.time > other.tombstone.time
     }
 }

@@ -1,11 +1,11 @@
-import PushModel
+package import PushModel
 
 /// Runs, schedules and events in memory.
 package actor MemoryRunStore: AutomationStore {
     private var runs: [Int64: RunRecord] = [:]
     private var lastRun: Int64 = 0
-    private var kept: [String: StoredSchedule] = [:]
-    private var untold: [HubEvent] = []
+    private var storedSchedules: [String: StoredSchedule] = [:]
+    private var unhandled: [HubEvent] = []
     private var lastEvent: Int64 = 0
 
     package init() {}
@@ -16,16 +16,16 @@ package actor MemoryRunStore: AutomationStore {
                 return AddedRun(run: known, isRepeated: true)
             }
             lastRun += 1
-            var kept = run
-            kept.number = lastRun
-            self.runs[lastRun] = kept
-            return AddedRun(run: kept, isRepeated: false)
+            var storedSchedules = run
+            storedSchedules.number = lastRun
+            self.runs[lastRun] = storedSchedules
+            return AddedRun(run: storedSchedules, isRepeated: false)
         }
-        for (name, moment) in cause.heard {
-            guard let schedule = kept[name], schedule.heard < moment else { continue }
-            kept[name]?.heard = moment
+        for (name, time) in cause.handledUntil {
+            guard let schedule = storedSchedules[name], schedule.handledUntil < time else { continue }
+            storedSchedules[name]?.handledUntil = time
         }
-        if let last = cause.events { untold.removeAll { $0.number <= last } }
+        if let last = cause.events { unhandled.removeAll { $0.number <= last } }
         return added
     }
 
@@ -47,28 +47,30 @@ package actor MemoryRunStore: AutomationStore {
         runs.values.filter { !$0.state.isFinal }.sorted { $0.number < $1.number }
     }
 
-    package func removeRuns(endedBefore moment: Timestamp, limit: Int) -> Int {
-        let ended = runs.values.filter { $0.lifecycle.endedAt.map { $0 < moment } ?? false && $0.state.isFinal }
-            .sorted { ($0.lifecycle.endedAt ?? moment, $0.number) < ($1.lifecycle.endedAt ?? moment, $1.number) }.prefix(limit)
+    package func removeRuns(endedBefore time: Timestamp, limit: Int) -> Int {
+        let ended = runs.values.filter { $0.lifecycle.endedAt.map { $0 < time } ?? false && $0.state.isFinal }
+            .sorted { ($0.lifecycle.endedAt ?? time, $0.number) < ($1.lifecycle.endedAt ?? time, $1.number) }.prefix(limit)
         for run in ended { runs[run.number] = nil }
         return ended.count
     }
 
-    package func schedules(startingFrom now: Timestamp) -> [StoredSchedule] { kept.values.sorted { $0.rule.name < $1.rule.name } }
+    package func schedules(startingFrom now: Timestamp) -> [StoredSchedule] {
+        storedSchedules.values.sorted { $0.rule.name < $1.rule.name }
+    }
 
-    package func keep(_ schedule: StoredSchedule) { kept[schedule.rule.name] = schedule }
+    package func save(_ schedule: StoredSchedule) { storedSchedules[schedule.rule.name] = schedule }
 
-    package func removeSchedule(_ name: String) { kept[name] = nil }
+    package func removeSchedule(_ name: String) { storedSchedules[name] = nil }
 
-    package func events(limit: Int) -> [HubEvent] { Array(untold.prefix(limit)) }
+    package func events(limit: Int) -> [HubEvent] { Array(unhandled.prefix(limit)) }
 
     /// Stores events that a change reports.
-    func keep(_ events: [HubEvent]) {
+    func save(_ events: [HubEvent]) {
         for event in events {
             lastEvent += 1
             var event = event
             event.number = lastEvent
-            untold.append(event)
+            unhandled.append(event)
         }
     }
 }

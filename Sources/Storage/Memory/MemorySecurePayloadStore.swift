@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Secure payloads in memory.
 package actor MemorySecurePayloadStore: SecurePayloadStore {
@@ -6,7 +6,7 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
     /// Ids of readable payloads, by addressee.
     private var live: [Tag: Set<String>] = [:]
     /// When each payload expires and, after that, when it is deleted. Entries of removed payloads remain until they are due.
-    private var moments = TimeQueue<String>()
+    private var expirations = TimeQueue<String>()
 
     package init() {}
 
@@ -16,7 +16,7 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
             SecurePayloadLimit.Held(id: $0.id, isFromSender: $0.sender == payload.sender, wasRead: $0.grantedReads > 0)
         }
         var insertion = SecurePayloadInsertion.inserted
-        switch limit.place(among: held) {
+        switch limit.decision(among: held) {
         case .free: break
         case .none(let refusal): return refusal
         case .held(let id):
@@ -24,11 +24,11 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
             insertion = .displacedOther(of: other)
             other.expireEarly(at: now)
             set(id, to: other)
-            moments.insert(id, at: other.expiration)
+            expirations.insert(id, at: other.expiration)
         }
         set(payload.id, to: payload)
-        moments.insert(payload.id, at: payload.expiration)
-        if moments.count > 2 * payloads.count + 64 { rebuildMoments() }
+        expirations.insert(payload.id, at: payload.expiration)
+        if expirations.count > 2 * payloads.count + 64 { rebuildExpirations() }
         return insertion
     }
 
@@ -65,7 +65,7 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
 
     package func sweep(now: Timestamp, retention: Duration) -> Int {
         var ended = 0
-        while let id = moments.popFirst(dueBy: now) {
+        while let id = expirations.popFirst(dueBy: now) {
             guard var payload = payloads[id], payload.expiration <= now else { continue }
             if payload.isLive {
                 payload.end(.expired)
@@ -73,7 +73,7 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
                 ended += 1
             }
             let forgotten = payload.expiration + retention
-            if forgotten <= now { set(id, to: nil) } else { moments.insert(id, at: forgotten) }
+            if forgotten <= now { set(id, to: nil) } else { expirations.insert(id, at: forgotten) }
         }
         return ended
     }
@@ -87,8 +87,8 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
         if let payload, payload.isLive { live[payload.addressee, default: []].insert(id) }
     }
 
-    private func rebuildMoments() {
-        moments = TimeQueue()
-        for payload in payloads.values.sorted(by: { $0.id < $1.id }) { moments.insert(payload.id, at: payload.expiration) }
+    private func rebuildExpirations() {
+        expirations = TimeQueue()
+        for payload in payloads.values.sorted(by: { $0.id < $1.id }) { expirations.insert(payload.id, at: payload.expiration) }
     }
 }

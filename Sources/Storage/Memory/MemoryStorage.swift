@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// Stores everything in memory, for the lifetime of the process.
 package struct MemoryStorage: StorageEngine {

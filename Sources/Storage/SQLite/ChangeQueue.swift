@@ -123,7 +123,7 @@ final class ChangeQueue: Sendable {
             if batch.count == 1 {
                 for change in batch { change.fail(error) }
             } else {
-                for place in batch.indices { commit(batch[place...place], on: database) }
+                for index in batch.indices { commit(batch[index...index], on: database) }
             }
             return
         }

@@ -37,11 +37,11 @@ struct SQLRow {
     }
 
     /// The row number of a registration or an installation.
-    func place(_ column: Int32) throws -> UInt32 {
-        guard let place = UInt32(exactly: integer(column)) else {
+    func rowNumber(_ column: Int32) throws -> UInt32 {
+        guard let rowNumber = UInt32(exactly: integer(column)) else {
             throw UnreadableValue(reason: "invalid row number \(integer(column))")
         }
-        return place
+        return rowNumber
     }
 
     /// Nil for NULL.

@@ -15,7 +15,7 @@ struct SQLiteApprovalStore: ApprovalStore {
                 """, approval.hub.number, approval.requester.description, approval.origin.createdAt.milliseconds,
                 approval.keys.fingerprint, approval.keys.idempotencyKey
             ) { try ApprovalRow($0).approval }
-            if let known { return .kept(known) }
+            if let known { return .pending(known) }
             let waiting = try database.first(
                 "SELECT count(*), count(iif(requester = ?1, 1, NULL)) FROM approval WHERE state = 'pending' AND expires_at > ?2",
                 approval.requester.description, approval.origin.createdAt.milliseconds
@@ -32,7 +32,7 @@ struct SQLiteApprovalStore: ApprovalStore {
                 """, kept.hub.number, kept.state.rawValue, kept.requester.description, kept.keys.fingerprint, kept.keys.idempotencyKey,
                 kept.expiresAt.milliseconds, ApprovalRow(kept).content.text(), ApprovalRow(kept).request?.text())
             kept.number = database.lastInsertedRowID
-            return .kept(kept)
+            return .pending(kept)
         }
     }
 

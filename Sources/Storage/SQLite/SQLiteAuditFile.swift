@@ -1,5 +1,5 @@
 import GRDB
-import PushModel
+package import PushModel
 
 /// Read-only audit trail of a database that need not be open.
 package struct SQLiteAuditFile: AuditTrail {

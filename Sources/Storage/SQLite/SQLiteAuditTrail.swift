@@ -71,27 +71,27 @@ struct SQLiteAuditTrail: AuditTrail {
     // MARK: - Verification
 
     func verify() async throws(PushError) -> AuditVerification {
-        var place = AuditHead.start
+        var position = AuditHead.start
         while true {
-            let (next, verification) = try await database.read { [place] in try Self.verify(from: place, in: $0) }
+            let (next, verification) = try await database.read { [position] in try Self.verify(from: position, in: $0) }
             if let verification { return verification }
-            place = next
+            position = next
         }
     }
 
     /// Verifies the chain in one consistent snapshot.
     static func verify(in database: Database) throws -> AuditVerification {
-        var place = AuditHead.start
+        var position = AuditHead.start
         while true {
-            let (next, verification) = try verify(from: place, in: database)
+            let (next, verification) = try verify(from: position, in: database)
             if let verification { return verification }
-            place = next
+            position = next
         }
     }
 
     /// Verifies the next entries of the chain. Returns the position reached and, once known, the result.
     private static func verify(from start: AuditHead, in database: Database) throws -> (AuditHead, AuditVerification?) {
-        var (place, count) = (start, 0)
+        var (position, count) = (start, 0)
         var flaw: AuditBreak?
         // Starts below the first sequence number, where entries may have been inserted.
         let lowest = start == .start ? .min : start.sequence
@@ -101,15 +101,17 @@ struct SQLiteAuditTrail: AuditTrail {
             count += 1
             guard flaw == nil else { return }
             do {
-                flaw = place.advance(to: try entry(row))
+                flaw = position.advance(to: try entry(row))
             } catch let error as PushError where error.code == "storage.corrupt" {
                 flaw = AuditBreak(sequence: row.integer(0), reason: .unreadable)
             }
         }
-        if let flaw { return (place, .broken(flaw)) }
-        guard count < verificationBatchSize else { return (place, nil) }
+        if let flaw { return (position, .broken(flaw)) }
+        guard count < verificationBatchSize else { return (position, nil) }
         // A missing end counts as tampering, because removed entries could not be detected.
         let end = try database.first("SELECT sequence, hash FROM audit_end") { AuditHead(sequence: $0.integer(0), hash: $0.bytes(1)) }
-        return (place, end.map(place.verification(against:)) ?? .broken(AuditBreak(sequence: place.sequence + 1, reason: .endless)))
+        return (
+            position, end.map(position.verification(against:)) ?? .broken(AuditBreak(sequence: position.sequence + 1, reason: .endless))
+        )
     }
 }

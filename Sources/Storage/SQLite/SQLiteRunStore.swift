@@ -27,8 +27,8 @@ struct SQLiteRunStore: AutomationStore {
                 kept.number = database.lastInsertedRowID
                 added.append(AddedRun(run: kept, isRepeated: false))
             }
-            for (name, moment) in cause.heard.sorted(by: { $0.key < $1.key }) {
-                try database.run("UPDATE schedule SET heard = ?2 WHERE name = ?1 AND coalesce(heard, 0) < ?2", name, moment.milliseconds)
+            for (name, time) in cause.handledUntil.sorted(by: { $0.key < $1.key }) {
+                try database.run("UPDATE schedule SET heard = ?2 WHERE name = ?1 AND coalesce(heard, 0) < ?2", name, time.milliseconds)
             }
             if let last = cause.events { try database.run("DELETE FROM hub_event WHERE number <= ?", last) }
             return added
@@ -73,14 +73,14 @@ struct SQLiteRunStore: AutomationStore {
         }
     }
 
-    func removeRuns(endedBefore moment: Timestamp, limit: Int) async throws(PushError) -> Int {
+    func removeRuns(endedBefore time: Timestamp, limit: Int) async throws(PushError) -> Int {
         try await database.write { database in
             let before = database.totalChangesCount
             try database.run(
                 """
                 DELETE FROM run WHERE number IN
                     (SELECT number FROM run WHERE is_final = 1 AND ended_at < ? ORDER BY ended_at LIMIT ?)
-                """, moment.milliseconds, limit)
+                """, time.milliseconds, limit)
             return database.totalChangesCount - before
         }
     }
@@ -95,11 +95,11 @@ struct SQLiteRunStore: AutomationStore {
         }
     }
 
-    func keep(_ schedule: StoredSchedule) async throws(PushError) {
+    func save(_ schedule: StoredSchedule) async throws(PushError) {
         try await database.write { database in
             try database.run(
                 "INSERT OR REPLACE INTO schedule (name, is_configured, is_paused, heard, content) VALUES (?, ?, ?, ?, ?)",
-                schedule.rule.name, schedule.isConfigured, schedule.isPaused, schedule.heard.milliseconds,
+                schedule.rule.name, schedule.isConfigured, schedule.isPaused, schedule.handledUntil.milliseconds,
                 ScheduleRow(schedule).content.text())
         }
     }
@@ -117,7 +117,7 @@ struct SQLiteRunStore: AutomationStore {
     }
 
     /// Stores events in the transaction of the change that they report.
-    static func keep(_ events: [HubEvent], in database: Database) throws {
+    static func save(_ events: [HubEvent], in database: Database) throws {
         for event in events {
             try database.run(
                 "INSERT INTO hub_event (hub, kind, time, content) VALUES (?, ?, ?, ?)", event.hub, event.kind.rawValue,
@@ -128,7 +128,7 @@ struct SQLiteRunStore: AutomationStore {
     // MARK: - Restoring
 
     /// Prepares a backup for restoring: none of its runs, schedules and events starts by itself, because each may have been handled since.
-    static func settle(in database: Database) throws {
+    static func prepareForRestore(in database: Database) throws {
         try database.run("DELETE FROM hub_event")
         try database.run("UPDATE schedule SET heard = NULL")
         try database.run(

@@ -19,7 +19,7 @@ struct SQLiteSecurePayloadStore: SecurePayloadStore {
                 """, payload.sender.text, payload.addressee.text
             ) { SecurePayloadLimit.Held(id: $0.text(0), isFromSender: $0.integer(1) != 0, wasRead: $0.integer(2) != 0) }
             var insertion = SecurePayloadInsertion.inserted
-            switch limit.place(among: held) {
+            switch limit.decision(among: held) {
             case .free: break
             case .none(let refusal): return refusal
             case .held(let id):

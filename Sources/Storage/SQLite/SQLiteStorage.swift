@@ -1,6 +1,6 @@
 import GRDB
 import Glibc
-import PushModel
+package import PushModel
 
 /// Stores everything in one SQLite file. A change that was confirmed is on disk and survives a crash.
 package struct SQLiteStorage: StorageEngine {
@@ -124,6 +124,17 @@ package struct SQLiteStorage: StorageEngine {
     package func close() async throws(PushError) { try await database.close() }
 
     // MARK: - Backup
+
+    /// Checks that a file is a database of this program with a complete log, without changing it.
+    ///
+    /// Throws `storage.not_found`, `storage.damaged`, `storage.foreign_file`, `storage.newer_schema` and `storage.unavailable`.
+    package static func checkBackup(_ path: String) async throws(PushError) {
+        try await SQLiteDatabase.blocking {
+            guard SQLiteFile.exists(path) else { throw SQLiteFile.missing(path) }
+            guard try DatabaseFiles(path: path).examine(DatabaseMark()) != .absent else { throw SQLiteFile.foreign(path, "it is empty") }
+            try SQLiteFile.check(path)
+        }.mapError { PushError($0, database: path) }.get()
+    }
 
     package func backup(to path: String) async throws(PushError) {
         try await database.read { database in
@@ -279,7 +290,7 @@ package struct SQLiteStorage: StorageEngine {
         if case .refused = secrets { try migrated.read { try SealingState.check($0, path, opensWith: seal, for: use) } }
         try SQLiteSchema.migrator(sealingWith: seal).migrate(migrated)
         let renewed = try migrated.write { database in
-            try SQLiteRunStore.settle(in: database)
+            try SQLiteRunStore.prepareForRestore(in: database)
             guard case .renewed(let now) = secrets else { return RenewedSecrets() }
             return try SecretRenewal(seal: seal, now: now, database: database).run()
         }

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// What to do with secrets that cannot be opened with the current key file.
 package enum LostSecrets: Sendable {

@@ -1,5 +1,5 @@
 import Crypto
-import PushModel
+package import PushModel
 
 /// Seals and opens the secrets of a database with AES-256-GCM (NIST SP 800-38D).
 ///

@@ -1,5 +1,5 @@
 import HubWire
-import PushModel
+package import PushModel
 
 /// Verifies a request's token and finds the rule that signed it.
 package struct SASVerifier: Sendable {
@@ -14,6 +14,8 @@ package struct SASVerifier: Sendable {
 
     /// The key in an error's details for the name of the rule that lacks the right.
     static let rule = "rule"
+    /// Key in an error's details: the right that the rule lacks.
+    static let right = "right"
 
     /// Returns the rule whose key signed the request.
     /// - Parameters:
@@ -30,14 +32,16 @@ package struct SASVerifier: Sendable {
         guard let expiration = proof.token.expiration, now <= expiration + SASToken.clockSkew else {
             throw SASError.expired.error("ExpiredToken: The token has expired")
         }
-        guard let place = proof.place, Self.covers(place, host: host, path: path, publicURL: publicURL) else {
+        guard let place = proof.resource, Self.covers(place, host: host, path: path, publicURL: publicURL) else {
             throw SASError.audience.error("InvalidAudience: The token is for another resource")
         }
         guard rule.allows(right) else {
-            var error = SASError.forbidden.error("\(right.rawValue) claim is required for this operation")
+            var error = SASError.forbidden.error("key \"\(rule.name)\" lacks the right \(right.rawValue)")
+            error.hint = "use a key with \(right.rawValue)"
             if right == .manage { error.status = 401 }
             // The signature is valid, so the rule's name may be reported.
             error.details[Self.rule] = .string(rule.name)
+            error.details[Self.right] = .string(right.rawValue)
             throw error
         }
         return rule
@@ -57,7 +61,7 @@ package struct SASVerifier: Sendable {
         guard let rule = named, let key = matches.first else {
             throw SASError.signature.error("InvalidSignature: The token has an invalid signature")
         }
-        let proof = VerifiedTokenCache.Proof(token: token, place: SASResource(PercentEncoding.decodeForm(token.resource)), key: key)
+        let proof = VerifiedTokenCache.Proof(token: token, resource: SASResource(PercentEncoding.decodeForm(token.resource)), key: key)
         if let authorization { proved.add(proof, authorization) }
         return (rule, proof)
     }

@@ -8,7 +8,7 @@ package final class VerifiedTokenCache: Sendable {
     struct Proof: Sendable {
         var token: SASToken
         /// The resource of the token; nil if it is not an address.
-        var place: SASResource?
+        var resource: SASResource?
         var key: Secret
     }
 

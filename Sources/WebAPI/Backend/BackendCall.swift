@@ -17,7 +17,7 @@ struct BackendCall: Sendable {
     func answer() async throws(PushError) -> WebAnswer {
         let hub = try hub
         try request.query.checkUnique()
-        switch (path.place, request.method) {
+        switch (path.resource, request.method) {
         case (.register, _): return try await register(hub)
         case (.registration(let id), .put): return try await put(id, hub)
         case (.registration(let id), _):
@@ -144,7 +144,7 @@ struct BackendCall: Sendable {
         return Self.answer(
             .created,
             [
-                "id": .string(receipt.id), "expiresAt": .moment(receipt.expiration), "notificationId": .string(receipt.outcome.id),
+                "id": .string(receipt.id), "expiresAt": .timestamp(receipt.expiration), "notificationId": .string(receipt.outcome.id),
             ]
         ).notifying(receipt.outcome)
     }
@@ -166,7 +166,7 @@ struct BackendCall: Sendable {
     private func list(_ hub: ServedHub) async throws(PushError) -> WebAnswer {
         let payloads = try await services.backend(of: hub).readableSecurePayloads(session)
         let items = payloads.map { payload -> JSON in
-            ["id": .string(payload.id), "from": .string(payload.sender.username), "expiresAt": .moment(payload.expiration)]
+            ["id": .string(payload.id), "from": .string(payload.sender.username), "expiresAt": .timestamp(payload.expiration)]
         }
         return Self.answer(.ok, ["items": .array(items)])
     }
@@ -174,7 +174,7 @@ struct BackendCall: Sendable {
     private func reads(_ id: String, _ hub: ServedHub) async throws(PushError) -> WebAnswer {
         let reads = try await services.backend(of: hub).secureReads(session, id: id)
         let items = reads.map { read -> JSON in
-            ["time": .moment(read.time), "username": .string(read.username), "result": .string(read.result.rawValue)]
+            ["time": .timestamp(read.time), "username": .string(read.username), "result": .string(read.result.rawValue)]
         }
         return Self.answer(.ok, ["items": .array(items)])
     }

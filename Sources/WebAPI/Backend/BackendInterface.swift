@@ -22,18 +22,18 @@ struct BackendInterface: Sendable {
         guard !namespace.isClosed else { throw Namespace.restoring }
         let credentials = BackendCredentials(request.fields[.authorization])
         do throws(PushError) {
-            if path.place == .login { return try await login(request, credentials) }
+            if path.resource == .login { return try await login(request, credentials) }
             // The tutorials' sample rejects such requests with an empty response.
             guard let credentials else { return WebAnswer(.forbidden) }
             let session = try await authenticator.session(credentials, request)
             try authenticator.checkThrottle(session, request)
-            if path.place == .logout { return try await logout(session) }
+            if path.resource == .logout { return try await logout(session) }
             return try await BackendCall(request: request, path: path, session: session, interface: self).answer()
         } catch {
             guard BackendAuthenticator.isRefusal(error) else { throw error }
             if case .basic = credentials { return WebAnswer(.forbidden) }
             var error = error
-            error.details["challenge"] = path.place == .login ? #"Bearer realm="PushHost""# : #"Bearer error="invalid_token""#
+            error.details["challenge"] = path.resource == .login ? #"Bearer realm="PushHost""# : #"Bearer error="invalid_token""#
             throw error
         }
     }
@@ -59,7 +59,7 @@ struct BackendInterface: Sendable {
         }
         let json: JSON = [
             "username": .string(session.username), "token": .string(session.token.reveal()), "tokenType": "Bearer",
-            "expiresAt": .moment(session.expiration),
+            "expiresAt": .timestamp(session.expiration),
         ]
         return WebAnswer(.ok, "application/json", json.serialized())
     }

@@ -1,7 +1,7 @@
 /// A parsed path of the app backend: `/api/register`, `/{hub}/api/register`, and both with `/tutorials/{variant}` before `/api`. Fixed
 /// words are case-insensitive and trailing slashes are ignored. A hub's name may contain slashes, so a path is parsed from its end.
 struct BackendPath: Equatable, Sendable {
-    enum Place: Equatable, Sendable {
+    enum Resource: Equatable, Sendable {
         case register
         case registration(String)
         case notifications
@@ -15,15 +15,15 @@ struct BackendPath: Equatable, Sendable {
     let hub: String?
     /// Nil for the server's default variant.
     let variant: TutorialVariant?
-    let place: Place
+    let resource: Resource
 
     /// - Parameter path: The encoded path, without the query. The result is nil for any other path.
     init?(_ path: String) {
         // Most requests are for hubs. A quick check avoids parsing their paths twice.
-        guard Self.mentionsAPI(path), let texts = PathSegments.decoded(path), let (place, count) = Self.place(texts) else {
+        guard Self.mentionsAPI(path), let texts = PathSegments.decoded(path), let (resource, count) = Self.resource(texts) else {
             return nil
         }
-        self.place = place
+        self.resource = resource
         var rest = texts.dropLast(count)
         if rest.count >= 2, rest[rest.endIndex - 2].lowercased() == "tutorials",
             let variant = TutorialVariant(rawValue: rest[rest.endIndex - 1].lowercased())
@@ -52,7 +52,7 @@ struct BackendPath: Equatable, Sendable {
     }
 
     /// Returns the place and the number of segments that it uses at the end of the path.
-    private static func place(_ texts: [String]) -> (Place, Int)? {
+    private static func resource(_ texts: [String]) -> (Resource, Int)? {
         let words = texts.map { $0.lowercased() }
         func ends(_ end: String...) -> Bool { words.suffix(end.count).elementsEqual(end) }
         func ends(_ before: [String], and count: Int) -> Bool { words.dropLast(count).suffix(before.count).elementsEqual(before) }
@@ -68,7 +68,7 @@ struct BackendPath: Equatable, Sendable {
 
     /// The name of the route in metrics.
     var route: String {
-        switch place {
+        switch resource {
         case .register: "backend_register"
         case .registration: "backend_registration"
         case .notifications: "backend_notifications"
@@ -81,7 +81,7 @@ struct BackendPath: Equatable, Sendable {
 
     /// The allowed methods.
     var methods: String {
-        switch place {
+        switch resource {
         case .register, .login, .logout: "POST"
         case .notifications: "GET, POST"
         case .registration: "PUT, DELETE"

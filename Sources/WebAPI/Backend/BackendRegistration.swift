@@ -103,8 +103,8 @@ extension Registration {
     /// The registration with the member names of the samples' library, and the platform and handle as sent.
     var document: JSON {
         var members: JSONObject = [
-            "RegistrationId": .string(id.text), "ETag": .string(String(etag)), "ExpirationTime": .moment(expiration),
-            "UpdatedAt": .moment(updatedAt), "Tags": .array(tags.map { .string($0.text) }),
+            "RegistrationId": .string(id.text), "ETag": .string(String(etag)), "ExpirationTime": .timestamp(expiration),
+            "UpdatedAt": .timestamp(updatedAt), "Tags": .array(tags.map { .string($0.text) }),
         ]
         if let names = RegistrationElement.of(platform)?.handle, names.count == 1 { members[names[0]] = .string(handle.text) }
         members["Platform"] = .string(platform.rawValue)

@@ -1,6 +1,6 @@
-import PushBackend
-import PushHub
-import PushModel
+package import PushBackend
+package import PushHub
+package import PushModel
 
 /// The services that the app backend uses, shared by all hubs.
 package struct BackendServices: Sendable {

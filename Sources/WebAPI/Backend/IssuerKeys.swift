@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// The signing keys of an issuer. They are fetched on first use, cached for as long as the issuer allows, and fetched again for a token
 /// with an unknown key.
@@ -35,7 +35,7 @@ package actor IssuerKeys {
     /// Minimum time between two fetches for unknown keys.
     static let pause: Duration = .seconds(60)
     /// Maximum wait for new keys while old ones are still valid.
-    static let patience: Duration = .seconds(2)
+    static let timeout: Duration = .seconds(2)
     /// Minimum time before the next attempt after a failed fetch.
     static let pauseAfterFailure: Duration = .seconds(10)
 
@@ -76,10 +76,10 @@ package actor IssuerKeys {
         if let failure = await task.value, !holds { throw failure }
     }
 
-    /// Waits for the fetch, but at most `patience`.
+    /// Waits for the fetch, but at most `timeout`.
     private func wait(for task: Task<PushError?, Never>) async {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
-        let deadline = clock.now + Self.patience
+        let deadline = clock.now + Self.timeout
         let alarm = Task { [clock] in
             try? await clock.sleep(until: deadline)
             end.yield()

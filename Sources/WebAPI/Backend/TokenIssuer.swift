@@ -53,11 +53,11 @@ package struct TokenIssuer: Sendable {
         guard claims["iss"]?.string == name else { throw Self.refusal("it is from another issuer") }
         let audiences = claims["aud"]?.array?.compactMap(\.string) ?? [claims["aud"]?.string].compactMap { $0 }
         guard audiences.contains(audience) else { throw Self.refusal("it is for another audience") }
-        guard let expiry = claims["exp"].flatMap(Self.moment) else { throw Self.refusal("it has no expiry time (exp)") }
+        guard let expiry = claims["exp"].flatMap(Self.time) else { throw Self.refusal("it has no expiry time (exp)") }
         let end = expiry + clockSkew
         guard now < end else { throw Self.refusal("it has expired") }
         if let claim = claims["nbf"] {
-            guard let start = Self.moment(claim), start <= now + clockSkew else { throw Self.refusal("it is not valid yet") }
+            guard let start = Self.time(claim), start <= now + clockSkew else { throw Self.refusal("it is not valid yet") }
         }
         guard let username = claims[usernameClaim]?.string, !username.isEmpty else {
             throw Self.refusal("its claim \(usernameClaim) is not a valid user name")
@@ -66,7 +66,7 @@ package struct TokenIssuer: Sendable {
     }
 
     /// A number of seconds since 1970, possibly with a fraction.
-    private static func moment(_ json: JSON) -> Timestamp? {
+    private static func time(_ json: JSON) -> Timestamp? {
         guard let seconds = json.double, abs(seconds) < 1e12 else { return nil }
         return Timestamp(milliseconds: Int64(seconds * 1000))
     }

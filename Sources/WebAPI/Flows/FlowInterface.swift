@@ -13,7 +13,7 @@ struct FlowInterface: Sendable {
 
     static let bodyLimit = 256 << 10
     /// Maximum wait for the end of the run, unless the request specifies one.
-    private static let patience: Duration = .seconds(60)
+    private static let timeout: Duration = .seconds(60)
     private static let maximumWait: Duration = .seconds(110)
 
     /// The flow's name in the path; nil for any other path.
@@ -93,7 +93,7 @@ struct FlowInterface: Sendable {
         let words = request.fields.texts("prefer").flatMap { $0.split(separator: ",") }
             .map { $0.filter { $0 != " " && $0 != "\"" }.lowercased() }
         if words.contains("respond-async") { return .zero }
-        guard let word = words.first(where: { $0.hasPrefix("wait=") }) else { return patience }
+        guard let word = words.first(where: { $0.hasPrefix("wait=") }) else { return timeout }
         guard let seconds = Int(word.dropFirst(5)), seconds >= 0 else {
             throw PushError(
                 "request.parameter", "Prefer has no valid number after wait=", hint: "write Prefer: wait=10, in seconds", status: 400)
@@ -120,14 +120,14 @@ struct FlowInterface: Sendable {
                 code, "\(run.id) did not complete: \(failure?.message ?? run.state.rawValue)",
                 hint: isCancelled ? "repeat it with pushhost runs rerun \(run.id)" : "send the request again",
                 status: isCancelled ? 409 : 503,
-                isRetryable: !isCancelled, details: run.place)
+                isRetryable: !isCancelled, details: run.location)
         case .failed:
-            let place = failure?.location.map { "\($0): " } ?? ""
+            let location = failure?.location.map { "\($0): " } ?? ""
             throw PushError(
                 "run.failed",
-                "\(run.flow) failed: \(place)\(failure?.message ?? "unknown reason") (\(failure?.code ?? "")), run \(run.id)",
+                "\(run.flow) failed: \(location)\(failure?.message ?? "unknown reason") (\(failure?.code ?? "")), run \(run.id)",
                 hint: "see pushhost runs show \(run.id)", status: 500,
-                details: run.place.merging(["cause": .string(failure?.code ?? "")]) { $1 })
+                details: run.location.merging(["cause": .string(failure?.code ?? "")]) { $1 })
         }
         answer.fields[.runID] = run.id
         answer.fields[.cacheControl] = "no-store"
@@ -138,11 +138,11 @@ struct FlowInterface: Sendable {
 
 extension RunRecord {
     /// Where the run failed, for programs.
-    fileprivate var place: [String: JSON] {
-        var place: [String: JSON] = ["run": .string(id)]
-        place["version"] = version.map { .string($0) }
-        place["location"] = report.failure?.location.map { .string($0) }
-        return place
+    fileprivate var location: [String: JSON] {
+        var location: [String: JSON] = ["run": .string(id)]
+        location["version"] = version.map { .string($0) }
+        location["location"] = report.failure?.location.map { .string($0) }
+        return location
     }
 }
 

@@ -11,8 +11,8 @@ struct RunRecordJSON {
         .members([
             "runId": .string(run.id), "flow": .string(run.flow), "state": .string(run.state.rawValue), "script": .string(run.script),
             "version": run.version.map { .string($0) }, "trigger": run.trigger.json, "guarantee": .string(run.guarantee.rawValue),
-            "attempts": .count(run.lifecycle.attempts), "queuedAt": .moment(run.lifecycle.queuedAt),
-            "startedAt": run.lifecycle.startedAt.map { .moment($0) }, "endedAt": run.lifecycle.endedAt.map { .moment($0) },
+            "attempts": .count(run.lifecycle.attempts), "queuedAt": .timestamp(run.lifecycle.queuedAt),
+            "startedAt": run.lifecycle.startedAt.map { .timestamp($0) }, "endedAt": run.lifecycle.endedAt.map { .timestamp($0) },
             "result": run.report.result, "failure": run.report.failure?.json,
         ])
     }
@@ -33,7 +33,8 @@ struct RunRecordJSON {
         "runId": .text(), "flow": .text(), "state": .choice(nil, RunRecord.State.allCases.map(\.rawValue)),
         "script": .text("The path of the script"), "version?": .text("The first digits of the script's hash; absent before it was read"),
         "trigger": triggerSchema, "guarantee": .choice("What happens if the server crashes", RunGuarantee.allCases.map(\.rawValue)),
-        "attempts": .integer("Number of times it was started"), "queuedAt": .moment(), "startedAt?": .moment(), "endedAt?": .moment(),
+        "attempts": .integer("Number of times it was started"), "queuedAt": .timestamp(), "startedAt?": .timestamp(),
+        "endedAt?": .timestamp(),
         "result?": .any("The script's result"), "failure?": failure,
     ]
 
@@ -61,7 +62,7 @@ struct RunRecordJSON {
         [
             "kind": .choice(nil, RunTrigger.Kind.allCases.map(\.rawValue)), "by?": .text("Who started it"),
             "user?": .text("The user whose request to the app backend it handles"), "schedule?": .text("The schedule's name"),
-            "moment?": .moment("The schedule's due time"), "event?": .choice(nil, HubEvent.Kind.allCases.map(\.rawValue)),
+            "moment?": .timestamp("The schedule's due time"), "event?": .choice(nil, HubEvent.Kind.allCases.map(\.rawValue)),
             "hub?": .text("The hub of the event"), "run?": .text("The run that it repeats"),
         ])
 
@@ -73,11 +74,11 @@ struct RunRecordJSON {
         "RunStep",
         [
             "name": .text(), "depth": .integer("Number of enclosing steps"), "status": .choice(nil, ["passed", "failed", "skipped"]),
-            "began": .moment(), "ended": .moment(), "reason?": .text("Reason for skipping it"),
+            "began": .timestamp(), "ended": .timestamp(), "reason?": .text("Reason for skipping it"),
             "notifications": .list("The ids of notifications that it sent", of: .text()),
         ])
 
-    private static let line = JSONSchema.object("RunLine", ["time": .moment(), "level": .text(), "text": .text()])
+    private static let line = JSONSchema.object("RunLine", ["time": .timestamp(), "level": .text(), "text": .text()])
 }
 
 extension JSONSchema {
@@ -88,14 +89,15 @@ extension JSONSchema {
 extension RunReport.Step {
     fileprivate var json: JSON {
         .members([
-            "name": .string(name), "depth": .count(depth), "status": .string(status), "began": .moment(began), "ended": .moment(ended),
+            "name": .string(name), "depth": .count(depth), "status": .string(status), "began": .timestamp(began),
+            "ended": .timestamp(ended),
             "reason": reason.map { .string($0) }, "notifications": .array(notifications.map { .string($0) }),
         ])
     }
 }
 
 extension RunReport.Line {
-    fileprivate var json: JSON { ["time": .moment(time), "level": .string(level), "text": .string(text)] }
+    fileprivate var json: JSON { ["time": .timestamp(time), "level": .string(level), "text": .string(text)] }
 }
 
 extension RunReport.Failure {

@@ -1,5 +1,5 @@
-import HubWire
-import PushModel
+package import HubWire
+package import PushModel
 
 /// A hub's description as an element `NotificationHubDescription` of an Atom entry.
 package struct HubDescriptionXML: Sendable {
@@ -97,10 +97,10 @@ extension AuthorizationRule {
             }
             return Secret(text)
         }
-        func moment(_ member: String) -> Timestamp { element.text(of: member).flatMap { Timestamp(iso8601: $0.trimmed) } ?? now }
+        func time(_ member: String) -> Timestamp { element.text(of: member).flatMap { Timestamp(iso8601: $0.trimmed) } ?? now }
         self.init(
             name: name, rights: rights, primaryKey: try key("PrimaryKey"), secondaryKey: try key("SecondaryKey"),
-            createdAt: moment("CreatedTime"), modifiedAt: moment("ModifiedTime"))
+            createdAt: time("CreatedTime"), modifiedAt: time("ModifiedTime"))
     }
 
     fileprivate func write(into writer: inout XMLWriter) {

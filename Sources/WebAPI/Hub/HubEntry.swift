@@ -1,5 +1,5 @@
-import HubWire
-import PushModel
+package import HubWire
+package import PushModel
 
 /// A hub as an Atom entry.
 package struct HubEntry: Sendable {

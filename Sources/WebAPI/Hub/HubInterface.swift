@@ -3,6 +3,8 @@ import HubWire
 import PushModel
 
 /// The hub's own interface, compatible with Azure: hubs, registrations, installations, messages, feedback and jobs.
+///
+/// Passes each request to the function of its route, which authorizes it first (``HubAccess``). A new path needs a line here.
 struct HubInterface: Sendable {
     private let registrations: RegistrationRoutes
     private let installations: InstallationRoutes
@@ -36,12 +38,12 @@ struct HubInterface: Sendable {
             case .delete: return try await hubs.delete(name, request)
             default: throw PushError.notAllowed(request, "GET, PUT, DELETE")
             }
-        case .inHub(let hub, let place): return try await answer(request, at: place, of: hub)
+        case .inHub(let hub, let resource): return try await answer(request, at: resource, of: hub)
         }
     }
 
-    private func answer(_ request: WebRequest, at place: HubPath.Place, of hub: String) async throws(PushError) -> WebAnswer {
-        switch (place, request.method) {
+    private func answer(_ request: WebRequest, at resource: HubPath.Resource, of hub: String) async throws(PushError) -> WebAnswer {
+        switch (resource, request.method) {
         case (.registrationIDs, .post): return try await registrations.createID(hub, request)
         case (.registrations, .post): return try await registrations.create(hub, request)
         case (.registrations, .get): return try await registrations.list(hub, request)
@@ -62,7 +64,7 @@ struct HubInterface: Sendable {
         case (.jobs, .post): return try await jobs.create(hub, request)
         case (.jobs, .get): return try await jobs.list(hub, request)
         case (.job(let id), .get): return try await jobs.get(id, of: hub, request)
-        default: throw PushError.notAllowed(request, place.methods)
+        default: throw PushError.notAllowed(request, resource.methods)
         }
     }
 }

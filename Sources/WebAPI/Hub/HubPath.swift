@@ -8,9 +8,9 @@ enum HubPath: Equatable {
     /// `/feedback/{hub}`.
     case feedback(String)
     case hub(String)
-    case inHub(String, Place)
+    case inHub(String, Resource)
 
-    enum Place: Equatable {
+    enum Resource: Equatable {
         case registrationIDs
         case registrations
         case registration(String)
@@ -42,16 +42,16 @@ enum HubPath: Equatable {
             self = .feedback(texts.dropFirst().joined(separator: "/"))
             return
         }
-        guard let (place, count) = Self.place(texts, words) else {
+        guard let (resource, count) = Self.resource(texts, words) else {
             self = .hub(texts.joined(separator: "/"))
             return
         }
         guard texts.count > count else { return nil }
-        self = .inHub(texts.dropLast(count).joined(separator: "/"), place)
+        self = .inHub(texts.dropLast(count).joined(separator: "/"), resource)
     }
 
     /// Returns the place and the number of segments that it uses at the end of the path.
-    private static func place(_ texts: [String], _ words: [String]) -> (Place, Int)? {
+    private static func resource(_ texts: [String], _ words: [String]) -> (Resource, Int)? {
         let last = texts[texts.count - 1]
         let before = words.dropLast().last
         // A tag may be named like another route.
@@ -83,8 +83,8 @@ extension HubPath {
         case .hubs: "hubs"
         case .hub: "hub"
         case .feedback: "feedback"
-        case .inHub(_, let place):
-            switch place {
+        case .inHub(_, let resource):
+            switch resource {
             case .registrationIDs: "registrationids"
             case .registrations: "registrations"
             case .registration: "registration"
@@ -103,7 +103,7 @@ extension HubPath {
     }
 }
 
-extension HubPath.Place {
+extension HubPath.Resource {
     /// The allowed methods.
     var methods: String {
         switch self {
@@ -120,8 +120,8 @@ extension HubPath.Place {
 extension HubPath {
     /// Whether a request is frequent and takes little work: one device, or a notification that is only accepted.
     func isQuick(_ request: WebRequest) -> Bool {
-        guard case .inHub(_, let place) = self else { return false }
-        switch place {
+        guard case .inHub(_, let resource) = self else { return false }
+        switch resource {
         case .registrationIDs, .registration, .message, .scheduled: return true
         case .registrations: return request.method == .post
         case .installation: return request.method != .patch

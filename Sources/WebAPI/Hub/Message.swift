@@ -1,6 +1,6 @@
-import HTTPTypes
+package import HTTPTypes
 import HubWire
-import PushModel
+package import PushModel
 
 /// A send request in the hub's interface.
 package struct Message: Sendable, Equatable {

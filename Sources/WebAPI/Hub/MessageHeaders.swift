@@ -98,12 +98,12 @@ struct MessageHeaders {
     /// Nil if there is no such header. Throws `notification.schedule` (400).
     func scheduleTime() throws(PushError) -> Timestamp? {
         guard let text = try only("scheduletime", "notification.schedule") else { return nil }
-        guard let moment = Timestamp(date: text) else {
+        guard let time = Timestamp(date: text) else {
             throw PushError(
                 "notification.schedule", "invalid time \"\(text)\"", hint: "write it in UTC, such as 2026-01-31T12:00:00Z",
                 status: 400)
         }
-        return moment
+        return time
     }
 
     var isTest: Bool { fields.text(Self.prefix + "testsend")?.lowercased() == "true" }
@@ -111,7 +111,7 @@ struct MessageHeaders {
     /// The time when APNs should give up. Clients always send this header, in various formats, so an invalid value is not an error.
     var expiration: Timestamp? {
         for name in ["apns-expiry", "apnsexpiry"] {
-            if let moment = fields.text(Self.prefix + name).flatMap({ Timestamp(date: $0) }) { return moment }
+            if let time = fields.text(Self.prefix + name).flatMap({ Timestamp(date: $0) }) { return time }
         }
         return nil
     }

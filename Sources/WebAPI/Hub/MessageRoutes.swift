@@ -57,15 +57,15 @@ struct MessageRoutes: Sendable {
     }
 
     private func accept(
-        _ message: Message, _ moment: Timestamp?, by caller: HubCaller, _ request: WebRequest
+        _ message: Message, _ dueTime: Timestamp?, by caller: HubCaller, _ request: WebRequest
     ) async throws(PushError) -> AcceptedNotification {
         let accepted = try await caller.hub.service.accept(
-            message.request, at: moment, idempotencyKey: request.fields[.idempotencyKey], admission: admission(caller, request))
+            message.request, at: dueTime, idempotencyKey: request.fields[.idempotencyKey], admission: admission(caller, request))
         // Frequent sends by apps get no audit entry, because the stored notifications are sufficient records.
-        if !accepted.isRepeated, moment != nil || message.request.audience == .everyone || caller.principal == .owner {
+        if !accepted.isRepeated, dueTime != nil || message.request.audience == .everyone || caller.principal == .owner {
             await access.audit?.noteOften(
                 caller.principal, .notificationSend, accepted.outcome.id,
-                SendAuditDetails.details(message.request, caller.hub.record.name, at: moment?.description, "hub"))
+                SendAuditDetails.details(message.request, caller.hub.record.name, at: dueTime?.description, "hub"))
         }
         return accepted
     }

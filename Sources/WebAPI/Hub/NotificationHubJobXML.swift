@@ -1,5 +1,5 @@
-import HubWire
-import PushModel
+package import HubWire
+package import PushModel
 
 /// A bulk job as an element `NotificationHubJob` of an Atom entry.
 package struct NotificationHubJobXML: Sendable {

@@ -1,5 +1,5 @@
 import HubWire
-import PushModel
+package import PushModel
 
 /// The parameter `$filter` of `GET registrations`, as in OData: which handle the registrations have.
 ///

@@ -1,5 +1,5 @@
 import HubWire
-import PushModel
+package import PushModel
 
 /// The `If-Match` condition of a request that writes a registration.
 package enum RegistrationCondition: Sendable, Equatable {

@@ -1,5 +1,5 @@
 import HubWire
-import PushModel
+package import PushModel
 
 /// Lines of import and export files: one registration description per line, in the XML of requests and responses.
 package struct RegistrationLines: RegistrationCodec {

@@ -16,7 +16,7 @@ enum ApprovalManagement {
             ], answer: .ok("A page of approvals", .page(of: approval))
         ) { call async throws(PushError) in
             let found = try await call.sendGuard.approvals(
-                of: call.asker, before: call.text("continuation").flatMap { Int64($0) }, limit: call.top + 1,
+                of: call.requester, before: call.text("continuation").flatMap { Int64($0) }, limit: call.top + 1,
                 state: call.text("state").flatMap { Approval.State(rawValue: $0) })
             let shown = found.prefix(call.top)
             return call.list(
@@ -26,7 +26,7 @@ enum ApprovalManagement {
             .get("/api/v1/approvals/{id}", "getApproval", "One approval request, with the content to send"),
             .server(.send), answer: .ok("The approval", approval)
         ) { call async throws(PushError) in
-            call.answer(try await call.sendGuard.approval(call.name("id"), of: call.asker).json(withContent: true))
+            call.answer(try await call.sendGuard.approval(call.name("id"), of: call.requester).json(withContent: true))
         },
         ManagementRoute(
             .post("/api/v1/approvals/{id}/approve", "approve", "Approve a send, which goes out once; requesters cannot approve their own"),
@@ -42,7 +42,7 @@ enum ApprovalManagement {
             .server(.send), body: decision, answer: .ok("The approval", approval), refusals: [403, 409]
         ) { call async throws(PushError) in
             let approval = try await call.sendGuard.deny(
-                call.name("id"), of: call.asker, by: call.principal, reason: call.body["reason"]?.string)
+                call.name("id"), of: call.requester, by: call.principal, reason: call.body["reason"]?.string)
             return call.answer(approval.json())
         },
     ]
@@ -60,8 +60,8 @@ enum ApprovalManagement {
             "isReachUnknown?": .boolean("Whether it goes to an APNs broadcast channel, which counts as one device"),
             "why": .text("Description of the ceiling that applies"), "audience": .text("Description of the audience"),
             "content": .text("Description of the content, with sizes"),
-            "note?": .text("In the sender's words"), "createdAt": .moment(), "expiresAt": .moment("When the request expires"),
-            "at?": .moment("Due time; absent: upon approval"), "decidedBy?": .text(), "decidedAt?": .moment(),
+            "note?": .text("In the sender's words"), "createdAt": .timestamp(), "expiresAt": .timestamp("When the request expires"),
+            "at?": .timestamp("Due time; absent: upon approval"), "decidedBy?": .text(), "decidedAt?": .timestamp(),
             "reason?": .text(), "notificationId?": .text("The id of the notification sent"),
             "failure?": .text("Why the hub rejected the send"),
             "message?": .map("The properties for templates; only for a single pending request", of: .text()),
@@ -71,7 +71,7 @@ enum ApprovalManagement {
 
 extension ManagementCall {
     /// The requester whose requests the caller may see; nil: all.
-    fileprivate var asker: Principal? { rule.allows(.manage) ? nil : principal }
+    fileprivate var requester: Principal? { rule.allows(.manage) ? nil : principal }
 
     /// Throws `request.path` (404) if the server requires no approvals.
     fileprivate var sendGuard: SendGuard {
@@ -92,10 +92,10 @@ extension Approval {
             "requestedBy": .string(origin.requesterDescription),
             "devices": .count(reach.devices), "platforms": .object(JSONObject(platforms)), "ceiling": .count(ceiling.devices),
             "isReachUnknown": reach.isUnknown ? .bool(true) : nil, "why": .string(scope.why), "audience": .string(scope.audience),
-            "content": .string(scope.content), "note": note.map { .string($0) }, "createdAt": .moment(origin.createdAt),
-            "expiresAt": .moment(expiresAt),
-            "at": scope.dueAt.map { .moment($0) }, "decidedBy": decision.map { .string($0.principal.description) },
-            "decidedAt": decision.map { .moment($0.time) }, "reason": decision?.reason.map { .string($0) },
+            "content": .string(scope.content), "note": note.map { .string($0) }, "createdAt": .timestamp(origin.createdAt),
+            "expiresAt": .timestamp(expiresAt),
+            "at": scope.dueAt.map { .timestamp($0) }, "decidedBy": decision.map { .string($0.principal.description) },
+            "decidedAt": decision.map { .timestamp($0.time) }, "reason": decision?.reason.map { .string($0) },
             "notificationId": notificationID.map { .string($0) }, "failure": failure.map { .string($0) },
             "message": withContent ? request?.messageJSON : nil,
             "native": withContent ? request?.nativeJSON : nil,

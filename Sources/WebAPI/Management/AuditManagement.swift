@@ -1,5 +1,5 @@
 import HTTPTypes
-import PushModel
+package import PushModel
 
 /// Routes for the audit log and its verification.
 enum AuditManagement {
@@ -10,7 +10,7 @@ enum AuditManagement {
             [
                 .query("actor", .text("The principal, such as owner, key:ops or key:hub/ops", length: 1...600)),
                 .query("action", .text("The action, such as key.create", length: 1...200)),
-                .query("since", .moment("Entries from this time on")),
+                .query("since", .timestamp("Entries from this time on")),
                 .query("oldestFirst", .boolean("Whether to list the oldest entries first")), .top,
                 .continuation("[0-9]{1,18}"),
             ], answer: .ok("A page of entries", .page(of: entry))
@@ -37,15 +37,15 @@ enum AuditManagement {
                 .query("expect", .text("SEQUENCE:HASH of an earlier chain head", pattern: "[0-9]{1,18}:[0-9A-Fa-f]{64}"))
             ], answer: .ok("The result of the verification", verification)
         ) { call async throws(PushError) in
-            let noted = try call.text("expect").map { text throws(PushError) in try AuditHead(noted: text) }
-            return call.answer(try await call.trail.verify(against: noted).json)
+            let recorded = try call.text("expect").map { text throws(PushError) in try AuditHead(recorded: text) }
+            return call.answer(try await call.trail.verify(against: recorded).json)
         },
     ]
 
     private static let entry = JSONSchema.object(
         "AuditEntry",
         [
-            "sequence": .integer("Counted from 1, without gaps", 1...Int64.max), "time": .moment(), "actor": .text("The principal"),
+            "sequence": .integer("Counted from 1, without gaps", 1...Int64.max), "time": .timestamp(), "actor": .text("The principal"),
             "action": .text("The action"), "subject": .text("The object of the action"),
             "outcome": .choice(nil, AuditRecord.Outcome.allCases.map(\.rawValue)),
             "details": .map("Further details", of: .text()), "hash": .text("The entry's hash, in hexadecimal digits"),
@@ -78,7 +78,8 @@ extension AuditEntry {
     package var json: JSON {
         let details = record.details.sorted { $0.key < $1.key }.map { ($0.key, JSON.string($0.value)) }
         return [
-            "sequence": .integer(sequence), "time": .moment(record.time), "actor": .string(record.actor), "action": .string(record.action),
+            "sequence": .integer(sequence), "time": .timestamp(record.time), "actor": .string(record.actor),
+            "action": .string(record.action),
             "subject": .string(record.subject), "outcome": .string(record.outcome.rawValue), "details": .object(JSONObject(details)),
             "hash": .string(hash.hexadecimal),
         ]
@@ -88,7 +89,7 @@ extension AuditEntry {
 extension AuditVerification {
     package var json: JSON {
         switch self {
-        case .whole(let end): ["whole": true, "end": .string(end.text), "entries": .integer(end.sequence)]
+        case .intact(let end): ["whole": true, "end": .string(end.text), "entries": .integer(end.sequence)]
         case .broken(let flaw):
             [
                 "whole": false, "brokenAt": .integer(flaw.sequence), "reason": .string(flaw.reason.rawValue),

@@ -71,7 +71,7 @@ enum CredentialManagement {
                 "\(path)/\(platform.shortName)", "setHub\(noun)Credential",
                 "Set a hub's own \(platform.displayName) credential; an unusable one is not stored"),
             .hub(.manage), body: body, answer: .ok("The credential, without secrets", HubCredential.schema), refusals: [409],
-            noted: noted(.credentialSet, platform)
+            audit: audit(.credentialSet, platform)
         ) { call async throws(PushError) in
             let credential = try call.credentials.read(platform, call.body)
             let record = try await change(call, platform) { _ in credential }
@@ -85,7 +85,7 @@ enum CredentialManagement {
             .delete(
                 "\(path)/\(platform.shortName)", "deleteHub\(noun)Credential",
                 "Delete a hub's own \(platform.displayName) credential; the one from the server's settings applies again, if any"),
-            .hub(.manage), answer: .deleted, noted: noted(.credentialDelete, platform)
+            .hub(.manage), answer: .deleted, audit: audit(.credentialDelete, platform)
         ) { call async throws(PushError) in
             _ = try await change(call, platform) { credential throws(PushError) in
                 guard credential?.isEmpty == false else {
@@ -99,7 +99,7 @@ enum CredentialManagement {
         }
     }
 
-    private static func noted(_ action: AuditAction, _ platform: Platform) -> AuditRule {
+    private static func audit(_ action: AuditAction, _ platform: Platform) -> AuditRule {
         AuditRule(action) { call, _ throws(PushError) in ("\(platform.shortName) of the hub \(try call.hub.record.name)", [:]) }
     }
 

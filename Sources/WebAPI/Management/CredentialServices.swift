@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// The operations on credentials that the interface needs. Only a program that sends can validate credentials.
 package struct CredentialServices: Sendable {
@@ -31,14 +31,14 @@ package struct CredentialCheck: Sendable, Equatable {
     /// Whether the push service accepts it or, if it cannot be asked, whether its parts are consistent.
     package var isGood: Bool
     /// The host and port that were asked; nil if none.
-    package var asked: String?
+    package var endpoint: String?
     /// The response or the finding.
     package var finding: String
     /// What to do; nil if nothing is required.
     package var hint: String?
 
-    package init(_ credential: HubCredential, isGood: Bool, asked: String? = nil, finding: String, hint: String? = nil) {
-        (self.credential, self.isGood, self.asked, self.finding, self.hint) = (credential, isGood, asked, finding, hint)
+    package init(_ credential: HubCredential, isGood: Bool, endpoint: String? = nil, finding: String, hint: String? = nil) {
+        (self.credential, self.isGood, self.endpoint, self.finding, self.hint) = (credential, isGood, endpoint, finding, hint)
     }
 }
 
@@ -53,7 +53,7 @@ extension CredentialCheck {
 
     package var json: JSON {
         .members([
-            "credential": credential.json, "ok": .bool(isGood), "asked": asked.map { .string($0) }, "finding": .string(finding),
+            "credential": credential.json, "ok": .bool(isGood), "asked": endpoint.map { .string($0) }, "finding": .string(finding),
             "hint": hint.map { .string($0) },
         ])
     }

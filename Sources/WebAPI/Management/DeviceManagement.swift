@@ -39,7 +39,7 @@ enum DeviceManagement {
         "Installation",
         [
             "installationId": .text(), "platform": .platform, "userId?": .text(), "tags": .list(of: .text()), "handle": handle,
-            "templates": .list("Their names", of: .text()), "expirationTime": .moment(),
+            "templates": .list("Their names", of: .text()), "expirationTime": .timestamp(),
             "lastOutcome?": .outcome,
         ])
 
@@ -47,7 +47,7 @@ enum DeviceManagement {
         "Registration",
         [
             "registrationId": .text(), "platform": .platform, "tags": .list(of: .text()), "handle": handle,
-            "template?": .text("Its name, empty if it has none; absent for a native registration"), "expirationTime": .moment(),
+            "template?": .text("Its name, empty if it has none; absent for a native registration"), "expirationTime": .timestamp(),
             "lastOutcome?": .outcome,
         ])
 
@@ -84,7 +84,7 @@ extension Installation {
         .members([
             "installationId": .string(id), "platform": .string(handle.platform.shortName), "userId": userID.map { .string($0) },
             "tags": tags.json, "handle": .string(handle.abbreviated), "templates": .array(templates.keys.sorted().map { .string($0) }),
-            "expirationTime": .moment(expiration ?? .distantFuture), "lastOutcome": lastOutcome.map { .string($0.rawValue) },
+            "expirationTime": .timestamp(expiration ?? .distantFuture), "lastOutcome": lastOutcome.map { .string($0.rawValue) },
         ])
     }
 }
@@ -94,7 +94,7 @@ extension Registration {
         .members([
             "registrationId": .string(id.text), "platform": .string(platform.shortName), "tags": tags.json,
             "handle": .string(handle.abbreviated), "template": template.map { .string($0.name ?? "") },
-            "expirationTime": .moment(expiration), "lastOutcome": lastOutcome.map { .string($0.rawValue) },
+            "expirationTime": .timestamp(expiration), "lastOutcome": lastOutcome.map { .string($0.rawValue) },
         ])
     }
 }

@@ -34,7 +34,7 @@ enum FlowManagement {
                 "Start a flow; responds when the run is stored. The same Idempotency-Key starts it once"),
             .server(.manage), body: .object("NewRun", ["arguments?": .map("The flow's arguments by name", of: .any("Any JSON"))]),
             answer: .created("The run as stored", RunRecordJSON.schema), refusals: [409, 422],
-            noted: AuditRule(.runStart, isFrequent: true) { call, answer in (call.name("flow"), ["run": answer.runID]) }
+            audit: AuditRule(.runStart, isFrequent: true) { call, answer in (call.name("flow"), ["run": answer.runID]) }
         ) { call async throws(PushError) in
             let key = call.request.fields[.idempotencyKey].map { "request \($0)" }
             let added = try await call.flows.start(
@@ -85,11 +85,11 @@ extension ServedFlow {
             "concurrency": .count(policy.concurrency),
             "overlap": policy.overlap.map { .string($0.rawValue) }, "guarantee": .string(policy.guarantee.rawValue),
             "timeout": policy.timeout.map { .string($0.short) }, "unfinished": .count(await flows.unfinished(of: name)),
-            "trouble": await trouble(flows).map { .string($0) },
+            "trouble": await issue(flows).map { .string($0) },
         ])
     }
 
-    private func trouble(_ flows: FlowDispatcher) async -> String? {
+    private func issue(_ flows: FlowDispatcher) async -> String? {
         do throws(PushError) {
             try await flows.check(self)
             return nil

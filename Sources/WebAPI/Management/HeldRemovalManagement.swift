@@ -33,7 +33,7 @@ enum HeldRemovalManagement {
 
     private static func decision(
         _ name: String, _ operation: String, _ summary: String, _ action: AuditAction,
-        _ settle: @escaping @Sendable (NotificationHub, HeldRemovalFilter, Bool) async throws(PushError) -> HeldRemovalResult
+        _ resolve: @escaping @Sendable (NotificationHub, HeldRemovalFilter, Bool) async throws(PushError) -> HeldRemovalResult
     ) -> ManagementRoute {
         ManagementRoute(
             .post("/api/v1/hubs/{hub}/pruned/\(name)", operation, summary),
@@ -53,20 +53,20 @@ enum HeldRemovalManagement {
                         "devices": .integer("Removals that were applied or dropped"),
                         "outdated": .integer("Removals without effect: the device was registered again or deleted"), "isDryRun": .boolean(),
                     ])),
-            noted: AuditRule(action) { call, answer throws(PushError) in
+            audit: AuditRule(action) { call, answer throws(PushError) in
                 guard call.body["dryRun"]?.bool != true else { return nil }
                 let devices = (try? JSON(parsing: answer.body))?["devices"]?.int ?? 0
                 let filter = (call.body["filter"]?.object?.members ?? []).map { "\($0.key) \($0.value.string ?? "")" }
                 return (
                     "\(devices) held removal\(devices == 1 ? "" : "s") of the hub \(try call.hub.record.name)",
-                    ["those": filter.isEmpty ? "all" : filter.joined(separator: ", ")]
+                    ["selection": filter.isEmpty ? "all" : filter.joined(separator: ", ")]
                 )
             }
         ) { call async throws(PushError) in
             let members = call.body["filter"]?.object?.members ?? []
             let filter = HeldRemovalFilter(Dictionary(uniqueKeysWithValues: members.map { ($0.key, $0.value.string) }))
             let isTrial = call.body["dryRun"]?.bool == true
-            let result = try await settle(call.hub.service, filter, isTrial)
+            let result = try await resolve(call.hub.service, filter, isTrial)
             return call.answer(["devices": .count(result.devices), "outdated": .count(result.outdated), "isDryRun": .bool(isTrial)])
         }
     }
@@ -79,7 +79,7 @@ enum HeldRemovalManagement {
         [
             "platform": .platform, "handle": .text("Abbreviated: enough to recognise the device, not to send to it"),
             "reason": .text("The push service's reason"), "notificationId": .text("The notification that was refused"),
-            "heldAt": .moment(),
+            "heldAt": .timestamp(),
         ])
 }
 
@@ -93,7 +93,7 @@ extension HeldRemoval {
     fileprivate var json: JSON {
         .members([
             "platform": .string(handle.platform.shortName), "handle": .string(handle.abbreviated), "reason": .string(reason),
-            "notificationId": .string(notificationID), "heldAt": .moment(time),
+            "notificationId": .string(notificationID), "heldAt": .timestamp(time),
         ])
     }
 }

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// A hub's credential for a push service, without secrets, for managers of the hub.
 package struct HubCredential: Sendable, Equatable {
@@ -65,7 +65,7 @@ extension HubCredential {
             "packageSid?": .text("WNS: the app's package SID"), "subject?": .text("Web Push: contact for the push service"),
             "publicKey?": .text("Web Push: the public key for subscriptions (applicationServerKey), base64url"),
             "address?": .text("The host that pushes are sent to; absent if it depends on the device"),
-            "expiresAt?": .moment("When the certificate expires"),
+            "expiresAt?": .timestamp("When the certificate expires"),
             "fault?": .text("Why it cannot be used or, with other members, why its replacement cannot be used"),
         ])
 
@@ -76,7 +76,7 @@ extension HubCredential {
             "environment": environment.map { .string($0) }, "project": project.map { .string($0) },
             "account": account.map { .string($0) }, "packageSid": packageSID.map { .string($0) },
             "subject": subject.map { .string($0) }, "publicKey": publicKey.map { .string($0) }, "address": address.map { .string($0) },
-            "expiresAt": expires.map { .moment($0) }, "fault": fault.map { .string($0) },
+            "expiresAt": expires.map { .timestamp($0) }, "fault": fault.map { .string($0) },
         ])
     }
 

@@ -27,7 +27,7 @@ enum HubManagement {
                     "userMetadata?": .text("Free text, shown with the hub", length: 0...1024),
                 ]),
             answer: .created("The new hub", hub), refusals: [409],
-            noted: AuditRule(.hubCreate) { call, _ in (call.body["name"]?.string ?? "", [:]) }
+            audit: AuditRule(.hubCreate) { call, _ in (call.body["name"]?.string ?? "", [:]) }
         ) { call async throws(PushError) in
             let name = call.body["name"]?.string ?? ""
             let lifetime = call.body["registrationTTL"]?.string.flatMap { TimeToLive.parse($0) } ?? nil
@@ -48,7 +48,7 @@ enum HubManagement {
         ManagementRoute(
             .delete("/api/v1/hubs/{hub}", "deleteHub", "Delete a hub with everything in it"),
             .hub(.manage), answer: .deleted,
-            noted: AuditRule(.hubDelete) { call, _ throws(PushError) in (try call.hub.record.name, [:]) }
+            audit: AuditRule(.hubDelete) { call, _ throws(PushError) in (try call.hub.record.name, [:]) }
         ) { call async throws(PushError) in
             try await call.namespace.delete(try call.hub.record.name, while: call.permission)
             return WebAnswer(.noContent)
@@ -58,7 +58,7 @@ enum HubManagement {
     private static let hub = JSONSchema.object(
         "Hub",
         [
-            "name": .text(), "createdAt": .moment(), "updatedAt": .moment(),
+            "name": .text(), "createdAt": .timestamp(), "updatedAt": .timestamp(),
             "registrationTTL?": .text("Lifetime of a registration after its last update, as an ISO 8601 duration; absent: unlimited"),
             "userMetadata?": .text(), "registrations": .integer("Number of registrations, including those of installations"),
             "installations": .integer("Number of installations"), "waiting": .integer("Accepted notifications that have not started"),
@@ -70,7 +70,7 @@ enum HubManagement {
                     "DeliveryTrouble",
                     [
                         "platform": .platform,
-                        "nextTryAt?": .moment("Next attempt, while the push service does not respond or rejects the credential"),
+                        "nextTryAt?": .timestamp("Next attempt, while the push service does not respond or rejects the credential"),
                         "origin?": .text("The browser push service"),
                         "reason?": .text("The push service's reason for rejecting the hub's credential"),
                         "explanation?": .text("What the reason means and what to do"),
@@ -83,15 +83,15 @@ extension ServedHub {
     fileprivate func json(_ credentials: [HubCredential]) async -> JSON {
         let description = record.description
         let size = await service.size()
-        let troubles = await service.troubles()
+        let issues = await service.issues()
         return .members([
-            "name": .string(record.name), "createdAt": .moment(record.createdAt), "updatedAt": .moment(record.updatedAt),
+            "name": .string(record.name), "createdAt": .timestamp(record.createdAt), "updatedAt": .timestamp(record.updatedAt),
             "registrationTTL": description.registrationTTL.map { .string(TimeToLive.text($0)) },
             "userMetadata": description.userMetadata.map { .string($0) }, "registrations": .count(size.registrations),
             "installations": .count(size.installations), "waiting": .count(await service.backlog),
             "pushServices": .array(credentials.map { .string($0.platform.shortName) }),
             "credentials": credentials.isEmpty ? nil : .array(credentials.map(\.json)),
-            "troubles": troubles.isEmpty ? nil : .array(troubles.map(\.json)),
+            "troubles": issues.isEmpty ? nil : .array(issues.map(\.json)),
         ])
     }
 }
@@ -101,7 +101,7 @@ extension DeliveryIssue {
         switch kind {
         case .openCircuit(let origin, let nextTry, let block):
             .members([
-                "platform": .string(platform.shortName), "nextTryAt": .moment(nextTry), "origin": origin.map { .string($0) },
+                "platform": .string(platform.shortName), "nextTryAt": .timestamp(nextTry), "origin": origin.map { .string($0) },
                 "reason": block.map { .string($0.reason) }, "explanation": block.map { .string($0.explanation) },
             ])
         case .wrongEnvironment(let words, _): ["platform": .string(platform.shortName), "mixUp": .string(words)]

@@ -20,7 +20,7 @@ enum KeyManagement {
                 .get(path, "list\(noun)s", "The rules \(whose), in creation order"),
                 access, [.query("reveal", .boolean("Whether to show the keys"))],
                 answer: .ok("The rules", .object("Keys", ["items": .list(of: key)])),
-                noted: AuditRule(.keyReveal) { call, _ in
+                audit: AuditRule(.keyReveal) { call, _ in
                     guard call.values["reveal"]?.bool == true else { return nil }
                     return (call.names["hub"].map { "keys of the hub \($0)" } ?? "keys of the server", [:])
                 }
@@ -35,7 +35,7 @@ enum KeyManagement {
                 body: .object(
                     "NewKey", ["name": .ruleName, "rights": .list(of: .right, least: 1), "ceiling?": .integer(ceiling, 1...1_000_000_000)]),
                 answer: .created("The rule with its keys", key), refusals: [409],
-                noted: AuditRule(.keyCreate) { call, _ in
+                audit: AuditRule(.keyCreate) { call, _ in
                     var details = ["rights": (call.body["rights"]?.array ?? []).compactMap(\.string).joined(separator: ", ")]
                     details["ceiling"] = call.body["ceiling"]?.int.map { String($0) }
                     return (call.keyName, details)
@@ -54,7 +54,7 @@ enum KeyManagement {
                 body: .object(
                     "Rotation", ["key": .choice("The key to replace immediately", Namespace.Key.allCases.map(\.rawValue))]),
                 answer: .ok("The rule with its keys", key),
-                noted: AuditRule(.keyRotate) { call, _ in (call.keyName, ["value": call.body["key"]?.string ?? ""]) }
+                audit: AuditRule(.keyRotate) { call, _ in (call.keyName, ["value": call.body["key"]?.string ?? ""]) }
             ) { call async throws(PushError) in
                 let which = call.body["key"]?.string.flatMap { Namespace.Key(rawValue: $0) } ?? .primary
                 let rule = try await call.namespace.rotate(which, of: call.name("name"), in: call.names["hub"], while: call.permission)
@@ -62,7 +62,7 @@ enum KeyManagement {
             },
             ManagementRoute(
                 .delete("\(path)/{name}", "delete\(noun)", "Delete a rule \(whose) with both its keys"),
-                access, answer: .deleted, refusals: [409], noted: AuditRule(.keyRevoke) { call, _ in (call.keyName, [:]) }
+                access, answer: .deleted, refusals: [409], audit: AuditRule(.keyRevoke) { call, _ in (call.keyName, [:]) }
             ) { call async throws(PushError) in
                 try await call.namespace.removeRule(call.name("name"), from: call.names["hub"], while: call.permission)
                 return WebAnswer(.noContent)
@@ -75,7 +75,7 @@ enum KeyManagement {
     private static let key = JSONSchema.object(
         "Key",
         [
-            "name": .text(), "rights": .list(of: .right), "createdAt": .moment(), "modifiedAt": .moment(),
+            "name": .text(), "rights": .list(of: .right), "createdAt": .timestamp(), "modifiedAt": .timestamp(),
             "ceiling?": .integer(ceiling, 1...Int64.max), "primaryKey?": .text("If keys are shown"),
             "secondaryKey?": .text("If keys are shown"),
         ])
@@ -92,8 +92,8 @@ extension ManagementCall {
 extension AuthorizationRule {
     fileprivate func json(isRevealed: Bool) -> JSON {
         .members([
-            "name": .string(name), "rights": .array(rights.sorted().map { .string($0.rawValue) }), "createdAt": .moment(createdAt),
-            "modifiedAt": .moment(modifiedAt), "ceiling": ceiling.map { .count($0) },
+            "name": .string(name), "rights": .array(rights.sorted().map { .string($0.rawValue) }), "createdAt": .timestamp(createdAt),
+            "modifiedAt": .timestamp(modifiedAt), "ceiling": ceiling.map { .count($0) },
             "primaryKey": isRevealed ? .string(primaryKey.reveal()) : nil,
             "secondaryKey": isRevealed ? .string(secondaryKey.reveal()) : nil,
         ])

@@ -72,7 +72,7 @@ struct ManagementCall: Sendable {
     }
 
     private static func noHub(_ name: String) -> PushError {
-        PushError("hub.not_found", "there is no hub \"\(name)\"", hint: "check its name", status: 404)
+        PushError("hub.not_found", "unknown hub \"\(name)\"", hint: "check its name", status: 404)
     }
 
     /// The caller's name.

@@ -38,7 +38,7 @@ struct ManagementInterface: Sendable {
         case .route(let route, let names):
             let call = try await ManagementCall(route, names, request, access, services)
             var answer = try await route.handle(call)
-            await note(call, answer, by: route.noted)
+            await note(call, answer, by: route.audit)
             // Responses may contain keys.
             answer.fields[.cacheControl] = "no-store"
             return answer
@@ -46,14 +46,14 @@ struct ManagementInterface: Sendable {
     }
 
     /// Writes an audit entry. A replayed response already has one.
-    private func note(_ call: ManagementCall, _ answer: WebAnswer, by noted: AuditRule?) async {
-        guard let audit = access.audit, let noted, answer.fields[.idempotencyReplayed] == nil,
-            let (subject, details) = (try? noted.words(call, answer)) ?? nil
+    private func note(_ call: ManagementCall, _ answer: WebAnswer, by rule: AuditRule?) async {
+        guard let audit = access.audit, let rule, answer.fields[.idempotencyReplayed] == nil,
+            let (subject, details) = (try? rule.words(call, answer)) ?? nil
         else { return }
-        if noted.isFrequent {
-            await audit.noteOften(call.principal, noted.action, subject, details)
+        if rule.isFrequent {
+            await audit.noteOften(call.principal, rule.action, subject, details)
         } else {
-            await audit.note(call.principal, noted.action, subject, details)
+            await audit.note(call.principal, rule.action, subject, details)
         }
     }
 }

@@ -44,16 +44,16 @@ struct ManagementRoute: Sendable {
     /// Error statuses in addition to those of every route.
     let refusals: [Int]
     /// Nil for a route that changes nothing.
-    let noted: AuditRule?
+    let audit: AuditRule?
     let handle: Handler
 
     init(
         _ operation: ManagementOperation, _ access: Access, _ parameters: [Parameter] = [], body: JSONSchema? = nil, answer: Answer,
-        refusals: [Int] = [], noted: AuditRule? = nil, handle: @escaping Handler
+        refusals: [Int] = [], audit: AuditRule? = nil, handle: @escaping Handler
     ) {
         (self.operation, self.access) = (operation, access)
         (self.parameters, self.body, self.answer, self.refusals) = (parameters, body, answer, refusals)
-        (self.noted, self.handle) = (noted, handle)
+        (self.audit, self.handle) = (audit, handle)
     }
 }
 

@@ -33,7 +33,7 @@ enum NotificationManagement {
                 "/api/v1/hubs/{hub}/notifications/{id}", "cancelNotification",
                 "Cancel a scheduled notification, or stop one in progress; its record stays"),
             .hub(.send), answer: .deleted, refusals: [403],
-            noted: AuditRule(.notificationCancel, isFrequent: true) { call, _ throws(PushError) in
+            audit: AuditRule(.notificationCancel, isFrequent: true) { call, _ throws(PushError) in
                 (call.name("id"), ["hub": try call.hub.record.name])
             }
         ) { call async throws(PushError) in
@@ -60,13 +60,13 @@ enum NotificationManagement {
         "Notification",
         [
             "notificationId": .text(), "state": .choice(nil, NotificationOutcome.State.allCases.map(\.rawValue)),
-            "tagExpression?": .text("Absent for a broadcast and for a direct send"), "enqueuedAt": .moment(),
-            "startedAt?": .moment(), "endedAt?": .moment(), "scheduledFor?": .moment(),
+            "tagExpression?": .text("Absent for a broadcast and for a direct send"), "enqueuedAt": .timestamp(),
+            "startedAt?": .timestamp(), "endedAt?": .timestamp(), "scheduledFor?": .timestamp(),
             "targetPlatforms": .list("Platforms with outcomes", of: .platform),
             "outcomes": .map("Number of devices by platform and outcome", of: .map(of: .integer())),
             "nearMisses?": .list("Near misses, if no device matched", of: .text()),
             "notices?": .list("Notices for operators, such as tokens of another environment", of: .text()),
-            "deferredUntil?": .moment("When the hub sends to the first of the devices that a plugin has deferred"),
+            "deferredUntil?": .timestamp("When the hub sends to the first of the devices that a plugin has deferred"),
             "pruned?": .map(
                 "Number of devices removed because of invalid handles, by platform and the push service's reason",
                 of: .map(of: .integer())),
@@ -120,12 +120,12 @@ extension NotificationOutcome {
         }
         return .members([
             "notificationId": .string(id), "state": .string(state.rawValue), "tagExpression": tags.map { .string($0) },
-            "enqueuedAt": .moment(enqueuedAt), "startedAt": startedAt.map { .moment($0) }, "endedAt": endedAt.map { .moment($0) },
-            "scheduledFor": scheduledFor.map { .moment($0) }, "targetPlatforms": .array(platforms.map { .string($0.shortName) }),
+            "enqueuedAt": .timestamp(enqueuedAt), "startedAt": startedAt.map { .timestamp($0) }, "endedAt": endedAt.map { .timestamp($0) },
+            "scheduledFor": scheduledFor.map { .timestamp($0) }, "targetPlatforms": .array(platforms.map { .string($0.shortName) }),
             "outcomes": .object(JSONObject(outcomes)),
             "nearMisses": nearMisses.isEmpty ? nil : .array(nearMisses.map { .string($0) }),
             "notices": notices.isEmpty ? nil : .array(notices.map { .string($0.text) }),
-            "deferredUntil": deferredUntil.map { .moment($0) },
+            "deferredUntil": deferredUntil.map { .timestamp($0) },
             "pruned": pruned.isEmpty ? nil : prunedJSON,
         ])
     }

@@ -22,14 +22,14 @@ enum PlanManagement {
                         ], alternatives: ["tagExpression", "broadcast"]),
                     "message?": NotificationContent.message, "native?": NotificationContent.native,
                     "devices?": .integer(
-                        "Number of its devices to list in the response; none by default", 0...Int64(PlanRequest.mostTold)),
+                        "Number of its devices to list in the response; none by default", 0...Int64(PlanRequest.maximumDevices)),
                     "keep?": .boolean("Whether to store it, so that a send can be bound to it; true by default"),
                 ], alternatives: ["message", "native", JSONSchema.none]),
             answer: .created("The plan", plan), refusals: [403, 413]
         ) { call async throws(PushError) in
             let request = PlanRequest(
                 audience: try Audience(sending: call.body), content: try NotificationContent(sending: call.body),
-                isKept: call.body["keep"]?.bool ?? true, told: call.body["devices"]?.int ?? 0)
+                isStored: call.body["keep"]?.bool ?? true, deviceLimit: call.body["devices"]?.int ?? 0)
             let report = try await call.hub.service.plan(request, by: call.actor)
             return call.answer(report.document, .created, location: report.id.map { "\(call.request.path)/\($0)" })
         },
@@ -94,7 +94,7 @@ enum PlanManagement {
     private static let summary = JSONSchema.object(
         "PlanSummary",
         [
-            "planId": .text(), "plannedAt": .moment(), "expiresAt?": .moment(), "plannedBy?": .text("The name of the key"),
+            "planId": .text(), "plannedAt": .timestamp(), "expiresAt?": .timestamp(), "plannedBy?": .text("The name of the key"),
             "audience": audience, "total": .integer("Devices that would be sent to"), "duplicates": .integer(), "refused": .integer(),
         ])
 
@@ -119,7 +119,7 @@ enum PlanManagement {
     private static let plan = JSONSchema.object(
         "Plan",
         [
-            "planId?": .text("Absent if it is not stored"), "plannedAt": .moment(), "expiresAt?": .moment("When it expires"),
+            "planId?": .text("Absent if it is not stored"), "plannedAt": .timestamp(), "expiresAt?": .timestamp("When it expires"),
             "plannedBy?": .text("The name of the key"), "audience": audience,
             "content?": .object(
                 "PlannedContent",
@@ -163,7 +163,7 @@ enum PlanManagement {
             "difference?": .object(
                 "PlanDifference",
                 [
-                    "planId": .text("The previous plan for the same audience"), "plannedAt": .moment(), "joined": .integer(),
+                    "planId": .text("The previous plan for the same audience"), "plannedAt": .timestamp(), "joined": .integer(),
                     "left": .integer(),
                     "changed": .integer("Devices whose payload is different now"), "firstJoined": .list("The first few", of: device),
                     "firstLeft": .list("The first few", of: device),

@@ -44,13 +44,13 @@ enum PrunedManagement {
                         "gone": .integer("Devices that were deleted or would have expired since"),
                         "unfit": .integer("Devices whose stored data is no longer valid; see the server's log"), "isDryRun": .boolean(),
                     ])),
-            noted: AuditRule(.prunedRestore) { call, answer throws(PushError) in
+            audit: AuditRule(.prunedRestore) { call, answer throws(PushError) in
                 guard call.body["dryRun"]?.bool != true else { return nil }
                 let restored = (try? JSON(parsing: answer.body))?["restored"]?.int ?? 0
                 let filter = (call.body["filter"]?.object?.members ?? []).map { "\($0.key) \($0.value.string ?? "")" }
                 return (
                     "\(restored) device\(restored == 1 ? "" : "s") of the hub \(try call.hub.record.name)",
-                    ["those": filter.isEmpty ? "all" : filter.joined(separator: ", ")]
+                    ["selection": filter.isEmpty ? "all" : filter.joined(separator: ", ")]
                 )
             }
         ) { call async throws(PushError) in
@@ -68,14 +68,14 @@ enum PrunedManagement {
     private static let id = JSONSchema.text("Id of a registration or an installation", length: 1...JSONSchema.longest)
     private static let notificationID = JSONSchema.text("Devices removed by this notification", length: 1...200)
     private static let reason = JSONSchema.text("The push service's reason, such as Unregistered", length: 1...200)
-    private static let since = JSONSchema.moment("Devices removed from this time on")
+    private static let since = JSONSchema.timestamp("Devices removed from this time on")
 
     private static let prunedDevice = JSONSchema.object(
         "PrunedDevice",
         [
             "registrationId?": .text(), "installationId?": .text(), "userId?": .text(), "platform": .platform,
             "handle": .text("Abbreviated: enough to recognise the device, not to send to it"), "tags": .list(of: .text()),
-            "reason": .text("The push service's reason"), "notificationId": .text("The notification"), "leftAt": .moment(),
+            "reason": .text("The push service's reason"), "notificationId": .text("The notification"), "leftAt": .timestamp(),
         ])
 }
 
@@ -94,7 +94,7 @@ extension PrunedDevice {
             "registrationId": registration.map { .string($0) }, "installationId": registration == nil ? .string(id) : nil,
             "userId": userID.map { .string($0) }, "platform": .string(handle.platform.shortName), "handle": .string(handle.abbreviated),
             "tags": .array(tags.map { .string($0.text) }), "reason": .string(reason), "notificationId": .string(notificationID),
-            "leftAt": .moment(time),
+            "leftAt": .timestamp(time),
         ])
     }
 }

@@ -33,14 +33,14 @@ enum RunManagement {
         ManagementRoute(
             .post("/api/v1/runs/{run}/cancel", "cancelRun", "Cancel a run; responds when it has ended"),
             .server(.manage), answer: .ok("The run", RunRecordJSON.detailsSchema), refusals: [409],
-            noted: AuditRule(.runCancel) { call, _ in (call.name("run"), [:]) }
+            audit: AuditRule(.runCancel) { call, _ in (call.name("run"), [:]) }
         ) { call async throws(PushError) in
             call.answer(RunRecordJSON(try await call.flows.cancel(call.name("run"), by: call.actor)).details)
         },
         ManagementRoute(
             .post("/api/v1/runs/{run}/rerun", "rerun", "Repeat a run with the current script and the same arguments"),
             .server(.manage), answer: .created("The new run", RunRecordJSON.schema), refusals: [409],
-            noted: AuditRule(.runRerun) { call, answer in (call.name("run"), ["run": answer.runID]) }
+            audit: AuditRule(.runRerun) { call, answer in (call.name("run"), ["run": answer.runID]) }
         ) { call async throws(PushError) in
             let run = try await call.flows.rerun(call.name("run"), by: call.actor)
             var answer = call.answer(RunRecordJSON(run).summary, .created, location: "/api/v1/runs/\(run.id)")

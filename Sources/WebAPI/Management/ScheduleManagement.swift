@@ -29,7 +29,7 @@ enum ScheduleManagement {
                     "arguments?": .map("Arguments in addition to those from the settings", of: .any("Any JSON")),
                 ]),
             answer: .created("The schedule", schedule), refusals: [409],
-            noted: AuditRule(.scheduleAdd) { call, _ in
+            audit: AuditRule(.scheduleAdd) { call, _ in
                 func text(_ name: String) -> String { call.body[name]?.string ?? "" }
                 return (
                     text("name"), ["flow": text("flow"), "cron": text("cron"), "timeZone": text("timeZone")].filter { !$0.value.isEmpty }
@@ -55,7 +55,7 @@ enum ScheduleManagement {
         ManagementRoute(
             .delete("/api/v1/schedules/{schedule}", "removeSchedule", "Delete a schedule that is not in the settings file"),
             .server(.manage), answer: .deleted, refusals: [409],
-            noted: AuditRule(.scheduleRemove) { call, _ in (call.name("schedule"), [:]) }
+            audit: AuditRule(.scheduleRemove) { call, _ in (call.name("schedule"), [:]) }
         ) { call async throws(PushError) in
             try await call.flows.remove(schedule: call.name("schedule"))
             return WebAnswer(.noContent)
@@ -63,12 +63,12 @@ enum ScheduleManagement {
         ManagementRoute(
             .post("/api/v1/schedules/{schedule}/pause", "pauseSchedule", "Pause a schedule until it is resumed"),
             .server(.manage), answer: .ok("The schedule", schedule),
-            noted: AuditRule(.schedulePause) { call, _ in (call.name("schedule"), [:]) }
+            audit: AuditRule(.schedulePause) { call, _ in (call.name("schedule"), [:]) }
         ) { call async throws(PushError) in try await paused(call, true) },
         ManagementRoute(
             .post("/api/v1/schedules/{schedule}/resume", "resumeSchedule", "Resume a schedule; runs due while it was paused are skipped"),
             .server(.manage), answer: .ok("The schedule", schedule),
-            noted: AuditRule(.scheduleResume) { call, _ in (call.name("schedule"), [:]) }
+            audit: AuditRule(.scheduleResume) { call, _ in (call.name("schedule"), [:]) }
         ) { call async throws(PushError) in try await paused(call, false) },
     ]
 
@@ -86,7 +86,7 @@ enum ScheduleManagement {
             "name": .text(), "flow": .text(), "cron": .text(), "timeZone": .text(),
             "missed": .choice("What to do about runs missed while the server was down", MissedPolicy.allCases.map(\.rawValue)),
             "arguments": .map(of: .any("Any JSON")), "isConfigured": .boolean("Whether it is in the settings file"),
-            "isPaused": .boolean(), "next": .list("The next five due times, as if it were not paused", of: .moment()),
+            "isPaused": .boolean(), "next": .list("The next five due times, as if it were not paused", of: .timestamp()),
         ])
 }
 
@@ -94,11 +94,11 @@ extension StoredSchedule {
     private static let shown = 5
 
     fileprivate func json(_ flows: FlowDispatcher) async throws(PushError) -> JSON {
-        let next = try await flows.moments(of: rule, count: Self.shown)
+        let next = try await flows.dueTimes(of: rule, count: Self.shown)
         return [
             "name": .string(rule.name), "flow": .string(rule.flow), "cron": .string(rule.cron.description),
             "timeZone": .string(rule.timeZone), "missed": .string(rule.missed.rawValue), "arguments": .object(rule.arguments),
-            "isConfigured": .bool(isConfigured), "isPaused": .bool(isPaused), "next": .array(next.map { .moment($0) }),
+            "isConfigured": .bool(isConfigured), "isPaused": .bool(isPaused), "next": .array(next.map { .timestamp($0) }),
         ]
     }
 }

@@ -24,11 +24,11 @@ enum SendManagement {
                     length: 1...20
                 ).documented(["pattern": #"^(?:[0-9]{1,9}|(?:[0-9]{1,2}(?:\.[0-9]{1,2})?|100(?:\.00?)?)%)$"#]),
                 "message?": NotificationContent.message, "native?": NotificationContent.native,
-                "expiresAt?": .moment("When it expires"),
+                "expiresAt?": .timestamp("When it expires"),
                 "priority?": .choice("The priority", ["high", "normal", "low"]),
                 "collapseId?": .text("A later notification with the same id replaces this one", length: 1...64)
                     .documented(["pattern": "^[ -~]+$"]),
-                "at?": .moment("Due time, at most seven days ahead; by default at once"),
+                "at?": .timestamp("Due time, at most seven days ahead; by default at once"),
                 "test?": .boolean("Whether it is a test send to at most ten devices, each tried once"),
                 "note?": .text(
                     "Its purpose, shown to the approver and in the audit log", length: 1...SendGuard.maximumNoteLength),
@@ -37,7 +37,7 @@ enum SendManagement {
             ], alternatives: ["message", "native", JSONSchema.none]
         ).documented(planned),
         answer: .created("The notification as stored", NotificationManagement.notification), refusals: [403, 409, 410, 413, 422],
-        noted: AuditRule(.notificationSend, isFrequent: true) { call, answer throws(PushError) in
+        audit: AuditRule(.notificationSend, isFrequent: true) { call, answer throws(PushError) in
             let body = call.body
             let sketch = NotificationRequest(
                 audience: try Audience(sending: body), content: try NotificationContent(sending: body) ?? .template([:]),
@@ -52,15 +52,15 @@ enum SendManagement {
         }
     ) { call async throws(PushError) in
         let request = try await call.notificationRequest()
-        let moment = try call.body["at"]?.string.map { text throws(PushError) in try Timestamp(given: text, "at") }
+        let dueTime = try call.body["at"]?.string.map { text throws(PushError) in try Timestamp(given: text, "at") }
         if request.isTest {
-            guard moment == nil else {
+            guard dueTime == nil else {
                 throw PushError("request.body", "a test send cannot be scheduled", hint: "leave out at, or test", status: 400)
             }
             try call.access.checkTests(try call.hub, call.request)
         }
         let accepted = try await call.hub.service.accept(
-            request, at: moment, idempotencyKey: call.request.fields[.idempotencyKey],
+            request, at: dueTime, idempotencyKey: call.request.fields[.idempotencyKey],
             admission: try call.admission(note: call.body["note"]?.string))
         let id = accepted.outcome.id
         var answer = call.answer(accepted.outcome.json, .created, location: "\(call.request.path)/\(id)")
@@ -180,9 +180,9 @@ extension Platform {
 extension Timestamp {
     /// Throws `request.body` (400) if the text is not a time.
     init(given text: String, _ name: String) throws(PushError) {
-        guard let moment = Timestamp(iso8601: text) else {
+        guard let dueTime = Timestamp(iso8601: text) else {
             throw PushError("request.body", "invalid time for \(name)", hint: "write 2026-01-31T12:00:00Z", status: 400)
         }
-        self = moment
+        self = dueTime
     }
 }

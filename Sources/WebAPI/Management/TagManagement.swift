@@ -1,7 +1,7 @@
 import HTTPTypes
 import HubWire
 import PushHub
-import PushModel
+package import PushModel
 
 /// Routes for tags: the tags in use, registrations per tag, and the meaning of tag expressions.
 enum TagManagement {

@@ -26,7 +26,7 @@ enum TraceManagement {
         "Trace",
         [
             "notificationId": .text(), "state": .choice(nil, NotificationOutcome.State.allCases.map(\.rawValue)),
-            "tagExpression?": .text("Absent for a broadcast and for a direct send"), "enqueuedAt": .moment(),
+            "tagExpression?": .text("Absent for a broadcast and for a direct send"), "enqueuedAt": .timestamp(),
             "traces": .list("One for each matching device; none if no device was given", of: device),
             "furtherDevices?": .integer("Number of further matching devices"),
             "causes": .list("If no device was given: the causes for all devices, most frequent first", of: count),
@@ -48,7 +48,7 @@ enum TraceManagement {
                 of: .object(
                     "TraceLine",
                     [
-                        "time?": .moment("Absent if it was not recorded"),
+                        "time?": .timestamp("Absent if it was not recorded"),
                         "step": .choice(nil, DeliveryTrace.Step.allCases.map(\.rawValue)), "text": .text(),
                         "isGood?": .boolean("Whether delivery continued; absent if nothing was decided"),
                         "isCause": .boolean("Whether this is the cause"),

@@ -18,7 +18,7 @@ enum UserManagement {
             .post("/api/v1/users", "createUser", "Create an account"),
             .server(.manage), body: .object("NewUser", ["username": .username, "password": .password]),
             answer: .created("The user", user), refusals: [409],
-            noted: AuditRule(.userCreate) { call, _ in (call.body["username"]?.string ?? "", [:]) }
+            audit: AuditRule(.userCreate) { call, _ in (call.body["username"]?.string ?? "", [:]) }
         ) { call async throws(PushError) in
             let name = call.body["username"]?.string ?? ""
             try await call.accounts.add(username: name, password: Secret(call.body["password"]?.string ?? ""), while: call.permission)
@@ -28,7 +28,7 @@ enum UserManagement {
             .put("/api/v1/users/{user}/password", "changePassword", "Change a user's password and end the user's sessions"),
             .server(.manage), body: .object("NewPassword", ["password": .password]),
             answer: ManagementRoute.Answer(status: .noContent, note: "The password was changed", schema: nil),
-            noted: AuditRule(.userPassword) { call, _ in (call.name("user"), [:]) }
+            audit: AuditRule(.userPassword) { call, _ in (call.name("user"), [:]) }
         ) { call async throws(PushError) in
             try await call.accounts.changePassword(
                 of: call.name("user"), to: Secret(call.body["password"]?.string ?? ""), while: call.permission)
@@ -36,7 +36,7 @@ enum UserManagement {
         },
         ManagementRoute(
             .delete("/api/v1/users/{user}", "deleteUser", "Delete an account with the user's sessions and secure payloads"),
-            .server(.manage), answer: .deleted, noted: AuditRule(.userDelete) { call, _ in (call.name("user"), [:]) }
+            .server(.manage), answer: .deleted, audit: AuditRule(.userDelete) { call, _ in (call.name("user"), [:]) }
         ) { call async throws(PushError) in
             try await call.accounts.remove(username: call.name("user"))
             return WebAnswer(.noContent)

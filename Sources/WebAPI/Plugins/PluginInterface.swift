@@ -19,38 +19,38 @@ struct PluginInterface: Sendable {
         receipts = WebhookReceipts(services.spaces)
     }
 
-    func count(_ place: PluginPath, status: Int) {
-        if let plugin = place.existingPlugin { meter.answered(plugin, status: status) }
+    func count(_ path: PluginPath, status: Int) {
+        if let plugin = path.existingPlugin { meter.answered(plugin, status: status) }
     }
 
     /// Throws `route.not_found` (404), `route.method` (405), `request.too_large` (413), authentication errors, and the route's errors.
-    func answer(_ request: WebRequest, at place: PluginPath) async throws(PushError) -> WebAnswer {
-        let route = try Self.route(place, request)
+    func answer(_ request: WebRequest, at path: PluginPath) async throws(PushError) -> WebAnswer {
+        let route = try Self.route(path, request)
         guard !access.namespace.isClosed else { throw Namespace.restoring }
-        var asked = PluginRequest(
-            method: request.method.rawValue, path: place.path, query: request.query.items, headers: Self.headers(request))
+        var pluginRequest = PluginRequest(
+            method: request.method.rawValue, path: path.path, query: request.query.items, headers: Self.headers(request))
         switch route.authentication {
-        case .open: asked.body = try await request.body.read(limit: route.bodyLimit)
+        case .open: pluginRequest.body = try await request.body.read(limit: route.bodyLimit)
         case .account:
             // The server authenticates the user. Plugins must not see passwords.
-            asked.headers["authorization"] = nil
+            pluginRequest.headers["authorization"] = nil
             let (session, body) = try await accounts.account(request, limit: route.bodyLimit)
-            asked.username = session.username
-            asked.body = body
+            pluginRequest.username = session.username
+            pluginRequest.body = body
         case .sas(let right):
-            asked.headers["authorization"] = nil
+            pluginRequest.headers["authorization"] = nil
             let hub = access.namespace.hub(accounts.services.hub)
             let ruleRight = AuthorizationRule.Right(right)
             try access.authorize(request, ruleRight, hub)
-            asked.body = try await access.body(request, limit: route.bodyLimit, ruleRight, of: hub)
+            pluginRequest.body = try await access.body(request, limit: route.bodyLimit, ruleRight, of: hub)
         case .webhook(let secret, let scheme):
-            return try await webhook(request, asked, place.plugin, route, secret: secret, scheme)
+            return try await webhook(request, pluginRequest, path.plugin, route, secret: secret, scheme)
         }
-        return try await run(route, asked, request)
+        return try await run(route, pluginRequest, request)
     }
 
-    private static func route(_ place: PluginPath, _ request: WebRequest) throws(PushError) -> any PluginRoute {
-        switch place.match {
+    private static func route(_ path: PluginPath, _ request: WebRequest) throws(PushError) -> any PluginRoute {
+        switch path.match {
         case .found(let route): return route
         case .notFound:
             throw PushError(
@@ -71,10 +71,10 @@ struct PluginInterface: Sendable {
         return headers
     }
 
-    private func run(_ route: any PluginRoute, _ asked: PluginRequest, _ request: WebRequest) async throws(PushError) -> WebAnswer {
+    private func run(_ route: any PluginRoute, _ pluginRequest: PluginRequest, _ request: WebRequest) async throws(PushError) -> WebAnswer {
         // Reading the body may have taken long.
         guard !access.namespace.isClosed else { throw Namespace.restoring }
-        let answer = try await request.client.during { () throws(PushError) in try await route.answer(asked) }
+        let answer = try await request.client.during { () throws(PushError) in try await route.answer(pluginRequest) }
         return try WebAnswer(answer)
     }
 
@@ -82,10 +82,11 @@ struct PluginInterface: Sendable {
 
     /// Runs a webhook and logs rejected requests with the reason, because the sender may be an attacker.
     private func webhook(
-        _ request: WebRequest, _ asked: PluginRequest, _ plugin: String, _ route: any PluginRoute, secret: String, _ scheme: WebhookScheme
+        _ request: WebRequest, _ pluginRequest: PluginRequest, _ plugin: String, _ route: any PluginRoute, secret: String,
+        _ scheme: WebhookScheme
     ) async throws(PushError) -> WebAnswer {
         do throws(PushError) {
-            return try await runWebhook(request, asked, plugin, route, secret: secret, scheme)
+            return try await runWebhook(request, pluginRequest, plugin, route, secret: secret, scheme)
         } catch {
             if error.code.hasPrefix("webhook."), (error.status ?? 500) < 500 {
                 log.warning(
@@ -98,24 +99,25 @@ struct PluginInterface: Sendable {
 
     /// Runs a webhook once, or again if the previous run failed.
     private func runWebhook(
-        _ request: WebRequest, _ asked: PluginRequest, _ plugin: String, _ route: any PluginRoute, secret: String, _ scheme: WebhookScheme
+        _ request: WebRequest, _ pluginRequest: PluginRequest, _ plugin: String, _ route: any PluginRoute, secret: String,
+        _ scheme: WebhookScheme
     ) async throws(PushError) -> WebAnswer {
         let claim = try WebhookClaim(request.fields, scheme)
-        var asked = asked
-        asked.body = try await request.body.read(limit: route.bodyLimit)
+        var pluginRequest = pluginRequest
+        pluginRequest.body = try await request.body.read(limit: route.bodyLimit)
         guard let key = route.webhookSecret().flatMap({ scheme.key($0) }) else {
             throw PushError(
                 "webhook.secret", "the secret that this webhook is signed with is not set, or not granted to the plugin",
                 hint: "set it on the server to the sender's value, and grant it; the log names it", status: 503,
                 details: ["cause": .string("\(route.name) needs the secret \(secret)")])
         }
-        try claim.check(asked.body, key, now: request.now)
-        asked.deliveryID = claim.id
+        try claim.check(pluginRequest.body, key, now: request.now)
+        pluginRequest.deliveryID = claim.id
         let receipt = try await receipts.begin(
-            claim.name(asked.body, at: route.name), of: plugin, until: claim.end(now: request.now), now: request.now)
+            claim.name(pluginRequest.body, at: route.name), of: plugin, until: claim.end(now: request.now), now: request.now)
         let result: Result<WebAnswer, PushError>
         do throws(PushError) {
-            result = .success(try await run(route, asked, request))
+            result = .success(try await run(route, pluginRequest, request))
         } catch {
             result = .failure(error)
         }

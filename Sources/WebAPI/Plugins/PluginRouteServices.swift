@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 
 /// The services that plugin routes need.
 package struct PluginRouteServices: Sendable {

@@ -5,10 +5,10 @@ import Synchronization
 /// to this process, so that one interrupted by a crash can be sent again.
 final class WebhookReceipts: Sendable {
     private let spaces: any KeyValueSpaces
-    private let known = Mutex<[Message: Standing]>([:])
+    private let known = Mutex<[Message: ReceiptState]>([:])
 
-    private enum Standing {
-        case underWay
+    private enum ReceiptState {
+        case inFlight
         /// Accepted, but this could not be stored.
         case taken(until: Timestamp)
     }
@@ -40,7 +40,7 @@ final class WebhookReceipts: Sendable {
         switch begin(message, now: now) {
         case nil: break
         case .taken: throw Self.replayed
-        case .underWay:
+        case .inFlight:
             // The first attempt may still fail, and then the sender has to repeat it.
             throw PushError(
                 "webhook.under_way", "this webhook was received before and is still being processed", hint: "send it again later",
@@ -64,12 +64,12 @@ final class WebhookReceipts: Sendable {
         "webhook.replayed", "this webhook was received before and accepted", hint: "do not send it again", status: 409)
 
     /// The state of a known message; nil for a new one, which is then marked as under way.
-    private func begin(_ message: Message, now: Timestamp) -> Standing? {
+    private func begin(_ message: Message, now: Timestamp) -> ReceiptState? {
         known.withLock { known in
             let standing = known[message]
             if case .taken(let end) = standing, end > now { return standing }
-            if case .underWay = standing { return standing }
-            known[message] = .underWay
+            if case .inFlight = standing { return standing }
+            known[message] = .inFlight
             return nil
         }
     }

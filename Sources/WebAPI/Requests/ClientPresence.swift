@@ -5,20 +5,20 @@ struct ClientPresence: Sendable {
     /// A client that never disconnects.
     static let lasting = ClientPresence(nil)
 
-    typealias Departure = @Sendable (_ isWatched: @escaping @Sendable () -> Void) async -> Void
+    typealias WaitForDisconnect = @Sendable (_ isWatched: @escaping @Sendable () -> Void) async -> Void
 
-    private let departure: Departure?
+    private let waitForDisconnect: WaitForDisconnect?
 
-    /// - Parameter departure: Returns when the client has disconnected or the task is cancelled. Calls `isWatched` once it would notice a
-    ///   disconnect.
-    init(_ departure: Departure?) { self.departure = departure }
+    /// - Parameter waitForDisconnect: Returns when the client has disconnected or the task is cancelled. Calls `isWatched` once it
+    ///   would notice a disconnect.
+    init(_ waitForDisconnect: WaitForDisconnect?) { self.waitForDisconnect = waitForDisconnect }
 
     /// Performs work and cancels it if the client disconnects. Throws the work's errors, and `request.broken` (400) if the work ended only
     /// because of the disconnect.
     func during<Answer: Sendable>(
         _ work: @escaping @Sendable () async throws(PushError) -> Answer
     ) async throws(PushError) -> Answer {
-        guard let departure else { return try await work() }
+        guard let waitForDisconnect else { return try await work() }
         // Start the work only when the watch is active. Otherwise an earlier disconnect would go unnoticed.
         let (watched, watching) = AsyncStream.makeStream(of: Void.self)
         let (result, isGone) = await withTaskGroup(of: Result<Answer, PushError>?.self) { group in
@@ -31,7 +31,7 @@ struct ClientPresence: Sendable {
                 }
             }
             group.addTask {
-                await departure { watching.finish() }
+                await waitForDisconnect { watching.finish() }
                 return nil
             }
             var (result, isGone): (Result<Answer, PushError>?, Bool) = (nil, false)

@@ -1,5 +1,5 @@
 import HubWire
-import PushModel
+package import PushModel
 
 /// An error in the protocol's format for every client: XML without a namespace, even if the request was JSON.
 package struct ErrorDocument: Sendable, Equatable {

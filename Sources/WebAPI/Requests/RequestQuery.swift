@@ -1,5 +1,5 @@
 import HubWire
-import PushModel
+package import PushModel
 
 /// The parsed query of a request. A space is `+` or `%20`, names are case-insensitive, and flags need no value.
 package struct RequestQuery: Sendable, Equatable {

@@ -5,7 +5,7 @@ import HummingbirdCore
 import NIOCore
 import PushModel
 
-/// Reads the body of a request from its connection.
+/// Reads the body of a request from its connection. Each route passes its own size limit.
 struct BodyReader: Sendable {
     let request: Request
     let context: HubRequestContext

@@ -21,7 +21,7 @@ struct ErrorResponder: Sendable {
         let status = HTTPResponse.Status(code: document.status)
         var answer =
             switch format {
-            case .xml: WebAnswer(status, ErrorDocument.contentType, document.document(trackingID: trackingID, now: clock.now))
+            case .xml: WebAnswer(status, ErrorDocument.contentType, azure(error).document(trackingID: trackingID, now: clock.now))
             case .problem:
                 WebAnswer(status, ProblemDocument.contentType, ProblemDocument(error: error, trackingID: trackingID).json.serialized())
             }
@@ -31,5 +31,13 @@ struct ErrorResponder: Sendable {
         if let methods = error.details["allow"]?.string { answer.fields[.allow] = methods }
         if let codings = error.details["acceptEncoding"]?.string { answer.fields[.acceptEncoding] = codings }
         return answer
+    }
+
+    /// The document of the hub's interface. A missing right has Azure's text, which clients may compare.
+    private func azure(_ error: PushError) -> ErrorDocument {
+        guard error.code == "sas.forbidden", let right = error.details[SASVerifier.right]?.string else { return ErrorDocument(error) }
+        var error = error
+        error.message = "\(right) claim is required for this operation"
+        return ErrorDocument(error)
     }
 }

@@ -1,5 +1,5 @@
 import HTTPTypes
-import Hummingbird
+package import Hummingbird
 import NIOCore
 import NIOHTTPTypes
 
@@ -18,8 +18,8 @@ package struct HubRequestContext: InitializableFromSource {
     /// counts as gone too, because it cannot be distinguished from one that was terminated.
     ///
     /// - Parameter isWatched: Called once a disconnect would be noticed.
-    func departure(_ isWatched: @escaping @Sendable () -> Void) async {
-        let (departures, continuation) = AsyncStream.makeStream(of: Void.self)
+    func waitForDisconnect(_ isWatched: @escaping @Sendable () -> Void) async {
+        let (tombstones, continuation) = AsyncStream.makeStream(of: Void.self)
         // In order on the loop: a task that is cancelled at once must not remove a handler that is not there yet.
         channel.eventLoop.execute { [channel] in
             defer { isWatched() }
@@ -31,7 +31,7 @@ package struct HubRequestContext: InitializableFromSource {
                 continuation.finish()
             }
         }
-        for await _ in departures {}
+        for await _ in tombstones {}
         channel.eventLoop.execute { [channel] in
             channel.pipeline.syncOperations.removeHandler(name: DisconnectWatch.name, promise: nil)
         }

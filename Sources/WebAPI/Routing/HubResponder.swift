@@ -1,10 +1,10 @@
 import HTTPTypes
 import HubWire
 import Hummingbird
-import HummingbirdCore
+package import HummingbirdCore
 import Logging
 import NIOCore
-import PushBackend
+package import PushBackend
 import PushHub
 import PushModel
 
@@ -52,7 +52,7 @@ package struct HubResponder: HTTPResponder {
     }
 
     package func respond(to request: Request, context: Context) async throws -> Response {
-        let (now, start) = (environment.clock.now, ContinuousClock.now)
+        let (now, start) = (environment.clock.now, environment.uptime())
         let trackingID = self.trackingID(request)
         let target = request.head.path ?? "/"
         let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
@@ -74,7 +74,7 @@ package struct HubResponder: HTTPResponder {
         answer.fields[.correlationID] = trackingID
         if settings.isSecure { answer.fields[.strictTransportSecurity] = "max-age=2592000" }
         let status = answer.status.code
-        let duration = ContinuousClock.now - start
+        let duration = environment.uptime() - start
         meter.answered(match.label, status: status, after: duration)
         if let plugin = match.plugin { plugins?.count(plugin, status: status) }
         var metadata = Self.metadata(match, trackingID: trackingID)
@@ -146,7 +146,7 @@ package struct HubResponder: HTTPResponder {
             base: settings.publicURL ?? "\(settings.isSecure ? "https" : "http")://\(authority)", authority: authority,
             path: path, query: query, fields: request.headers, trackingID: trackingID, now: now,
             body: BodyReader(request: request, context: context, acceptsCoding: match.acceptsCodedBody).body,
-            address: context.clientAddress, client: ClientPresence { await context.departure($0) }, revision: namespace.revision)
+            address: context.clientAddress, client: ClientPresence { await context.waitForDisconnect($0) }, revision: namespace.revision)
     }
 
     private static func checkHost(_ request: WebRequest) throws(PushError) {

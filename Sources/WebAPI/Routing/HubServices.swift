@@ -1,5 +1,5 @@
-import PushHub
-import PushModel
+package import PushHub
+package import PushModel
 
 /// The hubs that are served, and the limits and records of requests to them.
 package struct HubServices: Sendable {

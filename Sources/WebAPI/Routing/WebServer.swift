@@ -1,11 +1,11 @@
 import Hummingbird
-import HummingbirdCore
+package import HummingbirdCore
 import HummingbirdHTTP2
-import Logging
+package import Logging
 import NIOCore
 import NIOSSL
-import PushModel
-import ServiceLifecycle
+package import PushModel
+package import ServiceLifecycle
 
 /// A listener on one port: HTTP/1.1, or TLS with HTTP/2 or HTTP/1.1 chosen by ALPN.
 package struct WebServer: Sendable {

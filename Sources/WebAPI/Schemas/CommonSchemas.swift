@@ -6,7 +6,7 @@ extension JSONSchema {
     static let tagCharacters = #"\p{L}\p{M}\p{Nd}_‿⁀⁔︳︴﹍﹎﹏＿@#.:\-"#
 
     static let hubName = text(
-        "Letters, digits and - . _, with slashes between parts that begin with a letter or digit; path words such as messages "
+        "Letters, digits and - . _, with slashes between parts that begin with a letter or digit; names such as messages "
             + "and api are reserved",
         length: 1...260, pattern: #"[A-Za-z0-9][A-Za-z0-9._\-]*(?:/[A-Za-z0-9][A-Za-z0-9._\-]*)*"#)
     static let ruleName = text("Letters, digits and - . _", length: 1...256, pattern: #"[A-Za-z0-9._\-]+"#)
@@ -19,7 +19,7 @@ extension JSONSchema {
     static let outcome = choice("The result of a delivery, in the terms of Azure's telemetry", OutcomeName.allCases.map(\.rawValue))
     static let right = choice("Manage includes the others", AuthorizationRule.Right.allCases.map(\.rawValue))
 
-    static func moment(_ note: String? = nil) -> JSONSchema { text(note, format: "date-time") }
+    static func timestamp(_ note: String? = nil) -> JSONSchema { text(note, format: "date-time") }
 
     /// A page of a list.
     static func page(of item: JSONSchema) -> JSONSchema {

@@ -153,6 +153,9 @@ extension JSONSchema {
         let hint: String
     }
 
+    /// The note on a text's characters, as a hint.
+    private var use: String? { note.map { "use \($0.prefix(1).lowercased())\($0.dropFirst())" } }
+
     /// - Parameter place: The name of the value in messages, such as `the body` or `rights`.
     func check(_ value: JSON, _ place: String) throws(Flaw) {
         switch kind {
@@ -164,13 +167,13 @@ extension JSONSchema {
                 throw Flaw(message: "\(place) has \(count) characters", hint: "use \(least)\(length.upperBound) characters")
             }
             if let pattern, !TextPattern(pattern).fits(text) {
-                throw Flaw(message: "\(place) has an invalid format", hint: note ?? "it must match \(pattern)")
+                throw Flaw(message: "invalid value \"\(text.prefix(40))\" of \(place)", hint: use ?? "it must match \(pattern)")
             }
         case .choice(let values):
             guard let text = value.string else { throw Flaw(message: "\(place) is not a string", hint: "send one of \(values.listed)") }
             guard values.contains(text) else {
-                let near = nearest(text, in: values).map { "did you mean \($0)? " } ?? ""
-                throw Flaw(message: "\(place) is \"\(text.prefix(40))\"", hint: "\(near)allowed values: \(values.listed)")
+                let near = nearest(text, in: values).map { "; did you mean \"\($0)\"?" } ?? ""
+                throw Flaw(message: "invalid value \"\(text.prefix(40))\" of \(place)\(near)", hint: "use one of \(values.listed)")
             }
         case .integer(let range):
             guard let number = value.int, range.contains(Int64(number)) else {
@@ -224,7 +227,7 @@ extension JSONSchema {
             let none = named.count == 2 ? "neither \(named[0]) nor \(named[1])" : "none of \(named.asSentenceList)"
             let orNone = alternatives.contains(Self.none) ? ", or none of them" : ""
             throw Flaw(
-                message: "\(place) has \(given == 0 ? none : "\(extra.asSentenceList), which exclude each other")",
+                message: "\(place) has \(given == 0 ? none : "\(extra.asSentenceList), which cannot be combined")",
                 hint: "give just one of \(named.asSentenceList)\(orNone)")
         }
     }
@@ -257,5 +260,5 @@ extension JSON {
 
     static func count(_ number: Int) -> JSON { .integer(Int64(number)) }
 
-    static func moment(_ time: Timestamp) -> JSON { .string(time.description) }
+    static func timestamp(_ time: Timestamp) -> JSON { .string(time.description) }
 }

@@ -13,7 +13,7 @@ package final class BufferAccount: Sendable {
 
     private struct State {
         var bytes = 0
-        /// The highest value since the last relief.
+        /// The highest value since memory was last freed.
         var peak = 0
     }
 
@@ -28,7 +28,7 @@ package final class BufferAccount: Sendable {
     /// - Parameters:
     ///   - limit: Maximum number of bytes; nil for none.
     ///   - parent: The account above.
-    ///   - onRelief: Called when most of a peak has been released. It must not use the account.
+    ///   - onMemoryFreed: Called when most of a peak has been released. It must not use the account.
     package init(limit: Int?, parent: BufferAccount? = nil, onMemoryFreed: (@Sendable () -> Void)? = nil) {
         (self.limit, self.parent, self.onMemoryFreed) = (limit ?? .max, parent, onMemoryFreed)
     }

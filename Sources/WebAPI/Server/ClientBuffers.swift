@@ -1,6 +1,8 @@
 import Synchronization
 
 /// The buffer accounts of a server: one per connection, below one per client address, below one for the server.
+///
+/// Beyond a limit, ``RequestGuard`` answers 503 to a request, and ``BodyReader`` throws `request.busy` (503) for a body.
 package final class ClientBuffers: Sendable {
     /// Limits in bytes.
     package struct Limits: Sendable, Equatable {
@@ -43,7 +45,7 @@ package final class ClientBuffers: Sendable {
     private let server: BufferAccount
     private let state = Mutex(State())
 
-    /// - Parameter onRelief: Called when most of a memory peak has been released, so that it can be returned to the system.
+    /// - Parameter onMemoryFreed: Called when most of a memory peak has been released, so that it can be returned to the system.
     package init(limits: Limits = Limits(), onMemoryFreed: (@Sendable () -> Void)? = nil) {
         self.limits = limits
         server = BufferAccount(limit: limits.server, onMemoryFreed: onMemoryFreed)

@@ -4,7 +4,7 @@ import NIOCore
 /// the same time, the timer first; clients must not pay for that delay.
 final class ConnectionTimer {
     /// Time for the loop to read input, and the lateness above which it counts as delayed.
-    private static let patience = TimeAmount.milliseconds(250)
+    private static let timeout = TimeAmount.milliseconds(250)
     /// Maximum number of postponements, so that a loop that is always late still closes connections.
     private static let maximumPostponements = 10
 
@@ -47,9 +47,9 @@ final class ConnectionTimer {
         next = nil
         guard let deadline, let time else { return }
         guard now >= deadline else { return schedule(deadline) }
-        guard delays > 0, now - time < Self.patience || delays == Self.maximumPostponements else {
+        guard delays > 0, now - time < Self.timeout || delays == Self.maximumPostponements else {
             delays += 1
-            return schedule(now + Self.patience)
+            return schedule(now + Self.timeout)
         }
         self.deadline = nil
         action()

@@ -1,6 +1,6 @@
 import NIOCore
 import NIOSSL
-import PushModel
+package import PushModel
 import Synchronization
 
 /// The certificate chain and private key of a server. They can be replaced while it runs.

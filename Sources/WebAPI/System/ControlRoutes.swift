@@ -1,6 +1,6 @@
 import HTTPTypes
 import HubWire
-import PushModel
+package import PushModel
 
 /// Routes for the server's owner only: the server's addresses and credentials, backup to a file in the data folder, restore from such a
 /// file, and the apps' broadcast channels.

@@ -1,7 +1,7 @@
 import Crypto
 import HTTPTypes
 import HubWire
-import PushModel
+package import PushModel
 
 /// The lab of a server: everything below `/lab/sessions`, for clients with its key. A server without a lab has none of these paths.
 package struct LabRoutes: Sendable {

@@ -1,5 +1,5 @@
 import HTTPTypes
-import PushModel
+package import PushModel
 
 /// The server's own paths: description, liveness, readiness and metrics. They reveal nothing about devices or keys and need no token.
 package struct SystemRoutes: Sendable {

@@ -75,8 +75,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("push.schedule { to = 'a', alert = 'x', at = '2026-01-06T08:00:00Z', after = '1h' }", "exclude each other"),
-            ("push.install('i', { device = phone, platform = 'wns' })", "exclude each other"), ("push.install('i', {})", "needs a device"),
+            ("push.schedule { to = 'a', alert = 'x', at = '2026-01-06T08:00:00Z', after = '1h' }", "cannot be combined"),
+            ("push.install('i', { device = phone, platform = 'wns' })", "cannot be combined"), ("push.install('i', {})", "needs a device"),
             ("print(phone.usr, phone.time)", "time_zone"), ("push.wire 'Andriod'", "\"android\""), ("push.wire 'google'", "\"fcm\""),
             ("push.wire 'mpns'", "was shut down"),
             ("push.schedule { to = 'a', alert = 'x', after = '8d' }", "seven days"),

@@ -105,8 +105,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("usr", "x", "usage.unknown_option", "the flow has no option --usr; did you mean --user?"),
-            ("no-user", nil, "usage.unknown_option", "the flow has no option --no-user"),
+            ("usr", "x", "usage.unknown_option", "unknown option \"--usr\"; did you mean \"--user\"?"),
+            ("no-user", nil, "usage.unknown_option", "unknown option \"--no-user\""),
             ("devices", "0", "usage.option", "the minimum is 1"),
             ("devices", "21", "usage.option", "the maximum is 20"),
             ("devices", "two", "usage.option", "it must be a whole number"),

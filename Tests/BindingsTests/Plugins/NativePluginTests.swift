@@ -103,7 +103,7 @@ import Testing
         let draft = try bench.draft()
         let asked = Task { try await bench.host.beforeSend(draft) }
         try await until { bench.hub.clock.sleepingTaskCount >= 2 }
-        bench.hub.clock.advance(to: HubBench.dawn + .seconds(1))
+        bench.hub.clock.advance(to: HubBench.startTime + .seconds(1))
         #expect(try await asked.value == draft)
         #expect(bench.texts == ["error before_send failed: before_send of the plugin native took longer than 1000 ms (hook.timeout)"])
         try await until { wasCancelled.withLock { $0 } }
@@ -129,7 +129,7 @@ import Testing
 
     @Test func `rulings of a hook that fails are not applied, rulings of one that succeeds are`() async throws {
         let bench = try PluginBench()
-        let skip = DeliveryRuling(devices: .chosen([2]), fate: .skip, reason: "native: asked for it")
+        let skip = DeliveryRuling(devices: .chosen([2]), decision: .skip, reason: "native: asked for it")
         let good = Self.type(
             [.beforeDeliver],
             Hooks(deliver: { group in

@@ -107,7 +107,7 @@ struct FixedSecrets: SecretSource {
 
     func secret(named name: String, for script: FlowScript) throws(PushError) -> Secret? { values[name].map { Secret($0) } }
     var names: [String] { values.keys.sorted() }
-    func places(for name: String) -> String { "nowhere" }
+    func searchedLocations(for name: String) -> String { "nowhere" }
 }
 
 /// A group of devices that records the rulings of hooks.
@@ -152,9 +152,9 @@ final class NotedGroup: HookedGroup {
             }
             state.withLock { state in
                 state.rulings.append(ruling)
-                if ruling.fate != .pass { state.settled.formUnion(meant.map(\.number)) }
+                if ruling.decision != .pass { state.settled.formUnion(meant.map(\.number)) }
             }
-            if ruling.fate == .pass { passed.formUnion(meant.map(\.number)) }
+            if ruling.decision == .pass { passed.formUnion(meant.map(\.number)) }
             return meant.count
         }
     }

@@ -26,7 +26,7 @@ import Testing
         expected.options.priority = .low
         #expect(changed.request == expected)
         let later = try await bench.host.beforeSend(bench.draft(to: "Night"))
-        #expect(later.moment == HubBench.dawn + .seconds(3600))
+        #expect(later.dueTime == HubBench.startTime + .seconds(3600))
         let untouched = try bench.draft(to: "Other")
         #expect(try await bench.host.beforeSend(untouched) == untouched)
         let veto = await #expect(throws: PushError.self) { try await bench.host.beforeSend(bench.draft("a secret")) }
@@ -111,7 +111,8 @@ import Testing
         await bench.host.onOutcome(
             EndedNotification(
                 hub: "hub",
-                outcome: NotificationOutcome(id: "n-1", state: .completed, tags: nil, times: NotificationTimes(enqueuedAt: HubBench.dawn))))
+                outcome: NotificationOutcome(
+                    id: "n-1", state: .completed, tags: nil, times: NotificationTimes(enqueuedAt: HubBench.startTime))))
         try await until { bench.host.live.first?.plugin.script !== instance }
         await bench.host.afterSend(sent)
         #expect(bench.texts.last?.contains("capability.denied") == true, "\(bench.texts)")
@@ -195,8 +196,9 @@ import Testing
         #expect(
             group.rulings == [
                 DeliveryRuling(
-                    devices: .tagged(try Tag("zone:a")), fate: .hold(until: HubBench.dawn + .seconds(3600)), reason: "quiet: they sleep"),
-                DeliveryRuling(devices: .chosen([4]), fate: .skip, reason: "quiet: asked for it"),
+                    devices: .tagged(try Tag("zone:a")), decision: .hold(until: HubBench.startTime + .seconds(3600)),
+                    reason: "quiet: they sleep"),
+                DeliveryRuling(devices: .chosen([4]), decision: .skip, reason: "quiet: asked for it"),
             ])
         #expect(group.remaining.map(\.number) == [3])
     }
@@ -215,9 +217,9 @@ import Testing
         #expect(bench.texts == [])
         #expect(
             group.rulings == [
-                DeliveryRuling(devices: .tagged(try Tag("day")), fate: .pass, reason: "first: "),
-                DeliveryRuling(devices: .all, fate: .skip, reason: "first: asleep"),
-                DeliveryRuling(devices: .tagged(try Tag("day")), fate: .skip, reason: "second: too many"),
+                DeliveryRuling(devices: .tagged(try Tag("day")), decision: .pass, reason: "first: "),
+                DeliveryRuling(devices: .all, decision: .skip, reason: "first: asleep"),
+                DeliveryRuling(devices: .tagged(try Tag("day")), decision: .skip, reason: "second: too many"),
             ])
         #expect(group.remaining == [])
     }
@@ -321,7 +323,7 @@ import Testing
             if code == "hook.timeout" {
                 // The deadline and the sleep.
                 try await until { bench.hub.clock.sleepingTaskCount >= 2 }
-                bench.hub.clock.advance(to: HubBench.dawn + .seconds(2))
+                bench.hub.clock.advance(to: HubBench.startTime + .seconds(2))
             }
             let result = await task.result
             if policy == "fail_open" {
@@ -359,7 +361,7 @@ import Testing
         }
         let status = try #require(bench.host.statuses.first)
         #expect(status.open.map(\.hook) == [.beforeSend])
-        #expect(status.open.first?.until == HubBench.dawn + HookCircuitBreaker.firstPause)
+        #expect(status.open.first?.until == HubBench.startTime + HookCircuitBreaker.firstPause)
         #expect(status.failures == HookCircuitBreaker.threshold)
         #expect(bench.texts.last?.contains("is suspended until") == true)
         let open = await #expect(throws: PushError.self) { try await bench.host.beforeSend(bench.draft()) }
@@ -368,7 +370,7 @@ import Testing
         bench.hub.advance(by: HookCircuitBreaker.firstPause)
         let probe = await #expect(throws: PushError.self) { try await bench.host.beforeSend(bench.draft()) }
         #expect(probe?.code == "hook.failed")
-        #expect(bench.host.statuses.first?.open.first?.until == HubBench.dawn + HookCircuitBreaker.firstPause * 3)
+        #expect(bench.host.statuses.first?.open.first?.until == HubBench.startTime + HookCircuitBreaker.firstPause * 3)
         // The state of one version does not carry over to the next.
         try await bench.install(
             PluginBench.plugin(
@@ -473,7 +475,7 @@ import Testing
                 """),
             PluginBench.plugin("broken", "hooks = { after_send = function() error 'no' end }"))
         await bench.host.afterSend(SentNotification(id: "n-1", draft: try bench.draft()))
-        var outcome = NotificationOutcome(id: "n-1", state: .completed, tags: nil, times: NotificationTimes(enqueuedAt: HubBench.dawn))
+        var outcome = NotificationOutcome(id: "n-1", state: .completed, tags: nil, times: NotificationTimes(enqueuedAt: HubBench.startTime))
         outcome.tally.counts = [.apns: [.success: 3]]
         await bench.host.onOutcome(EndedNotification(hub: "hub", outcome: outcome))
         #expect(bench.texts.filter { $0.hasPrefix("info") } == ["info n-1\tSports", "info n-1\tCompleted\t3"])
@@ -499,18 +501,18 @@ import Testing
         try await until { bench.hub.clock.sleepingTaskCount >= 2 }
         try await bench.install(version("two"))
         #expect(try await bench.host.beforeSend(bench.draft()).request == NotificationRequest.alert("two", to: "x"))
-        bench.hub.clock.advance(to: HubBench.dawn + .seconds(1))
+        bench.hub.clock.advance(to: HubBench.startTime + .seconds(1))
         // It requires its module only at this point.
         #expect(try await slow.value.request == NotificationRequest.alert("one", to: "x"))
     }
 
     @Test func `a phase without any hook is not called`() async throws {
         let bench = try PluginBench()
-        #expect(HookPhase.allCases.allSatisfy { !bench.host.isWanted($0) })
+        #expect(HookPhase.allCases.allSatisfy { !bench.host.hasHook($0) })
         try await bench.install(PluginBench.plugin("one", "hooks = { after_send = function() end }"))
-        #expect(HookPhase.allCases.filter { bench.host.isWanted($0) } == [.afterSend])
+        #expect(HookPhase.allCases.filter { bench.host.hasHook($0) } == [.afterSend])
         bench.host.install([])
-        #expect(!bench.host.isWanted(.afterSend))
+        #expect(!bench.host.hasHook(.afterSend))
     }
 
     @Test func `requests of one plugin are limited, so that others can make theirs`() async throws {

@@ -18,10 +18,13 @@ import Testing
             ("return { name = 'p', version = '1', hook = {} }", "hook is not a key of a plugin"),
             (
                 "return { name = 'p', version = '1', needs = { 'hub.sent' } }",
-                "needs[1] \"hub.sent\" is not a capability; did you mean \"hub.send\"?"
+                "needs[1] is invalid: unknown capability \"hub.sent\"; did you mean \"hub.send\"?"
             ),
-            ("return { name = 'p', version = '1', needs = { 'http' } }", "needs[1] \"http\" is incomplete: write http:HOST"),
-            ("return { name = 'p', version = '1', needs = { 'http:https://a/b' } }", "does not name a host"),
+            (
+                "return { name = 'p', version = '1', needs = { 'http' } }",
+                "needs[1] is invalid: incomplete capability \"http\": write http:HOST"
+            ),
+            ("return { name = 'p', version = '1', needs = { 'http:https://a/b' } }", "invalid host \"https://a/b\""),
             ("return { name = 'p', version = '1', hooks = { before_sent = {} } }", "hooks.before_sent is not a key of hooks"),
             (
                 "return { name = 'p', version = '1', hooks = { before_send = function() end } }",

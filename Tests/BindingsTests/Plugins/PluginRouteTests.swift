@@ -143,26 +143,26 @@ import Testing
         /// Waits until this many tasks sleep and the first wakes at that time: finished calls have no deadline left.
         func rests(_ count: Int, until seconds: Int) async throws {
             try await until {
-                bench.hub.clock.sleepingTaskCount == count && bench.hub.clock.nextDeadline == HubBench.dawn + .seconds(seconds)
+                bench.hub.clock.sleepingTaskCount == count && bench.hub.clock.nextDeadline == HubBench.startTime + .seconds(seconds)
             }
         }
         func reach(_ text: String) async throws { try await until { bench.texts.contains(text) } }
         try await rests(1, until: 900)
-        bench.hub.clock.advance(to: HubBench.dawn + .seconds(900))
+        bench.hub.clock.advance(to: HubBench.startTime + .seconds(900))
         try await reach("info 2026-01-05T09:15:00.000Z")
         try await rests(1, until: 1800)
-        bench.hub.clock.advance(to: HubBench.dawn + .seconds(1800))
+        bench.hub.clock.advance(to: HubBench.startTime + .seconds(1800))
         try await reach("info 2026-01-05T09:30:00.000Z")
         // The timer, the deadline of the sleeping call, and its sleep.
         try await rests(3, until: 2700)
-        bench.hub.clock.advance(to: HubBench.dawn + .seconds(2700))
+        bench.hub.clock.advance(to: HubBench.startTime + .seconds(2700))
         try await reach("info 2026-01-05T09:45:00.000Z")
         try await rests(3, until: 3600)
-        bench.hub.clock.advance(to: HubBench.dawn + .seconds(3600))
+        bench.hub.clock.advance(to: HubBench.startTime + .seconds(3600))
         try await reach("info 2026-01-05T10:00:00.000Z")
         try await reach("warn every[2] was skipped: the previous call is still in progress")
         try await rests(3, until: 4200)
-        bench.hub.clock.advance(to: HubBench.dawn + .seconds(4200))
+        bench.hub.clock.advance(to: HubBench.startTime + .seconds(4200))
         try await until { bench.texts.contains(where: { $0.hasPrefix("error every failed: late") }) }
         #expect(bench.texts.count == 6, "\(bench.texts)")
     }
@@ -178,25 +178,25 @@ import Testing
         for number in 1...20 {
             let next = try await bench.load(version(number))
             try await until { bench.hub.clock.sleepingTaskCount >= 1 }
-            bench.hub.clock.advance(to: HubBench.dawn + .seconds(60 * number))
+            bench.hub.clock.advance(to: HubBench.startTime + .seconds(60 * number))
             bench.host.install([next])
             try await until { bench.texts.count >= number }
         }
-        let moments = (1...20).map { "info \((HubBench.dawn + .seconds(60 * $0)).description)" }
-        #expect(bench.texts == moments)
+        let times = (1...20).map { "info \((HubBench.startTime + .seconds(60 * $0)).description)" }
+        #expect(bench.texts == times)
         // A new plugin does not catch up on earlier times.
-        bench.hub.clock.advance(to: HubBench.dawn + .seconds(60 * 20 + 59))
+        bench.hub.clock.advance(to: HubBench.startTime + .seconds(60 * 20 + 59))
         bench.host.install([
             try await bench.load(PluginBench.plugin("other", "every = { { cron = '* * * * *', run = function() push.log 'other' end } }"))
         ])
-        try await until { bench.hub.clock.nextDeadline == HubBench.dawn + .seconds(60 * 21) }
-        #expect(bench.texts == moments)
+        try await until { bench.hub.clock.nextDeadline == HubBench.startTime + .seconds(60 * 21) }
+        #expect(bench.texts == times)
         // Nor does one whose schedule changes.
         bench.host.install([
             try await bench.load(
                 PluginBench.plugin("other", "every = { { cron = '*/20 * * * *', run = function() push.log 'other' end } }"))
         ])
-        try await until { bench.hub.clock.nextDeadline == HubBench.dawn + .seconds(60 * 40) }
-        #expect(bench.texts == moments)
+        try await until { bench.hub.clock.nextDeadline == HubBench.startTime + .seconds(60 * 40) }
+        #expect(bench.texts == times)
     }
 }

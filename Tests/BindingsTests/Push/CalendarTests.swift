@@ -5,7 +5,7 @@ import Testing
 @testable import Bindings
 
 @Suite struct CalendarTests {
-    private static let moment = Timestamp(seconds: 1_767_603_600)
+    private static let time = Timestamp(seconds: 1_767_603_600)
 
     @Test(
         arguments: [
@@ -15,11 +15,11 @@ import Testing
             ("100%%%n%t", "100%\n\t"), ("", ""), ("plain ü", "plain ü"),
         ])
     func `dates are formatted like strftime in the C locale, in UTC`(format: String, text: String) throws {
-        #expect(try DateFormat(format).value(at: Self.moment) == .string(text))
+        #expect(try DateFormat(format).value(at: Self.time) == .string(text))
     }
 
     @Test func `the table of a date has the fields of Lua's os date`() throws {
-        guard case .table(let table) = try DateFormat("*t").value(at: Self.moment) else { return #expect(Bool(false)) }
+        guard case .table(let table) = try DateFormat("*t").value(at: Self.time) else { return #expect(Bool(false)) }
         #expect(
             table.fields
                 == [
@@ -27,12 +27,12 @@ import Testing
                     "min": .integer(0), "sec": .integer(0), "wday": .integer(2), "yday": .integer(5),
                     "isdst": .boolean(false),
                 ])
-        #expect(try DateFormat("!*t").value(at: Self.moment) == .table(table))
+        #expect(try DateFormat("!*t").value(at: Self.time) == .table(table))
     }
 
     @Test(arguments: ["%Q", "%", "abc%"])
     func `an unknown format is refused`(format: String) {
-        let error = #expect(throws: LuaError.self) { try DateFormat(format).value(at: Self.moment) }
+        let error = #expect(throws: LuaError.self) { try DateFormat(format).value(at: Self.time) }
         #expect(error?.code == "args.date_format")
     }
 
@@ -46,14 +46,14 @@ import Testing
             LuaValue.integer(.max), .integer(.min), .number(1e300), .number(.nan), .number(-.infinity), .string("now"),
         ])
     func `a time outside of the calendar is refused`(value: LuaValue) {
-        let error = #expect(throws: LuaError.self) { try DateFormat.moment(value, now: Self.moment) }
+        let error = #expect(throws: LuaError.self) { try DateFormat.time(value, now: Self.time) }
         #expect(error?.code == "args.time")
     }
 
     @Test func `fractions of a second are rounded down, and nil means now`() throws {
-        #expect(try DateFormat.moment(.number(1.9), now: Self.moment) == Timestamp(seconds: 1))
-        #expect(try DateFormat.moment(.number(-0.5), now: Self.moment) == Timestamp(seconds: -1))
-        #expect(try DateFormat.moment(.nil, now: Self.moment) == Self.moment)
+        #expect(try DateFormat.time(.number(1.9), now: Self.time) == Timestamp(seconds: 1))
+        #expect(try DateFormat.time(.number(-0.5), now: Self.time) == Timestamp(seconds: -1))
+        #expect(try DateFormat.time(.nil, now: Self.time) == Self.time)
     }
 
     @Test(

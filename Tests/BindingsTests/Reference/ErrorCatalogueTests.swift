@@ -88,10 +88,12 @@ import Testing
 
     @Test func `the kind of a code matches its uses in the sources`() {
         let endings: [(String, Set<ErrorDescription.Kind>)] = [
-            ("misuse(", [.misuse]), ("failure(", [.failure]), ("PushError(", [.failure, .refusal, .answer]),
+            ("misuse(", [.misuse, .program]), ("failure(", [.failure, .log]),
+            ("PushError(", [.failure, .refusal, .answer, .breakdown, .log, .line, .test, .program]),
             ("FlowWarning(code:", [.warning]), ("\"misuse\",", [.misuse]), ("kind=\"misuse\",code=", [.misuse]),
-            ("kind=\"failure\",code=", [.failure]), ("kind:.budget,code:", [.budget]), ("kind:.failure,code:", [.failure]),
-            ("kind:.misuse,code:", [.misuse]), ("kind:.runtime,code:", [.runtime]), ("kind:.cancelled,code:", [.cancelled]),
+            ("kind=\"failure\",code=", [.failure]), ("kind:.budget,code:", [.budget]),
+            ("kind:.failure,code:", [.failure, .log, .test, .program]),
+            ("kind:.misuse,code:", [.misuse, .program]), ("kind:.runtime,code:", [.runtime]), ("kind:.cancelled,code:", [.cancelled]),
         ]
         var known = 0
         for place in Self.places {
@@ -129,19 +131,33 @@ import Testing
     @Test(arguments: ErrorCatalogue.all.map(\.code))
     func `a page consists of whole sentences`(code: String) throws {
         let entry = try #require(ErrorCatalogue.entry(code))
-        for text in [entry.summary, entry.occasion, entry.cure] {
+        for text in [entry.summary, entry.occasion, entry.fix] {
             #expect(text.last == ".", "\(text)")
             #expect(!text.contains("  "), "\(text)")
         }
-        #expect(entry.cure != entry.occasion)
-        if let example = entry.example { #expect(example.mistake != example.cure) }
+        #expect(entry.fix != entry.occasion)
+        if let example = entry.example { #expect(example.mistake != example.fix) }
+    }
+
+    @Test func `the effects of an error have a line per place, and an HTTP status in a page adds one`() throws {
+        func effects(_ code: String) throws -> [String] { try #require(ErrorCatalogue.entry(code)).effects }
+        let timeout = try effects("target.timeout")
+        #expect(timeout.map { $0.prefix { $0 != ":" } } == ["In a script", "Command", "In a script"])
+        #expect(try effects("control.unreachable") == ["Command: exit code 4."])
+        #expect(try effects("hub.gone").last == "HTTP: an error response. A command that receives it: exit code 4.")
+        #expect(try effects("approval.own") == ["HTTP: an error response. A command that receives it: exit code 5."])
+        for entry in ErrorCatalogue.all {
+            #expect(!entry.effects.isEmpty && Set(entry.effects).count == entry.effects.count, "\(entry.code)")
+            #expect(!entry.effects.joined().contains(", ."), "\(entry.code)")
+        }
     }
 
     @Test(
         arguments: [
             ("args.unknown_key", [3]), ("hub.gone", [1]), ("script.syntax", [3]), ("script.error", [1]), ("budget.tasks", [3]),
             ("usage.option", [2]), ("script.not_found", [2, 1]), ("target.unsupported", [4]), ("hub.no_target", []),
-            ("payload.invalid", [1, 3]), ("cancelled", [1]),
+            ("payload.invalid", [1, 3]), ("cancelled", [1]), ("control.unreachable", [4]), ("backup.failed", [1]), ("init.failed", [1]),
+            ("target.timeout", [4]), ("credential.invalid", [2]), ("plugin.spec", []),
         ] as [(String, [Int32])])
     func `the exit codes follow from the kind of a code`(code: String, expected: [Int32]) throws {
         #expect(try #require(ErrorCatalogue.entry(code)).exitCodes == expected)

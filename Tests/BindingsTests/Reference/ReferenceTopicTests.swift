@@ -19,8 +19,8 @@ import Testing
                     "push.clock.now", "push.clock.iso", "push.clock.advance", "push.clock.zone", "push.clock.next", "push.clock.window_end",
                     "push.clock.time_zones",
                 ]
-            ), ("rotate", ["device:rotate_token"]),
-            ("no_target", ["push.test.allow_no_target", "test.no_target", "hub.no_target"]), ("", []), ("xyzzy", []), ("u", []),
+            ), ("rotate_token", ["device:rotate_token"]), ("hub.notarget", ["hub.no_target"]),
+            ("ExpectFailed", ["expect.failed"]), ("", []), ("xyzzy", []), ("u", []), ("one two", []), ("with the", []),
             ("push.", ["push.args"]),
         ])
     func `a name finds what readers mean by it`(text: String, expected: [String]) {
@@ -38,6 +38,32 @@ import Testing
     func `a search word finds the topics about it`(text: String, expected: String) {
         let topics = ReferenceIndex(.standard).topics(for: text)
         #expect(topics.count > 1 && topics.map(\.name).contains(expected))
+    }
+
+    @Test func `words are searched for in names, summaries and texts, a rare word and a name counting more`() {
+        func names(_ text: String) -> [String] { ReferenceIndex(.standard).topics(for: text).map(\.name) }
+        #expect(names("rotate").first == "device:rotate_token")
+        #expect(Set(names("no_target").prefix(3)) == ["push.test.allow_no_target", "test.no_target", "hub.no_target"])
+        #expect(names("payload too large").first == "payload.too_large")
+        #expect(names("registration of a device").count == 10)
+        // Without a topic that has all words, those with most of them are found.
+        #expect(names("webhook signature qwertz").first == "webhook.signature")
+        #expect(names("webhook.qwertz").isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            ("expires", "expir"), ("expired", "expir"), ("expire", "expir"), ("denied", "deny"), ("denies", "deny"), ("address", "address"),
+            ("status", "status"), ("requests", "request"), ("throttling", "throttl"), ("rotation", "rotat"), ("rotates", "rotat"),
+            ("use", "use"), ("apns", "apn"), ("429", "429"),
+        ])
+    func `words are compared without their endings`(word: String, stem: String) {
+        #expect(SearchText.stem(word) == stem)
+    }
+
+    @Test func `a text is split at punctuation and at capitals, without small words`() {
+        #expect(SearchText("The BadDeviceToken of APNs: status 400").terms == ["bad", "devic", "token", "apn", "status", "400"])
+        #expect(SearchText("payload.too_large").terms == ["payload", "too", "larg"])
     }
 
     @Test func `search words name existing topics, and a misspelt one is suggested`() {
@@ -59,7 +85,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("sned", "push.send"), ("push.sned", "push.send"), ("hub.notarget", "hub.no_target"), ("Outcme", "push.Outcome"),
+            ("sned", "push.send"), ("push.sned", "push.send"), ("hub.notargt", "hub.no_target"), ("Outcme", "push.Outcome"),
             ("session:regster", "session:register"), ("args.unknwon_key", "args.unknown_key"),
         ])
     func `a misspelt name finds nothing and suggests the right one`(text: String, near: String) {

@@ -30,7 +30,7 @@ final class ModernServiceHandler: ChannelInboundHandler {
         session.receive(unwrapInboundIn(data))
         let (loop, bound) = (context.eventLoop, NIOLoopBound((self, context), eventLoop: context.eventLoop))
         for (stream, request) in session.takeRequests() {
-            record.take(request, patience: manner.patience) { reply in
+            record.take(request, timeout: manner.timeout) { reply in
                 loop.execute { bound.value.0.answer(stream, reply, bound.value.1) }
             }
         }

@@ -34,7 +34,7 @@ struct ServiceManner: Sendable {
     /// The number of answered requests of a connection after which it sends GOAWAY; 0 for never.
     var goodbye = 0
     /// The number of requests that must wait before any is answered.
-    var patience = 1
+    var timeout = 1
     /// The number of connections that are closed before any data is exchanged.
     var closedFirst = 0
     /// The protocols offered with ALPN; nil without TLS.
@@ -65,14 +65,14 @@ final class ServiceServer: Sendable {
         }
 
         /// Calls `answer` with the reply, immediately or once enough requests wait.
-        func take(_ request: ServiceRequest, patience: Int, answer: @escaping @Sendable (ServiceReply) -> Void) {
+        func take(_ request: ServiceRequest, timeout: Int, answer: @escaping @Sendable (ServiceReply) -> Void) {
             let ready = state.withLock { state -> [@Sendable () -> Void] in
                 state.requests.append(request)
                 state.waiting += 1
                 state.mostWaiting = max(state.mostWaiting, state.waiting)
                 let number = state.requests.count
                 state.postponed.append { [self] in answer(answering(request, number)) }
-                guard state.postponed.count >= patience else { return [] }
+                guard state.postponed.count >= timeout else { return [] }
                 defer { state.postponed = [] }
                 state.waiting -= state.postponed.count
                 return state.postponed
@@ -151,7 +151,7 @@ private final class PlainServiceHandler: ChannelInboundHandler {
         // A second request before the first answer breaks a rule of WNS.
         precondition(bytes.isEmpty, "a client of WNS does not pipeline")
         let (loop, bound) = (context.eventLoop, NIOLoopBound((self, context), eventLoop: context.eventLoop))
-        record.take(request, patience: manner.patience) { reply in
+        record.take(request, timeout: manner.timeout) { reply in
             loop.execute { bound.value.0.answer(reply, bound.value.1) }
         }
     }

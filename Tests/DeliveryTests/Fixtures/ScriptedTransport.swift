@@ -39,6 +39,8 @@ final class ScriptedTransport: PushTransport {
 
     static let grantedToken = #"{"access_token":"ya29.the-access-token","expires_in":3599,"token_type":"Bearer"}"#
 
+    func destination(of authority: String) -> String { authority }
+
     func exchange(_ request: HTTPRequest, body: [UInt8]) async throws(TransportError) -> PushResponse {
         let isGrant = request.headerFields[.contentType] == FormBody.contentType
         let step = state.withLock { state -> Step in

@@ -103,7 +103,7 @@ import Testing
         dialer.isWorking = true
         loop.advanceTime(by: .milliseconds(500))
         #expect(pool.connections == 1)
-        #expect(pool.underWay == 1)
+        #expect(pool.inFlight == 1)
         #expect(pool.waiting == 0)
     }
 
@@ -112,7 +112,7 @@ import Testing
         let pool = pool()
         send(1, to: pool, count: 100)
         loop.run()
-        #expect(pool.underWay == 1)
+        #expect(pool.inFlight == 1)
         #expect(pool.waiting == 99)
     }
 
@@ -188,7 +188,7 @@ import Testing
         let promise = loop.makePromise(of: Void.self)
         pool.take([.close(promise)])
         #expect(pool.waiting == 0)
-        #expect(pool.underWay == 1)
+        #expect(pool.inFlight == 1)
         loop.advanceTime(by: .seconds(5))
         #expect(outcomes.count == 10)
         #expect(outcomes.all.withLock { $0.count { $0.isUnknown } } == 1)

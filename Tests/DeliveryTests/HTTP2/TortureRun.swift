@@ -86,7 +86,7 @@ final class TortureRun {
         settle()
         ledger.audit(ids)
         if completed != batches { ledger.note("\(completed) of \(batches) batches were completed") }
-        if pool.waiting != 0 || pool.underWay != 0 { ledger.note("\(pool.waiting) still wait, \(pool.underWay) are still under way") }
+        if pool.waiting != 0 || pool.inFlight != 0 { ledger.note("\(pool.waiting) still wait, \(pool.inFlight) are still under way") }
         return ledger.faults
     }
 

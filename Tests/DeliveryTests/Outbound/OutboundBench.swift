@@ -21,7 +21,7 @@ final class OutboundBench: Sendable {
     /// - Parameter names: the addresses of names; `never` stands for a lookup that does not end.
     init(_ names: [String: [String]] = ["service.test": ["127.0.0.1"]], trust: TLSTrust = TLSTrust()) {
         let asked = Asked()
-        let network = PublicNetwork { name in
+        let network = PublicNetwork(clock: clock) { name in
             asked.names.withLock { $0.append(name) }
             let texts = names[name] ?? []
             if texts == ["never"] {

@@ -33,7 +33,7 @@ import Testing
         #expect(error.message == "service.test:\(server.port)/x: no complete response within 10 s")
         // The connection closes with the request.
         try await until { server.closed >= 1 }
-        #expect(server.accepted == 1 && !bench.clock.hasSleepers)
+        #expect(server.accepted == 1 && !bench.clock.hasSleepingTasks)
         try await server.stop()
     }
 
@@ -90,7 +90,7 @@ import Testing
         task.cancel()
         #expect(await code(task) == "cancelled")
         try await until { server.closed >= 1 }
-        #expect(!bench.clock.hasSleepers)
+        #expect(!bench.clock.hasSleepingTasks)
         try await server.stop()
     }
 
@@ -144,7 +144,7 @@ import Testing
         for task in tasks { task.cancel() }
         for task in tasks { #expect(await code(task) == "cancelled") }
         let late = start("http://slow.test/")
-        try await until { bench.clock.hasSleepers }
+        try await until { bench.clock.hasSleepingTasks }
         #expect(bench.clock.advanceToNextDeadline())
         #expect(await code(late) == "http.timeout")
         #expect(bench.lookups.count == most)

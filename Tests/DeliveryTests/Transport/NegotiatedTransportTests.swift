@@ -86,13 +86,13 @@ import Testing
     @Test func `over HTTP 2 a name with private addresses is refused before any data is sent`() async throws {
         let identity = try TestIdentity()
         let server = try await ServiceServer(identity: identity)
-        let first = Bench(identity.trust, clock: clock, network: PublicNetwork())
+        let first = Bench(identity.trust, clock: clock, network: PublicNetwork(clock: clock))
         #expect(isForbidden(await first.transport.send(batch(server.port))))
         #expect(server.accepted == 0)
         await first.end()
         // The name was public when it was checked and has another address when the connection is made.
         let good = try SocketAddress(ipAddress: "8.8.8.8", port: 443)
-        let second = Bench(identity.trust, clock: clock, network: PublicNetwork { _ in [good] })
+        let second = Bench(identity.trust, clock: clock, network: PublicNetwork(clock: clock) { _ in [good] })
         #expect(isForbidden(await second.transport.send(batch(server.port))))
         #expect(server.spoken == 0)
         await second.end()
@@ -133,7 +133,7 @@ import Testing
         let identity = try TestIdentity()
         var manner = ServiceManner()
         // The server answers when 16 requests wait: a smaller width would never end, a larger one would be noticed.
-        (manner.protocols, manner.patience) = (nil, 16)
+        (manner.protocols, manner.timeout) = (nil, 16)
         let server = try await ServiceServer(manner, identity: identity)
         let client = HTTPClientTransport()
         let transport = ConcurrentTransport(client, width: 16)

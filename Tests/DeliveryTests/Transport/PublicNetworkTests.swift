@@ -1,11 +1,14 @@
 import HTTPTypes
 import NIOCore
+import PushModel
 import Synchronization
 import Testing
 
 @testable import Delivery
 
 @Suite struct PublicNetworkTests {
+    private let clock = VirtualClock(now: Accounts.start)
+
     private func address(_ text: String) throws -> SocketAddress { try SocketAddress(ipAddress: text, port: 443) }
 
     @Test(arguments: [
@@ -34,7 +37,7 @@ import Testing
             "public.example": [address("8.8.8.8"), address("2606:4700::1111")], "mixed.example": [address("8.8.8.8"), address("10.0.0.1")],
             "inner.example": [address("::1")], "nowhere.example": [],
         ]
-        let network = PublicNetwork { name in
+        let network = PublicNetwork(clock: clock) { name in
             asked.withLock { $0.append(name) }
             return names[name] ?? []
         }
@@ -46,6 +49,9 @@ import Testing
         }
         #expect(asked.withLock { $0.count { $0 == "public.example" } } == 1)
         #expect(asked.withLock { $0.count { $0 == "inner.example" } } == 2)
+        clock.advance(to: clock.now + .seconds(60))
+        try await network.check("public.example")
+        #expect(asked.withLock { $0.count { $0 == "public.example" } } == 2)
     }
 
     private func exchange(_ network: PublicNetwork?, port: Int) async -> Result<PushResponse, TransportError> {
@@ -69,10 +75,10 @@ import Testing
         async throws
     {
         let server = try await CannedServer(.answering("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"))
-        #expect(isForbidden(await exchange(PublicNetwork(), port: server.port)))
+        #expect(isForbidden(await exchange(PublicNetwork(clock: clock), port: server.port)))
         // The name was public when it was checked and has another address when the connection is made.
         let good = try address("8.8.8.8")
-        #expect(isForbidden(await exchange(PublicNetwork { _ in [good] }, port: server.port)))
+        #expect(isForbidden(await exchange(PublicNetwork(clock: clock) { _ in [good] }, port: server.port)))
         #expect(server.requests.isEmpty)
         if case .failure(let error) = await exchange(nil, port: server.port) { Issue.record("\(error)") }
         try await server.stop()

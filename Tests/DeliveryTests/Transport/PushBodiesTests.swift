@@ -8,8 +8,8 @@ import Testing
         var bytes: [UInt8] = []
         while bytes.count < bodies.size(index) {
             let part = [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
-                guard let place = buffer.baseAddress else { return }
-                count = bodies.copy(index, from: bytes.count, to: place, room: room)
+                guard let destination = buffer.baseAddress else { return }
+                count = bodies.copy(index, from: bytes.count, to: destination, room: room)
             }
             if part.isEmpty { break }
             bytes += part

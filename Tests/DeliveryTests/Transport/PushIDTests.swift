@@ -32,9 +32,9 @@ import Testing
         let token = String(repeating: "00", count: 32)
         let one = series.id(of: token)
         #expect(one.description.dropFirst(14).first == "8" && "89ab".contains(one.description.dropFirst(19).first ?? "-"))
-        for place in 0..<64 {
+        for destination in 0..<64 {
             var other = Array(token.utf8)
-            other[place] = UInt8(ascii: "1")
+            other[destination] = UInt8(ascii: "1")
             let id = series.id(of: String(decoding: other, as: UTF8.self))
             let bits = (id.high ^ one.high).nonzeroBitCount + (id.low ^ one.low).nonzeroBitCount
             #expect((30...92).contains(bits))

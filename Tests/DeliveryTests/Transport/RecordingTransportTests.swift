@@ -130,6 +130,8 @@ struct RecordingTransportTests {
 
 /// Answers with the request it received, as a careless service might.
 private struct EchoTransport: PushTransport {
+    func destination(of authority: String) -> String { authority }
+
     func exchange(_ request: HTTPRequest, body: [UInt8]) async throws(TransportError) -> PushResponse {
         PushResponse(status: .badRequest, body: Array(#"{"error_description":""#.utf8) + body + Array("\"}".utf8))
     }

@@ -29,6 +29,8 @@ import Testing
 
         var most: Int { state.withLock { $0.most } }
 
+        func destination(of authority: String) -> String { authority }
+
         func exchange(_ request: HTTPRequest, body: [UInt8]) async throws(TransportError) -> PushResponse {
             if request.headerFields[.contentType] == FormBody.contentType {
                 return PushResponse(status: .ok, body: Array(ScriptedTransport.grantedToken.utf8))

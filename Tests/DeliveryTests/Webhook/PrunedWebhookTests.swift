@@ -16,7 +16,7 @@ import Testing
     private final class Desk: PrunedDeviceQueue {
         let name = "hub"
         let store = BreakableStore(MemoryHubStore())
-        let clock = VirtualClock(now: HubBench.dawn)
+        let clock = VirtualClock(now: HubBench.startTime)
         private let notes = Mutex<[PrunedWebhook.Event]>([])
 
         var news: [PrunedWebhook.Event] { notes.withLock { $0 } }
@@ -35,19 +35,19 @@ import Testing
                     .registration(
                         Registration(
                             id: RegistrationID(random: SeededRandom(seed: UInt64(number))), etag: 1, expiration: .distantFuture,
-                            updatedAt: HubBench.dawn, description: RegistrationDescription(handle: .phone(number), tags: []))),
-                    handle: .phone(number), reason: "Unregistered", notificationID: "n-1", time: HubBench.dawn)
+                            updatedAt: HubBench.startTime, description: RegistrationDescription(handle: .phone(number), tags: []))),
+                    handle: .phone(number), reason: "Unregistered", notificationID: "n-1", time: HubBench.startTime)
             }
             try await store.commit(change)
         }
 
         func restore(_ numbers: [Int64]) async throws {
             var change = RegistrationChange()
-            (change.restored, change.restoredAt) = (numbers, HubBench.dawn)
+            (change.restored, change.restoredAt) = (numbers, HubBench.startTime)
             try await store.commit(change)
         }
 
-        func untold(limit: Int) async throws(PushError) -> [PrunedDevice] { try await store.unreportedPruned(limit: limit) }
+        func unreported(limit: Int) async throws(PushError) -> [PrunedDevice] { try await store.unreportedPruned(limit: limit) }
         func acknowledge(upTo number: Int64) async throws(PushError) { try await store.acknowledgePruned(upTo: number) }
         func dropUnreported(beyond most: Int) async throws(PushError) -> Int { try await store.dropUnreportedPruned(beyond: most) }
     }
@@ -62,10 +62,10 @@ import Testing
         change.pruned = [
             PrunedDevice(
                 .installation(id: "pad", userID: "ana", tags: [try Tag("news")]), handle: .phone(7), reason: "ExpiredToken",
-                notificationID: "n-9", time: HubBench.dawn)
+                notificationID: "n-9", time: HubBench.startTime)
         ]
         try await desk.store.commit(change)
-        #expect(try await desk.webhook(transport).tell([desk]) == PrunedWebhook.interval)
+        #expect(try await desk.webhook(transport).report([desk]) == PrunedWebhook.interval)
         let request = try #require(transport.all.first)
         #expect(request.request.method == .post && request.request.path == "/pruned?a=1" && request.request.authority == "app.example")
         let body = try JSON(parsing: request.body)
@@ -80,17 +80,17 @@ import Testing
         let digits = code.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         #expect(request.header("PushHost-Signature") == "t=1767603600,v1=\(digits)")
         #expect(!request.headers.joined().contains(Self.secret.reveal()))
-        #expect(desk.news == [.told(hub: "hub", 1)])
+        #expect(desk.news == [.delivered(hub: "hub", 1)])
     }
 
     @Test func `every device is reported once, in order, in batches`() async throws {
         let (desk, transport) = (Desk(), ScriptedTransport([]))
         try await desk.prune(1...1100)
         let webhook = try desk.webhook(transport)
-        _ = await webhook.tell([desk])
+        _ = await webhook.report([desk])
         #expect(try transport.all.map { try numbers($0).count } == [500, 500, 100])
         #expect(try transport.all.flatMap { try numbers($0) } == Array(1...1100))
-        _ = await webhook.tell([desk])
+        _ = await webhook.report([desk])
         #expect(transport.all.count == 3)
     }
 
@@ -101,20 +101,20 @@ import Testing
         let (desk, transport) = (Desk(), ScriptedTransport(failures))
         try await desk.prune(1...3)
         let webhook = try desk.webhook(transport)
-        var told: [PrunedWebhook.Event] = []
+        var delivered: [PrunedWebhook.Event] = []
         let reasons = ["it answers 500", "broken off", "nobody there", "it answers 404", "302: redirects are not followed"]
         for (number, why) in reasons.enumerated() {
-            let pause = await webhook.tell([desk])
+            let pause = await webhook.report([desk])
             let whole = Duration.seconds(1 << number)
             #expect(pause >= whole / 2 && pause <= whole)
-            told.append(.failed(why, pause: pause, isFirst: number == 0))
+            delivered.append(.failed(why, pause: pause, isFirst: number == 0))
         }
         // Every attempt is an event, so that all can be counted.
-        #expect(desk.news == told)
+        #expect(desk.news == delivered)
         // Another process reports the same devices.
-        _ = await webhook.tell([desk])
+        _ = await webhook.report([desk])
         #expect(Set(transport.all.compactMap { $0.header("Idempotency-Key") }).count == 1 && transport.all.count == 6)
-        #expect(desk.news.suffix(2) == [.told(hub: "hub", 3), .hasRecovered])
+        #expect(desk.news.suffix(2) == [.delivered(hub: "hub", 3), .hasRecovered])
     }
 
     @Test func `pauses are at most five minutes, or as long as the backend asks, up to an hour`() async throws {
@@ -127,7 +127,7 @@ import Testing
         try await desk.prune(1...1)
         let webhook = try desk.webhook(transport)
         var pauses: [Duration] = []
-        for _ in steps { pauses.append(await webhook.tell([desk])) }
+        for _ in steps { pauses.append(await webhook.report([desk])) }
         #expect(pauses.prefix(12).allSatisfy { $0 <= .seconds(300) } && pauses[11] >= .seconds(150))
         #expect(pauses.suffix(4) == [.seconds(1000), .seconds(3600), .seconds(3600), .seconds(3600)])
     }
@@ -135,7 +135,7 @@ import Testing
     @Test func `after a refusal for size, smaller requests follow`() async throws {
         let (desk, transport) = (Desk(), ScriptedTransport([.answer(413), .answer(413)]))
         try await desk.prune(1...10)
-        #expect(try await desk.webhook(transport).tell([desk]) == PrunedWebhook.interval)
+        #expect(try await desk.webhook(transport).report([desk]) == PrunedWebhook.interval)
         #expect(try transport.all.map { try numbers($0).count } == [10, 5, 2, 2, 2, 2, 2])
         #expect(try transport.all.dropFirst(2).flatMap { try numbers($0) } == Array(1...10))
     }
@@ -145,9 +145,9 @@ import Testing
         try await desk.prune(1...3)
         try await desk.restore([2])
         let webhook = try desk.webhook(transport)
-        _ = await webhook.tell([desk])
+        _ = await webhook.report([desk])
         try await desk.restore([3])
-        _ = await webhook.tell([desk])
+        _ = await webhook.report([desk])
         let events = try transport.all.map { exchange in
             try JSON(parsing: exchange.body)["items"]?.array?.map { "\($0["event"]?.string ?? "") \($0["number"]?.int ?? 0)" } ?? []
         }
@@ -161,26 +161,26 @@ import Testing
         try await desk.prune(1...2)
         let webhook = try desk.webhook(transport)
         desk.store.refuse([.commit])
-        _ = await webhook.tell([desk])
+        _ = await webhook.report([desk])
         desk.store.refuse([])
-        _ = await webhook.tell([desk])
+        _ = await webhook.report([desk])
         #expect(try transport.all.map { try numbers($0) } == [[1, 2], [1, 2]])
-        #expect(desk.news.contains(.told(hub: "hub", 2)))
+        #expect(desk.news.contains(.delivered(hub: "hub", 2)))
     }
 
     @Test func `when nothing is pending any more, a series of failures ends without a report`() async throws {
         let (desk, transport) = (Desk(), ScriptedTransport([.answer(500)]))
         let webhook = try desk.webhook(transport)
         desk.store.refuse([.read])
-        _ = await webhook.tell([desk])
+        _ = await webhook.report([desk])
         desk.store.refuse([])
-        _ = await webhook.tell([desk])
+        _ = await webhook.report([desk])
         #expect(desk.news.count == 2 && desk.news.last == .nothingPending)
         try await desk.prune(1...1)
-        _ = await webhook.tell([desk])
+        _ = await webhook.report([desk])
         try await desk.restore([1])
         try await desk.acknowledge(upTo: 9)
-        _ = await webhook.tell([desk])
+        _ = await webhook.report([desk])
         #expect(desk.news.count == 4 && desk.news.last == .nothingPending)
     }
 
@@ -191,7 +191,7 @@ import Testing
         try await desk.prune(1...2)
         let webhook = try desk.webhook(transport, "http://127.0.0.1:\(server.port)/pruned")
         let task = Task { await webhook.run { [desk] } }
-        try await until { desk.clock.hasSleepers }
+        try await until { desk.clock.hasSleepingTasks }
         #expect(server.requests.count == 1)
         try await desk.prune(3...3)
         _ = desk.clock.advanceToNextDeadline()
@@ -206,9 +206,9 @@ import Testing
     @Test func `it does not reach the machine's own network`() async throws {
         let desk = Desk()
         let server = try await CannedServer(.answering("HTTP/1.1 204 No Content\r\n\r\n"))
-        let transport = HTTPClientTransport(network: PublicNetwork())
+        let transport = HTTPClientTransport(network: PublicNetwork(clock: VirtualClock(now: Timestamp(seconds: 0))))
         try await desk.prune(1...1)
-        #expect(try await desk.webhook(transport, "http://127.0.0.1:\(server.port)/").tell([desk]) == PrunedWebhook.hour)
+        #expect(try await desk.webhook(transport, "http://127.0.0.1:\(server.port)/").report([desk]) == PrunedWebhook.hour)
         #expect(server.requests.isEmpty)
         await transport.shutdown()
         try await server.stop()

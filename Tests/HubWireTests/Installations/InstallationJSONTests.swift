@@ -17,7 +17,7 @@ import Testing
 
     @Test func `an installation has the time of its last write`() throws {
         var installation = try read(#"{"pushChannel":"\#(Self.token)","platform":"apns"}"#)
-        installation.updatedAt = HubBench.dawn
+        installation.updatedAt = HubBench.startTime
         #expect(
             written(installation).contains(
                 #""lastActiveOn":"2026-01-05T09:00:00.000Z","lastUpdate":"2026-01-05T09:00:00.000Z""#))

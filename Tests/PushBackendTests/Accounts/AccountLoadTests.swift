@@ -38,7 +38,7 @@ import Testing
         func turnAway() { turnedAway += 1 }
     }
 
-    private let clock = VirtualClock(now: HubBench.dawn)
+    private let clock = VirtualClock(now: HubBench.startTime)
     private let store = MemoryAccountStore()
     private let workshop = Workshop()
     private let password = Secret("correct horse")
@@ -264,7 +264,7 @@ import Testing
         let now = Timestamp(milliseconds: 0)
         let alice = LoginAttempts.Attempt(user: try Tag.username("alice"), address: "10.0.0.1")
         func fail(_ attempt: LoginAttempts.Attempt) {
-            if attempts.begin(attempt, now: now) == .begun { attempts.end(attempt, isFailure: true, now: now) }
+            if attempts.begin(attempt, now: now) == .started { attempts.end(attempt, isFailure: true, now: now) }
         }
         for _ in 0..<10 { fail(alice) }
         #expect(attempts.refusal(of: alice, now: now) == 6)

@@ -54,7 +54,7 @@ import Testing
 
     @Test func `for a token of an issuer, the hook is called once too`() async throws {
         func ask() async throws -> Session {
-            try await accounts.session(header: Secret("Bearer x"), issuedTo: "carol", until: HubBench.dawn + .seconds(100))
+            try await accounts.session(header: Secret("Bearer x"), issuedTo: "carol", until: HubBench.startTime + .seconds(100))
         }
         hooks.onLoggingIn { _ throws(PushError) in throw .veto }
         #expect(await refusal { try await ask() } == .veto)

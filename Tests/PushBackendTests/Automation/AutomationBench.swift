@@ -16,14 +16,14 @@ final class AutomationBench: Sendable {
 
     init(
         _ served: [ServedFlow] = [], store: (any AutomationStore)? = nil, executor: ScriptedFlows = ScriptedFlows(),
-        now: Timestamp = HubBench.dawn, events: HubEvents = HubEvents(), limit: Int = 16, isBegun: Bool = true
+        now: Timestamp = HubBench.startTime, events: HubEvents = HubEvents(), limit: Int = 16, isBegun: Bool = true
     ) async throws {
         (clock, self.executor, self.events) = (VirtualClock(now: now), executor, events)
         self.store = store ?? MemoryRunStore()
         let log = Lines()
         flows = FlowDispatcher(
             store: self.store, executor: executor, clock: clock, zones: OnlyUTC(), events: events, limit: limit,
-            start: { work in Task { await work() } }, tell: { log.add("\($0.flow): \($0.text)") })
+            start: { work in Task { await work() } }, writeLog: { log.add("\($0.flow): \($0.text)") })
         lines = log
         if isBegun { try await flows.begin(served) }
     }

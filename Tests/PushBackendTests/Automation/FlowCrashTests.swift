@@ -21,7 +21,7 @@ import Testing
                     $0
                 }, events: [.registrationCreated]), policy: RunPolicy(overlap: .queue, guarantee: .atMostOnce)),
     ]
-    private static let end = HubBench.dawn + .seconds(1850)
+    private static let end = HubBench.startTime + .seconds(1850)
 
     /// A scenario of requests, due times and events. It crashes before or after each of its writes, and another process continues.
     @Test(arguments: [true, false])
@@ -42,8 +42,8 @@ import Testing
         let first = try await AutomationBench(Self.flows, store: mortal, executor: executor, events: events, isBegun: false)
         // The triggers that were acknowledged.
         var answered: Set<String> = []
-        let hasBegun = (try? await first.flows.begin(Self.flows)) != nil
-        if hasBegun {
+        let hasStarted = (try? await first.flows.begin(Self.flows)) != nil
+        if hasStarted {
             for number in 1...3 {
                 for flow in Self.flows.map(\.name) {
                     let key = "request \(number)"
@@ -103,11 +103,12 @@ import Testing
                 "\(place): \(key)")
         }
         // Due times before the first start was stored cannot have a run.
-        for minutes in hasBegun ? [10, 20, 30] : [] {
+        for minutes in hasStarted ? [10, 20, 30] : [] {
             for flow in Self.flows.map(\.name) {
-                let moment = HubBench.dawn + .seconds(Int64(minutes * 60))
+                let dueTime = HubBench.startTime + .seconds(Int64(minutes * 60))
                 #expect(
-                    runs.contains { $0.flow == flow && $0.trigger == .schedule(name: flow, moment: moment) }, "\(place): \(flow) \(minutes)"
+                    runs.contains { $0.flow == flow && $0.trigger == .schedule(name: flow, dueTime: dueTime) },
+                    "\(place): \(flow) \(minutes)"
                 )
             }
         }
@@ -152,14 +153,14 @@ private final class MortalStore: AutomationStore {
         try await write { () throws(PushError) in try await base.add(runs, cause) }
     }
     func update(_ run: RunRecord) async throws(PushError) { try await write { () throws(PushError) in try await base.update(run) } }
-    func keep(_ schedule: StoredSchedule) async throws(PushError) {
-        try await write { () throws(PushError) in try await base.keep(schedule) }
+    func save(_ schedule: StoredSchedule) async throws(PushError) {
+        try await write { () throws(PushError) in try await base.save(schedule) }
     }
     func removeSchedule(_ name: String) async throws(PushError) {
         try await write { () throws(PushError) in try await base.removeSchedule(name) }
     }
-    func removeRuns(endedBefore moment: Timestamp, limit: Int) async throws(PushError) -> Int {
-        try await write { () throws(PushError) in try await base.removeRuns(endedBefore: moment, limit: limit) }
+    func removeRuns(endedBefore dueTime: Timestamp, limit: Int) async throws(PushError) -> Int {
+        try await write { () throws(PushError) in try await base.removeRuns(endedBefore: dueTime, limit: limit) }
     }
     func run(_ number: Int64) async throws(PushError) -> RunRecord? {
         try await read { () throws(PushError) in try await base.run(number) }

@@ -154,7 +154,7 @@ import Testing
         executor.setSecrets(["pin"], of: "a")
         let bench = try await AutomationBench([flow], executor: executor)
         #expect(await bench.flows.maskedArguments(of: flow) == ["pin": "***", "to": "x"])
-        try await until { bench.clock.hasSleepers }
+        try await until { bench.clock.hasSleepingTasks }
         bench.advance(by: .seconds(3600))
         try await until { executor.ends.count == 1 }
         try await bench.settle()
@@ -183,12 +183,12 @@ import Testing
                 [
                     RunRecord(
                         flow: "a", script: "a.lua", origin: RunOrigin(trigger, key: nil, arguments: ["bad": 1, "id": "x"]),
-                        guarantee: .atLeastOnce, lifecycle: RunLifecycle(queuedAt: HubBench.dawn))
+                        guarantee: .atLeastOnce, lifecycle: RunLifecycle(queuedAt: HubBench.startTime))
                 ],
                 RunCause()
             ).first
         ).run
-        draft.lifecycle.end(.failed, at: HubBench.dawn)
+        draft.lifecycle.end(.failed, at: HubBench.startTime)
         try await bench.store.update(draft)
         let again = try await bench.ended(try await bench.flows.rerun(draft.id, by: "owner"))
         #expect(again.state == .completed && again.arguments == ["id": "x"])
@@ -200,7 +200,7 @@ import Testing
         let run = try await bench.start("a")
         let waiting = Task { await bench.flows.finished(run.number) }
         try await until { bench.executor.starts.count == 1 }
-        await bench.flows.hush()
+        await bench.flows.stopAccepting()
         #expect(await refusal { try await bench.start("a") }?.code == "hub.stopped")
         #expect(try await bench.flows.run(run.id).state == .running)
         await bench.flows.stop()
@@ -210,7 +210,7 @@ import Testing
 
     @Test func `A long log keeps its beginning and its end`() {
         var report = RunReport()
-        func line(_ text: String) -> RunReport.Line { RunReport.Line(time: HubBench.dawn, level: "info", text: text) }
+        func line(_ text: String) -> RunReport.Line { RunReport.Line(time: HubBench.startTime, level: "info", text: text) }
         for number in 0..<1000 { report.add(line("\(number) " + String(repeating: "x", count: 995 - "\(number)".count))) }
         report.add(line(String(repeating: "y", count: 200_000)))
         let shown = report.log.map { Int($0.text.prefix { $0 != " " }) ?? -1 }
@@ -224,7 +224,7 @@ import Testing
         let run = try await bench.start("a")
         let short = Task { await bench.flows.finished(run.number, within: .seconds(5)) }
         let long = Task { await bench.flows.finished(run.number) }
-        try await until { bench.clock.hasSleepers }
+        try await until { bench.clock.hasSleepingTasks }
         bench.advance(by: .seconds(5))
         await short.value
         #expect(try await bench.flows.run(run.id).state == .running)

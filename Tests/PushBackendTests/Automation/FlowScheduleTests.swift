@@ -15,22 +15,22 @@ import Testing
             ]), policy: RunPolicy(overlap: overlap))
     }
 
-    private func moments(_ bench: AutomationBench) async throws -> [String] {
+    private func dueTimes(_ bench: AutomationBench) async throws -> [String] {
         try await bench.runs().map { run in
-            guard case .schedule(_, let moment) = run.trigger else { return "?" }
-            return String(moment.iso8601(fraction: false).dropFirst(11).prefix(5)) + (run.state == .skipped ? " skipped" : "")
+            guard case .schedule(_, let dueTime) = run.trigger else { return "?" }
+            return String(dueTime.iso8601(fraction: false).dropFirst(11).prefix(5)) + (run.state == .skipped ? " skipped" : "")
         }
     }
 
     @Test func `A schedule starts its flow at each due time, with its arguments`() async throws {
         let bench = try await AutomationBench([try Self.flow(arguments: ["text": "Good hour"])])
         for hour in 1...3 {
-            try await until { bench.clock.hasSleepers }
+            try await until { bench.clock.hasSleepingTasks }
             bench.advance(by: .seconds(3600))
             try await until { bench.executor.ends.count == hour }
         }
         try await bench.settle()
-        #expect(try await moments(bench) == ["10:00", "11:00", "12:00"])
+        #expect(try await dueTimes(bench) == ["10:00", "11:00", "12:00"])
         #expect(bench.executor.starts.allSatisfy { $0.arguments == ["text": "Good hour"] })
     }
 
@@ -38,7 +38,7 @@ import Testing
         let bench = try await AutomationBench([try Self.flow("30 9 * * MON-FRI")])
         _ = try await bench.flows.pause("hourly", true)
         let rule = try await bench.flows.schedule("hourly").rule
-        let next = try await bench.flows.moments(of: rule, count: 5).map { $0.iso8601(fraction: false) }
+        let next = try await bench.flows.dueTimes(of: rule, count: 5).map { $0.iso8601(fraction: false) }
         #expect(next == ["05", "06", "07", "08", "09"].map { "2026-01-\($0)T09:30:00Z" })
     }
 
@@ -47,13 +47,13 @@ import Testing
             let bench = try await AutomationBench([try Self.flow(overlap: overlap)])
             bench.executor.hold("a")
             for number in 1...2 {
-                try await until { bench.clock.hasSleepers }
+                try await until { bench.clock.hasSleepingTasks }
                 bench.advance(by: .seconds(3600))
                 try await until { try await bench.runs().count == number }
             }
             bench.executor.letGo("a")
             try await bench.settle()
-            #expect(try await moments(bench) == expected)
+            #expect(try await dueTimes(bench) == expected)
         }
     }
 
@@ -67,27 +67,27 @@ import Testing
         let first = try await AutomationBench([try Self.flow(missed: policy)], store: store)
         await first.flows.stop()
         // The server starts 3.5 hours after 09:00.
-        let bench = try await AutomationBench([try Self.flow(missed: policy)], store: store, now: HubBench.dawn + .seconds(12_600))
+        let bench = try await AutomationBench([try Self.flow(missed: policy)], store: store, now: HubBench.startTime + .seconds(12_600))
         try await bench.settle()
-        #expect(try await moments(bench) == expected)
+        #expect(try await dueTimes(bench) == expected)
         // The next start does not handle them again.
         await bench.flows.stop()
-        let next = try await AutomationBench([try Self.flow(missed: policy)], store: store, now: HubBench.dawn + .seconds(12_700))
+        let next = try await AutomationBench([try Self.flow(missed: policy)], store: store, now: HubBench.startTime + .seconds(12_700))
         try await next.settle()
-        #expect(try await moments(next) == expected && next.executor.starts.isEmpty)
+        #expect(try await dueTimes(next) == expected && next.executor.starts.isEmpty)
     }
 
     @Test func `A server that is slightly late has missed nothing`() async throws {
         let store = MemoryRunStore()
         let first = try await AutomationBench([try Self.flow()], store: store)
         await first.flows.stop()
-        let bench = try await AutomationBench([try Self.flow()], store: store, now: HubBench.dawn + .seconds(3659))
+        let bench = try await AutomationBench([try Self.flow()], store: store, now: HubBench.startTime + .seconds(3659))
         try await bench.settle()
-        #expect(try await moments(bench) == ["10:00"])
+        #expect(try await dueTimes(bench) == ["10:00"])
     }
 
     @Test func `After years without a server the last due time is found, and at most a thousand are made up`() async throws {
-        let later = HubBench.dawn + .seconds(3 * 366 * 86_400)
+        let later = HubBench.startTime + .seconds(3 * 366 * 86_400)
         for (policy, count) in [(MissedPolicy.once, 1), (.all, 1000)] {
             let store = MemoryRunStore()
             let first = try await AutomationBench([try Self.flow("*/5 * * * *", missed: policy)], store: store)
@@ -96,7 +96,7 @@ import Testing
             try await bench.settle()
             let runs = try await bench.runs()
             #expect(runs.count == count)
-            if policy == .once { #expect(runs.first?.trigger == .schedule(name: "hourly", moment: later)) }
+            if policy == .once { #expect(runs.first?.trigger == .schedule(name: "hourly", dueTime: later)) }
             if policy == .all { #expect(bench.log.contains { $0.contains("missed more than 1000") }) }
         }
     }
@@ -106,7 +106,7 @@ import Testing
         let first = try await AutomationBench([try Self.flow(missed: .all)], store: store)
         await first.flows.stop()
         let bench = try await AutomationBench(
-            [try Self.flow("30 * * * *", missed: .all)], store: store, now: HubBench.dawn + .seconds(12_600))
+            [try Self.flow("30 * * * *", missed: .all)], store: store, now: HubBench.startTime + .seconds(12_600))
         try await bench.settle()
         #expect(try await bench.runs().isEmpty)
     }
@@ -124,13 +124,13 @@ import Testing
         _ = try await bench.flows.pause("two", true)
         try await bench.flows.remove(schedule: "three")
         await bench.flows.stop()
-        let next = try await AutomationBench([flow], store: store, now: HubBench.dawn + .seconds(3600))
+        let next = try await AutomationBench([flow], store: store, now: HubBench.startTime + .seconds(3600))
         try await next.settle()
         #expect(await next.flows.sortedSchedules.map(\.rule.name) == ["one", "two"])
         #expect(next.executor.starts.map(\.arguments) == [["n": "one"]])
         // Due times during a pause are skipped, even with a policy that makes up for missed ones.
         _ = try await next.flows.pause("two", false)
-        try await until { next.clock.hasSleepers }
+        try await until { next.clock.hasSleepingTasks }
         next.advance(by: .seconds(3600))
         try await until { next.executor.ends.count == 3 }
         #expect(next.executor.starts.map { $0.arguments["n"] }.filter { $0 == "two" }.count == 1)

@@ -50,7 +50,7 @@ import Testing
     }
 
     private struct Bench {
-        let clock = VirtualClock(now: HubBench.dawn)
+        let clock = VirtualClock(now: HubBench.startTime)
         let executor = DeafFlows()
         let store: any AutomationStore = MemoryRunStore()
         let flows: FlowDispatcher
@@ -70,7 +70,7 @@ import Testing
         for flow in ["again", "once"] { _ = try await bench.flows.start(RunRequest(flow: flow, trigger: .http(by: "key:ops"))) }
         try await until { bench.executor.started == 2 }
         let stop = Task { await bench.flows.stop() }
-        try await until { bench.clock.hasSleepers }
+        try await until { bench.clock.hasSleepingTasks }
         bench.clock.advance(to: bench.clock.now + FlowDispatcher.stopTime)
         await stop.value
         let states = try await bench.store.unfinishedRuns().map(\.state)
@@ -88,7 +88,7 @@ import Testing
         _ = try await bench.flows.start(RunRequest(flow: "a", trigger: .http(by: "key:ops")))
         try await until { bench.executor.started == 1 }
         let first = Task { await bench.flows.stop() }
-        try await until { bench.clock.hasSleepers }
+        try await until { bench.clock.hasSleepingTasks }
         let second = Task {
             await bench.flows.stop()
             return try await bench.store.run(1)?.state

@@ -44,7 +44,7 @@ import Testing
         let receipt = try await send(lifetime: .seconds(60))
         #expect(receipt.outcome.devices.map(\.handle) == handles && receipt.outcome.sent == 5)
         #expect(receipt.outcome.tags == "username:bob")
-        #expect(receipt.expiration == HubBench.dawn + .seconds(60))
+        #expect(receipt.expiration == HubBench.startTime + .seconds(60))
         let id = receipt.id
         #expect(
             bench.connector.bodies == [
@@ -248,7 +248,7 @@ import Testing
             (0, "mallory", .forbidden), (1, "bob", .granted), (2, "bob", .exhausted), (3, "alice", .forbidden),
             (64, "bob", .exhausted),
         ]
-        let reads = expected.map { SecureRead(time: HubBench.dawn + .seconds($0.0), username: $0.1, result: $0.2) }
+        let reads = expected.map { SecureRead(time: HubBench.startTime + .seconds($0.0), username: $0.1, result: $0.2) }
         #expect(try await backend.secureReads(alice, id: id) == reads)
         #expect(try await backend.secureReads(bob, id: id) == reads)
         let error = await refusal { try await backend.secureReads(mallory, id: id) }

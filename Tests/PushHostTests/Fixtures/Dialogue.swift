@@ -21,7 +21,7 @@ final class Dialogue: Sendable {
     }
 
     init(
-        _ arguments: [String], tool: String = Program.executable.path, in folder: URL = Program.root,
+        _ arguments: [String], tool: String = BuiltProgram.executable.path, in folder: URL = BuiltProgram.root,
         environment: [String: String] = [:], onTerminal: Bool = false, columns: UInt16 = 200
     ) throws {
         let ends = Child.whileNoneIsMade {
@@ -42,7 +42,7 @@ final class Dialogue: Sendable {
             onTerminal ? .terminal(path: try Self.name(ofTerminal: ends.other), master: ends.own) : .pipe(input: ends.other)
         // A test may wait longer than the default time limit of a script.
         var arguments = arguments
-        if tool == Program.executable.path, let command = arguments.first, ["run", "test", "repl"].contains(command) {
+        if tool == BuiltProgram.executable.path, let command = arguments.first, ["run", "test", "repl"].contains(command) {
             arguments.insert(contentsOf: ["--cpu-limit", "10m"] + (command == "test" ? ["--timeout", "10m"] : []), at: 1)
         }
         let variables = ["TERM": "xterm", "NO_COLOR": "1"].merging(environment) { $1 }

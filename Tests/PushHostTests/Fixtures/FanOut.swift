@@ -76,7 +76,7 @@ final class FanOut: Sendable {
                         id: RegistrationID(random: random), etag: 1, expiration: .distantFuture, updatedAt: now,
                         description: RegistrationDescription(
                             handle: try service.handle(random, port: port), tags: [try Tag("half:\(number % 2)")], template: template))
-                    change.puts.append(RegistrationRow(place: UInt32(index * devices + number), registration: registration))
+                    change.puts.append(RegistrationRow(row: UInt32(index * devices + number), registration: registration))
                 }
                 try await store.commit(change)
                 await Task.yield()
@@ -90,10 +90,10 @@ final class FanOut: Sendable {
     /// - Parameter line: the shell line that starts the program with its arguments.
     func startServer(line: String = #"exec "$0" "$@""#) async throws {
         let server = try Dialogue(
-            ["-c", line, Program.executable.path, "serve", "--data", "data", "--port", "0", "--tls-port", "none"], tool: "/bin/sh",
+            ["-c", line, BuiltProgram.executable.path, "serve", "--data", "data", "--port", "0", "--tls-port", "none"], tool: "/bin/sh",
             in: folder.url, environment: variables)
         self.server.withLock { $0 = server }
-        try await server.hear("Ctrl-C ends it.")
+        try await server.hear("Press Ctrl-C to stop.")
     }
 
     /// Ends the server with a signal and returns its exit code.
@@ -119,7 +119,7 @@ final class FanOut: Sendable {
 
     /// Runs a command against the server and returns what it prints.
     func program(_ command: [String]) async throws -> String {
-        let program = try await Program.run(command + ["--data", "data"], in: folder.url)
+        let program = try await BuiltProgram.run(command + ["--data", "data"], in: folder.url)
         try #require(program.status == 0, "\(program.errors)")
         return program.output
     }
@@ -143,9 +143,9 @@ final class FanOut: Sendable {
     }
 
     /// The number of phones of a service that received anything, and the number of pushes, from the simulator's ledger.
-    func census(of service: FanOutService) throws -> (phones: Int, pushes: Int) {
-        try simulator(of: service).census(of: service)
+    func statistics(of service: FanOutService) throws -> (phones: Int, pushes: Int) {
+        try simulator(of: service).statistics(of: service)
     }
 
-    var rows: KeptRows { KeptRows(file: folder.url.appending(path: "data/pushhost.sqlite")) }
+    var rows: DatabaseRows { DatabaseRows(file: folder.url.appending(path: "data/pushhost.sqlite")) }
 }

@@ -39,7 +39,7 @@ final class FanOutSimulator: Sendable {
         try await hearStart()
     }
 
-    private func hearStart() async throws { try await process.withLock { $0 }.hear("Ctrl-C ends it.") }
+    private func hearStart() async throws { try await process.withLock { $0 }.hear("Press Ctrl-C to stop.") }
 
     func signal(_ number: Int32) { process.withLock { $0 }.signal(number) }
 
@@ -61,7 +61,7 @@ final class FanOutSimulator: Sendable {
     }
 
     func control(_ method: String, _ path: String, _ body: String = "") async throws {
-        let program = try await Program.shell(
+        let program = try await BuiltProgram.shell(
             "curl -sS --fail-with-body -X \(method) 'http://127.0.0.1:\(controlPort)\(path)' -d '\(body)'")
         try #require(program.status == 0, "\(program.errors)\(program.output)")
     }
@@ -88,7 +88,7 @@ final class FanOutSimulator: Sendable {
 
     /// The number of phones of a service that received anything since the ledger was cleared, and the number of pushes. Restarts do not
     /// matter: each push is in the ledger before its response is sent.
-    func census(of service: FanOutService) throws -> (phones: Int, pushes: Int) {
+    func statistics(of service: FanOutService) throws -> (phones: Int, pushes: Int) {
         let ledger = try Data(contentsOf: ledger)
         let decoder = JSONDecoder()
         var (handles, pushes) = (Set<String>(), 0)

@@ -35,8 +35,8 @@ struct FaultyHub: ForwardingHub {
         return answering(try await base.send(request))
     }
 
-    func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
-        try await base.schedule(try sending(request), at: moment)
+    func schedule(_ request: NotificationRequest, at dueTime: Timestamp) async throws(PushError) -> NotificationOutcome {
+        try await base.schedule(try sending(request), at: dueTime)
     }
 
     func finish(_ id: String) async throws(PushError) -> NotificationOutcome {

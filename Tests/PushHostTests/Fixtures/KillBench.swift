@@ -45,7 +45,7 @@ final class KillBench: Sendable {
         let name = String(try await server.hear(";").dropLast())
         try await server.hear("SharedAccessKey=")
         let key = String(try await server.hear("\n").dropLast())
-        try await server.hear("Ctrl-C ends it.")
+        try await server.hear("Press Ctrl-C to stop.")
         let now = SystemClock().now
         let rule = AuthorizationRule(
             name: name, rights: [.manage, .send, .listen], primaryKey: Secret(key), secondaryKey: Secret(key), createdAt: now,
@@ -119,7 +119,7 @@ final class KillBench: Sendable {
         }
         let server = try Self.server(in: folder, port: port, simulators: simulators.port)
         state.withLock { ($0.server, $0.transport) = (server, Self.transport(to: port)) }
-        try await server.hear("Ctrl-C ends it.")
+        try await server.hear("Press Ctrl-C to stop.")
     }
 
     /// Ends the server, which then saves the results, and the simulators. Returns the handles that each alert reached, repetitions
@@ -142,7 +142,7 @@ final class KillBench: Sendable {
     }
 
     /// The first column of a query's result. Only after the server has ended.
-    func rows(_ sql: String) throws -> [String] { try KeptRows(file: folder.url.appending(path: "data/pushhost.sqlite"))(sql) }
+    func rows(_ sql: String) throws -> [String] { try DatabaseRows(file: folder.url.appending(path: "data/pushhost.sqlite"))(sql) }
 
     // MARK: - Parts
 

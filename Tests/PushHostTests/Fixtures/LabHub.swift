@@ -71,8 +71,8 @@ struct LabHub: HubGateway {
         return try await finish(accepted.outcome.id)
     }
 
-    func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
-        try await ask { hub throws(PushError) in try await hub.schedule(request, at: moment) }
+    func schedule(_ request: NotificationRequest, at dueTime: Timestamp) async throws(PushError) -> NotificationOutcome {
+        try await ask { hub throws(PushError) in try await hub.schedule(request, at: dueTime) }
     }
 
     func cancel(notification id: String) async throws(PushError) {

@@ -17,15 +17,15 @@ struct MarkdownPage: Sendable {
     static let all: [MarkdownPage] = {
         guard
             let files = FileManager.default.enumerator(
-                at: Program.root, includingPropertiesForKeys: nil, options: [.skipsHiddenFiles])
+                at: BuiltProgram.root, includingPropertiesForKeys: nil, options: [.skipsHiddenFiles])
         else { return [] }
         let paths = files.compactMap { ($0 as? URL)?.path }.filter { $0.hasSuffix(".md") }
-        return paths.map { String($0.dropFirst(Program.root.path.count).drop { $0 == "/" }) }.sorted().map { MarkdownPage(path: $0) }
+        return paths.map { String($0.dropFirst(BuiltProgram.root.path.count).drop { $0 == "/" }) }.sorted().map { MarkdownPage(path: $0) }
     }()
 
     init(path: String) {
         self.path = path
-        let text = (try? String(contentsOf: Program.root.appending(path: path), encoding: .utf8)) ?? ""
+        let text = (try? String(contentsOf: BuiltProgram.root.appending(path: path), encoding: .utf8)) ?? ""
         var isInBlock = false
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             if line.drop(while: { $0 == " " }).hasPrefix("```") {

@@ -15,7 +15,7 @@ import Testing
 /// A folder of plugins and the supervisor that loads it, without a server.
 final class PluginFolderBench: Sendable {
     let folder: ScriptFolder
-    let clock = VirtualClock(now: EmbeddedWorld.dawn)
+    let clock = VirtualClock(now: EmbeddedWorld.startTime)
     let host: PluginHost
     let versions: PluginVersions
     let supervisor: PluginSupervisor

@@ -37,7 +37,7 @@ final class Prompt: Sendable {
             lines.append(line)
             return (lines.chunk.joined(separator: "\n"), lines.first)
         }
-        let answer = await flow.evaluate(chunk, firstLine: first, isWhole: false)
+        let answer = await flow.evaluate(chunk, firstLine: first, isComplete: false)
         if answer != .unfinished { lines.withLock { $0.close() } }
         if case .value(let value) = answer { return value }
         return nil

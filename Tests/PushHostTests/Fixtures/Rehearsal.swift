@@ -14,7 +14,7 @@ struct TestSecrets: SecretSource {
 
     func secret(named name: String, for script: FlowScript) -> Secret? { values[name].map(Secret.init) }
     var names: [String] { values.keys.sorted() }
-    func places(for name: String) -> String { "put it into secrets.json" }
+    func searchedLocations(for name: String) -> String { "put it into secrets.json" }
 }
 
 /// Scripts that `push.run` finds by path.
@@ -61,7 +61,7 @@ struct Rehearsal: Sendable {
     }
 
     var settled: [FlowSend] {
-        events.compactMap { if case .settled(let send) = $0 { send } else { nil } }
+        events.compactMap { if case .completed(let send) = $0 { send } else { nil } }
     }
 
     var warnings: [FlowWarning] {

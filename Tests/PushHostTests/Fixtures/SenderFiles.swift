@@ -31,7 +31,7 @@ struct SenderFiles {
 
     /// The PKCS #12 file in Base64, as in Azure's `ApnsCertificate`.
     static func pkcs12(in folder: String) async throws -> String {
-        let made = try await Program.shell(
+        let made = try await BuiltProgram.shell(
             "openssl pkcs12 -export -in \(folder)/certificate.pem -inkey \(folder)/key.pem -passout pass:secret | base64 -w0")
         return made.output
     }

@@ -35,8 +35,8 @@ final class ServedHub: Sendable {
     var data: URL { folder.url.appending(path: "data") }
 
     /// Runs a command against this server, in the parent of its data folder.
-    func command(_ arguments: [String], environment: [String: String] = [:]) async throws -> Program {
-        try await Program.run(arguments + ["--data", "data"], in: folder.url, environment: environment)
+    func command(_ arguments: [String], environment: [String: String] = [:]) async throws -> BuiltProgram {
+        try await BuiltProgram.run(arguments + ["--data", "data"], in: folder.url, environment: environment)
     }
 
     /// The startup banner, keys included.
@@ -60,9 +60,9 @@ final class ServedHub: Sendable {
         var arguments = ["serve", "--port", "0", "--tls-port", "0", "--data", data.path, "--reveal"]
         if let simulators { arguments += ["--simulators", "http://127.0.0.1:\(simulators.port)"] }
         dialogue = try Dialogue(
-            ["-c", line, Program.executable.path] + arguments, tool: "/bin/sh", in: folder.url,
+            ["-c", line, BuiltProgram.executable.path] + arguments, tool: "/bin/sh", in: folder.url,
             environment: ["PUSHHOST_LOG_LEVEL": "error"].merging(settings) { $1 })
-        screen = try await dialogue.hear("Ctrl-C ends it.")
+        screen = try await dialogue.hear("Press Ctrl-C to stop.")
         port = try #require(screen.firstMatch(of: /http:\/\/localhost:(\d+)/).flatMap { Int($0.1) })
         tlsPort = try #require(screen.firstMatch(of: /https:\/\/localhost:(\d+)/).flatMap { Int($0.1) })
         var keys = [root.name: root.primaryKey]

@@ -16,11 +16,11 @@ final class SimulatorBench: Sendable {
     /// The token that all connectors share, as APNs requires.
     private let providerToken = Mutex<APNsProviderToken?>(nil)
 
-    init(_ arguments: [String] = [], in folder: URL = Program.root) async throws {
+    init(_ arguments: [String] = [], in folder: URL = BuiltProgram.root) async throws {
         dialogue = try Dialogue(["simulate", "--port", "none", "--control-port", "0"] + arguments, in: folder)
         try await dialogue.hear("on http://127.0.0.1:")
         port = try #require(Int(try await dialogue.hear(",").dropLast()))
-        try await dialogue.hear("Ctrl-C ends it.")
+        try await dialogue.hear("Press Ctrl-C to stop.")
         transport = HTTPClientTransport(
             route: WebAddress("http://127.0.0.1:\(port)"), limits: .init(connect: .seconds(300), exchange: .seconds(300)))
     }

@@ -33,7 +33,7 @@ final class SimulatorProgram: Sendable {
         } else {
             dialogue = try Dialogue(words, in: folder.url)
         }
-        let screen = try await dialogue.hear("Ctrl-C ends it.")
+        let screen = try await dialogue.hear("Press Ctrl-C to stop.")
         func number(after text: String) throws -> Int {
             let start = try #require(screen.range(of: text)?.upperBound)
             return try #require(Int(screen[start...].prefix { $0.isNumber }))
@@ -57,14 +57,14 @@ final class SimulatorProgram: Sendable {
     }
 
     /// Runs a shell line in the folder. `$APNS` and `$CONTROL` are the addresses and `$TOKEN` is a provider token.
-    func shell(_ line: String) async throws -> Program {
+    func shell(_ line: String) async throws -> BuiltProgram {
         let names = "APNS=https://127.0.0.1:\(port) CONTROL=http://127.0.0.1:\(controlPort)"
-        return try await Program.shell("\(names) TOKEN=\(try await token()); \(line)", in: folder.url)
+        return try await BuiltProgram.shell("\(names) TOKEN=\(try await token()); \(line)", in: folder.url)
     }
 
     func control(_ method: String, _ path: String, _ body: String = "") async throws -> JSON {
         let data = body.isEmpty ? "" : " -d '\(body)'"
-        let program = try await Program.shell("curl -sS -X \(method) 'http://127.0.0.1:\(controlPort)\(path)'\(data)")
+        let program = try await BuiltProgram.shell("curl -sS -X \(method) 'http://127.0.0.1:\(controlPort)\(path)'\(data)")
         #expect(program.status == 0, "\(program.errors)")
         return try JSON(parsing: program.output)
     }

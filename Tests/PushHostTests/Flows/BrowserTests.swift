@@ -100,16 +100,16 @@ import Testing
             """
         let folder = try ScriptFolder(["flow.lua": lua])
         for options in [["--trace"], ["--trace", "--json"]] {
-            let first = try await Program.run(["run", "flow.lua"] + options, in: folder.url)
-            let second = try await Program.run(["run", "flow.lua"] + options, in: folder.url)
+            let first = try await BuiltProgram.run(["run", "flow.lua"] + options, in: folder.url)
+            let second = try await BuiltProgram.run(["run", "flow.lua"] + options, in: folder.url)
             #expect(first.status == 0)
             #expect(first.output == second.output)
             #expect(first.output.contains("130 bytes"))
             #expect(!first.output.contains("\u{fffd}"))
-            let other = try await Program.run(["run", "flow.lua", "--seed", "2"] + options, in: folder.url)
+            let other = try await BuiltProgram.run(["run", "flow.lua", "--seed", "2"] + options, in: folder.url)
             #expect(other.output != first.output)
         }
-        let text = try await Program.run(["run", "flow.lua"], in: folder.url).output
+        let text = try await BuiltProgram.run(["run", "flow.lua"], in: folder.url).output
         #expect(text.contains("b1  Browser en-US  ▌Hello"))
     }
 }

@@ -16,11 +16,11 @@ import Testing
     @Test(arguments: specs)
     func `a mistake in a spec raises its code, and the fix does not`(code: String) async throws {
         let example = try #require(ErrorCatalogue.entry(code)?.example)
-        let folder = try ScriptFolder(["mistake_spec.lua": example.mistake, "cure_spec.lua": example.cure])
-        let mistaken = try await Program.run(["test", "mistake_spec.lua"], in: folder.url)
+        let folder = try ScriptFolder(["mistake_spec.lua": example.mistake, "cure_spec.lua": example.fix])
+        let mistaken = try await BuiltProgram.run(["test", "mistake_spec.lua"], in: folder.url)
         #expect(mistaken.status == 3, "\(mistaken.output)")
         #expect((mistaken.output + mistaken.errors).contains("[\(code)]"))
-        let cured = try await Program.run(["test", "cure_spec.lua"], in: folder.url)
+        let cured = try await BuiltProgram.run(["test", "cure_spec.lua"], in: folder.url)
         #expect(cured.status == 0, "\(cured.output)")
     }
 
@@ -47,7 +47,7 @@ import Testing
     func `a mistake raises its code, and the fix does not`(code: String) async throws {
         let entry = try #require(ErrorCatalogue.entry(code))
         let example = try #require(entry.example)
-        let cured = try await Self.run(example.cure)
+        let cured = try await Self.run(example.fix)
         if let error = cured.error { Issue.record("\(error)") }
         #expect(cured.hasPassed)
         #expect(!cured.warnings.contains { $0.code == code })
@@ -55,7 +55,7 @@ import Testing
         func codes(_ script: String) -> [String] {
             checker.findings(in: Array(Self.whole(script).utf8), name: "example.lua").map(\.code)
         }
-        #expect(!codes(example.cure).contains(code))
+        #expect(!codes(example.fix).contains(code))
         guard entry.kinds != [.finding] else { return #expect(codes(example.mistake).contains(code)) }
         let mistaken = try await Self.run(example.mistake)
         if entry.kinds.first == .warning {
@@ -72,18 +72,18 @@ import Testing
         let example = try #require(ErrorCatalogue.entry(code)?.example)
         let folder = try ScriptFolder()
         for name in ["scripts", "docs"] {
-            let target = Program.root.appending(path: name)
+            let target = BuiltProgram.root.appending(path: name)
             try FileManager.default.createSymbolicLink(at: folder.url.appending(path: name), withDestinationURL: target)
         }
         try folder.write("README.md", Data())
-        func run(_ line: String) async throws -> Program {
-            try await Program.shell(line.replacing("pushhost ", with: "\"$P\" "), in: folder.url)
+        func run(_ line: String) async throws -> BuiltProgram {
+            try await BuiltProgram.shell(line.replacing("pushhost ", with: "\"$P\" "), in: folder.url)
         }
         let mistaken = try await run(example.mistake)
         #expect(mistaken.status == 2)
         #expect(mistaken.errors.contains("error[\(code)]"), "\(mistaken.errors)")
         #expect(mistaken.errors.contains("pushhost explain \(code)"))
-        let cured = try await run(example.cure)
+        let cured = try await run(example.fix)
         #expect(cured.status == 0, "\(cured.errors)")
     }
 

@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test func `--json prints an error as JSON even when no flow has run`() async throws {
-        let missing = try await Program.run(["run", "--json", "no_such_flow.lua"])
+        let missing = try await BuiltProgram.run(["run", "--json", "no_such_flow.lua"])
         #expect(missing.status == 2)
         #expect(missing.output.contains(#""code": "script.not_found""#))
     }

@@ -39,7 +39,7 @@ import Testing
             ("push.send { to = push.evryone or 'x', alert = 'x' }", "script.unknown_name", nil),
             ("push.send { to = '*', alert = 'x' }", "tag_expression.invalid", nil),
             ("push.send { to = 'a && (b', alert = 'x' }", "tag_expression.invalid", "at character"),
-            ("push.send { to = 'a', device = p, alert = 'x' }", "send.audience", "exclude each other"),
+            ("push.send { to = 'a', device = p, alert = 'x' }", "send.audience", "cannot be combined"),
             ("s:register { device = p, tags = { 'no spaces' } }", "tag.invalid", nil),
             ("push.tag.user 'al ice'", "tag.invalid", nil),
             ("push.tag.any {}", "args.empty", nil),
@@ -74,7 +74,10 @@ import Testing
             ("push.run ''", "script.not_found", "push.run: \"file\" must be the path of a script"),
             ("push.simulator.apns:fail { reason = 'Unregistered', next = -1 }", "simulator.count", "simulator:fail: \"next\" must be"),
             ("push.simulator.apns:disconnect { next = 0 }", "simulator.count", "simulator:disconnect: \"next\" must be at least 1"),
-            ("push.schedule { to = 'a', alert = 'x', at = 1, after = 1 }", "schedule.when", "push.schedule: \"at\" and \"after\" exclude"),
+            (
+                "push.schedule { to = 'a', alert = 'x', at = 1, after = 1 }", "schedule.when",
+                "push.schedule: \"at\" and \"after\" cannot be combined"
+            ),
             ("push.schedule { to = 'a', alert = 'x', after = '8d' }", "time.too_far", "push.schedule: \"after\" is more than seven days"),
             ("push.schedule { to = 'a', alert = 'x', at = '2030-01-01T00:00:00Z' }", "time.too_far", "push.schedule: \"at\" is more than"),
             ("push.send { to = '', alert = 'x' }", "send.no_audience", "push.send: \"to\" is empty"),

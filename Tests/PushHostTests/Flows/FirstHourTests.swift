@@ -59,6 +59,6 @@ import Testing
         let run = try await rehearse(lua, opening: Self.opening)
         let diagnostic = Diagnostic(
             try #require(run.error), source: Array(run.source.utf8), scriptName: "flow.lua", palette: Palette(isOn: false))
-        #expect(diagnostic.place?.column == column)
+        #expect(diagnostic.position?.column == column)
     }
 }

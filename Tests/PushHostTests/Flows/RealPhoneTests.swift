@@ -46,7 +46,7 @@ import Testing
             ("notify_users", 2), ("register_current_user", 2), ("breaking_news", 2), ("secure_push", 3), ("send_test", 1), ("crowd", 3),
         ])
     func `the bundled flows pass and skip their rehearsed steps`(name: String, steps: Int) async throws {
-        let script = try await ScriptFile.read(Program.root.appending(path: "scripts/\(name).lua").path, within: nil)
+        let script = try await ScriptFile.read(BuiltProgram.root.appending(path: "scripts/\(name).lua").path, within: nil)
         let run = try await run(
             script, secrets: ProjectSecrets(demoFolder: script.folder), options: name == "crowd" ? [("users", "10"), ("crews", "2")] : [])
         if let error = run.error { Issue.record("\(error)") }

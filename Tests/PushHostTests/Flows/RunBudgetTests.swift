@@ -17,9 +17,9 @@ import Testing
             case .log(_, let text, _): sum += text.utf8.count
             case .shown(let items): for item in items { sum += item.text.utf8.count }
             case .stepEnded(let step): for item in step.shown { sum += item.text.utf8.count }
-            case .sent(let send), .settled(let send): sum += 20 + send.audience.utf8.count
+            case .sent(let send), .completed(let send): sum += 20 + send.audience.utf8.count
             case .warning(let warning): sum += warning.message.utf8.count
-            case .stepBegan, .core, .crossed: break
+            case .stepStarted, .core, .crossed: break
             }
         }
         return sum

@@ -3,11 +3,11 @@ import Testing
 
 /// `push.run`: nested flows.
 @Suite struct RunFlowTests {
-    private func run(_ lua: String, _ others: [String: String]) async throws -> Program {
+    private func run(_ lua: String, _ others: [String: String]) async throws -> BuiltProgram {
         var scripts = others
         scripts["main.lua"] = "local push = require 'push' \(lua)"
         let folder = try ScriptFolder(scripts.mapValues { $0.hasPrefix("local push") ? $0 : "local push = require 'push' \($0)" })
-        return try await Program.run(["run", "main.lua"], in: folder.url)
+        return try await BuiltProgram.run(["run", "main.lua"], in: folder.url)
     }
 
     @Test func `a nested flow shares phones, hub and clock, and its return value is passed on`() async throws {
@@ -47,7 +47,7 @@ import Testing
     @Test(
         arguments: [
             ("push.run 'innr.lua'", "error[script.not_found]: innr.lua does not exist", "did you mean inner.lua?"),
-            ("push.run('inner.lua', { usr = 'x' })", "error[flow.arguments]: inner.lua: the flow has no option --usr", "--user?"),
+            ("push.run('inner.lua', { usr = 'x' })", "error[flow.arguments]: inner.lua: unknown option \"--usr\"", "\"--user\"?"),
             ("push.run('inner.lua', { user = {} })", "error[args.wrong_type]", "main.lua:1"),
             ("push.run 'main.lua'", "error[flow.failed]", "flow.too_deep"),
             ("push.run 'broken.lua'", "error[flow.failed]: broken.lua failed at broken.lua:1", "script.syntax"),

@@ -47,7 +47,7 @@ import Testing
     @Test func `a missing secret is reported with the nearest name and where it was looked for`() async throws {
         let error = try await failure(of: "\npush.secret 'demo_pasword'")
         #expect(error.code == "secret.not_found")
-        #expect(error.message == "there is no secret \"demo_pasword\"; did you mean \"demo_password\"?")
+        #expect(error.message == "unknown secret \"demo_pasword\"; did you mean \"demo_password\"?")
         #expect(error.hint == "put it into secrets.json")
         #expect(error.location?.line == 2)
     }

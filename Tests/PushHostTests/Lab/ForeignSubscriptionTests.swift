@@ -22,11 +22,11 @@ import Testing
         }
     }
 
-    private func send(_ bench: LabBench) async throws -> (outcome: NotificationOutcome, troubles: [DeliveryIssue]) {
+    private func send(_ bench: LabBench) async throws -> (outcome: NotificationOutcome, issues: [DeliveryIssue]) {
         let hub = try bench.hub
         let request = NotificationRequest(
             audience: .everyone, content: .native([.browser: NativePayload(body: Array(#"{"title":"Hello"}"#.utf8))]))
-        return try await withTaskExecutorPreference(bench.lab.thread) { (try await hub.send(request), await hub.troubles()) }
+        return try await withTaskExecutorPreference(bench.lab.thread) { (try await hub.send(request), await hub.issues()) }
     }
 
     @Test func `a foreign subscription is refused, and the hub delivers to all others`() async throws {
@@ -34,11 +34,11 @@ import Testing
             try await register(bench, "foreign", isForeign: true)
             let alone = try await send(bench)
             #expect(alone.outcome.counts[.browser] == [.invalidCredentials: 1])
-            #expect(alone.troubles.isEmpty)
+            #expect(alone.issues.isEmpty)
             for number in 1...3 { try await register(bench, "own-\(number)", isForeign: false) }
             let sent = try await send(bench)
             #expect(sent.outcome.counts[.browser] == [.invalidCredentials: 1, .success: 3])
-            #expect(sent.troubles.isEmpty && sent.outcome.notices.isEmpty)
+            #expect(sent.issues.isEmpty && sent.outcome.notices.isEmpty)
         }
     }
 
@@ -49,8 +49,8 @@ import Testing
             let sent = try await send(bench)
             #expect(sent.outcome.counts[.browser] == [.invalidCredentials: 25, .success: 1])
             #expect(sent.outcome.notices.count == 1)
-            let check = try #require(sent.troubles.first.map { DeliveryChecks.check(HubIssue(hub: "hub", $0)) })
-            #expect(sent.troubles.count == 1 && "\(check)".contains("another VAPID key"), "\(check)")
+            let check = try #require(sent.issues.first.map { DeliveryChecks.check(HubIssue(hub: "hub", $0)) })
+            #expect(sent.issues.count == 1 && "\(check)".contains("another VAPID key"), "\(check)")
         }
     }
 }

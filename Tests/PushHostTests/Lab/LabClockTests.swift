@@ -8,9 +8,9 @@ import Testing
 
 /// The lab's clock on top of a system clock that the test sets.
 @Suite struct LabClockTests {
-    private let system = VirtualClock(now: EmbeddedWorld.dawn)
+    private let system = VirtualClock(now: EmbeddedWorld.startTime)
 
-    private func later(_ seconds: Int64) -> Timestamp { EmbeddedWorld.dawn + .seconds(seconds) }
+    private func later(_ seconds: Int64) -> Timestamp { EmbeddedWorld.startTime + .seconds(seconds) }
 
     /// Starts a task that sleeps, and returns once it sleeps.
     private func sleeper(
@@ -26,9 +26,9 @@ import Testing
     }
 
     /// Advances the system's time as soon as a task waits for it.
-    private func tick(to moment: Timestamp) async throws {
-        try await until { (system.nextDeadline ?? .distantFuture) <= moment }
-        system.advance(to: moment)
+    private func tick(to time: Timestamp) async throws {
+        try await until { (system.nextDeadline ?? .distantFuture) <= time }
+        system.advance(to: time)
     }
 
     @Test func `a stored lead that leaves little time to skip is reset to zero`() {
@@ -157,14 +157,14 @@ import Testing
 @Suite struct LabThreadTests {
     @Test func `a lab is idle when every task sleeps, and busy while any has work`() async throws {
         let thread = LabThread()
-        let clock = VirtualClock(now: EmbeddedWorld.dawn)
+        let clock = VirtualClock(now: EmbeddedWorld.startTime)
         await thread.settle()
         let steps = Mutex(0)
         let task = thread.start {
             for second: Int64 in 1...3 {
                 for _ in 0..<50 { await Task.yield() }
                 steps.withLock { $0 += 1 }
-                try? await clock.sleep(until: EmbeddedWorld.dawn + .seconds(second))
+                try? await clock.sleep(until: EmbeddedWorld.startTime + .seconds(second))
             }
         }
         for number in 1...3 {

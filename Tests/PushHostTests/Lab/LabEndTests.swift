@@ -48,7 +48,7 @@ import Testing
 
     @Test func `a failed removal is retried at every upkeep until it succeeds`() async throws {
         try await LabBench.with { bench in
-            let system = VirtualClock(now: EmbeddedWorld.dawn)
+            let system = VirtualClock(now: EmbeddedWorld.startTime)
             let sessions = try Self.sessions(bench, system)
             let session = try await Self.begin(sessions, bench)
             let file = bench.folder.url.appending(path: "data/lab/sessions.jsonl").path
@@ -92,19 +92,19 @@ import Testing
 
     @Test func `a session that receives a request while silent ones are ended continues`() async throws {
         try await LabBench.with { bench in
-            let system = VirtualClock(now: EmbeddedWorld.dawn)
+            let system = VirtualClock(now: EmbeddedWorld.startTime)
             let sessions = try Self.sessions(bench, system)
             let (session, _) = try sessions.begin(hub: "hub", run: "a")
             // The limit that the upkeep read before the request came.
             let limit = system.now
-            system.advance(to: system.now + LabSessions.patience)
+            system.advance(to: system.now + LabSessions.timeout)
             #expect(session.requestCame())
             try await sessions.end(session, silentSince: limit)
             #expect(!session.isOver)
             session.requestEnded(now: system.now)
             try await sessions.end(session, silentSince: limit)
             #expect(try sessions.session(session.id) === session)
-            system.advance(to: system.now + LabSessions.patience)
+            system.advance(to: system.now + LabSessions.timeout)
             await sessions.endSilent()
             #expect(session.isOver)
         }
@@ -127,7 +127,7 @@ import Testing
     func `a request that waits for events is answered at once when the server begins to stop`() async throws {
         try await LabBench.with { bench in
             // In this clock the limit of a waiting request never passes.
-            let system = VirtualClock(now: EmbeddedWorld.dawn)
+            let system = VirtualClock(now: EmbeddedWorld.startTime)
             let lab = LabInterface(sessions: try Self.sessions(bench, system))
             let (session, _) = try lab.sessions.begin(hub: "hub", run: "a")
             @Sendable func poll() async throws(PushError) -> LabRoutes.Answer {
@@ -244,7 +244,7 @@ import Testing
     @Test func `a lab that stops leaves nothing for the next start to remove`() async throws {
         try await LabBench.with { bench in
             let file = bench.folder.url.appending(path: "data/lab/sessions.jsonl")
-            let sessions = try Self.sessions(bench, VirtualClock(now: EmbeddedWorld.dawn))
+            let sessions = try Self.sessions(bench, VirtualClock(now: EmbeddedWorld.startTime))
             let (over, open) = (try await Self.begin(sessions, bench), try await Self.begin(sessions, bench))
             try await sessions.end(over)
             #expect(try LabLedger(path: file.path).leftovers.count == 2)

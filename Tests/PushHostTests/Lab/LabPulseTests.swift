@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    private let system = VirtualClock(now: EmbeddedWorld.dawn)
+    private let system = VirtualClock(now: EmbeddedWorld.startTime)
     private let lab = NotingLab()
 
     /// Opens a session for a run whose thread is always busy.
@@ -43,7 +43,7 @@ import Testing
 
     /// Advances the time by half a minute as soon as a task waits for it.
     private func goOn() async throws {
-        try await wait { system.hasSleepers }
+        try await wait { system.hasSleepingTasks }
         system.advance(to: system.now + .seconds(30))
     }
 
@@ -59,7 +59,7 @@ import Testing
         #expect(session.clock.now == Timestamp(milliseconds: 0))
         try await session.close()
         #expect(lab.calls.last == "DELETE /lab/sessions/s")
-        try await wait { !system.hasSleepers }
+        try await wait { !system.hasSleepingTasks }
         #expect(lab.calls.count == 7)
     }
 
@@ -69,7 +69,7 @@ import Testing
         lab.forget()
         try await goOn()
         try await wait { lab.calls.count >= 2 }
-        try await wait { !system.hasSleepers }
+        try await wait { !system.hasSleepingTasks }
         try await session.close()
         #expect(lab.calls == ["POST /lab/sessions", "GET /lab/sessions/s", "DELETE /lab/sessions/s"])
     }

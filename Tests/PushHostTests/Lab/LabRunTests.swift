@@ -228,7 +228,7 @@ import Testing
             ]
             var answers: [InteractiveFlow.Answer] = []
             for (number, line) in lines.enumerated() {
-                answers.append(await flow.evaluate(line, firstLine: number + 1, isWhole: true))
+                answers.append(await flow.evaluate(line, firstLine: number + 1, isComplete: true))
             }
             #expect(answers[3] == .value("1") && answers[5] == .raised && answers[6] == .value("1"))
             #expect(shown.withLock { $0 } == ["Behind"])
@@ -264,7 +264,7 @@ import Testing
 /// When the hubs of a lab are idle, and how far its time may advance.
 @Suite struct LabStepTests {
     private func step(_ bench: LabBench, _ session: String, until: Timestamp? = nil, events: Int? = nil) async throws -> JSON {
-        let body = JSON.lab(["until": until.map { .moment($0) }, "events": .count(events ?? 1 << 30)])
+        let body = JSON.lab(["until": until.map { .timestamp($0) }, "events": .count(events ?? 1 << 30)])
         return try await bench.call("POST", "\(session)/clock", body.text()).json
     }
 
@@ -276,12 +276,12 @@ import Testing
     }
 
     /// Accepts a notification as the hub's interface does.
-    private func accept(_ bench: LabBench, to handle: DeviceHandle, at moment: Timestamp? = nil) async throws -> String {
+    private func accept(_ bench: LabBench, to handle: DeviceHandle, at time: Timestamp? = nil) async throws -> String {
         let hub = try bench.hub
         let request = NotificationRequest(
             audience: .device(handle), content: .native(AlertPayloads.system(title: nil, text: "Hello")))
         return try await withTaskExecutorPreference(bench.lab.thread) {
-            try await hub.accept(request, at: moment).outcome.id
+            try await hub.accept(request, at: time).outcome.id
         }
     }
 
@@ -316,13 +316,13 @@ import Testing
         try await LabBench.with { bench in
             let session = try await bench.session()
             let handle = try await phone(bench, session)
-            let moment = bench.lab.clock.now + .seconds(3 * 86_400)
-            let id = try await accept(bench, to: handle, at: moment)
-            let early = try await step(bench, session, until: moment + .seconds(-1))
+            let time = bench.lab.clock.now + .seconds(3 * 86_400)
+            let id = try await accept(bench, to: handle, at: time)
+            let early = try await step(bench, session, until: time + .seconds(-1))
             #expect(early["moved"]?.bool == true)
             #expect(try await bench.hub.outcome(of: id).state == .scheduled)
-            let answer = try await step(bench, session, until: moment + .seconds(3600))
-            #expect(answer["now"]?.int == Int(moment.milliseconds))
+            let answer = try await step(bench, session, until: time + .seconds(3600))
+            #expect(answer["now"]?.int == Int(time.milliseconds))
             #expect(try await bench.hub.outcome(of: id).state == .completed)
         }
     }

@@ -225,7 +225,7 @@ import Testing
 
     @Test func `a registration made by a late request is removed too`() async throws {
         try await LabBench.with { bench in
-            let system = VirtualClock(now: EmbeddedWorld.dawn)
+            let system = VirtualClock(now: EmbeddedWorld.startTime)
             let wires = try #require(bench.server.labSessions?.wires)
             let sessions = LabSessions(lab: bench.lab, namespace: bench.namespace, wires: wires, log: bench.log, system: system)
             let (session, _) = try sessions.begin(hub: "hub", run: "a")
@@ -318,21 +318,21 @@ import Testing
 
     @Test func `a silent session ends, an active one does not, and at most 64 may be open`() async throws {
         try await LabBench.with { bench in
-            let system = VirtualClock(now: EmbeddedWorld.dawn)
+            let system = VirtualClock(now: EmbeddedWorld.startTime)
             let wires = try #require(bench.server.labSessions?.wires)
             let sessions = LabSessions(lab: bench.lab, namespace: bench.namespace, wires: wires, log: bench.log, system: system)
             let (silent, _) = try sessions.begin(hub: "hub", run: "a")
             let (busy, _) = try sessions.begin(hub: "hub", run: "b")
-            let (heard, _) = try sessions.begin(hub: "hub", run: "c")
+            let (lastRequestTime, _) = try sessions.begin(hub: "hub", run: "c")
             #expect(busy.requestCame())
             system.advance(to: system.now + .seconds(60))
-            #expect(heard.requestCame())
-            heard.requestEnded(now: system.now)
+            #expect(lastRequestTime.requestCame())
+            lastRequestTime.requestEnded(now: system.now)
             system.advance(to: system.now + .seconds(60))
             await sessions.endSilent()
             #expect((try? sessions.session(silent.id)) == nil)
             #expect(try sessions.session(busy.id) === busy)
-            #expect(try sessions.session(heard.id) === heard)
+            #expect(try sessions.session(lastRequestTime.id) === lastRequestTime)
             for _ in 2..<64 { _ = try sessions.begin(hub: "hub", run: "d") }
             let full = #expect(throws: PushError.self) { _ = try sessions.begin(hub: "hub", run: "e") }
             #expect(full?.status == 429)

@@ -61,7 +61,7 @@ import Testing
         Slip("localised-news", "phones show nothing", "return { veto =", "return nil and { veto ="),
     ]
 
-    private static let folder = PluginFolder(path: Program.root.appending(path: "plugins").path, shown: "plugins")
+    private static let folder = PluginFolder(path: BuiltProgram.root.appending(path: "plugins").path, shown: "plugins")
 
     /// Loads the plugin with the mutation.
     private struct Library: ScriptLibrary {
@@ -114,7 +114,7 @@ import Testing
             #expect(Self.slips.count { $0.plugin == plugin } >= 5, "\(plugin)")
             let source = try Self.folder.source(of: plugin)
             #expect(!source.specs.isEmpty)
-            let page = try String(contentsOf: Program.root.appending(path: "docs/reference/plugins/\(plugin).md"), encoding: .utf8)
+            let page = try String(contentsOf: BuiltProgram.root.appending(path: "docs/reference/plugins/\(plugin).md"), encoding: .utf8)
             let main = String(decoding: try #require(source.files[PluginSource.main]), as: UTF8.self)
             let schema = try #require(main.firstMatch(of: /(?s)\n  config = \{\n(.*?)\n  \},/)).1
             for setting in schema.matches(of: /(?m)^    ([a-z_]+) = \{/) {
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test func `pushhost check reports nothing for the bundled plugins`() async throws {
-        let run = try await Program.run(["check", "plugins"], in: Program.root)
+        let run = try await BuiltProgram.run(["check", "plugins"], in: BuiltProgram.root)
         #expect(run.status == 0 && run.output.hasSuffix("files · no findings\n"), "\(run.output)")
     }
 

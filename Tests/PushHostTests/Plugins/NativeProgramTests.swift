@@ -4,19 +4,19 @@ import Testing
 /// The package `Examples/NativePlugins`, which `make test` builds: a program with its own function and plugin in Swift.
 @Suite struct NativeProgramTests {
     /// The program that `make examples` builds beside the tests.
-    private static let executable = Program.tests.appending(path: "our-pushhost")
-    private static let example = Program.root.appending(path: "Examples/NativePlugins")
+    private static let executable = BuiltProgram.tests.appending(path: "our-pushhost")
+    private static let example = BuiltProgram.root.appending(path: "Examples/NativePlugins")
 
-    private static func run(_ arguments: String..., in folder: URL = example) async throws -> Program {
+    private static func run(_ arguments: String..., in folder: URL = example) async throws -> BuiltProgram {
         try #require(FileManager.default.isExecutableFile(atPath: executable.path), "run make examples first")
-        return try await Program.run(arguments, tool: executable, in: folder)
+        return try await BuiltProgram.run(arguments, tool: executable, in: folder)
     }
 
     @Test func `a native function is called, described, checked and completed like the built-in ones`() async throws {
         let run = try await Self.run("run", "flows/nearby.lua")
         #expect(run.status == 0, "\(run.output)\(run.errors)")
         #expect(run.output.contains("lisbon  iPhone  en-US  ▌The shop has opened"))
-        #expect(try await Self.run("explain", "push.geo.distance").output.contains("The way between two places"))
+        #expect(try await Self.run("explain", "push.geo.distance").output.contains("Great-circle distance between two points"))
         #expect(try await Self.run("reference", "lua").output.contains("push.geo.distance"))
         let folder = try ScriptFolder([
             "a.lua": "require('push').geo.distanc { from = { 1, 2 }, to = { 3, 4 } }",
@@ -32,7 +32,7 @@ import Testing
             #expect(failed.errors.contains("error[\(code)]: ") && failed.errors.contains(text), "\(failed.errors)")
             if file != "c.lua" { #expect(try await Self.run("check", file, in: folder.url).output.contains(code)) }
         }
-        #expect(try await Program.run(["explain", "push.geo.distance"]).status == 2, "pushhost itself has no such function")
+        #expect(try await BuiltProgram.run(["explain", "push.geo.distance"]).status == 2, "pushhost itself has no such function")
     }
 
     @Test func `a Lua plugin can call a native function if it has the grant`() async throws {
@@ -70,8 +70,8 @@ import Testing
             push.expect(outcome.sent).to.equal(1)
             """,
         ])
-        func plugin(_ arguments: String...) async throws -> Program {
-            try await Program.run(["plugin"] + arguments, tool: Self.executable, in: folder.url)
+        func plugin(_ arguments: String...) async throws -> BuiltProgram {
+            try await BuiltProgram.run(["plugin"] + arguments, tool: Self.executable, in: folder.url)
         }
         let refused = try await plugin("enable", "suppression-list")
         #expect(refused.status == 2 && refused.errors.contains("config.file is missing"), "\(refused.output)\(refused.errors)")
@@ -80,13 +80,13 @@ import Testing
         try folder.write("plugins/plugins.yaml", Data("- name: suppression-list\n  config: { file: suppressed.txt }\n".utf8))
         #expect(try await plugin("check").status == 0)
         for arguments in [["grant", "suppression-list", "kv"], ["rollback", "suppression-list"], ["test", "suppression-list"]] {
-            let wrong = try await Program.run(["plugin"] + arguments, tool: Self.executable, in: folder.url)
+            let wrong = try await BuiltProgram.run(["plugin"] + arguments, tool: Self.executable, in: folder.url)
             #expect(wrong.status == 2 && wrong.errors.contains("error[plugin.native]"), "\(wrong.output)\(wrong.errors)")
         }
 
         let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none", "--lab"], tool: Self.executable.path, in: folder.url)
         try await server.hear("plugin suppression-list: 1 on the list")
-        let screen = try await server.hear("Ctrl-C ends it.")
+        let screen = try await server.hear("Press Ctrl-C to stop.")
         let port = try #require(screen.firstMatch(of: /http:\/\/localhost:(\d+)/).flatMap { Int($0.1) })
         let run = try await Self.run("run", "flow.lua", "--target", "http://localhost:\(port)", in: folder.url)
         #expect(run.status == 0, "\(run.output)\(run.errors)")
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test func `the page shows the files of the example`() throws {
-        let page = try String(contentsOf: Program.root.appending(path: "docs/how-to/native-plugins.md"), encoding: .utf8)
+        let page = try String(contentsOf: BuiltProgram.root.appending(path: "docs/how-to/native-plugins.md"), encoding: .utf8)
         for file in ["Package.swift", "Sources/Program.swift", "Sources/Distance.swift", "Sources/SuppressionList.swift"] {
             let source = try String(contentsOf: Self.example.appending(path: file), encoding: .utf8)
             let block = page.components(separatedBy: "```swift \(file)\n").dropFirst().first?.components(separatedBy: "```")[0]

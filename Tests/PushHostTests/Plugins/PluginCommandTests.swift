@@ -14,19 +14,19 @@ import Testing
         name: String
     ) async throws {
         let folder = try ScriptFolder()
-        let made = try await Program.run(["plugin", "new", name], in: folder.url)
+        let made = try await BuiltProgram.run(["plugin", "new", name], in: folder.url)
         #expect(made.status == 0)
         let spec = "\(name.replacing("-", with: "_"))_spec.lua"
         #expect(made.output.contains("pushhost plugin enable \(name) --grant  ") && made.output.contains("  make it live in the server"))
         #expect(made.output.contains("\(spec)  ") && made.output.contains("  its spec"), "\(made.output)")
         #expect(FileManager.default.fileExists(atPath: folder.url.appending(path: "plugins/\(name)/\(spec)").path))
-        #expect(try await Program.run(["plugin", "test", name], in: folder.url).status == 0)
+        #expect(try await BuiltProgram.run(["plugin", "test", name], in: folder.url).status == 0)
     }
 
     @Test func `a new plugin passes its spec, can be enabled, and works in a running server`() async throws {
         let folder = try ScriptFolder()
-        func plugin(_ arguments: String...) async throws -> Program {
-            try await Program.run(["plugin"] + arguments, in: folder.url)
+        func plugin(_ arguments: String...) async throws -> BuiltProgram {
+            try await BuiltProgram.run(["plugin"] + arguments, in: folder.url)
         }
         let made = try await plugin("new", "greet")
         #expect(made.status == 0)
@@ -43,13 +43,13 @@ import Testing
         #expect(list == "- name: greet\n  grants: [hub.send, kv]\n")
 
         let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none", "--lab"], in: folder.url)
-        let screen = try await server.hear("Ctrl-C ends it.")
+        let screen = try await server.hear("Press Ctrl-C to stop.")
         let port = try #require(screen.firstMatch(of: /http:\/\/localhost:(\d+)/).flatMap { Int($0.1) })
         // The flow in docs/how-to/plugins.md.
-        let page = try String(contentsOf: Program.root.appending(path: "docs/how-to/plugins.md"), encoding: .utf8)
+        let page = try String(contentsOf: BuiltProgram.root.appending(path: "docs/how-to/plugins.md"), encoding: .utf8)
         let flow = try #require(page.components(separatedBy: "```lua greet\n").dropFirst().first).components(separatedBy: "```")[0]
         try folder.write("flow.lua", Data(flow.utf8))
-        let run = try await Program.run(["run", "flow.lua", "--target", "http://localhost:\(port)"], in: folder.url)
+        let run = try await BuiltProgram.run(["run", "flow.lua", "--target", "http://localhost:\(port)"], in: folder.url)
         #expect(run.status == 0, "\(run.output)\(run.errors)")
         let answer = try await WireAnswer.exchange("GET", "/plugins/greet/greeted", [], body: [], port: port)
         #expect(answer.status == 200)
@@ -94,8 +94,8 @@ import Testing
                 .merging(["plugins/plugins.yaml": names.map { "- name: \($0)\n  grants: [hub.send]\n" }.joined()]) { first, _ in first })
         try await withThrowingTaskGroup(of: Int32.self) { group in
             for name in names {
-                group.addTask { try await Program.run(["plugin", "grant", name, "kv"], in: folder.url).status }
-                group.addTask { try await Program.run(["plugin", "revoke", name, "hub.send"], in: folder.url).status }
+                group.addTask { try await BuiltProgram.run(["plugin", "grant", name, "kv"], in: folder.url).status }
+                group.addTask { try await BuiltProgram.run(["plugin", "revoke", name, "hub.send"], in: folder.url).status }
             }
             for try await status in group { #expect(status == 0) }
         }
@@ -109,11 +109,11 @@ import Testing
             "plugins/two/init.lua": "return { name = 'two', version = '1' }",
         ])
         let versions = PluginVersions(path: folder.url.appending(path: "pushhost-data/plugins").path)
-        try versions.keep(PluginFolder(path: folder.url.appending(path: "plugins").path).source(of: "one"), now: EmbeddedWorld.dawn)
-        let refused = try await Program.run(["plugin", "enable", "two"], in: folder.url)
+        try versions.save(PluginFolder(path: folder.url.appending(path: "plugins").path).source(of: "one"), now: EmbeddedWorld.startTime)
+        let refused = try await BuiltProgram.run(["plugin", "enable", "two"], in: folder.url)
         #expect(refused.status == 2 && refused.errors.contains("plugins.yaml is missing; a new list would disable one"))
         #expect(!FileManager.default.fileExists(atPath: folder.url.appending(path: "plugins/plugins.yaml").path))
-        #expect(try await Program.run(["plugin", "enable", "one"], in: folder.url).status == 0)
+        #expect(try await BuiltProgram.run(["plugin", "enable", "one"], in: folder.url).status == 0)
     }
 
     @Test func `without a server, rollback starts from the version that a server would start with`() async throws {
@@ -121,17 +121,17 @@ import Testing
         let folder = try ScriptFolder(["plugins/one/init.lua": text(4), "plugins/plugins.yaml": "- name: one\n"])
         let versions = PluginVersions(path: folder.url.appending(path: "pushhost-data/plugins").path)
         let old = (1...3).map { PluginSource(name: "one", folder: "plugins/one", files: ["init.lua": Array(text($0).utf8)]) }
-        for (number, source) in old.enumerated() { try versions.keep(source, now: EmbeddedWorld.dawn + Duration.seconds(number)) }
+        for (number, source) in old.enumerated() { try versions.save(source, now: EmbeddedWorld.startTime + Duration.seconds(number)) }
         // An earlier rollback.
         try versions.remember(old[1], granted: [])
         let list = folder.url.appending(path: "plugins/plugins.yaml")
         for (file, pinned) in [(text(4), old[2]), ("broken", old[0])] {
             try folder.write("plugins/one/init.lua", Data(file.utf8))
             try Data("- name: one\n".utf8).write(to: list)
-            #expect(try await Program.run(["plugin", "rollback", "one"], in: folder.url).status == 0)
+            #expect(try await BuiltProgram.run(["plugin", "rollback", "one"], in: folder.url).status == 0)
             #expect(try String(contentsOf: list, encoding: .utf8).contains(pinned.version), "\(file)")
         }
-        let released = try await Program.run(["plugin", "rollback", "one", "--release"], in: folder.url)
+        let released = try await BuiltProgram.run(["plugin", "rollback", "one", "--release"], in: folder.url)
         #expect(
             released.status == 0 && released.output.contains("the content of its folder cannot be live: plugins/one/init.lua:1:"),
             "\(released)"
@@ -142,7 +142,7 @@ import Testing
         let folder = try ScriptFolder([
             "plugins/one/init.lua": "return { name = 'one', version = '1' }", "plugins/plugins.yaml": "# none yet\n[]\n",
         ])
-        #expect(try await Program.run(["plugin", "enable", "one"], in: folder.url).status == 0)
+        #expect(try await BuiltProgram.run(["plugin", "enable", "one"], in: folder.url).status == 0)
         let list = try String(contentsOf: folder.url.appending(path: "plugins/plugins.yaml"), encoding: .utf8)
         #expect(list == "# none yet\n- name: one\n")
     }
@@ -155,8 +155,8 @@ import Testing
         let versions = PluginVersions(path: folder.url.appending(path: "pushhost-data/plugins").path)
         let old = PluginSource(
             name: "one", folder: "plugins/one", files: ["init.lua": Array("return { name = 'one', version = '1' }".utf8)])
-        try versions.keep(old, now: EmbeddedWorld.dawn)
-        let refused = try await Program.run(["plugin", "rollback", "one", old.version], in: folder.url)
+        try versions.save(old, now: EmbeddedWorld.startTime)
+        let refused = try await BuiltProgram.run(["plugin", "rollback", "one", old.version], in: folder.url)
         #expect(
             refused.status == 2 && refused.errors.contains("version \(old.version) of one cannot be live: "), "\(refused.errors)")
         let list = try String(contentsOf: folder.url.appending(path: "plugins/plugins.yaml"), encoding: .utf8)
@@ -190,9 +190,9 @@ import Testing
             """,
         ])
         let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none", "--lab"], in: folder.url)
-        let screen = try await server.hear("Ctrl-C ends it.")
+        let screen = try await server.hear("Press Ctrl-C to stop.")
         let port = try #require(screen.firstMatch(of: /http:\/\/localhost:(\d+)/).flatMap { Int($0.1) })
-        let run = try await Program.run(["run", "flow.lua", "--target", "http://localhost:\(port)"], in: folder.url)
+        let run = try await BuiltProgram.run(["run", "flow.lua", "--target", "http://localhost:\(port)"], in: folder.url)
         #expect(run.status == 0, "\(run.output)\(run.errors)")
         #expect(run.output.contains("virtual 10 s"), "\(run.output)")
         server.signal(SIGTERM)
@@ -215,7 +215,7 @@ import Testing
             "plugins/listed/init.lua": "return { name = 'listed', version = '1' }",
             "plugins/plugins.yaml": "- name: listed\n  grants: [kv]\n",
         ])
-        let program = try await Program.run(["plugin"] + line.split(separator: " ").map(String.init), in: folder.url)
+        let program = try await BuiltProgram.run(["plugin"] + line.split(separator: " ").map(String.init), in: folder.url)
         #expect(program.status == 2)
         #expect(program.errors.contains("error[\(code)]"), "\(program.errors)")
         let list = try String(contentsOf: folder.url.appending(path: "plugins/plugins.yaml"), encoding: .utf8)
@@ -231,7 +231,7 @@ import Testing
             "plugins/set/init.lua": "return { name = 'set', version = '1', config = { limit = { type = 'integer' } } }",
             "plugins/plugins.yaml": "- name: set\n  config: { limt: 3 }\n",
         ])
-        let program = try await Program.run(["plugin", "check"], in: folder.url)
+        let program = try await BuiltProgram.run(["plugin", "check"], in: folder.url)
         #expect(program.status == 3)
         #expect(program.output.contains("push has no \"sned\"; did you mean \"send\"?"), "\(program.output)")
         #expect(program.output.contains("set: config.limt is not a setting of the plugin; did you mean \"limit\"?"), "\(program.output)")

@@ -50,9 +50,9 @@ import Testing
             ("- name: a\n- name: a", "plugins/plugins.yaml:2: a is listed twice"),
             ("- name: a\n  enabled: maybe", "plugins/plugins.yaml:2: \"enabled\" must be true or false"),
             ("- name: a\n  grants: kv", "plugins/plugins.yaml:2: \"grants\" must be a list"),
-            ("- name: a\n  grants: [kv, hub.sent]", "\"hub.sent\" is not a capability; did you mean \"hub.send\"?"),
+            ("- name: a\n  grants: [kv, hub.sent]", "unknown capability \"hub.sent\"; did you mean \"hub.send\"?"),
             ("- name: a\n  version: xyz", "plugins/plugins.yaml:2: \"version\" must be the hash of a version"),
-            ("- name: [", "this is not YAML"),
+            ("- name: [", "invalid YAML"),
         ])
     func `a fault in the list is reported with its line`(text: String, expected: String) {
         let error = #expect(throws: PushError.self) { try PluginList(text: text, path: Self.path) }

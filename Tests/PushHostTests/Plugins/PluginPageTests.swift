@@ -5,7 +5,7 @@ import Testing
 @Suite struct PluginPageTests {
     /// The blocks on a page that begin with "```" and the word.
     private static func blocks(_ word: String, of page: String) throws -> [String] {
-        let text = try String(contentsOf: Program.root.appending(path: page), encoding: .utf8)
+        let text = try String(contentsOf: BuiltProgram.root.appending(path: page), encoding: .utf8)
         return text.components(separatedBy: "```\(word)\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
     }
 
@@ -14,7 +14,7 @@ import Testing
     /// Creates a folder with the bundled plugins.
     private static func folder() throws -> ScriptFolder {
         let folder = try ScriptFolder()
-        try FileManager.default.copyItem(at: Program.root.appending(path: "plugins"), to: folder.url.appending(path: "plugins"))
+        try FileManager.default.copyItem(at: BuiltProgram.root.appending(path: "plugins"), to: folder.url.appending(path: "plugins"))
         return folder
     }
 
@@ -24,10 +24,11 @@ import Testing
             try folder.write("plugins/plugins.yaml", Data(list.utf8))
             let names = list.matches(of: /(?m)^- name: (.*)$/).map { String($0.1) }
             #expect(!names.isEmpty)
-            let check = try await Program.run(
+            let check = try await BuiltProgram.run(
                 ["plugin", "check"] + names, in: folder.url, environment: ["PUSHHOST_SECRET_AUDIT": "between us"])
             #expect(check.status == 0, "\(page): \(check.output)\(check.errors)")
-            let shown = try await Program.run(["plugin", "list"], in: folder.url, environment: ["PUSHHOST_SECRET_AUDIT": "between us"])
+            let shown = try await BuiltProgram.run(
+                ["plugin", "list"], in: folder.url, environment: ["PUSHHOST_SECRET_AUDIT": "between us"])
             #expect(!shown.output.contains("not granted") && !shown.output.contains("refused"), "\(page): \(shown.output)")
         }
     }
@@ -38,11 +39,11 @@ import Testing
             let name = String(try #require(plugin.firstMatch(of: /(?m)^  name = "([^"]+)"/)).1)
             let folder = try ScriptFolder()
             try folder.write("plugins/\(name)/init.lua", Data(plugin.utf8))
-            let check = try await Program.run(["plugin", "check", name], in: folder.url)
+            let check = try await BuiltProgram.run(["plugin", "check", name], in: folder.url)
             #expect(check.status == 0, "\(page): \(check.output)\(check.errors)")
             guard specs.indices.contains(place) else { continue }
             try folder.write("plugins/\(name)/page_spec.lua", Data(specs[place].utf8))
-            let test = try await Program.run(["plugin", "test", name], in: folder.url)
+            let test = try await BuiltProgram.run(["plugin", "test", name], in: folder.url)
             #expect(test.status == 0, "\(page): \(test.output)\(test.errors)")
         }
     }

@@ -40,7 +40,7 @@ import Testing
         let last = 25
         let folder = try ScriptFolder(["plugins/whole/init.lua": Self.source(0), "plugins/plugins.yaml": "- name: whole\n"])
         let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none"], in: folder.url)
-        let screen = try await server.hear("Ctrl-C ends it.")
+        let screen = try await server.hear("Press Ctrl-C to stop.")
         let port = try #require(screen.firstMatch(of: /http:\/\/localhost:(\d+)/).flatMap { Int($0.1) })
         var versions: Set<Int> = []
         for number in 1...last {

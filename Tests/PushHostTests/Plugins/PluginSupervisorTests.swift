@@ -254,7 +254,7 @@ import Testing
 
     @Test func `a server whose output is no longer read still loads changes`() async throws {
         let folder = try ScriptFolder(["plugins/greet/init.lua": Self.greet("one"), "plugins/plugins.yaml": "- name: greet\n"])
-        let program = try await Program.shell(
+        let program = try await BuiltProgram.shell(
             """
             mkfifo out log
             head -n 1 < out > /dev/null &
@@ -273,7 +273,7 @@ import Testing
 
     @Test func `the folder of plugins can be created after the server has started`() async throws {
         let folder = try ScriptFolder()
-        let program = try await Program.shell(
+        let program = try await BuiltProgram.shell(
             """
             mkfifo out log
             timeout 120 "$P" serve --port 0 --tls-port none > out 2> log &
@@ -305,7 +305,7 @@ import Testing
             await bench.supervisor.refresh()
         }
         let kept = bench.versions.versions(of: "greet")
-        #expect(kept.count == PluginVersions.kept)
+        #expect(kept.count == PluginVersions.maximumVersions)
         try bench.write("plugins.yaml", "- name: greet\n  version: \"\(kept[3].shown)\"\n")
         await bench.supervisor.refresh()
         #expect(try await bench.word() == "8")

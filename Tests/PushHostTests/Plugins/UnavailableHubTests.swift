@@ -10,7 +10,7 @@ import Testing
         let hub = UnavailableHub()
         let request = NotificationRequest(audience: .everyone, content: .template([:]))
         #expect(await refusal { try await hub.send(request) }?.code == "hub.stopped")
-        #expect(await refusal { try await hub.schedule(request, at: HubBench.dawn) }?.code == "hub.stopped")
+        #expect(await refusal { try await hub.schedule(request, at: HubBench.startTime) }?.code == "hub.stopped")
         #expect(await refusal { try await hub.send(PlannedSend(PlanBinding("p-0001"))) }?.code == "hub.stopped")
         #expect(await refusal { try await hub.plan(PlanRequest(audience: .everyone)) }?.code == "hub.stopped")
         #expect(await refusal { try await hub.plan("p-0001") }?.code == "hub.stopped")

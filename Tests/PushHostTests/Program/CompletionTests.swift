@@ -5,7 +5,7 @@ import Testing
     @Test(arguments: [("bash", "complete -o filenames"), ("zsh", "#compdef pushhost"), ("fish", "complete -c 'pushhost'")])
     func `a completion script is printed for each shell`(shell: String, part: String) async throws {
         for arguments in [["--generate-completion-script", shell], ["--generate-completion-script=\(shell)"]] {
-            let script = try await Program.run(arguments)
+            let script = try await BuiltProgram.run(arguments)
             #expect(script.status == 0)
             #expect(script.errors == "")
             #expect(script.output.contains(part))
@@ -14,14 +14,14 @@ import Testing
     }
 
     @Test func `an unknown shell is rejected`() async throws {
-        #expect(try await Program.run(["--generate-completion-script", "tcsh"]).status != 0)
+        #expect(try await BuiltProgram.run(["--generate-completion-script", "tcsh"]).status != 0)
     }
 
     /// The completions that bash offers for a line.
     private func offers(_ words: [String], in folder: URL) async throws -> [String] {
-        let script = try await Program.run(["--generate-completion-script", "bash"]).output
+        let script = try await BuiltProgram.run(["--generate-completion-script", "bash"]).output
         try Data(script.utf8).write(to: folder.appending(path: "completion.bash"))
-        let check = try await Program.run(["-n", "completion.bash"], tool: URL(filePath: "/bin/bash"), in: folder)
+        let check = try await BuiltProgram.run(["-n", "completion.bash"], tool: URL(filePath: "/bin/bash"), in: folder)
         #expect(check.status == 0 && check.errors == "", "\(check.errors)")
         let line = words.joined(separator: " ")
         let quoted = words.map { "'\($0)'" }.joined(separator: " ")
@@ -31,7 +31,7 @@ import Testing
             _pushhost pushhost '\(words.last ?? "")' '\(words.dropLast().last ?? "")'
             printf '%s\\n' "${COMPREPLY[@]}"
             """
-        let offered = try await Program.run(["-c", driver], tool: URL(filePath: "/bin/bash"), in: folder)
+        let offered = try await BuiltProgram.run(["-c", driver], tool: URL(filePath: "/bin/bash"), in: folder)
         #expect(offered.status == 0, "\(offered.errors)")
         return offered.output.split(separator: "\n").map(String.init)
     }

@@ -21,7 +21,7 @@ import Testing
 
     /// The blocks that begin with "```console" and a line "$ command".
     static let examples: [Example] = pages.flatMap { page -> [Example] in
-        let text = (try? String(contentsOf: Program.root.appending(path: page), encoding: .utf8)) ?? ""
+        let text = (try? String(contentsOf: BuiltProgram.root.appending(path: page), encoding: .utf8)) ?? ""
         return text.components(separatedBy: "```console\n$ ").dropFirst().compactMap { block -> Example? in
             guard let end = block.range(of: "```"), let line = block.firstIndex(of: "\n"), line < end.lowerBound else { return nil }
             let output = block[block.index(after: line)..<end.lowerBound]
@@ -32,13 +32,13 @@ import Testing
     @Test(arguments: examples)
     func `a command prints what the page shows; make docs updates the page`(_ example: Example) async throws {
         let command = example.command.replacing("./pushhost", with: "\"$P\"") + " 2>&1"
-        let program = try await Program.shell(command)
+        let program = try await BuiltProgram.shell(command)
         #expect(program.output == example.output)
     }
 
     /// The blocks that begin with "```console new-folder": their commands run in sequence, in one shell, in an empty folder.
     static let sessions: [Example] = pages.flatMap { page -> [Example] in
-        let text = (try? String(contentsOf: Program.root.appending(path: page), encoding: .utf8)) ?? ""
+        let text = (try? String(contentsOf: BuiltProgram.root.appending(path: page), encoding: .utf8)) ?? ""
         return text.components(separatedBy: "```console new-folder\n").dropFirst().map { block in
             let body = String(block[..<(block.range(of: "```")?.lowerBound ?? block.endIndex)])
             let commands = body.split(separator: "\n").filter { $0.hasPrefix("$ ") }.map { String($0.dropFirst(2)) }
@@ -56,13 +56,13 @@ import Testing
             "printf '%s\\n' '$ \(command.replacing("'", with: "'\\''"))'\n\(command) 2>&1"
         }
         let script = "ln -s \"$P\" bin/pushhost; PATH=\"$PWD/bin:$PATH\"; cd work\n" + lines.joined(separator: "\n")
-        let program = try await Program.shell(script, in: folder)
+        let program = try await BuiltProgram.shell(script, in: folder)
         #expect(program.output == session.output)
     }
 
     /// Whole scripts on the pages and the commands of the CI recipes. They run in a project with the bundled scripts.
     static let scripts: [Example] = pages.flatMap { page -> [Example] in
-        let text = (try? String(contentsOf: Program.root.appending(path: page), encoding: .utf8)) ?? ""
+        let text = (try? String(contentsOf: BuiltProgram.root.appending(path: page), encoding: .utf8)) ?? ""
         let scripts = text.components(separatedBy: "```lua\n").dropFirst().map { block in
             let source = String(block[..<(block.range(of: "```")?.lowerBound ?? block.endIndex)])
             return Example(
@@ -79,11 +79,11 @@ import Testing
         let folder = FileManager.default.temporaryDirectory.appending(path: "pushhost-docs-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        try FileManager.default.copyItem(at: Program.root.appending(path: "scripts"), to: folder.appending(path: "scripts"))
+        try FileManager.default.copyItem(at: BuiltProgram.root.appending(path: "scripts"), to: folder.appending(path: "scripts"))
         if let path = example.command.split(separator: " ").last, path.contains("page") {
             try Data(example.output.utf8).write(to: folder.appending(path: String(path)))
         }
-        let program = try await Program.shell(example.command.replacing(/^pushhost/, with: "\"$P\""), in: folder)
+        let program = try await BuiltProgram.shell(example.command.replacing(/^pushhost/, with: "\"$P\""), in: folder)
         #expect(program.status == 0, "\(program.output)\(program.errors)")
     }
 
@@ -91,7 +91,7 @@ import Testing
         #expect(Self.examples.count >= 8)
         let commands = Self.examples.map(\.command).joined(separator: "\n")
         for folder in ["scripts", "docs/examples"] {
-            for name in try FileManager.default.contentsOfDirectory(atPath: Program.root.appending(path: folder).path)
+            for name in try FileManager.default.contentsOfDirectory(atPath: BuiltProgram.root.appending(path: folder).path)
             where name.hasSuffix(".lua") {
                 #expect(commands.contains("\(folder)/\(name)"), "\(folder)/\(name) is on no page")
             }
@@ -99,9 +99,9 @@ import Testing
     }
 
     @Test func `every make command on the pages exists`() throws {
-        let makefile = try String(contentsOf: Program.root.appending(path: "Makefile"), encoding: .utf8)
+        let makefile = try String(contentsOf: BuiltProgram.root.appending(path: "Makefile"), encoding: .utf8)
         for page in MarkdownPage.all.map(\.path) {
-            let text = try String(contentsOf: Program.root.appending(path: page), encoding: .utf8)
+            let text = try String(contentsOf: BuiltProgram.root.appending(path: page), encoding: .utf8)
             for match in text.matches(of: /(?:`|\n)make ([a-z]+)/) {
                 #expect(makefile.contains("\n\(match.1):"), "\(page) names make \(match.1)")
             }

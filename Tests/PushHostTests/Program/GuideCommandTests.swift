@@ -7,7 +7,7 @@ import Testing
 @Suite struct GuideCommandTests {
     /// The lines between "```sh" and "```", except those that start the server.
     private static func commands(_ page: String) throws -> [String] {
-        let text = try String(contentsOf: Program.root.appending(path: "docs/\(page).md"), encoding: .utf8)
+        let text = try String(contentsOf: BuiltProgram.root.appending(path: "docs/\(page).md"), encoding: .utf8)
         let blocks = text.components(separatedBy: "```sh\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
         return blocks.flatMap { $0.split(separator: "\n").map(String.init) }.filter { !$0.contains("pushhost serve") }
     }
@@ -41,14 +41,14 @@ import Testing
             let script = commands.map { command in
                 command.replacing("http://localhost:8080", with: "http://localhost:\(hub.port)")
                     .replacing(/Endpoint=sb:[^']*/) { _ in connection }.replacing("--hub news", with: "--hub hub")
-                    .replacing("scripts/", with: "\(Program.root.path)/scripts/")
+                    .replacing("scripts/", with: "\(BuiltProgram.root.path)/scripts/")
                     .replacing("user remove alice", with: "user remove alice --yes")
                     // On a terminal the password would be typed.
                     .replacing(/^pushhost user (add|passwd) .*/) { "printf 'a password\\n' | \($0.0) --password-stdin" }
                     .replacing(/(^|\| |=let-me-in )pushhost/) { "\($0.1)\"$P\"" }
                     .replacing("curl ", with: "curl --silent --show-error --fail-with-body ")
             }
-            let run = try await Program.shell("set -e\n" + script.joined(separator: "\n"), in: folder)
+            let run = try await BuiltProgram.shell("set -e\n" + script.joined(separator: "\n"), in: folder)
             #expect(run.status == 0, "\(run.output)\(run.errors)")
         }
     }

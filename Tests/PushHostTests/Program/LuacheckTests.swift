@@ -5,11 +5,11 @@ import Testing
 @Suite struct LuacheckTests {
     private static let tool = URL(filePath: "/usr/bin/luacheck")
 
-    private func luacheck(_ arguments: [String], in folder: URL = Program.root) async throws -> Program {
+    private func luacheck(_ arguments: [String], in folder: URL = BuiltProgram.root) async throws -> BuiltProgram {
         let profile = FileManager.default.temporaryDirectory.appending(path: "pushhost-luacheckrc-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: profile) }
-        try Data(try await Program.run(["reference", "luacheck"]).output.utf8).write(to: profile)
-        return try await Program.run(
+        try Data(try await BuiltProgram.run(["reference", "luacheck"]).output.utf8).write(to: profile)
+        return try await BuiltProgram.run(
             ["--no-cache", "--no-color", "--codes", "--config", profile.path] + arguments, tool: Self.tool, in: folder)
     }
 

@@ -23,7 +23,7 @@ import Testing
 
     /// - Parameter word: the word after `console` at the start of a block.
     private static func steps(_ page: String, _ word: String) -> [Step] {
-        let page = (try? String(contentsOf: Program.root.appending(path: "docs/how-to/\(page).md"), encoding: .utf8)) ?? ""
+        let page = (try? String(contentsOf: BuiltProgram.root.appending(path: "docs/how-to/\(page).md"), encoding: .utf8)) ?? ""
         var steps: [Step] = []
         for block in page.components(separatedBy: "```console \(word)\n").dropFirst() {
             for line in block[..<(block.range(of: "```")?.lowerBound ?? block.endIndex)].split(separator: "\n") {
@@ -39,13 +39,13 @@ import Testing
 
     /// The Python blocks of a page.
     private static func scripts(_ page: String) -> [String] {
-        let page = (try? String(contentsOf: Program.root.appending(path: "docs/how-to/\(page).md"), encoding: .utf8)) ?? ""
+        let page = (try? String(contentsOf: BuiltProgram.root.appending(path: "docs/how-to/\(page).md"), encoding: .utf8)) ?? ""
         return page.components(separatedBy: "```python\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
     }
 
     /// The files that a page shows with their names: blocks that begin with "```lua scripts/x.lua" or "```yaml pushhost.yaml".
     private static func files(_ page: String) -> [String: String] {
-        let page = (try? String(contentsOf: Program.root.appending(path: "docs/how-to/\(page).md"), encoding: .utf8)) ?? ""
+        let page = (try? String(contentsOf: BuiltProgram.root.appending(path: "docs/how-to/\(page).md"), encoding: .utf8)) ?? ""
         var files: [String: String] = [:]
         for match in page.matches(of: /(?s)```(?:lua|yaml) (\S+\.(?:lua|yaml))\n(.*?)```/) { files[String(match.1)] = String(match.2) }
         return files
@@ -65,9 +65,9 @@ import Testing
         let folder = try ScriptFolder(files)
         for script in Self.scripts(page) { try Data(script.utf8).write(to: folder.url.appending(path: "check.py")) }
         let server = try Dialogue(["serve"], in: folder.url)
-        try await server.hear("Ctrl-C ends it.")
+        try await server.hear("Press Ctrl-C to stop.")
         for step in steps {
-            let program = try await Program.shell(
+            let program = try await BuiltProgram.shell(
                 step.command.replacing(/(^|\$\(|\| )pushhost/) { "\($0.1)\"$P\"" } + " 2>&1", in: folder.url)
             #expect(program.status == 0, "\(step.command)")
             #expect(step.matches(program.output), "\(step.command)\n\(program.output)")
@@ -77,13 +77,13 @@ import Testing
     }
 
     @Test func `Every command is on the page and in the completion, and --help lists its exit codes or its subcommands`() async throws {
-        let page = try String(contentsOf: Program.root.appending(path: "docs/how-to/operating.md"), encoding: .utf8)
-        let completion = try await Program.run(["--generate-completion-script", "bash"]).output
+        let page = try String(contentsOf: BuiltProgram.root.appending(path: "docs/how-to/operating.md"), encoding: .utf8)
+        let completion = try await BuiltProgram.run(["--generate-completion-script", "bash"]).output
         for command in ["hub", "key", "user", "send", "notification", "trace", "devices", "pruned", "tags", "doctor", "audit", "approvals"]
         {
             #expect(page.contains("$ pushhost \(command)"), "\(command)")
             #expect(completion.contains("_pushhost_\(command)"), "\(command)")
-            #expect(try await Program.run([command, "--help"]).status == 0)
+            #expect(try await BuiltProgram.run([command, "--help"]).status == 0)
         }
     }
 }

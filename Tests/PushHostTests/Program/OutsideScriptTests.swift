@@ -43,7 +43,7 @@ import Testing
         for (directory, path) in [("project", "flows/flow.lua"), ("project/flows", "flow.lua"), ("other/..", "project/flows/flow.lua")] {
             // If the working directory contains both, only links and files that are not Lua are outside.
             if directory == "other/..", file.hasSuffix(".lua"), file != "passwd.lua", file != "hidden.lua" { continue }
-            let run = try await Program.run(["run", path], in: folder.url.appending(path: directory))
+            let run = try await BuiltProgram.run(["run", path], in: folder.url.appending(path: directory))
             #expect(run.output.contains("script.outside"), "\(directory): \(run.output)\(run.errors)")
             #expect(!(run.output + run.errors).contains(Self.secret) && !(run.output + run.errors).contains("root:"))
             #expect(!run.output.contains("did you mean"), "\(run.output)")
@@ -56,7 +56,7 @@ import Testing
         for (file, isInside) in [("project/flows/sub/inner.lua", true), ("project/top.lua", true), ("other/outside.lua", false)] {
             let path = folder.url.appending(path: file).path
             try folder.write("project/flows/flow.lua", Data("require('push').run \"\(path)\"".utf8))
-            let run = try await Program.run(["run", "flows/flow.lua"], in: folder.url.appending(path: "project"))
+            let run = try await BuiltProgram.run(["run", "flows/flow.lua"], in: folder.url.appending(path: "project"))
             #expect(run.status == (isInside ? 0 : 1), "\(run.errors)")
             if !isInside { #expect(run.errors.contains("error[script.outside]")) }
         }
@@ -66,7 +66,7 @@ import Testing
     func `scripts of the project run, also through links within it`(file: String) async throws {
         let folder = try project()
         try folder.write("project/flows/flow.lua", Data("print(require('push').run('\(file)').result)".utf8))
-        let run = try await Program.run(["run", "flows/flow.lua"], in: folder.url.appending(path: "project"))
+        let run = try await BuiltProgram.run(["run", "flows/flow.lua"], in: folder.url.appending(path: "project"))
         #expect(run.status == 0, "\(run.errors)")
     }
 
@@ -77,8 +77,8 @@ import Testing
         ])
         let path = folder.url.path
         let elsewhere = folder.url.appending(path: "elsewhere")
-        #expect(try await Program.run(["run", "\(path)/flows/main.lua"], in: elsewhere).status == 0)
-        let refused = try await Program.run(["run", "\(path)/flows/c.lua"], in: elsewhere)
+        #expect(try await BuiltProgram.run(["run", "\(path)/flows/main.lua"], in: elsewhere).status == 0)
+        let refused = try await BuiltProgram.run(["run", "\(path)/flows/c.lua"], in: elsewhere)
         #expect(refused.errors.contains("error[script.outside]"), "\(refused.errors)")
     }
 
@@ -89,9 +89,9 @@ import Testing
             "p/flows/spec/b_spec.lua": "\(spec) '../../c.lua' end)", "elsewhere/x": "",
         ])
         let elsewhere = folder.url.appending(path: "elsewhere")
-        let run = try await Program.run(["test", "\(folder.url.path)/p/flows/spec/a_spec.lua"], in: elsewhere)
+        let run = try await BuiltProgram.run(["test", "\(folder.url.path)/p/flows/spec/a_spec.lua"], in: elsewhere)
         #expect(run.status == 0, "\(run.output)\(run.errors)")
-        let refused = try await Program.run(["test", "\(folder.url.path)/p/flows/spec/b_spec.lua"], in: elsewhere)
+        let refused = try await BuiltProgram.run(["test", "\(folder.url.path)/p/flows/spec/b_spec.lua"], in: elsewhere)
         #expect(refused.status == 1)
         #expect(refused.output.contains("script.outside") && !refused.output.contains(Self.secret), "\(refused.output)")
     }

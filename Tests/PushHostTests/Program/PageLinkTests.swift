@@ -10,7 +10,7 @@ import Testing
         #expect(MarkdownPage.all.reduce(0) { $0 + $1.links.count } > 1_500)
         for page in MarkdownPage.all {
             for link in page.links {
-                let exists = FileManager.default.fileExists(atPath: Program.root.appending(path: link.path).path)
+                let exists = FileManager.default.fileExists(atPath: BuiltProgram.root.appending(path: link.path).path)
                 #expect(exists, "\(page.path):\(link.line) links to \(link.path), which does not exist")
                 guard exists, let anchor = link.anchor else { continue }
                 let isHeading = Self.anchors[link.path]?.contains(anchor) == true
@@ -45,13 +45,13 @@ import Testing
     @Test func `every page that the sources, tests and scripts name exists`() throws {
         var count = 0
         for folder in ["Sources", "Tests", "plugins", "scripts", "Examples", "Benchmarks"] {
-            let root = Program.root.appending(path: folder)
+            let root = BuiltProgram.root.appending(path: folder)
             for name in try FileManager.default.subpathsOfDirectory(atPath: root.path)
             where !name.contains(".build/") && (name.hasSuffix(".swift") || name.hasSuffix(".lua") || name.hasSuffix(".py")) {
                 guard let text = try? String(contentsOf: root.appending(path: name), encoding: .utf8) else { continue }
                 for match in text.matches(of: /docs\/[A-Za-z\/-]+\.md/) {
                     count += 1
-                    let exists = FileManager.default.fileExists(atPath: Program.root.appending(path: String(match.0)).path)
+                    let exists = FileManager.default.fileExists(atPath: BuiltProgram.root.appending(path: String(match.0)).path)
                     #expect(exists, "\(folder)/\(name) names \(match.0), which does not exist")
                 }
             }

@@ -6,8 +6,8 @@ import Testing
     private static let spec = "require('push').test.it('holds', function() end)"
 
     /// Runs a shell line and kills it if it hangs.
-    private func shell(_ line: String, in folder: ScriptFolder) async throws -> Program {
-        try await Program.shell("timeout -s KILL 600 sh -c '\(line.replacing("'", with: "'\\''"))'", in: folder.url)
+    private func shell(_ line: String, in folder: ScriptFolder) async throws -> BuiltProgram {
+        try await BuiltProgram.shell("timeout -s KILL 600 sh -c '\(line.replacing("'", with: "'\\''"))'", in: folder.url)
     }
 
     @Test(arguments: [
@@ -48,7 +48,7 @@ import Testing
     @Test(arguments: [".", "./", "..", "lib/.."])
     func `a nested flow must not be a folder`(path: String) async throws {
         let folder = try ScriptFolder(["flow.lua": "require('push').run '\(path)'", "lib/a.lua": ""])
-        let run = try await Program.run(["run", "flow.lua"], in: folder.url)
+        let run = try await BuiltProgram.run(["run", "flow.lua"], in: folder.url)
         #expect(run.status == 1)
         #expect(
             run.errors.contains("error[script.outside]: \(path == ".." ? ".." : ".") is not a script of the project"), "\(run.errors)")

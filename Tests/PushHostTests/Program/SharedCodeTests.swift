@@ -22,7 +22,7 @@ import Testing
 
     @Test func `a module is found beside the flow or in the working directory, and runs once`() async throws {
         let folder = try ScriptFolder(Self.files)
-        let run = try await Program.run(["run", "flows/flow.lua"], in: folder.url)
+        let run = try await BuiltProgram.run(["run", "flows/flow.lua"], in: folder.url)
         #expect(run.status == 0)
         #expect(run.output.contains("lib.phones    true    of the working directory"), "\(run.output)")
         #expect(run.output.contains("virtual 1 s"))
@@ -34,7 +34,7 @@ import Testing
     ])
     func `an error in a module is reported with its location`(flow: String, expected: String) async throws {
         let folder = try ScriptFolder(Self.files)
-        let run = try await Program.run(["run", "flows/\(flow).lua"], in: folder.url)
+        let run = try await BuiltProgram.run(["run", "flows/\(flow).lua"], in: folder.url)
         #expect(run.status == 3)
         #expect(run.errors.contains(expected), "\(run.errors)")
     }
@@ -51,20 +51,20 @@ import Testing
             ("latin", "lib/latin.lua is not UTF-8: line 2 has invalid bytes"), ("zero", "lib/zero.lua has NUL characters"),
             ("code", "lib/code.lua is bytecode, which is not loaded: the module 'lib.code' must be the text of a script"),
         ] {
-            let run = try await Program.run([command, "\(flow).lua"], in: folder.url)
+            let run = try await BuiltProgram.run([command, "\(flow).lua"], in: folder.url)
             let told = run.output + run.errors
             let isFailure = command == "run" && flow != "code"
             #expect(run.status == (isFailure ? 1 : 3) && told.contains(message) && told.contains("\(flow).lua:1"), "\(run.status) \(told)")
         }
-        let alone = try await Program.run(["run", "lib/latin.lua"], in: folder.url)
+        let alone = try await BuiltProgram.run(["run", "lib/latin.lua"], in: folder.url)
         #expect(alone.errors.contains("lib/latin.lua is not UTF-8: line 2 has invalid bytes"))
     }
 
     @Test func `check reports missing modules and no other faults of modules`() async throws {
         let folder = try ScriptFolder(Self.files)
-        let good = try await Program.run(["check", "flows/flow.lua", "flows/bad.lua"], in: folder.url)
+        let good = try await BuiltProgram.run(["check", "flows/flow.lua", "flows/bad.lua"], in: folder.url)
         #expect(good.status == 0, "\(good.output)\(good.errors)")
-        let bad = try await Program.run(["check", "flows/typo.lua"], in: folder.url)
+        let bad = try await BuiltProgram.run(["check", "flows/typo.lua"], in: folder.url)
         #expect(bad.output.contains("looked for flows/lib/phone.lua, lib/phone.lua"), "\(bad.output)\(bad.errors)")
     }
 

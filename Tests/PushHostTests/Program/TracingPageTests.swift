@@ -5,7 +5,7 @@ import Testing
 /// docs/reference/trace-causes.md lists every cause of the program.
 @Suite struct TracingPageTests {
     @Test func `the page has a row for each cause, with its sentence and what to do`() throws {
-        let page = try String(contentsOf: Program.root.appending(path: "docs/reference/trace-causes.md"), encoding: .utf8)
+        let page = try String(contentsOf: BuiltProgram.root.appending(path: "docs/reference/trace-causes.md"), encoding: .utf8)
         let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `") }.map(String.init)
         #expect(rows == TraceCause.allCases.map { "| `\($0.rawValue)` | \($0.pattern) | \($0.advice) |" })
     }

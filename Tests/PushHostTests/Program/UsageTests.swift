@@ -10,19 +10,20 @@ import Testing
         arguments: [
             (["run", "a.lua", "--seed"], "--seed: the value is missing"),
             (["run", "a.lua", "--timeout", "--trace"], "--timeout: the value"),
-            (["run", "a.lua", "--seed", "-1"], "'-1' is invalid for '--seed"), (["run", "a.lua", "--timeout", "0s"], "give more than 0"),
-            (["run", "a.lua", "--timeout", "soon"], "a number of seconds"), (["runn", "a.lua"], "did you mean run?"),
+            (["run", "a.lua", "--seed", "-1"], "--seed: invalid value \"-1\"; expected a whole number from 0"),
+            (["run", "a.lua", "--timeout", "0s"], "--timeout: invalid duration \"0s\""),
+            (["run", "a.lua", "--timeout", "soon"], "a number of seconds"), (["runn", "a.lua"], "did you mean \"run\"?"),
             (["a.lua"], "write pushhost run a.lua"), (["spec/a_spec.lua"], "write pushhost test spec/a_spec.lua"),
-            (["run", "a.lua", "--seeed", "3"], "did you mean --seed?"), (["run", "b.lua", "--seeed", "3"], "did you mean --seed?"),
+            (["run", "a.lua", "--seeed", "3"], "did you mean \"--seed\"?"), (["run", "b.lua", "--seeed", "3"], "did you mean \"--seed\"?"),
         ])
     func `a mistake on the command line is reported with a fix`(arguments: [String], message: String) async throws {
         let folder = try ScriptFolder(["a.lua": Self.flow, "b.lua": Self.flow + "push.args { user = { type = 'string' } }"])
-        let text = try await Program.run(arguments, in: folder.url)
+        let text = try await BuiltProgram.run(arguments, in: folder.url)
         #expect(text.status == 2)
         #expect(text.output == "")
         #expect(text.errors.contains(message), "\(text.errors)")
         guard arguments[0] == "run" else { return }
-        let json = try await Program.run(arguments + ["--json"], in: folder.url)
+        let json = try await BuiltProgram.run(arguments + ["--json"], in: folder.url)
         #expect(json.status == 2)
         let document = try JSON(parsing: json.output)
         #expect(document["schema"]?.string == "pushhost.run/1")
@@ -33,7 +34,7 @@ import Testing
 
     @Test func `a time limit can be a number of seconds`() async throws {
         let folder = try ScriptFolder(["a.lua": Self.flow])
-        #expect(try await Program.run(["run", "a.lua", "--timeout", "5"], in: folder.url).status == 0)
+        #expect(try await BuiltProgram.run(["run", "a.lua", "--timeout", "5"], in: folder.url).status == 0)
     }
 
     @Test func `the program ends with the code of SIGPIPE when its output is no longer read`() async throws {
@@ -42,7 +43,7 @@ import Testing
             "endless.lua": Self.flow + "while true do push.log(('x'):rep(1000)) push.sleep(1) end", "a_spec.lua": Self.flow + tests,
         ])
         for line in ["$P run endless.lua --cpu-limit 60s", "$P test"] {
-            let run = try await Program.shell("{ \(line); echo $? >&2; } | head -n 1", in: folder.url)
+            let run = try await BuiltProgram.shell("{ \(line); echo $? >&2; } | head -n 1", in: folder.url)
             #expect(run.errors == "141\n", "\(line)")
         }
     }
@@ -57,7 +58,7 @@ import Testing
     func `a missing script is reported with similar files nearby`(folder: String, path: String, found: String?) async throws {
         let root = try project()
         for command in ["run", "test"] where path != "scripts" {
-            let run = try await Program.run([command, path], in: root.url.appending(path: folder))
+            let run = try await BuiltProgram.run([command, path], in: root.url.appending(path: folder))
             #expect(run.status == 2)
             #expect(run.errors.contains("\(path) does not exist"))
             #expect(found.map { run.errors.contains("did you mean \($0)?") } ?? !run.errors.contains("did you mean"), "\(run.errors)")
@@ -68,19 +69,19 @@ import Testing
         let root = try project()
         let script = "scripts/secret.lua"
         for (folder, path) in [(".", script), ("scripts", "secret.lua"), ("docs", "../\(script)")] {
-            #expect(try await Program.run(["run", path], in: root.url.appending(path: folder)).status == 0, "\(folder)")
+            #expect(try await BuiltProgram.run(["run", path], in: root.url.appending(path: folder)).status == 0, "\(folder)")
         }
         let outside = root.url.appending(path: script).path
-        #expect(try await Program.run(["run", outside], in: URL(filePath: "/")).status == 0)
+        #expect(try await BuiltProgram.run(["run", outside], in: URL(filePath: "/")).status == 0)
         // The search ends at the root of the project.
         try Data("{}".utf8).write(to: root.url.appending(path: "scripts/.luarc.json"))
-        let missing = try await Program.run(["run", outside], in: URL(filePath: "/"))
+        let missing = try await BuiltProgram.run(["run", outside], in: URL(filePath: "/"))
         #expect(missing.errors.contains("error[secret.not_found]"))
     }
 
     @Test func `secrets that are not JSON are reported with the location`() async throws {
         let folder = try ScriptFolder(["a.lua": Self.flow, "secrets.json": "{\n  \"a\": \"x\",\n}\n"])
-        let run = try await Program.run(["run", "a.lua"], in: folder.url)
+        let run = try await BuiltProgram.run(["run", "a.lua"], in: folder.url)
         #expect(run.status == 2)
         #expect(run.errors.contains("error[secrets.invalid]: secrets.json:3:1 is not JSON"), "\(run.errors)")
     }
@@ -92,22 +93,22 @@ import Testing
                 push.step("two", function() push.schedule { after = 0, to = "x", alert = "a" } push.send { to = "y", alert = "a" } end)
                 """
         ])
-        let run = try await Program.run(["run", "a.lua"], in: folder.url)
+        let run = try await BuiltProgram.run(["run", "a.lua"], in: folder.url)
         #expect(run.output.contains("3 sends, all scheduled\n"))
         #expect(run.output.contains("2 sends, 0 of 0 sent, 1 scheduled\n"))
-        let json = try JSON(parsing: try await Program.run(["run", "a.lua", "--json"], in: folder.url).output)
+        let json = try JSON(parsing: try await BuiltProgram.run(["run", "a.lua", "--json"], in: folder.url).output)
         let states = json["steps"]?.array?.flatMap { $0["sends"]?.array ?? [] }.map { $0["state"]?.string }
         #expect(states == Array(repeating: "NoTargetFound", count: 5))
     }
 
     @Test func `results that cannot be written fail the run`() async throws {
         let folder = try ScriptFolder(["a_spec.lua": Self.flow + "push.test.it('adds up', function() end)"])
-        let run = try await Program.run(["test", "--junit", "none/out.xml"], in: folder.url)
+        let run = try await BuiltProgram.run(["test", "--junit", "none/out.xml"], in: folder.url)
         #expect(run.status == 2)
         #expect(run.output.hasSuffix("FAIL  1 spec · 1 test · results not written · 0 expectations · virtual 0 s\n"))
-        let json = try await Program.run(["test", "--junit", "none/out.xml", "--json"], in: folder.url)
+        let json = try await BuiltProgram.run(["test", "--junit", "none/out.xml", "--json"], in: folder.url)
         #expect(try JSON(parsing: json.output)["exit_code"]?.int == 2)
-        let none = try await Program.run(["test", "--filter", "nothing"], in: folder.url)
+        let none = try await BuiltProgram.run(["test", "--filter", "nothing"], in: folder.url)
         #expect(none.errors.contains("there is 1 test in 1 spec, such as \"adds up\""))
     }
 
@@ -123,11 +124,11 @@ import Testing
                 push.login({ username = "a", password = "p" }):send_secure { to = "a", payload = 1, expires_in = "60d" }
                 """,
         ])
-        #expect(try await Program.run(["run", "a.lua"], in: folder.url).errors.contains("first\n  second\n"))
-        let patch = try await Program.run(["run", "b.lua"], in: folder.url)
+        #expect(try await BuiltProgram.run(["run", "a.lua"], in: folder.url).errors.contains("first\n  second\n"))
+        let patch = try await BuiltProgram.run(["run", "b.lua"], in: folder.url)
         #expect(patch.errors.contains("operation 1 has the unknown op \"ad\"; did you mean \"add\"?"), "\(patch.errors)")
-        #expect(try await Program.run(["run", "c.lua"], in: folder.url).errors.contains("invalid lifetime 60 d"))
-        let begun = try await Program.run(["init", "my flows"], in: folder.url)
+        #expect(try await BuiltProgram.run(["run", "c.lua"], in: folder.url).errors.contains("invalid lifetime 60 d"))
+        let begun = try await BuiltProgram.run(["init", "my flows"], in: folder.url)
         #expect(begun.output.contains("  cd 'my flows'\n"))
     }
 

@@ -20,7 +20,7 @@ import Testing
             "flow.lua": Self.flow + "print(read()) push.expect(read()).to.equal 'x'",
             "demo_secrets.json": "{\"demo_password\": \"secret1\"}",
         ])
-        let run = try await Program.run(["run", "flow.lua"] + options, in: folder.url)
+        let run = try await BuiltProgram.run(["run", "flow.lua"] + options, in: folder.url)
         #expect(run.status == 1)
         #expect((run.output + run.errors).contains("***"))
         #expect(!(run.output + run.errors).contains("hunter2z"))
@@ -30,7 +30,7 @@ import Testing
     func `test results contain no payload`(options: [String]) async throws {
         let spec = Self.flow + "push.test.it('reads', function() print(read()) push.expect(read()).to.equal 'x' end)"
         let folder = try ScriptFolder(["a_spec.lua": spec, "demo_secrets.json": "{\"demo_password\": \"secret1\"}"])
-        let run = try await Program.run(["test", "--junit", "results.xml"] + options, in: folder.url)
+        let run = try await BuiltProgram.run(["test", "--junit", "results.xml"] + options, in: folder.url)
         #expect(run.status == 1)
         let results = try String(contentsOf: folder.url.appending(path: "results.xml"), encoding: .utf8)
         for text in [run.output + run.errors, results] {
@@ -42,7 +42,7 @@ import Testing
     @Test func `errors at the prompt contain no payload`() async throws {
         let lines = Self.flow.replacing("local push = require \"push\"\n", with: "") + "error(read())\npush.expect(read()).to.equal 'x'\n"
         let folder = try ScriptFolder(["lines": lines, "demo_secrets.json": "{\"demo_password\": \"secret1\"}"])
-        let session = try await Program.shell("$P repl < lines", in: folder.url)
+        let session = try await BuiltProgram.shell("$P repl < lines", in: folder.url)
         #expect(session.status == 1)
         #expect(session.errors.contains("***"))
         #expect(!session.errors.contains("hunter2z"), "\(session.errors)")

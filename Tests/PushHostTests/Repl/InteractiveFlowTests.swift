@@ -97,9 +97,9 @@ import Testing
         ])
     func `an incomplete line asks for more input`(line: String) async throws {
         let prompt = try await Prompt()
-        #expect(await prompt.flow.evaluate(line, firstLine: 1, isWhole: false) == .unfinished)
+        #expect(await prompt.flow.evaluate(line, firstLine: 1, isComplete: false) == .unfinished)
         #expect(prompt.told == [])
-        #expect(await prompt.flow.evaluate(line, firstLine: 1, isWhole: true) == .raised)
+        #expect(await prompt.flow.evaluate(line, firstLine: 1, isComplete: true) == .raised)
         #expect(prompt.told == ["script.syntax"])
     }
 

@@ -4,10 +4,10 @@ import Testing
 /// `pushhost repl`, through a pipe and on a terminal.
 @Suite struct ReplTests {
     /// Runs the lines through a pipe.
-    private func repl(_ lines: String, _ options: [String] = [], in folder: URL = Program.root) async throws -> Program {
+    private func repl(_ lines: String, _ options: [String] = [], in folder: URL = BuiltProgram.root) async throws -> BuiltProgram {
         let file = try ScriptFolder(["lines": lines])
         let line = "$P repl \(options.joined(separator: " ")) < \(file.url.path)/lines"
-        return try await Program.shell(line, in: folder)
+        return try await BuiltProgram.shell(line, in: folder)
     }
 
     @Test func `through a pipe the output is that of a session without prompts`() async throws {
@@ -208,20 +208,20 @@ import Testing
     @Test func `invalid or endless input is rejected, and a failing output ends the session`() async throws {
         let folder = try ScriptFolder()
         try folder.write("latin", Data("'a'\n'caf".utf8) + [0xe9] + Data("'\n'b'\r\n1\0\n".utf8))
-        let latin = try await Program.shell("$P repl < latin", in: folder.url)
+        let latin = try await BuiltProgram.shell("$P repl < latin", in: folder.url)
         #expect(latin.output == "\"a\"\n\"b\"\n")
         #expect(latin.errors.contains("error[script.encoding]"))
         #expect(latin.status == 1)
-        let zeros = try await Program.shell("$P repl < /dev/zero", in: folder.url)
+        let zeros = try await BuiltProgram.shell("$P repl < /dev/zero", in: folder.url)
         #expect(zeros.errors.contains("error[input.too_large]"))
         #expect(zeros.status == 1)
-        #expect(try await Program.shell("$P repl < .", in: folder.url).errors.contains("error[input.failed]"))
-        #expect(try await Program.shell("$P repl <&-", in: folder.url).status == 1)
-        let full = try await Program.shell("echo 1 | $P repl > /dev/full", in: folder.url)
+        #expect(try await BuiltProgram.shell("$P repl < .", in: folder.url).errors.contains("error[input.failed]"))
+        #expect(try await BuiltProgram.shell("$P repl <&-", in: folder.url).status == 1)
+        let full = try await BuiltProgram.shell("echo 1 | $P repl > /dev/full", in: folder.url)
         #expect(full.status == 1)
         #expect(full.errors.contains("error[output.failed]"))
-        #expect(try await Program.shell("yes 1 | $P repl | head -n 2", in: folder.url).output == "1\n1\n")
-        #expect(try await Program.run(["repl", "--sead", "1"]).status == 2)
+        #expect(try await BuiltProgram.shell("yes 1 | $P repl | head -n 2", in: folder.url).output == "1\n1\n")
+        #expect(try await BuiltProgram.run(["repl", "--sead", "1"]).status == 2)
     }
 
     @Test func `no printed value can send control sequences to the terminal`() async throws {

@@ -80,7 +80,7 @@ import Testing
         #expect(faults("apns: { key: k.p8, topic: a.b }") == ["apns.key also needs apns.key_id, apns.team_id"])
         #expect(
             faults("apns: { key: k, key_id: i, team_id: t, topic: a, certificate: c }") == [
-                "apns.key and apns.certificate exclude each other: set one of them"
+                "apns.key and apns.certificate cannot be combined: set one of them"
             ])
         #expect(faults("apns: { topic: a.b }") == ["apns.* is set without a credential: set apns.key or apns.certificate"])
         #expect(
@@ -187,14 +187,14 @@ import Testing
         let ended = try SenderFiles(topic: "com.example.ended", end: now + .seconds(-86_400))
         try await Self.keepHub("ended", ended, in: folder.url)
         let server = try Dialogue(["serve", "--data", "data"], in: folder.url)
-        try await server.hear("Ctrl-C ends it.")
+        try await server.hear("Press Ctrl-C to stop.")
         func metric(of hub: String = "hub") async throws -> String {
-            let lines = try await Program.shell(
+            let lines = try await BuiltProgram.shell(
                 "curl -s --unix-socket data/pushhost.sock http://localhost/metrics | grep '^pushhost_credential_expires'", in: folder.url
             ).output.split(separator: "\n")
             return lines.filter { $0.contains("hub=\"\(hub)\"") }.joined(separator: "\n")
         }
-        func doctor() async throws -> String { try await Program.shell("$P doctor --data data", in: folder.url).output }
+        func doctor() async throws -> String { try await BuiltProgram.shell("$P doctor --data data", in: folder.url).output }
         #expect(
             try await metric()
                 == "pushhost_credential_expires_seconds{hub=\"hub\",platform=\"apns\"} \((now + .seconds(90 * 86_400)).seconds)")
@@ -205,7 +205,7 @@ import Testing
         try folder.write("key.pem", Data(soon.key.utf8))
         server.signal(SIGHUP)
         try await server.hear("the previous APNs credential stays in use: certificate.pem: the private key does not belong")
-        let kept = try await Program.shell("$P hub show hub --data data", in: folder.url).output
+        let kept = try await BuiltProgram.shell("$P hub show hub --data data", in: folder.url).output
         #expect(kept.contains("apns.certificate cannot be used; for the reason run pushhost doctor"), "\(kept)")
         let broken = try await doctor()
         #expect(broken.contains("✗ APNs          certificate.pem: the private key does not belong to the certificate"), "\(broken)")
@@ -218,20 +218,20 @@ import Testing
         #expect(warned.contains("! APNs          settings: certificate for com.example.app, production: it expires on "), "\(warned)")
 
         // A hub's own credential takes precedence and is checked too.
-        let found = try await Program.shell("$P doctor --data data", in: folder.url)
+        let found = try await BuiltProgram.shell("$P doctor --data data", in: folder.url)
         #expect(
             found.output.contains("✗ APNs          hub ended: certificate for com.example.ended, production: it expired on "),
             "\(found.output)")
         #expect(found.status == 1)
-        let shown = try await Program.shell("$P hub show ended --data data", in: folder.url).output
+        let shown = try await BuiltProgram.shell("$P hub show ended --data data", in: folder.url).output
         #expect(
             shown.contains(
-                "credential          APNs: certificate for com.example.ended, production, to api.push.apple.com:443, valid until ")
+                "credential              APNs: certificate for com.example.ended, production, to api.push.apple.com:443, valid until ")
                 && shown.contains(", the hub's own\n"), "\(shown)")
-        let other = try await Program.shell("$P hub show hub --data data", in: folder.url).output
-        #expect(other.contains("push services       apns\n") && other.contains(", from the settings (apns.certificate)\n"), "\(other)")
+        let other = try await BuiltProgram.shell("$P hub show hub --data data", in: folder.url).output
+        #expect(other.contains("push services           apns\n") && other.contains(", from the settings (apns.certificate)\n"), "\(other)")
         #expect(try await metric(of: "ended").contains("{hub=\"ended\",platform=\"apns\"} \((now + .seconds(-86_400)).seconds)"))
-        _ = try await Program.shell("$P hub delete ended --yes --data data", in: folder.url)
+        _ = try await BuiltProgram.shell("$P hub delete ended --yes --data data", in: folder.url)
         // The metrics may be one second old.
         try await until { try await metric(of: "ended").isEmpty }
         server.signal(SIGTERM)
@@ -258,6 +258,8 @@ private final class CountingTransport: PushTransport {
 
     /// The `authorization` headers of the requests, in order.
     var bearers: [String] { all.withLock { $0 } }
+
+    func destination(of authority: String) -> String { authority }
 
     func exchange(_ request: HTTPRequest, body: [UInt8]) async throws(TransportError) -> PushResponse {
         all.withLock { $0.append(request.headerFields[.authorization] ?? "") }

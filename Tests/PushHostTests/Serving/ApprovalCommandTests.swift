@@ -15,7 +15,7 @@ import Testing
         #expect(try await hub.call("PUT", "/hub/installations/i\(number)?api-version=2020-06", body: body).status == 200)
     }
 
-    private static func result(_ program: Program) throws -> JSON {
+    private static func result(_ program: BuiltProgram) throws -> JSON {
         let document = try JSON(parsing: program.output)
         return try #require(document["result"] ?? document["error"])
     }
@@ -40,10 +40,10 @@ import Testing
                 shown.output.contains("  devices   2: apns 2\n") && shown.output.contains("  note      outage notice\n"), "\(shown.output)")
             #expect(shown.output.contains("    message Outage\n"), "\(shown.output)")
             let none = try await hub.command(["approvals", "show", "a-7"])
-            #expect(none.status == 4 && none.errors.contains("did you mean a-1?"), "\(none.errors)")
+            #expect(none.status == 4 && none.errors.contains("did you mean \"a-1\"?"), "\(none.errors)")
 
             let root = ["PUSHHOST_CONNECTION": try hub.plainConnectionString(.root)]
-            func asRoot(_ arguments: [String]) async throws -> Program { try await Program.run(arguments, environment: root) }
+            func asRoot(_ arguments: [String]) async throws -> BuiltProgram { try await BuiltProgram.run(arguments, environment: root) }
             let approved = try Self.result(try await asRoot(["approvals", "approve", "a-1", "--reason", "checked", "--json"]))
             let id = try #require(approved["notificationId"]?.string)
             let second = try await asRoot(["approvals", "approve", "a-1"])
@@ -58,9 +58,9 @@ import Testing
             #expect(
                 words == [
                     "a-1 was sent as \(id)",
-                    "key:RootManageSharedAccessKey approved a-1: 2 devices, tags sports, asked for by owner: \"outage notice\": checked",
+                    "approved by key:RootManageSharedAccessKey · 2 devices · tags sports · requested by owner · note \"outage notice\" · reason \"checked\"",
                     "owner requested a-1 and cannot approve it",
-                    "a-1: 2 devices, tags sports, asked for by owner: \"outage notice\"; more than the server's limit of 1",
+                    "2 devices · tags sports · requested by owner · note \"outage notice\" · more than the server's limit of 1",
                 ], "\(words ?? [])")
         }
     }
@@ -78,8 +78,8 @@ import Testing
             let listed = try await hub.command(["key", "list", "--reveal", "--hub", "hub"])
             let string = try #require(listed.output.firstMatch(of: /app  Send, at most 2 devices without approval\n  primary +(\S+)/)?.1)
             let connection = "\(string.replacing(/Endpoint=[^;]*/, with: "Endpoint=http://localhost:\(hub.port)/"));EntityPath=hub"
-            func asApp(_ arguments: [String]) async throws -> Program {
-                try await Program.run(arguments, environment: ["PUSHHOST_CONNECTION": connection])
+            func asApp(_ arguments: [String]) async throws -> BuiltProgram {
+                try await BuiltProgram.run(arguments, environment: ["PUSHHOST_CONNECTION": connection])
             }
             let waits = try await asApp(["send", "Goal", "--broadcast", "--yes"])
             #expect(waits.status == 5 && waits.errors.contains("(limit 2 for key:hub/app)"), "\(waits.errors)")
@@ -111,24 +111,24 @@ import Testing
             "approve.py": Self.approving,
         ])
         var server = try Dialogue(["serve"], in: folder.url)
-        try await server.hear("Ctrl-C ends it.")
+        try await server.hear("Press Ctrl-C to stop.")
         func restart(_ signal: Int32) async throws {
             server.signal(signal)
             _ = await server.end(closingInput: false)
-            if signal == SIGKILL, try await Program.shell("python3 approve.py data/pushhost.sqlite", in: folder.url).status != 0 {
+            if signal == SIGKILL, try await BuiltProgram.shell("python3 approve.py data/pushhost.sqlite", in: folder.url).status != 0 {
                 Issue.record("the database could not be changed")
             }
             server = try Dialogue(["serve"], in: folder.url)
-            try await server.hear("Ctrl-C ends it.")
+            try await server.hear("Press Ctrl-C to stop.")
         }
-        func run(_ arguments: String...) async throws -> Program { try await Program.run(arguments, in: folder.url) }
+        func run(_ arguments: String...) async throws -> BuiltProgram { try await BuiltProgram.run(arguments, in: folder.url) }
         for number in 1...2 {
             let body =
                 #"{"installationId": "i\#(number)", "platform": "apns", "pushChannel": "\#(String(repeating: "0\(number)", count: 32))", "#
                 + #""templates": {"t": {"body": "{\"aps\": {\"alert\": \"$(message)\"}}"}}}"#
             let put =
                 "curl -sf --unix-socket data/pushhost.sock -X PUT -d '\(body)' 'http://localhost/hub/installations/i\(number)?api-version=2020-06'"
-            #expect(try await Program.shell(put, in: folder.url).status == 0)
+            #expect(try await BuiltProgram.shell(put, in: folder.url).status == 0)
         }
         #expect(try await run("send", "Goal", "--broadcast", "--yes").status == 5)
         try await restart(SIGTERM)

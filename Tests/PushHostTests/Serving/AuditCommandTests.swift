@@ -38,16 +38,16 @@ import Testing
             "forge.py": forge,
         ])
         let server = try Dialogue(["serve"], in: folder.url)
-        try await server.hear("Ctrl-C ends it.")
+        try await server.hear("Press Ctrl-C to stop.")
         for arguments in [
             ["key", "create", "other", "--rights", "listen"], ["key", "create", "sender", "--rights", "send"],
             ["key", "rotate", "sender", "--primary"],
             ["key", "revoke", "sender", "--yes"], ["key", "revoke", "other", "--yes"],
         ] {
-            let program = try await Program.run(arguments, in: folder.url)
+            let program = try await BuiltProgram.run(arguments, in: folder.url)
             #expect(program.status == 0, "\(program.errors)")
         }
-        let verified = try await Program.run(["audit", "verify", "--json"], in: folder.url)
+        let verified = try await BuiltProgram.run(["audit", "verify", "--json"], in: folder.url)
         server.signal(SIGTERM)
         #expect(await server.end(closingInput: false).status == 0)
         return (folder, try #require(try JSON(parsing: verified.output)["result"]?["end"]?.string))
@@ -55,10 +55,10 @@ import Testing
 
     @Test func `Without a server the data folder is read, and tampering is reported with the first affected entry`() async throws {
         let (folder, end) = try await Self.stopped()
-        let whole = try await Program.run(["audit", "verify", "--expect", end], in: folder.url)
+        let whole = try await BuiltProgram.run(["audit", "verify", "--expect", end], in: folder.url)
         #expect(whole.status == 0)
-        #expect(whole.output == "✓ the audit log is intact: 5 entries, including the expected head\n  end  \(end)\n", "\(whole.errors)")
-        let listed = try await Program.run(["audit", "list", "--action", "key.rotate", "--json"], in: folder.url)
+        #expect(whole.output == "✓ the audit log is intact: 5 entries, including the expected head\n  head  \(end)\n", "\(whole.errors)")
+        let listed = try await BuiltProgram.run(["audit", "list", "--action", "key.rotate", "--json"], in: folder.url)
         let entry = try #require(try JSON(parsing: listed.output)["result"]?["items"]?.array?.first)
         #expect(entry["actor"] == "owner" && entry["subject"] == "key:sender" && entry["details"] == ["value": "primary"])
 
@@ -76,17 +76,17 @@ import Testing
             ("DELETE FROM audit_end", "the stored head of the log is missing: it was removed, possibly with entry 6"),
         ]
         for (number, (sql, message)) in cases.enumerated() {
-            let shell = try await Program.shell(
+            let shell = try await BuiltProgram.shell(
                 "cp -r data data\(number) && python3 tamper.py data\(number)/pushhost.sqlite \"\(sql)\"", in: folder.url)
             #expect(shell.status == 0, "\(shell.errors)")
-            let verified = try await Program.run(["audit", "verify", "--data", "data\(number)"], in: folder.url)
+            let verified = try await BuiltProgram.run(["audit", "verify", "--data", "data\(number)"], in: folder.url)
             #expect(verified.status == 1, "\(sql)")
             #expect(verified.output.hasPrefix("✗ the audit log is broken: \(message)"), "\(sql): \(verified.output)\(verified.errors)")
         }
         // A completely rewritten chain is detected only by a recorded head.
-        #expect(try await Program.shell("python3 forge.py data/pushhost.sqlite", in: folder.url).status == 0)
-        #expect(try await Program.run(["audit", "verify"], in: folder.url).status == 0)
-        let forged = try await Program.run(["audit", "verify", "--expect", end, "--json"], in: folder.url)
+        #expect(try await BuiltProgram.shell("python3 forge.py data/pushhost.sqlite", in: folder.url).status == 0)
+        #expect(try await BuiltProgram.run(["audit", "verify"], in: folder.url).status == 0)
+        let forged = try await BuiltProgram.run(["audit", "verify", "--expect", end, "--json"], in: folder.url)
         #expect(forged.status == 1)
         let answer = try #require(try JSON(parsing: forged.output)["result"])
         #expect(answer["whole"] == false && answer["reason"] == "replaced" && answer["brokenAt"] == 5)
@@ -94,26 +94,26 @@ import Testing
 
     @Test func `An exported log can be verified as a file, and a changed line is reported`() async throws {
         let (folder, end) = try await Self.stopped()
-        let exported = try await Program.run(["audit", "export", "--out", "audit.jsonl"], in: folder.url)
-        #expect(exported.status == 0 && exported.output == "✓ exported 5 entries to audit.jsonl\n  end  \(end)\n", "\(exported.errors)")
-        let taken = try await Program.run(["audit", "export", "--out", "audit.jsonl"], in: folder.url)
+        let exported = try await BuiltProgram.run(["audit", "export", "--out", "audit.jsonl"], in: folder.url)
+        #expect(exported.status == 0 && exported.output == "✓ exported 5 entries to audit.jsonl\n  head  \(end)\n", "\(exported.errors)")
+        let taken = try await BuiltProgram.run(["audit", "export", "--out", "audit.jsonl"], in: folder.url)
         #expect(taken.status == 2 && taken.errors.contains("error[audit.file]: the file audit.jsonl already exists"), "\(taken.errors)")
-        let printed = try await Program.run(["audit", "export"], in: folder.url)
+        let printed = try await BuiltProgram.run(["audit", "export"], in: folder.url)
         #expect(printed.output == (try String(contentsOf: folder.url.appending(path: "audit.jsonl"), encoding: .utf8)))
-        let whole = try await Program.run(["audit", "verify", "audit.jsonl", "--expect", end], in: folder.url)
+        let whole = try await BuiltProgram.run(["audit", "verify", "audit.jsonl", "--expect", end], in: folder.url)
         #expect(whole.status == 0 && whole.output.contains("5 entries, including the expected head"), "\(whole.output)\(whole.errors)")
         for (edit, message) in [
             ("sed s/key:sender/key:other/", "entry 2 was modified"), ("sed 3d", "entry 3 is missing"),
             ("sed 1d", "entry 1 is missing"), ("sed 4s/succeeded/never/", "entry 4 cannot be read"), ("head -n 3", "entry 4 is missing"),
             ("sed '3{h;d};4{G}'", "entry 3 is missing"),
         ] {
-            #expect(try await Program.shell("\(edit) audit.jsonl > edited.jsonl", in: folder.url).status == 0)
-            let verified = try await Program.run(["audit", "verify", "edited.jsonl", "--expect", end], in: folder.url)
+            #expect(try await BuiltProgram.shell("\(edit) audit.jsonl > edited.jsonl", in: folder.url).status == 0)
+            let verified = try await BuiltProgram.run(["audit", "verify", "edited.jsonl", "--expect", end], in: folder.url)
             #expect(verified.status == 1 && verified.output.contains(message), "\(edit): \(verified.output)\(verified.errors)")
         }
         // Missing last entries are detected only by a recorded head.
-        #expect(try await Program.run(["audit", "verify", "edited.jsonl", "--expect", "x"], in: folder.url).status == 2)
-        let none = try await Program.run(["audit", "verify", "pushhost.yaml"], in: folder.url)
+        #expect(try await BuiltProgram.run(["audit", "verify", "edited.jsonl", "--expect", "x"], in: folder.url).status == 2)
+        let none = try await BuiltProgram.run(["audit", "verify", "pushhost.yaml"], in: folder.url)
         #expect(none.status == 2 && none.errors.contains("error[audit.file]: pushhost.yaml is not an exported audit log"), "\(none.errors)")
     }
 

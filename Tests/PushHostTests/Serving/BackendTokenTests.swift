@@ -105,12 +105,12 @@ import Testing
             ("text.json", "the response is not a key set (JWKS)"), ("other.json", "the response is not a key set (JWKS)"),
             ("empty.json", "the key set (JWKS) has no key that can sign tokens"),
         ] {
-            let refused = try await Program.run(
+            let refused = try await BuiltProgram.run(
                 ["serve", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url, environment: Self.settings(name))
             #expect(refused.status == 2)
             let expected = "error[settings.invalid]: backend.jwt.keys: \"\(name)\" cannot be used: \(words)"
             #expect(refused.errors.contains(expected), "\(refused.errors)")
-            let doctor = try await Program.run(["doctor", "--data", "data"], in: folder.url, environment: Self.settings(name))
+            let doctor = try await BuiltProgram.run(["doctor", "--data", "data"], in: folder.url, environment: Self.settings(name))
             #expect(doctor.status == 1 && doctor.output.contains("✗ issuer        backend.jwt.keys: \(name) cannot be used: \(words)"))
         }
     }

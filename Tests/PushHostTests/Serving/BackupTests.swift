@@ -73,7 +73,7 @@ import Testing
             try await Self.register("gone", at: hub)
             #expect(try await hub.command(["hub", "restore", "snapshot/pushhost.sqlite", "--yes"]).status == 0)
             #expect(try await Self.tags(at: hub) == tags)
-            let elsewhere = try await Program.run(
+            let elsewhere = try await BuiltProgram.run(
                 ["hub", "backup", "c.sqlite"], in: hub.data.appending(path: ".."),
                 environment: ["PUSHHOST_CONNECTION": "Endpoint=sb://other/;SharedAccessKeyName=a;SharedAccessKey=b"])
             #expect(elsewhere.status == 2 && elsewhere.errors.contains("--data"), "\(elsewhere.errors)")
@@ -98,10 +98,10 @@ import Testing
             }
             #expect(try await hub.call("GET", "/hub/registrations?api-version=2015-01", by: nil).status == 401)
             let curl = "curl -s -o /dev/null -w '%{http_code}' --unix-socket \(socket)"
-            let free = try await Program.shell("\(curl) 'http://localhost/hub/registrations?api-version=2015-01'")
+            let free = try await BuiltProgram.shell("\(curl) 'http://localhost/hub/registrations?api-version=2015-01'")
             #expect(free.output == "200")
             for name in ["pushhost.sqlite", "../backup-1", "backup-/../x", "backup-\\u0000", ""] {
-                let outside = try await Program.shell(#"\#(curl) http://localhost/api/v1/backup -d '{"file":"\#(name)"}'"#)
+                let outside = try await BuiltProgram.shell(#"\#(curl) http://localhost/api/v1/backup -d '{"file":"\#(name)"}'"#)
                 #expect(outside.output == "400", "\(name)")
             }
         }
@@ -112,31 +112,44 @@ import Testing
         let deep = (["x"] + Array(repeating: String(repeating: "long", count: 10), count: 4)).joined(separator: "/")
         try FileManager.default.createDirectory(at: folder.url.appending(path: deep), withIntermediateDirectories: true)
         let data = ["--data", "\(deep)/data"]
-        #expect(try await Program.run(["hub", "backup", "a"] + data, in: folder.url).errors.contains("no server data in"))
+        #expect(try await BuiltProgram.run(["hub", "backup", "a"] + data, in: folder.url).errors.contains("no server data in"))
 
         let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none"] + data, in: folder.url)
-        try await server.hear("Ctrl-C ends it.")
-        #expect(try await Program.run(["hub", "backup", "a"] + data, in: folder.url).status == 0)
+        try await server.hear("Press Ctrl-C to stop.")
+        #expect(try await BuiltProgram.run(["hub", "backup", "a"] + data, in: folder.url).status == 0)
         server.signal(SIGTERM)
         #expect(await server.end(closingInput: false).status == 0)
 
-        #expect(try await Program.run(["hub", "backup", "b"] + data, in: folder.url).status == 0)
+        #expect(try await BuiltProgram.run(["hub", "backup", "b"] + data, in: folder.url).status == 0)
         // A backup needs the key file.
-        let keyless = try await Program.run(["hub", "restore", "b", "--yes", "--data", "new"], in: folder.url)
+        let keyless = try await BuiltProgram.run(["hub", "restore", "b", "--yes", "--data", "new"], in: folder.url)
         #expect(keyless.status == 2 && keyless.errors.contains("the key file new/payload.key is missing"), "\(keyless.errors)")
         try FileManager.default.copyItem(
             at: folder.url.appending(path: "\(deep)/data/payload.key"), to: folder.url.appending(path: "new/payload.key"))
-        let restored = try await Program.run(["hub", "restore", "b", "--yes", "--data", "new"], in: folder.url)
+        let restored = try await BuiltProgram.run(["hub", "restore", "b", "--yes", "--data", "new"], in: folder.url)
         #expect(restored.status == 0, "\(restored.errors)")
-        let none = try await Program.run(["hub", "restore", "c", "--yes"] + data, in: folder.url)
+        let none = try await BuiltProgram.run(["hub", "restore", "c", "--yes"] + data, in: folder.url)
         #expect(none.status == 2)
         #expect(none.errors.contains("error[storage.not_found]"))
         // Files can grow to 64 blocks of 512 bytes.
-        let full = try await Program.shell(
+        let full = try await BuiltProgram.shell(
             "ulimit -f 64; trap '' XFSZ; \"$P\" hub backup full \(data.joined(separator: " "))", in: folder.url)
         #expect(full.status != 0)
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
         #expect(Set(files) == ["a", "b", "new", "x", "demo_secrets.json"])
+    }
+
+    @Test func `A file that is not a backup is rejected before the confirmation, and leaves an empty data folder empty`() async throws {
+        let folder = try ScriptFolder(["notes.md": "no backup", "empty": ""])
+        let data = folder.url.appending(path: "data")
+        try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
+        for (file, code) in [("nofile", "storage.not_found"), ("notes.md", "storage.foreign_file"), ("empty", "storage.foreign_file")] {
+            for options in [[], ["--yes"]] {
+                let refused = try await BuiltProgram.run(["hub", "restore", file, "--data", "data"] + options, in: folder.url)
+                #expect(refused.status == 2 && refused.errors.contains("error[\(code)]"), "\(file): \(refused.errors)")
+            }
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: data.path) == [])
     }
 
     @Test func `A restore replaces a broken database, and all new files belong to the folder's owner`() async throws {
@@ -144,13 +157,13 @@ import Testing
         let data = folder.url.appending(path: "data")
         func serve() async throws -> String {
             let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url)
-            let screen = try await server.hear("Ctrl-C ends it.")
+            let screen = try await server.hear("Press Ctrl-C to stop.")
             server.signal(SIGTERM)
             #expect(await server.end(closingInput: false).status == 0)
             return screen
         }
         _ = try await serve()
-        #expect(try await Program.run(["hub", "backup", "a", "--data", "data"], in: folder.url).status == 0)
+        #expect(try await BuiltProgram.run(["hub", "backup", "a", "--data", "data"], in: folder.url).status == 0)
         let database = data.appending(path: "pushhost.sqlite")
         try Data("no database, but longer than a header of one would be".utf8).write(to: database)
         // Leftovers of killed processes.
@@ -165,7 +178,7 @@ import Testing
                 chown(path, 12_345, 12_345)
             }
         }
-        let restored = try await Program.run(["hub", "restore", "a", "--yes", "--data", "data"], in: folder.url)
+        let restored = try await BuiltProgram.run(["hub", "restore", "a", "--yes", "--data", "data"], in: folder.url)
         #expect(restored.status == 0, "\(restored.errors)")
         #expect(restored.output.contains("data/pushhost.sqlite has 53 bytes that are not a SQLite database"), "\(restored.output)")
         let names = try FileManager.default.contentsOfDirectory(atPath: data.path)
@@ -180,10 +193,10 @@ import Testing
                 let file = try FileManager.default.attributesOfItem(atPath: data.appending(path: name).path)
                 #expect(file[.ownerAccountID] as? Int == 12_345, "\(name)")
             }
-            let well = try await Program.run(["doctor", "--data", "data"], in: folder.url)
+            let well = try await BuiltProgram.run(["doctor", "--data", "data"], in: folder.url)
             #expect(well.output.contains("✓ files"), "\(well.output)")
             chown(database.path, 0, 0)
-            let sick = try await Program.run(["doctor", "--data", "data"], in: folder.url)
+            let sick = try await BuiltProgram.run(["doctor", "--data", "data"], in: folder.url)
             #expect(sick.output.contains("✗ files         data/pushhost.sqlite belongs to user 0"), "\(sick.output)")
         }
         #expect(try await serve().contains("hub hub\n"))

@@ -22,16 +22,16 @@ import Testing
                 "POST", "/hub/messages?api-version=2020-06",
                 ["ServiceBusNotification-Format": "apple", "Content-Type": "application/json"], body: #"{"aps":{"alert":"Hi"}}"#)
             #expect(accepted.status == 201)
-            try await hub.hear("the hub hub: APNs fails all deliveries: TooManyProviderTokenUpdates")
-            var trouble: JSON?
+            try await hub.hear("hub \"hub\": APNs fails all deliveries: TooManyProviderTokenUpdates")
+            var issue: JSON?
             // The verdict is stored just after the log line.
-            while trouble == nil {
+            while issue == nil {
                 let shown = try await hub.command(["hub", "show", "--json"])
-                trouble = try JSON(parsing: shown.output)["result"]?["troubles"]?.array?.first
+                issue = try JSON(parsing: shown.output)["result"]?["troubles"]?.array?.first
             }
             #expect(
-                trouble?["reason"] == "TooManyProviderTokenUpdates" && trouble?["explanation"]?.string?.isEmpty == false
-                    && trouble?["nextTryAt"] != nil, "\(trouble as Any)")
+                issue?["reason"] == "TooManyProviderTokenUpdates" && issue?["explanation"]?.string?.isEmpty == false
+                    && issue?["nextTryAt"] != nil, "\(issue as Any)")
             let doctor = try await hub.command(["doctor"]).output
             #expect(
                 doctor.contains(

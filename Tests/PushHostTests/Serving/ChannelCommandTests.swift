@@ -65,13 +65,13 @@ import Testing
             ])
             let server = try Dialogue(
                 ["serve", "--port", "0", "--tls-port", "none", "--data", "data", "--simulators", address], in: folder.url)
-            try await server.hear("Ctrl-C ends it.")
-            func run(_ line: String) async throws -> Program { try await Program.shell("$P \(line) --data data", in: folder.url) }
+            try await server.hear("Press Ctrl-C to stop.")
+            func run(_ line: String) async throws -> BuiltProgram { try await BuiltProgram.shell("$P \(line) --data data", in: folder.url) }
             let channel = Self.channel
             #expect(try await run("apns channels create --keep newest").output == "✓ channel \(channel) created\n")
             #expect(try await run("apns channels list").output == "\(channel)\n")
             let shown = try await run("apns channels show \(channel)").output
-            #expect(shown.contains("channel \(channel)") && shown.contains("keeps               newest"))
+            #expect(shown.contains("channel \(channel)") && shown.contains("stores              newest"))
             #expect(try await run("apns channels delete \(channel)").output == "✓ channel \(channel) deleted\n")
             let refused = try await run("apns channels show YQ==")
             #expect(
@@ -100,11 +100,13 @@ import Testing
 
     @Test func `If the settings lead APNs elsewhere, channels are created there too`() async throws {
         let bench = try await FanOut(devices: 1)
-        func run(_ line: String) async throws -> Program { try await Program.shell("$P \(line) --data data", in: bench.folder.url) }
+        func run(_ line: String) async throws -> BuiltProgram {
+            try await BuiltProgram.shell("$P \(line) --data data", in: bench.folder.url)
+        }
         let created = try await run("apns channels create --keep newest")
         let channel = try #require(created.output.split(separator: " ").dropFirst(2).first.map { String($0) }, "\(created)")
         #expect(try await run("apns channels list").output == "\(channel)\n")
-        #expect(try await run("apns channels show \(channel)").output.contains("keeps               newest"))
+        #expect(try await run("apns channels show \(channel)").output.contains("stores              newest"))
         #expect(try await run("apns channels delete \(channel)").output == "✓ channel \(channel) deleted\n")
         _ = await bench.simulator.end(SIGTERM)
         let unreachable = try await run("apns channels list")
@@ -114,16 +116,16 @@ import Testing
     @Test func `Without an APNs credential a channel command is rejected, and without a key a request gets 403`() async throws {
         let folder = try ScriptFolder()
         let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url)
-        try await server.hear("Ctrl-C ends it.")
-        let none = try await Program.shell("$P apns channels list --data data", in: folder.url)
-        #expect(none.status == 4 && none.errors.contains("error[channel.refused]: the hub hub has no APNs credential"), "\(none)")
-        let absent = try await Program.shell("$P apns channels list --hub other --data data", in: folder.url)
+        try await server.hear("Press Ctrl-C to stop.")
+        let none = try await BuiltProgram.shell("$P apns channels list --data data", in: folder.url)
+        #expect(none.status == 4 && none.errors.contains("error[channel.refused]: hub \"hub\" has no APNs credential"), "\(none)")
+        let absent = try await BuiltProgram.shell("$P apns channels list --hub other --data data", in: folder.url)
         #expect(absent.errors.contains("unknown hub \"other\""))
-        let port = try await Program.shell(
+        let port = try await BuiltProgram.shell(
             "curl -s --unix-socket data/pushhost.sock http://localhost/api/v1/server | grep -o '\"httpPort\": *[0-9]*' | grep -o '[0-9]*'",
             in: folder.url
         ).output.trimmingCharacters(in: .whitespacesAndNewlines)
-        let foreign = try await Program.shell(
+        let foreign = try await BuiltProgram.shell(
             "curl -s -o /dev/null -w '%{http_code}' -X POST -d '{}' http://127.0.0.1:\(port)/api/v1/apns/channels", in: folder.url)
         #expect(foreign.output == "403")
         server.signal(SIGTERM)

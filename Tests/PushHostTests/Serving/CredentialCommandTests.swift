@@ -40,7 +40,7 @@ import Testing
                 try Data(text.utf8).write(to: folder.appending(path: name))
             }
             var said = ""
-            func command(_ words: String...) async throws -> Program {
+            func command(_ words: String...) async throws -> BuiltProgram {
                 let program = try await hub.command(["hub", "credentials"] + words)
                 said += program.output + program.errors
                 return program
@@ -74,7 +74,7 @@ import Testing
             #expect(items.compactMap { $0["platform"]?.string } == ["apns", "fcm", "wns", "browser"])
             #expect(items.last?["publicKey"]?.string == publicKey && items[1]["account"]?.string == address)
             let detail = try await hub.command(["hub", "show"])
-            #expect(detail.output.contains("push services       apns, fcm, wns, browser\n"), "\(detail.output)")
+            #expect(detail.output.contains("push services           apns, fcm, wns, browser\n"), "\(detail.output)")
             let metrics = try await hub.call("GET", "/metrics", by: nil).body
             for platform in ["apns", "fcmv1", "wns", "browser"] {
                 #expect(metrics.contains(#"pushhost_credential_usable{hub="hub",platform="\#(platform)"} 1"#))
@@ -110,7 +110,7 @@ import Testing
             #expect(kept.status == 0, "\(kept)")
             let before = try await hub.command(["hub", "credentials", "show"]).output
             let refusals: [(words: [String], status: Int32, code: String, why: String)] = [
-                (["apns"], 2, "usage.value", "--key and --certificate are both missing"),
+                (["apns"], 2, "usage.value", "missing option --key or --certificate"),
                 (["apns", "--key", "AuthKey_KEY1234567.p8"], 2, "usage.value", "--key needs --team-id and --topic"),
                 (["apns", "--key", "gone.p8", "--key-id", "KEY1234567", "--team-id", "T", "--topic", "a"], 2, "usage.value", "gone.p8"),
                 (
@@ -128,7 +128,7 @@ import Testing
                     ["webpush", "--subject", "mailto:ops@localhost", "--generate", "--yes"], 4, "credential.invalid",
                     "has no public host: Apple rejects every push with it (403)"
                 ),
-                (["webpush", "--subject", "mailto:a@b.example"], 2, "usage.value", "--key and --generate are both missing"),
+                (["webpush", "--subject", "mailto:a@b.example"], 2, "usage.value", "missing option --key or --generate"),
             ]
             for refused in refusals {
                 let program = try await hub.command(["hub", "credentials", "set"] + refused.words)
@@ -145,10 +145,10 @@ import Testing
             let files = try SenderFiles(end: SystemClock().now + .seconds(90 * 86_400))
             try Data(files.certificate.utf8).write(to: folder.appending(path: "certificate.pem"))
             try Data(files.key.utf8).write(to: folder.appending(path: "key.pem"))
-            let piped = try await Program.shell(
+            let piped = try await BuiltProgram.shell(
                 "printf 's3cret' | $P hub credentials set wns --package-sid \(Self.sid) --client-secret-file - --data data", in: folder)
             #expect(piped.status == 0, "\(piped.errors)")
-            let run = try await Program.shell(
+            let run = try await BuiltProgram.shell(
                 """
                 openssl pkcs12 -export -in certificate.pem -inkey key.pem -out push.p12 -passout pass:secret && echo secret > password
                 $P hub credentials set apns --certificate push.p12 --data data < /dev/null; echo $?

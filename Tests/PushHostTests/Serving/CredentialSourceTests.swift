@@ -48,7 +48,7 @@ import WebAPI
         #expect(faults("wns: { package_sid: ms-app://s, client_secret: s }\nwebpush: { subject: 'mailto:a@b', key: k.pem }").isEmpty)
         #expect(
             faults("wns: { package_sid: ms-app://s, client_secret: s, client_secret_file: f }") == [
-                "wns.client_secret and wns.client_secret_file exclude each other: set one of them"
+                "wns.client_secret and wns.client_secret_file cannot be combined: set one of them"
             ])
         #expect(
             faults("wns: { package_sid: ms-app://s }") == [
@@ -129,7 +129,7 @@ import WebAPI
             #expect(try await hub.call("PUT", "/hub/installations/w?api-version=2020-06", body: installation).status == 200)
             let sent = try await hub.command(["send", "--native", "wns", path("secret"), "--broadcast", "--yes"])
             #expect(sent.output.contains("InvalidCredentials") && sent.output.contains("credential.invalid"), "\(sent)")
-            try await hub.hear("the hub hub: WNS fails all deliveries: credential.invalid: the client secret contains whitespace")
+            try await hub.hear("hub \"hub\": WNS fails all deliveries: credential.invalid: the client secret contains whitespace")
         }
     }
 }

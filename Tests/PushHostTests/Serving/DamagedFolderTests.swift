@@ -21,7 +21,7 @@ import Testing
         let server = try Dialogue(
             ["serve", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url,
             environment: ["PUSHHOST_LOG_LEVEL": "warning"])
-        let screen = try await server.hear("Ctrl-C ends it.")
+        let screen = try await server.hear("Press Ctrl-C to stop.")
         do {
             try await body(server, screen)
         } catch {
@@ -33,16 +33,16 @@ import Testing
         #expect(await server.end(closingInput: false).status == 0)
     }
 
-    private func run(_ words: String...) async throws -> Program {
-        try await Program.run(words + ["--data", "data"], in: folder.url)
+    private func run(_ words: String...) async throws -> BuiltProgram {
+        try await BuiltProgram.run(words + ["--data", "data"], in: folder.url)
     }
 
-    private func refused() async throws -> Program {
-        try await Program.run(["serve", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url)
+    private func refused() async throws -> BuiltProgram {
+        try await BuiltProgram.run(["serve", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url)
     }
 
     private func curl(_ line: String) async throws -> String {
-        try await Program.shell("curl -s --unix-socket data/pushhost.sock \(line)", in: folder.url).output
+        try await BuiltProgram.shell("curl -s --unix-socket data/pushhost.sock \(line)", in: folder.url).output
     }
 
     private func register() async throws {
@@ -171,7 +171,7 @@ import Testing
 
     @Test func `A write-ahead log that was deleted after a kill is reported`() async throws {
         let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url)
-        try await server.hear("Ctrl-C ends it.")
+        try await server.hear("Press Ctrl-C to stop.")
         server.signal(SIGKILL)
         _ = await server.end(closingInput: false)
         let warning = "was deleted after the previous server was killed"
@@ -188,7 +188,7 @@ import Testing
             try await register()
             #expect(try await run("hub", "backup", "good").status == 0)
         }
-        let rows = KeptRows(file: database)
+        let rows = DatabaseRows(file: database)
         let page = try #require(Int(try rows("SELECT rootpage FROM sqlite_schema WHERE name = 'provider_token'").first ?? ""))
         var bytes = try Data(contentsOf: database)
         bytes.replaceSubrange((page - 1) * 4096..<page * 4096, with: Data(repeating: 0xA5, count: 4096))

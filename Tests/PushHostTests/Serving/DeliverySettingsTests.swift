@@ -45,8 +45,8 @@ import Testing
             """
         let delivery = try ServerSettings(file: ("pushhost.yaml", yaml), environment: [:], flags: [:]).delivery
         #expect(delivery.fcm == ServiceSettings(address: "https://127.0.0.1:8443", roots: "/tmp/fcm.pem"))
-        #expect(delivery.wns.places == ["localhost:8443", "http://127.0.0.1:8090", "*.example.com"])
-        #expect(delivery.webPush.places == ["https://localhost:8443", "https://127.0.0.1:8090"])
+        #expect(delivery.wns.allowedHosts == ["localhost:8443", "http://127.0.0.1:8090", "*.example.com"])
+        #expect(delivery.webPush.allowedHosts == ["https://localhost:8443", "https://127.0.0.1:8090"])
         for (name, value) in [
             ("fcm.address", "http://127.0.0.1:8443"), ("fcm.address", "https://127.0.0.1:8443/v1"),
             ("wns.address", "http://127.0.0.1:8090/x"), ("wns.channel_hosts", "https://localhost:8443"), ("wns.channel_hosts", "a/b"),

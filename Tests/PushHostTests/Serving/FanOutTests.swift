@@ -22,7 +22,7 @@ import Testing
         let counts = bench.successes(of: bench.services[0], in: newest)
         #expect(newest?["state"]?.string == "Completed", "\(what)", sourceLocation: sourceLocation)
         #expect(counts == bench.devices, "\(what): \(newest as Any)", sourceLocation: sourceLocation)
-        let (phones, pushes) = try bench.census(of: bench.services[0])
+        let (phones, pushes) = try bench.statistics(of: bench.services[0])
         #expect(
             phones == bench.devices && pushes - phones <= repetitions, "\(what): \(phones) phones, \(pushes) pushes",
             sourceLocation: sourceLocation)
@@ -55,16 +55,16 @@ import Testing
     }
 
     @Test(arguments: Fate.all)
-    private func `A server killed during a broadcast resumes it`(fate: Fate) async throws {
-        let bench = try await FanOut(devices: fate.devices, of: fate.service)
+    private func `A server killed during a broadcast resumes it`(result: Fate) async throws {
+        let bench = try await FanOut(devices: result.devices, of: result.service)
         let sender = try bench.broadcast()
-        for requests in fate.kills {
+        for requests in result.kills {
             try await bench.simulator.taken(requests)
             #expect(await bench.end(SIGKILL) == 128 + SIGKILL)
             try await bench.startServer()
         }
         _ = await sender.end()
-        try await expectAllReached(bench, repetitions: fate.kills.count * Self.mostRepetitions)
+        try await expectAllReached(bench, repetitions: result.kills.count * Self.mostRepetitions)
         try await expectSound(bench)
     }
 
@@ -132,7 +132,7 @@ import Testing
         try await bench.startServer(line: #"trap '' XFSZ; ulimit -S -f 600; exec "$0" "$@""#)
         let sender = try bench.broadcast()
         try await bench.hear("progress is not stored yet")
-        let lift = try await Program.run(
+        let lift = try await BuiltProgram.run(
             ["--pid", "\(bench.serverID)", "--fsize=unlimited"], tool: URL(filePath: "/usr/bin/prlimit"))
         #expect(lift.status == 0, "\(lift.errors)")
         #expect(await sender.end().status == 0)

@@ -15,7 +15,7 @@ import Testing
         init(_ flows: String, _ scripts: [String: String]) async throws {
             folder = try ScriptFolder(scripts.merging(["pushhost.yaml": FlowServingTests.settings + flows]) { $1 })
             server = try Dialogue(["serve"], in: folder.url)
-            try await server.hear("Ctrl-C ends it.")
+            try await server.hear("Press Ctrl-C to stop.")
         }
 
         /// Kills the server and starts another one on the same data.
@@ -23,7 +23,7 @@ import Testing
             server.signal(SIGKILL)
             _ = await server.end(closingInput: false)
             server = try Dialogue(["serve"], in: folder.url)
-            try await server.hear("Ctrl-C ends it.")
+            try await server.hear("Press Ctrl-C to stop.")
         }
 
         func end() async throws {
@@ -31,8 +31,8 @@ import Testing
             #expect(await server.end(closingInput: false).status == 0)
         }
 
-        func shell(_ line: String) async throws -> Program {
-            try await Program.shell(line.replacing(/(^|\$\(|\| )pushhost/) { "\($0.1)\"$P\"" }, in: folder.url)
+        func shell(_ line: String) async throws -> BuiltProgram {
+            try await BuiltProgram.shell(line.replacing(/(^|\$\(|\| )pushhost/) { "\($0.1)\"$P\"" }, in: folder.url)
         }
 
         /// The result of a command with `--json`.
@@ -177,10 +177,12 @@ import Testing
         let flows = try await bench.json("pushhost flows")["items"]?.array ?? []
         #expect(flows.map { $0["trouble"] == nil } == [true, true, false, false])
         let shown = try await bench.shell("pushhost flows")
-        #expect(shown.output.contains("✗ odd cannot start: the flow has no argument \"nmae\"; did you mean \"name\"?\n"))
+        #expect(shown.output.contains("✗ odd cannot start: unknown argument \"nmae\" of the flow; did you mean \"name\"?\n"))
         #expect(shown.output.contains("✗ torn cannot start: ") && shown.output.contains("torn.lua:1"))
         let doctor = try await bench.shell("pushhost doctor --config pushhost.yaml")
-        #expect(doctor.output.contains("odd cannot start: the flow has no argument") && doctor.output.contains("torn cannot start: "))
+        #expect(
+            doctor.output.contains("odd cannot start: unknown argument \"nmae\" of the flow")
+                && doctor.output.contains("torn cannot start: "))
         #expect(try await bench.post("/flows/good", "{}")["state"] == "completed")
         #expect(try await bench.post("/flows/good", #"{"name": "z"}"#)["detail"]?.string?.contains("not my name") == true)
         // Only the declaration is read in advance, not the rest of the script.
@@ -194,7 +196,7 @@ import Testing
     }
 
     @Test func `A registration starts a flow, and the bundled script serves the tutorials' backend`() async throws {
-        let script = try String(contentsOf: Program.root.appending(path: "scripts/backend_notifications.lua"), encoding: .utf8)
+        let script = try String(contentsOf: BuiltProgram.root.appending(path: "scripts/backend_notifications.lua"), encoding: .utf8)
         let bench = try await Bench(
             """
             flows:

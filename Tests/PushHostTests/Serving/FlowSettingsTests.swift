@@ -103,7 +103,7 @@ import Testing
         #expect(has(5, "needs a \"script\""))
         #expect(has(8, "did you mean \"http\"?"))
         #expect(has(9, "did you mean send?"))
-        #expect(has(10, "its hour cannot be \"25\""))
+        #expect(has(10, "hour \"25\" is not allowed"))
         #expect(has(11, "did you mean \"Europe/Lisbon\"?"))
         #expect(has(12, "skip, once or all"))
         #expect(has(13, "did you mean registration.created?"))
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test func `The flows in docs/how-to/automation.md are valid`() throws {
-        let page = try String(decoding: Data(contentsOf: Program.root.appending(path: "docs/how-to/automation.md")), as: UTF8.self)
+        let page = try String(decoding: Data(contentsOf: BuiltProgram.root.appending(path: "docs/how-to/automation.md")), as: UTF8.self)
         var found: [String] = []
         for block in page.matches(of: /(?s)```yaml[^\n]*\n(.*?)```/).map({ String($0.1) }) where block.contains("flows:") {
             found += try flows(block).map(\.name)
@@ -125,11 +125,11 @@ import Testing
     }
 
     @Test func `The CI steps in docs/how-to/automation.md pass`() async throws {
-        let page = try String(decoding: Data(contentsOf: Program.root.appending(path: "docs/how-to/automation.md")), as: UTF8.self)
+        let page = try String(decoding: Data(contentsOf: BuiltProgram.root.appending(path: "docs/how-to/automation.md")), as: UTF8.self)
         let steps = page.matches(of: /- run: pushhost (.*)/).map { $0.1.split(separator: " ").map(String.init) }
         #expect(steps.count == 3)
         for step in steps {
-            let program = try await Program.run(step, in: Program.root)
+            let program = try await BuiltProgram.run(step, in: BuiltProgram.root)
             #expect(program.status == 0, "\(step): \(program.output)\(program.errors)")
         }
     }

@@ -69,7 +69,7 @@ private struct JavaDescription {
         let files = try SenderFiles(end: SystemClock().now + .seconds(90 * 86_400))
         try Data(files.certificate.utf8).write(to: folder.appending(path: "certificate.pem"))
         try Data(files.key.utf8).write(to: folder.appending(path: "key.pem"))
-        let made = try await Program.shell(
+        let made = try await BuiltProgram.shell(
             "openssl pkcs12 -export -in certificate.pem -inkey key.pem -out push.p12 -passout pass:\(password) && base64 -w0 push.p12",
             in: folder)
         return made.output

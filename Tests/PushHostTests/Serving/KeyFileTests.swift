@@ -14,8 +14,8 @@ import Testing
 
     private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: url(path).path) }
 
-    private func run(_ words: String..., key: String? = nil) async throws -> Program {
-        try await Program.run(words, in: folder.url, environment: key.map { ["PUSHHOST_KEY_FILE": $0] } ?? [:])
+    private func run(_ words: String..., key: String? = nil) async throws -> BuiltProgram {
+        try await BuiltProgram.run(words, in: folder.url, environment: key.map { ["PUSHHOST_KEY_FILE": $0] } ?? [:])
     }
 
     /// Serves from the folder `data` while `body` runs.
@@ -24,13 +24,13 @@ import Testing
         environment["PUSHHOST_KEY_FILE"] = key
         let server = try Dialogue(
             ["serve", "--port", "0", "--tls-port", "none", "--data", data], in: folder.url, environment: environment)
-        try await server.hear("Ctrl-C ends it.")
+        try await server.hear("Press Ctrl-C to stop.")
         try await body()
         server.signal(SIGTERM)
         #expect(await server.end(closingInput: false).status == 0)
     }
 
-    private func refused(key: String? = nil) async throws -> Program {
+    private func refused(key: String? = nil) async throws -> BuiltProgram {
         try await run("serve", "--port", "0", "--tls-port", "none", "--data", "data", key: key)
     }
 
@@ -51,7 +51,7 @@ import Testing
         try await serving(key: "elsewhere.key") {}
         #expect(try Data(contentsOf: url("elsewhere.key")) == key)
         let well = try await run("doctor", "--data", "data", key: "elsewhere.key")
-        #expect(well.output.contains("✓ secrets       sealed with the key in elsewhere.key"), "\(well.output)")
+        #expect(well.output.contains("✓ secrets       encrypted with the key in elsewhere.key"), "\(well.output)")
         // Secrets are often mounted as links.
         try FileManager.default.createSymbolicLink(atPath: url("link.key").path, withDestinationPath: "elsewhere.key")
         try await serving(key: "link.key") {}
@@ -102,11 +102,11 @@ import Testing
         try await serving {
             before = try await keys()
             let device = #"{"installationId":"a","platform":"apns","pushChannel":"\#(String(repeating: "0a", count: 32))","tags":["t"]}"#
-            let put = try await Program.shell(
+            let put = try await BuiltProgram.shell(
                 "curl -s -o /dev/null -w '%{http_code}' --unix-socket data/pushhost.sock -X PUT "
                     + "'http://localhost/hub/installations/a?api-version=2020-06' -d '\(device)'", in: folder.url)
             #expect(put.output == "200", "\(put.output)\(put.errors)")
-            let secret = try await Program.shell(
+            let secret = try await BuiltProgram.shell(
                 "printf s3cret | $P hub credentials set wns --package-sid ms-app://s-1-15-2-1-2-3-4-5-6-7 --client-secret-file - "
                     + "--data data",
                 in: folder.url)
@@ -115,7 +115,9 @@ import Testing
             #expect(running.status == 2 && running.errors.contains("error[data.in_use]"), "\(running.errors)")
         }
         let whole = try await run("hub", "renew-secrets", "--yes", "--data", "data")
-        #expect(whole.status == 0 && whole.output.contains("the key file opens every secret; nothing was changed"), "\(whole.output)")
+        #expect(
+            whole.status == 0 && whole.output.contains("all secrets can be decrypted with the key file; nothing was changed"),
+            "\(whole.output)")
         // A key that does not open the database.
         try Data(repeating: 1, count: 32).write(to: url("data/payload.key"))
         let other = try await refused()
@@ -123,14 +125,14 @@ import Testing
         #expect(other.errors.contains("pushhost hub renew-secrets") && !other.errors.contains("backup"), "\(other.errors)")
         #expect(
             try await run("doctor", "--data", "data").output.contains(
-                "✗ secrets       they are sealed with another key than data/payload.key"))
+                "✗ secrets       encrypted with another key than data/payload.key"))
         let unasked = try await run("hub", "renew-secrets", "--data", "data")
         #expect(unasked.status == 2 && unasked.errors.contains("--yes"), "\(unasked.errors)")
         let renewed = try await run("hub", "renew-secrets", "--yes", "--data", "data")
         #expect(renewed.status == 0, "\(renewed.errors)")
         for line in [
-            "new access keys of the server: RootManageSharedAccessKey", "new access keys of the hub hub: ",
-            "removed push credentials of the hub hub: Wns",
+            "new access keys of the server: RootManageSharedAccessKey", "new access keys of hub \"hub\": ",
+            "removed push credentials of hub \"hub\": Wns",
         ] {
             #expect(renewed.output.contains(line), "\(renewed.output)")
         }
@@ -163,7 +165,7 @@ import Testing
             #expect(try await keys() == own)
             let renewed = try await run("hub", "restore", "kept.sqlite", "--yes", "--renew-secrets", "--data", "data")
             #expect(
-                renewed.status == 0 && renewed.output.contains("new access keys of the hub hub"), "\(renewed.output)\(renewed.errors)")
+                renewed.status == 0 && renewed.output.contains("new access keys of hub \"hub\""), "\(renewed.output)\(renewed.errors)")
             let after = try await keys()
             #expect(after != own && after != before)
         }

@@ -11,11 +11,11 @@ import Testing
         let server = try Dialogue(
             ["serve", "--port", "0", "--tls-port", "none", "--data", "data"] + arguments, in: folder,
             environment: ["PUSHHOST_LOG_LEVEL": "warning"])
-        return (server, try await server.hear("Ctrl-C ends it."))
+        return (server, try await server.hear("Press Ctrl-C to stop."))
     }
 
     private static func curl(_ line: String, in folder: URL) async throws -> String {
-        try await Program.shell("curl -s --unix-socket data/pushhost.sock \(line)", in: folder).output
+        try await BuiltProgram.shell("curl -s --unix-socket data/pushhost.sock \(line)", in: folder).output
     }
 
     private static let handle = String(repeating: "0123456789abcdef", count: 4)
@@ -29,18 +29,18 @@ import Testing
         let folder = try ScriptFolder()
         let (server, screen) = try await Self.serve(["--lab"], in: folder.url)
         let lab = try #require(screen.firstMatch(of: /lab +on, at (http:\/\/127\.0\.0\.1:\d+)\n/)?.1)
-        #expect(screen.contains("the lab only"))
+        #expect(screen.contains("simulated push services (lab)"))
         let installation = #"{"installationId":"i","platform":"apns","pushChannel":"\#(Self.handle)"}"#
         _ = try await Self.curl("-X PUT 'http://localhost/hub/installations/i?api-version=2020-06' -d '\(installation)'", in: folder.url)
         let sent = try await Self.curl(
             "-H 'ServiceBusNotification-Format: apple' 'http://localhost/hub/messages?api-version=2015-01&test' "
                 + #"-d '{"aps":{"alert":"Hello lab"}}'"#, in: folder.url)
         #expect(sent.contains("<Success>1</Success>"), "\(sent)")
-        let phone = try await Program.shell("curl -s \(lab)/phones/\(Self.handle)").output
-        let phones = try await Program.shell("curl -s \(lab)/phones").output
+        let phone = try await BuiltProgram.shell("curl -s \(lab)/phones/\(Self.handle)").output
+        let phones = try await BuiltProgram.shell("curl -s \(lab)/phones").output
         #expect(phone.contains("Hello lab") || phones.contains(Self.handle), "\(phone) \(phones)")
         // As in `pushhost simulate`, the control plane accepts only host names of this machine.
-        let foreign = try await Program.shell("curl -s -o /dev/null -w '%{http_code}' -H 'Host: evil.example' \(lab)/credentials")
+        let foreign = try await BuiltProgram.shell("curl -s -o /dev/null -w '%{http_code}' -H 'Host: evil.example' \(lab)/credentials")
         #expect(foreign.output == "421")
         let keys = try Data(contentsOf: folder.url.appending(path: "data/lab/credentials.json"))
 
@@ -71,9 +71,9 @@ import Testing
         plain.signal(SIGTERM)
         #expect(await plain.end(closingInput: false).status == 0)
         // A hub with credentials sends to real devices, so that the lab does not start.
-        let refused = try await Program.run(["serve", "--lab", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url)
+        let refused = try await BuiltProgram.run(["serve", "--lab", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url)
         #expect(refused.status == 2)
-        #expect(refused.errors.contains("error[lab.credentials]: the hub real has credentials"), "\(refused.errors)")
+        #expect(refused.errors.contains("error[lab.credentials]: hub \"real\" has credentials"), "\(refused.errors)")
     }
 
     @Test func `A full lab is reported by the send, the trace and the doctor, and no token counts as invalid`() async throws {
@@ -81,8 +81,10 @@ import Testing
         let server = try Dialogue(
             ["serve", "--port", "0", "--tls-port", "none", "--data", "data", "--lab"], in: folder.url,
             environment: ["PUSHHOST_LOG_LEVEL": "error", "PUSHHOST_LAB_PHONES": "20"])
-        try await server.hear("Ctrl-C ends it.")
-        func command(_ words: String...) async throws -> Program { try await Program.run(words + ["--data", "data"], in: folder.url) }
+        try await server.hear("Press Ctrl-C to stop.")
+        func command(_ words: String...) async throws -> BuiltProgram {
+            try await BuiltProgram.run(words + ["--data", "data"], in: folder.url)
+        }
         func install(_ numbers: ClosedRange<Int>) async throws {
             for number in numbers {
                 let body = #"{"installationId":"i\#(number)","platform":"apns","pushChannel":"\#(Self.handle.dropLast(2))\#(number)"}"#
@@ -114,16 +116,16 @@ import Testing
         let server = try Dialogue(
             ["serve", "--lab", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url,
             environment: ["PUSHHOST_LOG_LEVEL": "warning", "PUSHHOST_LAB_TLS_PORT": "0"])
-        let screen = try await server.hear("Ctrl-C ends it.")
+        let screen = try await server.hear("Press Ctrl-C to stop.")
         let control = try #require(screen.firstMatch(of: /on, at (http:\/\/127\.0\.0\.1:\d+)/)?.1)
         let address = try #require(screen.firstMatch(of: /lab TLS +(https:\/\/localhost:\d+)/)?.1)
-        let added = try await Program.shell(#"curl -sS \#(control)/phones -d '{"name": "tom", "platform": "wns"}'"#).output
+        let added = try await BuiltProgram.shell(#"curl -sS \#(control)/phones -d '{"name": "tom", "platform": "wns"}'"#).output
         let channel = try #require(try JSON(parsing: added)["handle"]?.string)
         #expect(channel.hasPrefix("\(address)/?token="))
         let authority = "--cacert \(folder.url.path)/data/lab/certificate.pem"
-        let refused = try await Program.shell("curl -sSi \(authority) -X POST '\(channel)'").output
+        let refused = try await BuiltProgram.shell("curl -sSi \(authority) -X POST '\(channel)'").output
         #expect(refused.hasPrefix("HTTP/2 401") && refused.contains("x-wns-error-description"), "\(refused)")
-        #expect(try await Program.shell("curl -sS \(control)/ledger").output.contains(#""reason":"Unauthorized""#))
+        #expect(try await BuiltProgram.shell("curl -sS \(control)/ledger").output.contains(#""reason":"Unauthorized""#))
         // A hub of the server sends to such a channel too.
         let installation = #"{"installationId":"i","platform":"wns","pushChannel":"\#(channel)"}"#
         _ = try await Self.curl("-X PUT 'http://localhost/hub/installations/i?api-version=2020-06' -d '\(installation)'", in: folder.url)
@@ -137,13 +139,13 @@ import Testing
 
     @Test func `The lab excludes external simulators, and a port in use is reported`() async throws {
         let folder = try ScriptFolder()
-        let both = try await Program.run(["serve", "--lab", "--simulators", "http://127.0.0.1:1"], in: folder.url)
+        let both = try await BuiltProgram.run(["serve", "--lab", "--simulators", "http://127.0.0.1:1"], in: folder.url)
         #expect(both.status == 2)
-        #expect(both.errors.contains("lab and simulators exclude each other"))
+        #expect(both.errors.contains("lab and simulators cannot be combined"))
         #expect(!FileManager.default.fileExists(atPath: folder.url.appending(path: "pushhost-data").path))
         let (server, screen) = try await Self.serve(["--lab"], in: folder.url)
         let port = try #require(screen.firstMatch(of: /on, at http:\/\/127\.0\.0\.1:(\d+)/)?.1)
-        let taken = try await Program.run(
+        let taken = try await BuiltProgram.run(
             ["serve", "--port", "0", "--tls-port", "none", "--data", "other"], in: folder.url,
             environment: ["PUSHHOST_LAB_PORT": String(port)])
         #expect(taken.status == 2)

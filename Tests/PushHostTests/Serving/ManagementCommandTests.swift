@@ -24,7 +24,7 @@ import WebAPI
 
     private static func handle(_ digit: Int) -> String { String(repeating: "0123456789abcde\(digit)", count: 4) }
 
-    private static func result(_ program: Program) throws -> JSON {
+    private static func result(_ program: BuiltProgram) throws -> JSON {
         let document = try JSON(parsing: program.output)
         #expect(document["schema"]?.string == "pushhost.manage/1")
         #expect(document["exit_code"]?.int == Int(program.status))
@@ -35,7 +35,7 @@ import WebAPI
         try await ServedHub.serving(isSimulated: true) { hub in
             let control = try #require(hub.simulatorPort)
             func refuse(_ count: Int) async throws {
-                _ = try await Program.shell(
+                _ = try await BuiltProgram.shell(
                     #"curl -s http://127.0.0.1:\#(control)/faults/apns -d '{"reason": "BadDeviceToken", "count": \#(count)}'"#)
             }
             for number in 1...2 { try await Self.install("pad-\(number)", "sports", Self.handle(number), at: hub) }
@@ -63,7 +63,7 @@ import WebAPI
             try Data(#"{"aps": {"alert": "Goal"}}"#.utf8).write(to: apns)
             try Data(#"{"message": {"notification": {"body": "Goal"}}}"#.utf8).write(to: fcm)
             let control = try #require(hub.simulatorPort)
-            _ = try await Program.shell(
+            _ = try await BuiltProgram.shell(
                 #"curl -s http://127.0.0.1:\#(control)/faults/fcm -d '{"reason": "SENDER_ID_MISMATCH", "count": 1}'"#
             )
             let sent = try await hub.command(["send", "--native", "apns", apns.path, "fcm", fcm.path, "--to", "mixed"])
@@ -88,7 +88,7 @@ import WebAPI
 
             let near = try await hub.command(["send", "Goal", "--to", "sport", "--fail-on-no-target"])
             #expect(near.status == 6)
-            #expect(near.output.contains("near    \"sports\" has"), "\(near.output)")
+            #expect(near.output.contains("similar   \"sports\" has"), "\(near.output)")
 
             let file = hub.data.appending(path: "payload.json")
             try Data(#"{"message": {"notification": {"body": "Goal"}}}"#.utf8).write(to: file)
@@ -126,10 +126,10 @@ import WebAPI
     @Test(
         arguments: [
             (["send", "Goal"], "use --to TAGS, --broadcast"), (["send", "Goal", "--to", " "], "--to is empty"),
-            (["send", "Goal", "--to", "a", "--broadcast"], "exclude each other"), (["send", "--to", "a"], "no content"),
+            (["send", "Goal", "--to", "a", "--broadcast"], "cannot be combined"), (["send", "--to", "a"], "no content"),
             (["send", "Goal", "--to", "a", "--at", "soon"], "--at: invalid time \"soon\""),
-            (["send", "Goal", "--to", "a", "--at", "1h", "--test"], "exclude each other"),
-            (["send", "--to", "a", "--native", "apns"], "the last platform has no file"),
+            (["send", "Goal", "--to", "a", "--at", "1h", "--test"], "cannot be combined"),
+            (["send", "--to", "a", "--native", "apns"], "--native: expected a platform and a file"),
             (["send", "--to", "a", "--native", "apnz", "f"], "unknown platform \"apnz\""),
             (["send", "--to", "a", "--native", "apns", "none.json"], "none.json does not exist"),
             (["send", "--to", "a", "--message", "x"], "--message name=value"),
@@ -138,7 +138,7 @@ import WebAPI
             (
                 ["hub", "list", "--connection", "Endpoint=sb://x/;SharedAccessKeyName=a;SharedAccessKey=b", "--authority", "/none.pem"],
                 "/none.pem cannot be read: No such file"
-            ), (["devices", "--top", "0"], "from 1 on"),
+            ), (["devices", "--top", "0"], "expected a whole number from 1"),
             (
                 ["hub", "list", "--connection", "Endpoint=sb://x/;SharedAccessKeyName=a;SharedAccessKey=b", "--data", "d"],
                 "remove one of them"
@@ -148,11 +148,11 @@ import WebAPI
             (["hub", "list", "--connection", "Endpoint=sb://x/;SharedAccessKey=verysecret;a"], "invalid connection string"),
         ])
     func `An invalid command line is rejected before any connection`(arguments: [String], expected: String) async throws {
-        let program = try await Program.run(arguments)
+        let program = try await BuiltProgram.run(arguments)
         #expect(program.status == 2)
         #expect(program.errors.contains(expected), "\(program.errors)")
         #expect(!program.errors.contains("verysecret"))
-        let json = try await Program.run(arguments + ["--json"])
+        let json = try await BuiltProgram.run(arguments + ["--json"])
         #expect(json.status == 2)
         #expect(try JSON(parsing: json.output)["schema"]?.string == "pushhost.manage/1")
     }
@@ -160,8 +160,8 @@ import WebAPI
     @Test func `A remote server is accessed with a key, whose rights apply`() async throws {
         try await ServedHub.serving { hub in
             let folder = try ScriptFolder()
-            func run(_ arguments: [String], _ string: String) async throws -> Program {
-                try await Program.run(arguments, in: folder.url, environment: ["PUSHHOST_CONNECTION": string])
+            func run(_ arguments: [String], _ string: String) async throws -> BuiltProgram {
+                try await BuiltProgram.run(arguments, in: folder.url, environment: ["PUSHHOST_CONNECTION": string])
             }
             let root = try hub.connectionString(.root)
             let untrusted = try await run(["hub", "list"], root)
@@ -190,12 +190,12 @@ import WebAPI
             let wrongScheme = try await run(["hub", "list"], full.replacing("http://", with: "sb://"))
             #expect(wrongScheme.errors.contains("the port does not speak TLS"), "\(wrongScheme.errors)")
             #expect(wrongScheme.errors.contains("write http:// in Endpoint"), "\(wrongScheme.errors)")
-            let misspelt = try await Program.run(["hub", "list"], in: folder.url, environment: ["PUSHHOST_CONECTION": full])
-            #expect(misspelt.status == 2 && misspelt.errors.contains("did you mean PUSHHOST_CONNECTION?"), "\(misspelt.errors)")
+            let misspelt = try await BuiltProgram.run(["hub", "list"], in: folder.url, environment: ["PUSHHOST_CONECTION": full])
+            #expect(misspelt.status == 2 && misspelt.errors.contains("did you mean \"PUSHHOST_CONNECTION\"?"), "\(misspelt.errors)")
             let nobody = try await run(["hub", "list"], "Endpoint=http://127.0.0.1:1/;SharedAccessKeyName=a;SharedAccessKey=b")
             #expect(nobody.status == 4)
             #expect(
-                nobody.errors.contains("error[control.unreachable]: 127.0.0.1:1 does not answer: connection refused"), "\(nobody.errors)")
+                nobody.errors.contains("error[control.unreachable]: 127.0.0.1:1 does not respond: connection refused"), "\(nobody.errors)")
         }
     }
 
@@ -206,7 +206,7 @@ import WebAPI
         let site = try Dialogue(["-u", "-m", "http.server", "0", "--bind", "127.0.0.1"], tool: "/usr/bin/python3", in: folder.url)
         let port = try #require(try await site.hear("/)").firstMatch(of: /port (\d+)/)?.1)
         let connection = "Endpoint=http://127.0.0.1:\(port)/;SharedAccessKeyName=a;SharedAccessKey=b"
-        let listed = try await Program.run(["hub", "list", "--connection", connection], in: folder.url)
+        let listed = try await BuiltProgram.run(["hub", "list", "--connection", connection], in: folder.url)
         #expect(listed.status == 4)
         #expect(
             listed.errors.contains("error[control.answer]: the answer is a redirect, which is not followed"), "\(listed.errors)")
@@ -258,7 +258,7 @@ import WebAPI
         try await ServedHub.serving { hub in
             for (answer, status, rest) in [("n\n", 2, "nothing was done"), ("\n", 2, "nothing was done"), ("y\n", 0, "hub hub deleted")] {
                 let dialogue = try Dialogue(["hub", "delete", "hub", "--data", hub.data.path], onTerminal: true)
-                try await dialogue.hear("This deletes the hub hub with its keys and 0 registrations. [y/N] ")
+                try await dialogue.hear("This deletes hub \"hub\" with its keys and 0 registrations. [y/N] ")
                 dialogue.say(answer)
                 let end = await dialogue.end()
                 #expect(end.status == Int32(status))
@@ -279,10 +279,10 @@ import WebAPI
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: hub.data.path)
             let open = try await hub.command(["doctor"], environment: ["PUSHHOST_SIMULATORS": "http://127.0.0.1:1"])
             #expect(open.status == 1)
-            #expect(open.output.contains("✗ rights") && open.output.contains("✗ simulators"), "\(open.output)")
+            #expect(open.output.contains("✗ permissions") && open.output.contains("✗ simulators"), "\(open.output)")
         }
         let folder = try ScriptFolder(["pushhost.yaml": "listen: { prot: 1 }\nlog: { level: loud }\n"])
-        let faults = try Self.result(try await Program.run(["doctor", "--json"], in: folder.url))
+        let faults = try Self.result(try await BuiltProgram.run(["doctor", "--json"], in: folder.url))
         #expect(faults["checks"]?.array?.compactMap { $0["ok"]?.bool } == [false, false])
         let data = folder.url.appending(path: "data")
         try FileManager.default.createDirectory(at: data.appending(path: "tls"), withIntermediateDirectories: true)
@@ -292,7 +292,7 @@ import WebAPI
         try Data(old.chain.utf8).write(to: data.appending(path: "tls/server.pem"))
         try Data(old.key.reveal().utf8).write(to: data.appending(path: "tls/server.key"))
         let simulators = try await SimulatorBench()
-        let sick = try await Program.run(
+        let sick = try await BuiltProgram.run(
             ["doctor", "--data", data.path],
             environment: ["PUSHHOST_LISTEN_PORT": String(simulators.port), "PUSHHOST_LISTEN_TLS_PORT": "8443"])
         _ = await simulators.end()
@@ -305,12 +305,12 @@ import WebAPI
     @Test func `A hanging server does not keep the doctor from its other checks`() async throws {
         let folder = try ScriptFolder()
         let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url)
-        try await server.hear("Ctrl-C ends it.")
+        try await server.hear("Press Ctrl-C to stop.")
         server.signal(SIGSTOP)
-        let hung = try await Program.run(["doctor", "--data", "data"], in: folder.url)
+        let hung = try await BuiltProgram.run(["doctor", "--data", "data"], in: folder.url)
         server.signal(SIGCONT)
         #expect(hung.status == 1)
-        #expect(hung.output.contains("✗ server        no server answers"), "\(hung.output)")
+        #expect(hung.output.contains("✗ server        the server on data folder"), "\(hung.output)")
         server.signal(SIGTERM)
         #expect(await server.end(closingInput: false).status == 0)
     }

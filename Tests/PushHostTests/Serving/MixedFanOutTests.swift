@@ -26,18 +26,18 @@ import Testing
             #expect(newest[0]["state"]?.string == "Processing")
             #expect(bench.successes(of: away, in: newest[0]) == 0)
             for service in others {
-                let (phones, pushes) = try bench.census(of: service)
+                let (phones, pushes) = try bench.statistics(of: service)
                 #expect(phones == bench.devices && pushes == bench.devices * (round + 1), "\(service.word): \(phones), \(pushes)")
             }
-            #expect(try bench.census(of: away).pushes == reached)
+            #expect(try bench.statistics(of: away).pushes == reached)
             try await absence.end(bench.simulator)
             #expect(await sender.end().status == 0)
             let ends = try await bench.ends()
             #expect(ends.map { $0["state"]?.string } == Array(repeating: "Completed", count: round + 1))
             for service in bench.services { #expect(bench.successes(of: service, in: ends.first) == bench.devices, "\(ends)") }
-            let census = try bench.census(of: away)
-            #expect(census.phones == bench.devices && census.pushes >= bench.devices * (round + 1), "\(census)")
-            reached = census.pushes
+            let statistics = try bench.statistics(of: away)
+            #expect(statistics.phones == bench.devices && statistics.pushes >= bench.devices * (round + 1), "\(statistics)")
+            reached = statistics.pushes
         }
         #expect(await bench.end(SIGTERM) == 0)
         #expect(await bench.simulator.end() == 0)
@@ -53,15 +53,15 @@ import Testing
         let sender = try bench.broadcast()
         try await bench.hear("Web Push at https://localhost:\(bench.simulator.port) does not respond")
         while bench.successes(of: .webPushToo, in: try await bench.notifications().first) < bench.devices {}
-        let census = try bench.census(of: .webPushToo)
-        #expect(census.phones == bench.devices && census.pushes == bench.devices, "\(census)")
-        let troubles = try await bench.program(["hub", "show"])
-        #expect(troubles.contains("Web Push: https://localhost:\(bench.simulator.port) does not answer"), "\(troubles)")
+        let statistics = try bench.statistics(of: .webPushToo)
+        #expect(statistics.phones == bench.devices && statistics.pushes == bench.devices, "\(statistics)")
+        let issues = try await bench.program(["hub", "show"])
+        #expect(issues.contains("Web Push: https://localhost:\(bench.simulator.port) does not respond"), "\(issues)")
         try await absence.end(bench.simulator)
         #expect(await sender.end().status == 0)
         let newest = try #require(try await bench.ends().first)
         #expect(newest["state"]?.string == "Completed" && bench.successes(of: .webPush, in: newest) == bench.devices * 2, "\(newest)")
-        #expect(try bench.census(of: .webPush).phones == bench.devices)
+        #expect(try bench.statistics(of: .webPush).phones == bench.devices)
         #expect(await bench.end(SIGTERM) == 0)
         #expect(await bench.simulator.end() == 0)
         #expect(await bench.others?.end() == 0)

@@ -5,8 +5,8 @@ import Testing
 
 /// Tests the JSON interface against `/openapi.json`, with valid and invalid requests generated from the document.
 @Suite struct OpenAPITests {
-    private static let tool = Program.root.appending(path: ".build/python/bin/schemathesis")
-    private static let configuration = Program.root.appending(path: "Tests/PushHostTests/Clients/schemathesis.toml").path
+    private static let tool = BuiltProgram.root.appending(path: ".build/python/bin/schemathesis")
+    private static let configuration = BuiltProgram.root.appending(path: "Tests/PushHostTests/Clients/schemathesis.toml").path
     /// Operations that delete the hub, or the key that signs the requests. They come last.
     private static let dangerous = ["deleteHub", "rotateServerKey", "deleteServerKey"]
 
@@ -14,7 +14,7 @@ import Testing
         try #require(
             FileManager.default.isExecutableFile(atPath: tool.path), "there is no \(tool.path); run make test, which makes it")
         let folder = try ScriptFolder()
-        let run = try await Program.run(
+        let run = try await BuiltProgram.run(
             [
                 "--config-file", configuration, "run", "http://localhost:\(hub.port)/openapi.json", "--header",
                 "Authorization: \(try hub.token(.root))", "--checks", "all", "--max-examples", "8", "--seed", "1", "--no-color",

@@ -22,7 +22,7 @@ import Testing
         try #require(answer.status == 200)
     }
 
-    private static func json(_ program: Program) throws -> JSON { try #require(try JSON(parsing: program.output)["result"]) }
+    private static func json(_ program: BuiltProgram) throws -> JSON { try #require(try JSON(parsing: program.output)["result"]) }
 
     @Test func `A plan can be created, shown, compared and sent to`() async throws {
         try await ServedHub.serving(isSimulated: true) { hub in
@@ -46,7 +46,7 @@ import Testing
 
             try await Self.install(hub, "pad-4", 4)
             let second = try await hub.command(["plan", "Goal", "--to", "sports"])
-            #expect(second.output.contains("differs   1 added · 0 removed  from p-0001"), "\(second.output)")
+            #expect(second.output.contains("changes   1 added · 0 removed  from p-0001"), "\(second.output)")
             #expect(second.output.contains("+ pad-4 of ana"), "\(second.output)")
 
             let drifted = try await hub.command(["send", "--plan", "p-0001"])
@@ -80,9 +80,9 @@ import Testing
             #expect(try await hub.command(["plan", "Goal", "--to", "sports"]).status == 0)
             for (arguments, status, words) in [
                 (["plan", "Goal"], 2, "no recipients"), (["plan", "--to", " "], 2, "--to is empty"),
-                (["plan", "--to", "a", "--broadcast"], 2, "exclude each other"), (["plan", "--to", "a &&"], 4, "tag_expression.invalid"),
-                (["send", "--plan", "p-0007"], 4, "did you mean p-0001?"),
-                (["send", "--plan", "p-0001", "--to", "a"], 2, "--plan already selects the recipients"),
+                (["plan", "--to", "a", "--broadcast"], 2, "cannot be combined"), (["plan", "--to", "a &&"], 4, "tag_expression.invalid"),
+                (["send", "--plan", "p-0007"], 4, "did you mean \"p-0001\"?"),
+                (["send", "--plan", "p-0001", "--to", "a"], 2, "--plan cannot be combined with --to"),
                 (["send", "Other", "--plan", "p-0001"], 4, "plan.content"),
                 (["send", "Goal", "--to", "a", "--tolerance", "2"], 2, "needs --plan"),
                 (["send", "--plan", "p-0001", "--tolerance", "x"], 2, "invalid tolerance"),

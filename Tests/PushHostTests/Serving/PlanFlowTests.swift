@@ -43,14 +43,14 @@ import Testing
 
     @Test func `A flow is planned in a rehearsal: each send has a plan, and nothing crosses a wire`() async throws {
         let folder = try ScriptFolder(["news.lua": Self.flow])
-        let text = try await Program.run(["plan", "news.lua", "--team", "bears"], in: folder.url)
+        let text = try await BuiltProgram.run(["plan", "news.lua", "--team", "bears"], in: folder.url)
         #expect(text.status == 0, "\(text.output)\(text.errors)")
         for words in ["planned-1", "to bears", "2 devices would get it", "planned-2  at 2026-01-05T10:00:00Z", "to tigers", "skipped"] {
             #expect(text.output.contains(words), "\(words)\n\(text.output)")
         }
-        let rows = try await Program.run(["plan", "news.lua", "--all", "--team", "bears"], in: folder.url)
+        let rows = try await BuiltProgram.run(["plan", "news.lua", "--all", "--team", "bears"], in: folder.url)
         #expect(rows.status == 0 && rows.output.contains("DEVICE") && rows.output.contains("breakingNews"), "\(rows.output)")
-        let run = try await Program.run(["plan", "news.lua", "--json", "--trace"], in: folder.url)
+        let run = try await BuiltProgram.run(["plan", "news.lua", "--json", "--trace"], in: folder.url)
         let report = try JSON(parsing: run.output)
         #expect(run.status == 0 && report["verdict"] == "pass", "\(run.output)")
         let plans = try #require(report["plans"]?.array)
@@ -58,9 +58,9 @@ import Testing
         #expect(plans.map { $0["total"] } == [2, 2, 0, 2] && plans[1]["at"] == "2026-01-05T10:00:00.000Z")
         #expect(report["result"] == ["sent": 0, "total": 2] && report["delivered"] == 0)
         #expect(!run.output.contains("api.push.apple.com"), "\(run.output)")
-        let help = try await Program.run(["plan", "news.lua", "--help"], in: folder.url)
+        let help = try await BuiltProgram.run(["plan", "news.lua", "--help"], in: folder.url)
         #expect(help.output.contains("Tells who follows a team.") && help.output.contains("--team"))
-        let wrong = try await Program.run(["plan", "news.lua", "--taem", "x"], in: folder.url)
+        let wrong = try await BuiltProgram.run(["plan", "news.lua", "--taem", "x"], in: folder.url)
         #expect(wrong.status == 2 && wrong.errors.contains("did you mean"), "\(wrong.errors)")
     }
 
@@ -86,7 +86,7 @@ import Testing
                 """
             ])
             let before = try await hub.command(["devices", "--json"]).output
-            let run = try await Program.run(
+            let run = try await BuiltProgram.run(
                 ["plan", "news.lua", "--json", "--all", "--hub", "hub"], in: folder.url,
                 environment: ["PUSHHOST_TARGET": try hub.plainConnectionString()])
             let report = try JSON(parsing: run.output)

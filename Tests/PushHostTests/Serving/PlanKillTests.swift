@@ -11,12 +11,12 @@ import Testing
         let server = try Dialogue(
             ["serve", "--port", "0", "--tls-port", "none", "--data", "data", "--simulators", simulators], in: folder.url,
             environment: ["PUSHHOST_LOG_LEVEL": "error"])
-        try await server.hear("Ctrl-C ends it.")
+        try await server.hear("Press Ctrl-C to stop.")
         return server
     }
 
     private static func json(_ folder: ScriptFolder, _ arguments: [String]) async throws -> JSON {
-        let program = try await Program.run(arguments + ["--data", "data", "--json"], in: folder.url)
+        let program = try await BuiltProgram.run(arguments + ["--data", "data", "--json"], in: folder.url)
         try #require(program.status == 0, "\(program.output)\(program.errors)")
         return try #require(try JSON(parsing: program.output)["result"])
     }
@@ -28,7 +28,7 @@ import Testing
                 {"installationId": "pad-\(number)", "platform": "fcmv1", "pushChannel": "\(token)", "tags": ["a"], "templates":
                  {"t": {"body": "{\\"message\\": {\\"notification\\": {\\"body\\": \\"$(message)\\"}}}"}}}
                 """
-            let put = try await Program.shell(
+            let put = try await BuiltProgram.shell(
                 "curl -s --fail --unix-socket data/pushhost.sock -X PUT 'http://localhost/hub/installations/pad-\(number)?api-version=2020-06' -d '\(body)'",
                 in: folder.url)
             try #require(put.status == 0, "\(put.output)\(put.errors)")

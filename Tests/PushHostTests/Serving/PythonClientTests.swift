@@ -5,14 +5,14 @@ import Testing
 
 /// Azure clients from PyPI against the served hub.
 @Suite struct PythonClientTests {
-    static let python = Program.root.appending(path: ".build/python/bin/python")
+    static let python = BuiltProgram.root.appending(path: ".build/python/bin/python")
 
     /// Runs a script of `Clients`, or one at a given path, with these arguments.
     static func run(_ script: String, _ arguments: [String], trusting authority: String) async throws {
         try #require(
             FileManager.default.isExecutableFile(atPath: python.path), "there is no \(python.path); run make test, which makes it")
-        let path = script.hasPrefix("/") ? script : Program.root.appending(path: "Tests/PushHostTests/Clients/\(script)").path
-        let run = try await Program.run(
+        let path = script.hasPrefix("/") ? script : BuiltProgram.root.appending(path: "Tests/PushHostTests/Clients/\(script)").path
+        let run = try await BuiltProgram.run(
             ["-W", "ignore", path] + arguments, tool: python,
             environment: ["SSL_CERT_FILE": authority, "REQUESTS_CA_BUNDLE": authority, "PYTHONDONTWRITEBYTECODE": "1"])
         #expect(run.status == 0, "\(run.errors)")

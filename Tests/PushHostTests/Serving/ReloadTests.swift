@@ -7,8 +7,8 @@ import Testing
 
 /// The effect of SIGHUP, and the notifications to the service manager.
 @Suite struct ReloadTests {
-    private func given(_ yaml: String, flags: [String: String] = [:]) throws(PushError) -> GivenSettings {
-        try GivenSettings(file: ("pushhost.yaml", yaml), environment: [:], flags: flags)
+    private func given(_ yaml: String, flags: [String: String] = [:]) throws(PushError) -> ConfiguredSettings {
+        try ConfiguredSettings(file: ("pushhost.yaml", yaml), environment: [:], flags: flags)
     }
 
     @Test func `Changed settings are detected, and those that can change are applied`() throws {
@@ -25,13 +25,13 @@ import Testing
     @Test func `SIGHUP applies what can change, lists what needs a restart, and an invalid file changes nothing`() async throws {
         let folder = try ScriptFolder(["pushhost.yaml": "log: { level: info }\n"])
         let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url)
-        try await server.hear("Ctrl-C ends it.")
+        try await server.hear("Press Ctrl-C to stop.")
         func reload(_ yaml: String) throws {
             try folder.write("pushhost.yaml", Data(yaml.utf8))
             server.signal(SIGHUP)
         }
         func ask() async throws -> String {
-            try await Program.shell(
+            try await BuiltProgram.shell(
                 "curl -s -o /dev/null -w '%{http_code}' --unix-socket data/pushhost.sock http://localhost/health/live", in: folder.url
             ).output
         }
@@ -90,13 +90,13 @@ import Testing
     }
 
     @Test func `The systemd unit starts the program with a valid command line`() async throws {
-        let unit = try await Program.run(["--no-print-directory", "unit", "PREFIX=/opt/push"], tool: URL(filePath: "/usr/bin/make"))
+        let unit = try await BuiltProgram.run(["--no-print-directory", "unit", "PREFIX=/opt/push"], tool: URL(filePath: "/usr/bin/make"))
         #expect(unit.status == 0)
         #expect(!unit.output.contains("@BINDIR@"), "what is to be replaced: \(unit.output)")
         let start = try #require(unit.output.firstMatch(of: /ExecStart=\/opt\/push\/bin\/pushhost serve (.*)\n/)?.1)
         // An invalid argument would be reported before the ports.
         let words = start.split(separator: " ").map(String.init)
-        let run = try await Program.run(["serve"] + words + ["--port", "none", "--tls-port", "none"])
+        let run = try await BuiltProgram.run(["serve"] + words + ["--port", "none", "--tls-port", "none"])
         #expect(run.status == 2)
         #expect(run.errors.contains("error[settings.invalid]: listen.port and listen.tls_port are both none"), "\(run.errors)")
         let folder = try #require(unit.output.firstMatch(of: /StateDirectory=(.*)\n/)?.1)
@@ -107,9 +107,9 @@ import Testing
         guard FileManager.default.isExecutableFile(atPath: analyze.path) else { return }
         let files = try ScriptFolder()
         // systemd-analyze requires that the program exists.
-        let text = unit.output.replacing("/opt/push/bin/pushhost", with: Program.executable.path)
+        let text = unit.output.replacing("/opt/push/bin/pushhost", with: BuiltProgram.executable.path)
         try files.write("pushhost.service", Data(text.utf8))
-        let verdict = try await Program.run(["verify", "--man=no", "./pushhost.service"], tool: analyze, in: files.url)
+        let verdict = try await BuiltProgram.run(["verify", "--man=no", "./pushhost.service"], tool: analyze, in: files.url)
         #expect(!verdict.errors.contains("pushhost.service:"), "\(verdict.errors)")
     }
 }

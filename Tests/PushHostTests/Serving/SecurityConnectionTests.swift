@@ -20,8 +20,8 @@ import Testing
     }
 
     private static func python(_ script: String, _ arguments: [String]) async throws {
-        let path = Program.root.appending(path: "Tests/PushHostTests/Clients/\(script)").path
-        let run = try await Program.run([path] + arguments, tool: URL(filePath: "/usr/bin/python3"))
+        let path = BuiltProgram.root.appending(path: "Tests/PushHostTests/Clients/\(script)").path
+        let run = try await BuiltProgram.run([path] + arguments, tool: URL(filePath: "/usr/bin/python3"))
         #expect(run.status == 0 && run.output == "done\n", "\(run.errors)")
     }
 

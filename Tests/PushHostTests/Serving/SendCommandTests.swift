@@ -57,7 +57,8 @@ import Testing
                 "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 21\r\n",
             ], body: #"{"state":"Scheduled"}"#)
         let connection = "Endpoint=http://127.0.0.1:\(server.port)/;SharedAccessKeyName=a;SharedAccessKey=b;EntityPath=hub"
-        let send = try await Program.run(["send", "Goal", "--to", "a", "--at", "1h"], environment: ["PUSHHOST_CONNECTION": connection])
+        let send = try await BuiltProgram.run(
+            ["send", "Goal", "--to", "a", "--at", "1h"], environment: ["PUSHHOST_CONNECTION": connection])
         #expect(send.status == 0, "\(send.errors)")
         let keys = await requests.value.compactMap { $0.firstMatch(of: /(?i)idempotency-key: (\S+)/)?.1 }
         #expect(keys.count == 2 && keys.first == keys.last, "\(keys)")
@@ -91,7 +92,7 @@ private final class BreakingServer: Sendable {
     deinit { close(socket) }
 
     /// The whole request must be read: closing a socket with unread data would lose the response.
-    private static func isWhole(_ request: String) -> Bool {
+    private static func isComplete(_ request: String) -> Bool {
         guard let end = request.firstRange(of: "\r\n\r\n") else { return false }
         let length = request.firstMatch(of: /(?i)content-length: (\d+)/).flatMap { Int($0.1) } ?? 0
         return request[end.upperBound...].utf8.count >= length
@@ -111,7 +112,7 @@ private final class BreakingServer: Sendable {
                     }
                     var head = ""
                     var buffer = [UInt8](repeating: 0, count: 4096)
-                    while !Self.isWhole(head), case let count = read(connection, &buffer, buffer.count), count > 0 {
+                    while !Self.isComplete(head), case let count = read(connection, &buffer, buffer.count), count > 0 {
                         head += String(decoding: buffer[..<count], as: UTF8.self)
                     }
                     if let answer {

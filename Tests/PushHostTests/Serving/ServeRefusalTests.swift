@@ -29,7 +29,7 @@ import Testing
                     "check listen.host"
                 ),
             ] {
-                let program = try await Program.run(["serve", "--data", "data"] + options, in: folder.url)
+                let program = try await BuiltProgram.run(["serve", "--data", "data"] + options, in: folder.url)
                 #expect(program.status == 2)
                 #expect(program.errors.hasPrefix("error[serve.port]: the server cannot listen on \(expected)\n"), "\(program.errors)")
                 #expect(program.errors.contains(hint), "\(program.errors)")
@@ -43,7 +43,7 @@ import Testing
         let folder = try ScriptFolder()
         let few = 20 + DescriptorLimit.sharedLoopFiles
         let command = "ulimit -n \(few); exec $P serve --port 0 --tls-port none --data data \(options.joined(separator: " "))"
-        let program = try await Program.shell(command, in: folder.url)
+        let program = try await BuiltProgram.shell(command, in: folder.url)
         #expect(program.status == 2)
         let needed = DescriptorLimit.sharedLoopFiles + (options.isEmpty ? 44 : 68)
         #expect(
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func `An invalid option is named as it was written`() async throws {
-        let program = try await Program.run(["serve", "--tls-port", "abc"])
+        let program = try await BuiltProgram.run(["serve", "--tls-port", "abc"])
         #expect(program.status == 2)
         #expect(program.errors.contains("--tls-port: invalid value \"abc\"; must be 0 to 65535, or none"), "\(program.errors)")
     }
@@ -85,7 +85,7 @@ import Testing
     func `An invalid settings file is rejected`(content: Data, expected: String) async throws {
         let folder = try ScriptFolder()
         try folder.write("s.yaml", content)
-        let program = try await Program.run(["serve", "--config", "s.yaml", "--data", "data"], in: folder.url)
+        let program = try await BuiltProgram.run(["serve", "--config", "s.yaml", "--data", "data"], in: folder.url)
         #expect(program.status == 2)
         #expect(program.errors.contains(expected), "\(program.errors)")
     }
@@ -93,7 +93,7 @@ import Testing
     @Test func `An unusable file in the data folder is named`() async throws {
         let folder = try ScriptFolder()
         try FileManager.default.createDirectory(at: folder.url.appending(path: "data/lock"), withIntermediateDirectories: true)
-        let program = try await Program.run(["serve", "--data", "data"], in: folder.url)
+        let program = try await BuiltProgram.run(["serve", "--data", "data"], in: folder.url)
         #expect(program.status == 2)
         #expect(
             program.errors.contains("error[data.unusable]: the data folder data cannot be used: data/lock: Is a directory"),

@@ -42,6 +42,7 @@ import WebAPI
             limits:
               requests_per_minute: 600
               test_sends_per_minute: none
+              concurrent_notifications: none
             """
         let settings = try settings(
             yaml, environment: ["PUSHHOST_LISTEN_PORT": "2", "PUSHHOST_DATA": "/b", "PUSHHOST_OTHER": "x"],
@@ -49,7 +50,7 @@ import WebAPI
         #expect(settings.host == "0.0.0.0" && settings.port == 2 && settings.tlsPort == nil && settings.data == "/c")
         #expect(settings.keepNotifications == .seconds(12 * 3600))
         #expect(settings.certificateNames == ["push.example", "10.0.0.1"])
-        #expect(settings.requestsPerMinute == 600 && settings.testSendsPerMinute == nil)
+        #expect(settings.requestsPerMinute == 600 && settings.testSendsPerMinute == nil && settings.concurrentNotifications == .max)
     }
 
     @Test func `An empty settings file is valid`() throws {
@@ -94,7 +95,7 @@ import WebAPI
     @Test(
         arguments: [
             ("listen: [", "pushhost.yaml:"),
-            ("data: a\nlab: on\ndata: b", "pushhost.yaml:1: this is not YAML: \"data\" occurs more than once"),
+            ("data: a\nlab: on\ndata: b", "pushhost.yaml:1: invalid YAML (\"data\" occurs more than once)"),
             ("just text", "pushhost.yaml:1: settings must have the form name: value"),
             ("tls: { certificate: a.pem }", "tls.certificate and tls.key belong together"),
             ("listen: { port: none, tls_port: none }", "listen.port and listen.tls_port are both none"),
@@ -115,7 +116,7 @@ import WebAPI
             ("PUSHHOST_CONNECTION", "x", nil), ("PUSHHOST_SECRET_APNS", "x", nil), ("OTHER_LISTEN_PORT", "1", nil),
         ])
     func `A misspelled variable is reported but is not a fault`(name: String, value: String, expected: String?) throws {
-        let misspelt = try GivenSettings(file: nil, environment: [name: value], flags: [:]).misspelt
+        let misspelt = try ConfiguredSettings(file: nil, environment: [name: value], flags: [:]).misspelt
         #expect(misspelt.count == (expected == nil ? 0 : 1), "\(misspelt)")
         if let expected { #expect(misspelt.first?.hasSuffix(expected) == true, "\(misspelt)") }
     }
@@ -167,6 +168,6 @@ import WebAPI
             #expect(settings.isLab == isLab && settings.labPort == port, "\(yaml)")
         }
         #expect(faults("lab: { port: x }")?.contains("\"lab.port\" must be") == true)
-        #expect(faults("lab: on\nsimulators: http://a:1")?.contains("exclude each other") == true)
+        #expect(faults("lab: on\nsimulators: http://a:1")?.contains("cannot be combined") == true)
     }
 }

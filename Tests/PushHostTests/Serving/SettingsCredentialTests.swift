@@ -28,7 +28,7 @@ import Testing
             key, ["PUSHHOST_APNS_ADDRESS": "https://\(place)", "PUSHHOST_APNS_ROOTS": apns.certificate, "PUSHHOST_LOG_LEVEL": "warning"])
         try await ServedHub.serving(settings: settings) { hub in
             let shown = try await hub.command(["hub", "show"])
-            #expect(shown.output.contains("push services       apns\n"), "\(shown.output)\(shown.errors)")
+            #expect(shown.output.contains("push services           apns\n"), "\(shown.output)\(shown.errors)")
             #expect(
                 shown.output.contains("APNs: token for com.example.app, development, to \(place), from the settings (apns.key)\n"),
                 "\(shown.output)")
@@ -60,11 +60,11 @@ import Testing
                 body: #"{"aps":{"alert":"Hi"}}"#)
             #expect(accepted.status == 201)
             let log = try await hub.hear("APNs does not respond")
-            #expect(log.contains("the hub hub: APNs fails all deliveries: Unreachable: \(place) could not be reached"), "\(log)")
+            #expect(log.contains("hub \"hub\": APNs fails all deliveries: Unreachable: \(place) could not be reached"), "\(log)")
             #expect(!log.contains("push.apple.com"), "\(log)")
             let doctor = try await hub.command(["doctor"], environment: settings).output
-            #expect(doctor.contains("hub hub: APNs (\(place)) does not answer; next attempt at "), "\(doctor)")
-            #expect(try await hub.command(["hub", "show"]).output.contains("APNs: \(place) does not answer; next attempt at "))
+            #expect(doctor.contains("hub hub: APNs (\(place)) does not respond; next attempt at "), "\(doctor)")
+            #expect(try await hub.command(["hub", "show"]).output.contains("APNs: \(place) does not respond; next attempt at "))
         }
         _ = folder
     }
@@ -73,7 +73,7 @@ import Testing
         let (folder, key) = try folder()
         let port = try FreePort.any()
         let settings = Self.settings(key, ["PUSHHOST_APNS_ADDRESS": "https://127.0.0.1:\(port)"])
-        let doctor = try await Program.run(["doctor", "--data", "data"], in: folder.url, environment: settings).output
+        let doctor = try await BuiltProgram.run(["doctor", "--data", "data"], in: folder.url, environment: settings).output
         #expect(doctor.contains("✗ APNs          https://127.0.0.1:\(port) is not reachable\n"), "\(doctor)")
         try folder.write("AuthKey.p8", Data("nothing".utf8))
         try await ServedHub.serving(settings: settings.merging(["PUSHHOST_LOG_LEVEL": "error"]) { $1 }) { hub in

@@ -213,15 +213,16 @@ import Testing
             ),
             (["--port", "0", "--data", "file"], "error[simulate.data]", "use a writable folder"),
             (["--port", "0", "--fail", "NoSuchWord"], "error[usage.argument]", "BadDeviceToken"),
-            (["--fail", "Shutdown=2"], "--fail Shutdown=2", "percentage"),
-            (["--environment", "moon"], "--environment moon", "development"),
-            (["--streams", "0"], "from 1", "streams"), (["--token-updates", "0"], "--token-updates 0", "from 1 to 1000000"),
+            (["--fail", "Shutdown=2"], "--fail: invalid value \"Shutdown=2\"", "percentage"),
+            (["--environment", "moon"], "--environment: unknown value \"moon\"", "development"),
+            (["--streams", "0"], "from 1", "streams"),
+            (["--token-updates", "0"], "--token-updates: invalid value \"0\"", "from 1 to 1000000"),
         ]
-        for (arguments, message, cure) in cases {
-            let program = try await Program.run(["simulate", "apns"] + arguments, in: folder.url)
+        for (arguments, message, fix) in cases {
+            let program = try await BuiltProgram.run(["simulate", "apns"] + arguments, in: folder.url)
             #expect(program.status == 2, "\(arguments)")
             #expect(program.output == "")
-            #expect(program.errors.contains(message) && program.errors.contains(cure), "\(arguments) \(program.errors)")
+            #expect(program.errors.contains(message) && program.errors.contains(fix), "\(arguments) \(program.errors)")
         }
         #expect(await apns.end().status == 0)
     }

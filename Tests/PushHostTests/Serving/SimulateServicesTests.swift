@@ -74,8 +74,8 @@ import Testing
     }
 
     @Test func `a fault of a service that is not served is rejected`() async throws {
-        let program = try await Program.run(["simulate", "wns", "--port", "0", "--control-port", "0", "--fail", "fcm:UNAVAILABLE=1%"])
-        #expect(program.status == 2 && program.errors.contains("serves only WNS, not FCM"), "\(program.errors)")
+        let program = try await BuiltProgram.run(["simulate", "wns", "--port", "0", "--control-port", "0", "--fail", "fcm:UNAVAILABLE=1%"])
+        #expect(program.status == 2 && program.errors.contains("pushhost simulate wns does not serve FCM"), "\(program.errors)")
     }
 
     @Test func `one file can hold the certificates of two simulators`() async throws {
@@ -132,21 +132,21 @@ import Testing
 
     @Test func `invalid or unavailable options end the program with a hint`() async throws {
         let cases = [
-            (["all", "--fail", "UNAVAILABLE"], "which service?", "fcm:UNAVAILABLE"),
-            (["all", "--fail", "sms:UNAVAILABLE"], "unknown service \"sms\"", "webpush"),
-            (["fcm", "--fail", "Throttled"], "FCM has no such reason", "QUOTA_EXCEEDED"),
-            (["webpush", "--fail", "token:invalid_grant"], "Web Push has no such reason", "no token endpoint"),
+            (["all", "--fail", "UNAVAILABLE"], "the push service is missing", "fcm:UNAVAILABLE"),
+            (["all", "--fail", "sms:UNAVAILABLE"], "unknown push service \"sms\"", "webpush"),
+            (["fcm", "--fail", "Throttled"], "unknown reason of FCM", "QUOTA_EXCEEDED"),
+            (["webpush", "--fail", "token:invalid_grant"], "unknown reason of Web Push", "no token endpoint"),
             (["fcm", "--retry-after", "5"], "--retry-after needs --fail", "--fail"),
             (["wns", "--port", "none"], "--port none leaves no port", "pushhost simulate --port none"),
             (["--port", "none", "--latency", "1ms"], "need the TLS port", "remove --port none"),
-            (["--public", "https://localhost"], "--public https://localhost", "localhost:9443"),
+            (["--public", "https://localhost"], "--public: invalid value \"https://localhost\"", "localhost:9443"),
             (["fcm", "--port", "x"], "--port", "x"),
         ]
-        for (arguments, message, cure) in cases {
-            let program = try await Program.run(["simulate"] + arguments + (arguments.contains("--port") ? [] : ["--port", "0"]))
+        for (arguments, message, fix) in cases {
+            let program = try await BuiltProgram.run(["simulate"] + arguments + (arguments.contains("--port") ? [] : ["--port", "0"]))
             #expect(program.status == 2, "\(arguments)")
             #expect(program.output == "")
-            #expect(program.errors.contains(message) && program.errors.contains(cure), "\(arguments) \(program.errors)")
+            #expect(program.errors.contains(message) && program.errors.contains(fix), "\(arguments) \(program.errors)")
         }
     }
 
@@ -158,7 +158,7 @@ import Testing
         let next = try #require(simulator.screen.components(separatedBy: "Next\n").last)
         let commands = next.split(separator: "\n").filter { $0.hasPrefix("  curl ") }
         #expect(commands.count == 2, "\(next)")
-        let run = try await Program.shell(
+        let run = try await BuiltProgram.shell(
             "set -e\n" + commands.map { $0.replacing("curl ", with: "curl --silent --show-error --fail-with-body ") + "\necho\n" }.joined())
         #expect(run.status == 0, "\(run.output)\(run.errors)")
         let answers = try run.output.split(separator: "\n").map { try JSON(parsing: String($0)) }
@@ -179,13 +179,13 @@ import Testing
 
     @Test(arguments: [("apns", "ana"), ("fcm", "bob"), ("wns", "tom"), ("webpush", "eve")])
     func `the commands on the services' pages reach a phone`(service: String, phone: String) async throws {
-        let page = try String(contentsOf: Program.root.appending(path: "docs/reference/simulators/\(service).md"), encoding: .utf8)
+        let page = try String(contentsOf: BuiltProgram.root.appending(path: "docs/reference/simulators/\(service).md"), encoding: .utf8)
         let simulator = try await SimulatorProgram(serving: service)
         let commands = try #require(Self.block("sh", of: page, for: simulator))
         let start = "pushhost simulate \(service) --data sim &\n"
         #expect(commands.hasPrefix(start))
         let script = commands.dropFirst(start.count).replacing("curl ", with: "curl --silent --show-error --fail-with-body ")
-        let run = try await Program.shell("set -e\n" + script, in: simulator.folder.url)
+        let run = try await BuiltProgram.shell("set -e\n" + script, in: simulator.folder.url)
         #expect(run.status == 0, "\(run.output)\(run.errors)")
         if let source = Self.block("python", of: page, for: simulator) {
             try simulator.folder.write("client.py", Data((source + "\nprint('done')\n").utf8))

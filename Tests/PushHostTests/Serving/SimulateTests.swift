@@ -189,7 +189,7 @@ import Testing
             (["--data", "no/such/folder"], "simulate.data"), (["--data", "file"], "simulate.data"),
         ]
         for (arguments, code) in cases {
-            let program = try await Program.run(["simulate", "--port", "0"] + arguments, in: folder.url)
+            let program = try await BuiltProgram.run(["simulate", "--port", "0"] + arguments, in: folder.url)
             #expect(program.status == 2, "\(arguments)")
             #expect(program.output == "")
             #expect(program.errors.contains("error[\(code)]"), "\(program.errors)")

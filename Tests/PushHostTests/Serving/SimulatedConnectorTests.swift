@@ -45,6 +45,8 @@ import Testing
         var tokens: Set<String> { Set(seen.withLock { $0 }) }
         var requests: Int { seen.withLock { $0.count } }
 
+        func destination(of authority: String) -> String { authority }
+
         func exchange(_ request: HTTPRequest, body: [UInt8]) async throws(TransportError) -> PushResponse {
             if request.path == "/credentials" { return PushResponse(status: .ok, body: Array(credentials.text.utf8)) }
             if let bearer = request.headerFields[.authorization] { seen.withLock { $0.append(bearer) } }
@@ -64,7 +66,7 @@ import Testing
         }
     }
 
-    private let clock = VirtualClock(now: HubBench.dawn)
+    private let clock = VirtualClock(now: HubBench.startTime)
     private let store = MemoryProviderTokenStore()
     private let simulator: Simulator
 
@@ -122,7 +124,7 @@ import Testing
     @Test func `a clock set back a little keeps the token, and one set back far does not`() async throws {
         #expect(await server().connector(for: [.apns]).deliver(Self.batch()).first?.word == "accepted")
         for (seconds, count) in [(Int64(30), 1), (600, 2)] {
-            let earlier = VirtualClock(now: HubBench.dawn + .seconds(-seconds))
+            let earlier = VirtualClock(now: HubBench.startTime + .seconds(-seconds))
             let connectors = SimulatedConnectors(
                 authority: "127.0.0.1:8090", transport: simulator, clock: earlier, random: SeededRandom(seed: 1),
                 tokens: ProviderTokenCache(store: store, clock: earlier))

@@ -7,20 +7,20 @@ import Testing
 /// `pushhost user`, over the socket and over the network.
 @Suite struct UserCommandTests {
     /// Runs shell lines, in which `$P` is the program, with a server.
-    private static func serving(_ body: (_ run: @escaping (String) async throws -> Program, _ folder: URL) async throws -> Void)
+    private static func serving(_ body: (_ run: @escaping (String) async throws -> BuiltProgram, _ folder: URL) async throws -> Void)
         async throws
     {
         try await serving { _, run, folder in try await body(run, folder) }
     }
 
     private static func serving(
-        _ body: (_ port: Int, _ run: @escaping (String) async throws -> Program, _ folder: URL) async throws -> Void
+        _ body: (_ port: Int, _ run: @escaping (String) async throws -> BuiltProgram, _ folder: URL) async throws -> Void
     ) async throws {
         let folder = try ScriptFolder(["pushhost.yaml": "listen: { port: 0, tls_port: none }\nlog: { level: error }\n"])
         let server = try Dialogue(["serve"], in: folder.url)
-        let screen = try await server.hear("Ctrl-C ends it.")
+        let screen = try await server.hear("Press Ctrl-C to stop.")
         let port = try #require(screen.firstMatch(of: /http:\/\/localhost:(\d+)/).flatMap { Int($0.1) })
-        try await body(port, { try await Program.shell($0, in: folder.url) }, folder.url)
+        try await body(port, { try await BuiltProgram.shell($0, in: folder.url) }, folder.url)
         server.signal(SIGTERM)
         #expect(await server.end(closingInput: false).status == 0)
     }
@@ -47,7 +47,7 @@ import Testing
                 ("echo UNSPEAKABLE | $P user add Alice --password-stdin", 4, "auth.account_exists"),
                 ("echo UNSPEAKABLE | $P user add 'a b' --password-stdin", 2, "cannot be a user name"),
                 ("echo UNSPEAKABLE | $P user passwd alcie --password-stdin", 4, "did you mean \"alice\"?"),
-                ("$P user remove nobody --yes", 4, "there is no account \"nobody\""),
+                ("$P user remove nobody --yes", 4, "unknown account \"nobody\""),
                 (#"printf 'UNSPEAKABLE\nmore\n' | $P user add bob --password-stdin"#, 2, "standard input has more than one line"),
                 (#"printf 'UNSPEAKABLE\nmore' | $P user passwd alice --password-stdin"#, 2, "it cannot contain line breaks"),
                 (#"printf 'UNSPEAKABLE\n\n' | $P user passwd alice --password-stdin"#, 2, "standard input has more than one line"),
@@ -67,7 +67,7 @@ import Testing
 
     @Test func `A password that arrives in parts is read completely, even from a non-blocking pipe`() async throws {
         try await Self.serving { port, run, _ in
-            let client = Program.root.appending(path: "Tests/PushHostTests/Clients/hesitant.py").path
+            let client = BuiltProgram.root.appending(path: "Tests/PushHostTests/Clients/hesitant.py").path
             #expect(try await run("python3 \(client) $P user add dave --password-stdin").output == "✓ user dave added\n")
             for (password, status) in [("sec", 403), ("secret", 200)] {
                 let connection = try WireConnection(port: port)
@@ -111,7 +111,7 @@ import Testing
 
     @Test(arguments: [["user", "list", "--bogus"], ["user", "add"], ["notification", "show"], ["notification", "list", "--bogus"]])
     func `an invalid command line is rejected in JSON with --json`(words: [String]) async throws {
-        let refused = try await Program.run(words + ["--json"])
+        let refused = try await BuiltProgram.run(words + ["--json"])
         let json = try JSON(parsing: refused.output)
         #expect(refused.status == 2 && refused.errors.isEmpty)
         #expect(json["schema"] == "pushhost.manage/1" && json["exit_code"] == 2 && json["error"]?["code"] != nil, "\(refused.output)")

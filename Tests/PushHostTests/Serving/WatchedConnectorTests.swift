@@ -60,14 +60,14 @@ import Testing
         }
         #expect(
             lines.all.withLock { $0 } == [
-                "warning: the hub news: APNs fails all deliveries: Unreachable: nobody answers",
-                "notice: the hub news: APNs accepts deliveries again",
-                "warning: the hub news: APNs fails all deliveries: InvalidProviderToken",
-                "notice: the hub news: APNs accepts deliveries again",
-                "warning: the hub news: APNs fails all deliveries: Unreachable: nobody answers",
-                "notice: the hub news: APNs accepts deliveries again",
-                "warning: the hub news: APNs fails all deliveries: TooManyProviderTokenUpdates: one token for all senders",
-                "notice: the hub news: APNs accepts deliveries again",
+                "warning: hub \"news\": APNs fails all deliveries: Unreachable: nobody answers",
+                "notice: hub \"news\": APNs accepts deliveries again",
+                "warning: hub \"news\": APNs fails all deliveries: InvalidProviderToken",
+                "notice: hub \"news\": APNs accepts deliveries again",
+                "warning: hub \"news\": APNs fails all deliveries: Unreachable: nobody answers",
+                "notice: hub \"news\": APNs accepts deliveries again",
+                "warning: hub \"news\": APNs fails all deliveries: TooManyProviderTokenUpdates: one token for all senders",
+                "notice: hub \"news\": APNs accepts deliveries again",
             ])
     }
 
@@ -92,13 +92,13 @@ import Testing
         }
         #expect(
             lines.all.withLock { $0 } == [
-                "notice: the hub news: APNs rejected the notification n-1: TopicDisallowed",
-                "notice: the hub news: APNs rejected the notification n-2: INVALID_ARGUMENT",
-                "notice: the hub news: APNs rejected the notification n-3: ForbiddenAddress",
-                "warning: the hub news: APNs fails all deliveries: InvalidProviderToken",
-                "notice: the hub news: APNs rejected the notification n-5: TopicDisallowed",
-                "notice: the hub news: APNs rejected the notification n-6: TopicDisallowed",
-                "notice: the hub news: APNs accepts deliveries again",
+                "notice: hub \"news\": APNs rejected the notification n-1: TopicDisallowed",
+                "notice: hub \"news\": APNs rejected the notification n-2: INVALID_ARGUMENT",
+                "notice: hub \"news\": APNs rejected the notification n-3: ForbiddenAddress",
+                "warning: hub \"news\": APNs fails all deliveries: InvalidProviderToken",
+                "notice: hub \"news\": APNs rejected the notification n-5: TopicDisallowed",
+                "notice: hub \"news\": APNs rejected the notification n-6: TopicDisallowed",
+                "notice: hub \"news\": APNs accepts deliveries again",
             ])
     }
 }

@@ -10,9 +10,9 @@ import Testing
 @Suite struct WebPushReaderTests {
     @Test func `http-ece decrypts what the hub encrypts, at any allowed length`() async throws {
         let folder = try ScriptFolder()
-        let script = Program.root.appending(path: "Tests/PushHostTests/Clients/browser_http_ece.py").path
+        let script = BuiltProgram.root.appending(path: "Tests/PushHostTests/Clients/browser_http_ece.py").path
         let names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
-        let made = try await Program.run(
+        let made = try await BuiltProgram.run(
             ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"] + names
                 + ["-keyout", "key.pem", "-out", "certificate.pem"], tool: URL(filePath: "/usr/bin/openssl"), in: folder.url)
         try #require(made.status == 0, "\(made.errors)")

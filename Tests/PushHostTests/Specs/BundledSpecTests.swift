@@ -237,7 +237,7 @@ import Testing
 
     /// Runs the tests of a spec until one fails. Returns the name of that test, or nil.
     private func firstFailure(of flow: String, _ fault: Fault?) async throws -> String? {
-        let script = try ScriptFile.read(Program.root.appending(path: "scripts/spec/\(flow)_spec.lua").path)
+        let script = try ScriptFile.read(BuiltProgram.root.appending(path: "scripts/spec/\(flow)_spec.lua").path)
         let runner = runner(fault)
         for (place, test) in try await runner.tests(of: script).enumerated() {
             guard case .passed = try await runner.run(test, number: place + 1, of: script).report.verdict else { return test.fullName }
@@ -258,7 +258,7 @@ import Testing
     }
 
     @Test func `every flow has a spec that notices at least three faults`() throws {
-        let scripts = try FileManager.default.contentsOfDirectory(atPath: Program.root.appending(path: "scripts").path)
+        let scripts = try FileManager.default.contentsOfDirectory(atPath: BuiltProgram.root.appending(path: "scripts").path)
             .filter { $0.hasSuffix(".lua") }.map { String($0.dropLast(4)) }
         #expect(Set(scripts) == Set(Self.flows))
         for flow in Self.flows { #expect(Self.faults.count { $0.spec == flow } >= 3, "\(flow)") }

@@ -17,11 +17,11 @@ import Testing
 
     private func run(
         _ lua: String, _ options: [String] = [], others: [String: String] = [:]
-    ) async throws -> (Program, ScriptFolder) {
+    ) async throws -> (BuiltProgram, ScriptFolder) {
         var scripts = others
         scripts["a_spec.lua"] = "\(Self.spec) \(lua)"
         let folder = try ScriptFolder(scripts)
-        return (try await Program.run(["test"] + options, in: folder.url), folder)
+        return (try await BuiltProgram.run(["test"] + options, in: folder.url), folder)
     }
 
     @Test func `each test runs in isolation from the others`() async throws {
@@ -102,7 +102,7 @@ import Testing
 
     @Test func `running a spec with pushhost run fails and names pushhost test`() async throws {
         let folder = try ScriptFolder(["a_spec.lua": "\(Self.spec) it('a', function() end)"])
-        let run = try await Program.run(["run", "a_spec.lua"], in: folder.url)
+        let run = try await BuiltProgram.run(["run", "a_spec.lua"], in: folder.url)
         #expect(run.status == 3)
         #expect(run.errors.contains("error[test.not_a_spec]"))
         #expect(run.errors.contains("pushhost test a_spec.lua"))
@@ -123,16 +123,16 @@ import Testing
             try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
             try Data("\(Self.spec) \(text)".utf8).write(to: url)
         }
-        let all = try await Program.run(["test"], in: folder.url)
+        let all = try await BuiltProgram.run(["test"], in: folder.url)
         #expect(all.status == 0)
         #expect(all.output.hasPrefix("b_spec.lua\n  ✓ b\ndeep/a_spec.lua\n  ✓ a\n"))
-        #expect(try await Program.run(["test", "deep"], in: folder.url).output.contains("1 spec ·"))
-        #expect(try await Program.run(["test", "deep/a_spec.lua", "deep"], in: folder.url).output.contains("1 spec ·"))
-        let missing = try await Program.run(["test", "dep"], in: folder.url)
+        #expect(try await BuiltProgram.run(["test", "deep"], in: folder.url).output.contains("1 spec ·"))
+        #expect(try await BuiltProgram.run(["test", "deep/a_spec.lua", "deep"], in: folder.url).output.contains("1 spec ·"))
+        let missing = try await BuiltProgram.run(["test", "dep"], in: folder.url)
         #expect(missing.status == 2)
         #expect(missing.errors.contains("dep does not exist"))
         let empty = try ScriptFolder()
-        let nothing = try await Program.run(["test"], in: empty.url)
+        let nothing = try await BuiltProgram.run(["test"], in: empty.url)
         #expect(nothing.status == 2)
         #expect(nothing.errors.contains("error[test.no_specs]"))
     }
@@ -165,7 +165,7 @@ import Testing
         )
         let url = folder.url.appending(path: "out.xml")
         let xml = try String(contentsOf: url, encoding: .utf8)
-        let python = try await Program.run(
+        let python = try await BuiltProgram.run(
             [
                 "-c",
                 "import sys, xml.etree.ElementTree as e; r = e.parse(sys.argv[1]).getroot(); print(r.attrib, [c.attrib['name'] for c in r.iter('testcase')])",
@@ -213,7 +213,8 @@ import Testing
         let folder = try ScriptFolder([
             "a_spec.lua": "\(Self.spec) it('a', function() end)", "b_spec.lua": "\(Self.spec) it('b', function() while true do end end)",
         ])
-        let stopped = try await Program.run(["test", "--jobs", "1", "--cpu-limit", "50s"], in: folder.url) { child in kill(child.id, SIGINT)
+        let stopped = try await BuiltProgram.run(["test", "--jobs", "1", "--cpu-limit", "50s"], in: folder.url) { child in
+            kill(child.id, SIGINT)
         }
         #expect(stopped.status == 130)
         #expect(stopped.output.contains("INTERRUPTED"))
@@ -265,7 +266,7 @@ import Testing
 
     @Test func `reports are written through links and to devices such as /dev/stdout`() async throws {
         let (_, folder) = try await run("it('a', function() end)")
-        let shell = try await Program.shell(
+        let shell = try await BuiltProgram.shell(
             """
             echo old > real.xml; ln -s real.xml link.xml; "$P" test --junit link.xml > /dev/null && test -L link.xml && grep -c testsuites real.xml
             "$P" test --junit /dev/full; echo "full $?"; test -c /dev/full && echo still

@@ -3,13 +3,13 @@ import Testing
 
 /// Why a test fails, and the messages of its failure.
 @Suite struct SpecVerdictTests {
-    private func run(_ lua: String, _ options: [String] = [], others: [String: String] = [:]) async throws -> (Program, ScriptFolder) {
+    private func run(_ lua: String, _ options: [String] = [], others: [String: String] = [:]) async throws -> (BuiltProgram, ScriptFolder) {
         let opening =
             "local push = require \"push\" local it = push.test.it local function phone() return push.device { name = 'ana' } end\n"
         var scripts = others
         scripts["a_spec.lua"] = opening + lua
         let folder = try ScriptFolder(scripts)
-        return (try await Program.run(["test"] + options, in: folder.url), folder)
+        return (try await BuiltProgram.run(["test"] + options, in: folder.url), folder)
     }
 
     // MARK: Sends without a target
@@ -47,15 +47,15 @@ import Testing
         #expect(run.status == 1)
         #expect(run.output.contains("✓ a") && run.output.contains("✗ b"), "\(run.output)")
         try folder.write("flow.lua", Data("require('push').test.allow_no_target()".utf8))
-        #expect(try await Program.run(["run", "flow.lua"], in: folder.url).errors.contains("test.not_a_spec"))
+        #expect(try await BuiltProgram.run(["run", "flow.lua"], in: folder.url).errors.contains("test.not_a_spec"))
     }
 
     @Test func `a run that reaches no device prints the option that would fail it`() async throws {
         let folder = try ScriptFolder(["flow.lua": "require('push').send { to = 'x', alert = 'Hi' }"])
-        let run = try await Program.run(["run", "flow.lua"], in: folder.url)
+        let run = try await BuiltProgram.run(["run", "flow.lua"], in: folder.url)
         #expect(run.status == 0)
         #expect(run.output.contains("1 without target (--fail-on-no-target fails the run)"), "\(run.output)")
-        let failed = try await Program.run(["run", "flow.lua", "--fail-on-no-target"], in: folder.url)
+        let failed = try await BuiltProgram.run(["run", "flow.lua", "--fail-on-no-target"], in: folder.url)
         #expect(failed.status == 6)
         #expect(failed.output.contains("FAIL") && failed.output.contains("1 without target ·"), "\(failed.output)")
     }

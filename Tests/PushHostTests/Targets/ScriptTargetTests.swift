@@ -48,10 +48,10 @@ import Testing
     }
 
     private static func run(
-        _ flow: Flow, _ arguments: [String], environment: [String: String] = [:], in folder: URL = Program.root
+        _ flow: Flow, _ arguments: [String], environment: [String: String] = [:], in folder: URL = BuiltProgram.root
     ) async throws -> Result {
-        let script = Program.root.appending(path: "scripts/\(flow.name).lua").path
-        let run = try await Program.run(
+        let script = BuiltProgram.root.appending(path: "scripts/\(flow.name).lua").path
+        let run = try await BuiltProgram.run(
             ["run", script, "--json"] + flow.options + arguments, in: folder, environment: environment)
         #expect(run.status == 0, "\(flow.name): \(run.errors)\(run.output.suffix(2000))")
         return Result(try JSON(parsing: run.output))
@@ -90,8 +90,9 @@ import Testing
             try folder.write(
                 "pushhost.yaml", Data(Self.settings(try hub.plainConnectionString(), try hub.connectionString(), hub.authority).utf8))
             for user in ["alice", "bank", "mallory", "user1", "user2"] {
-                let added = try await Program.shell(
-                    "printf 'a long password\\n' | \(Program.executable.path) user add \(user) --password-stdin --data \(hub.data.path)")
+                let program = BuiltProgram.executable.path
+                let added = try await BuiltProgram.shell(
+                    "printf 'a long password\\n' | \(program) user add \(user) --password-stdin --data \(hub.data.path)")
                 #expect(added.status == 0, "\(added.errors)")
             }
             let environment = ["PUSHHOST_SECRET_DEMO_PASSWORD": "a long password"]

@@ -57,7 +57,7 @@ import Testing
         let target = try #require(try plan(["--target", "staging"], settings: Self.settings, environment: environment))
         #expect(target.name == "staging" && target.hub == "news" && target.backend == "https://backend.example.com/app")
         #expect(target.connection?.reveal() == environment["STAGING"] && target.labKey?.reveal() == "secret" && target.isProduction)
-        #expect(target.timeout == .seconds(5) && target.patience == .seconds(2))
+        #expect(target.timeout == .seconds(5) && target.outcomeWait == .seconds(2))
         #expect(target.devices["ana"] == .apns(token: "AA01"))
         #expect(target.devices["zoé"] == .browser(endpoint: "https://push.example/1", p256dh: Self.p256dh, auth: Self.auth))
         let other = try #require(
@@ -116,7 +116,7 @@ import Testing
         let broken = try #require(throws: PushError.self) {
             try plan(["--target", "b"], settings: "targets:\n  a: { connection: \"SharedAccessKey=SECRET\" ]\n")
         }
-        #expect(broken.message.contains("s.yaml:2: this is not YAML") && !"\(broken)".contains("SECRET"))
+        #expect(broken.message.contains("s.yaml:2: invalid YAML") && !"\(broken)".contains("SECRET"))
     }
 
     @Test(arguments: [

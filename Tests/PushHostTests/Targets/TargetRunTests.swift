@@ -15,10 +15,10 @@ import Testing
 
     private static func run(
         _ arguments: [String], script: String = send, environment: [String: String] = [:], settings: String? = nil
-    ) async throws -> Program {
+    ) async throws -> BuiltProgram {
         let folder = try ScriptFolder(["flow.lua": script])
         if let settings { try folder.write("pushhost.yaml", Data(settings.utf8)) }
-        return try await Program.run(["run", "flow.lua"] + arguments, in: folder.url, environment: environment)
+        return try await BuiltProgram.run(["run", "flow.lua"] + arguments, in: folder.url, environment: environment)
     }
 
     @Test func `an untrusted certificate or one for another name is reported`() async throws {
@@ -28,7 +28,7 @@ import Testing
             #expect(untrusted.errors.contains("trust its authority with --authority"))
         }
         let folder = try ScriptFolder()
-        let made = try await Program.shell(
+        let made = try await BuiltProgram.shell(
             "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key.pem -out other.pem -days 2 "
                 + "-subj /CN=other.example -addext subjectAltName=DNS:other.example 2>&1", in: folder.url)
         #expect(made.status == 0, "\(made.output)")
@@ -76,7 +76,7 @@ import Testing
             #expect(refused.status == 5)
             #expect(
                 refused.errors.contains(
-                    "error[policy.production]: live is marked production: this goes to \"news\", 3 devices. Cannot ask for confirmation"))
+                    "error[policy.production]: live is marked production: this goes to \"news\", 3 devices, which needs confirmation"))
             let said = try await Self.run(["--target", "live", "--yes"], settings: settings)
             #expect(said.status == 0 && said.output.contains("3 of 3 sent"), "\(said.output)\(said.errors)")
             #expect(said.errors.contains("live is marked production: this goes to \"news\", 3 devices."))
@@ -111,7 +111,9 @@ import Testing
                 ["--target", "live"], script: opening + "send()", environment: environment,
                 settings: settings)
             #expect(refused.status == 5, "\(refused.errors)")
-            #expect(refused.errors.contains("error[policy.production]: live is marked production: this goes to \"news\", 1 device."))
+            #expect(
+                refused.errors.contains(
+                    "error[policy.production]: live is marked production: this goes to \"news\", 1 device, which needs confirmation"))
             let said = try await Self.run(["--target", "live", "--yes"], script: script, environment: environment, settings: settings)
             #expect(said.status == 0 && said.errors.contains("this goes to \"news\", 1 device."), "\(said.output)\(said.errors)")
             let folder = try ScriptFolder(["flow.lua": script, "pushhost.yaml": settings])
@@ -178,10 +180,10 @@ import Testing
     @Test func `a run accepts the connection string that a server without TLS shows`() async throws {
         let folder = try ScriptFolder()
         let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none", "--data", "data", "--reveal"], in: folder.url)
-        let shown = try #require(try await server.hear("Ctrl-C ends it.").firstMatch(of: /full +(Endpoint=\S+)/)).1
+        let shown = try #require(try await server.hear("Press Ctrl-C to stop.").firstMatch(of: /full +(Endpoint=\S+)/)).1
         let run = try await Self.run(["--target", String(shown), "--hub", "hub"])
         #expect(run.status == 0, "\(shown) \(run.errors)")
-        let listed = try await Program.run(["key", "list", "--hub", "hub", "--reveal", "--data", "data"], in: folder.url)
+        let listed = try await BuiltProgram.run(["key", "list", "--hub", "hub", "--reveal", "--data", "data"], in: folder.url)
         #expect(listed.output.contains(shown.split(separator: ";")[0]))
         server.signal(SIGTERM)
         #expect(await server.end(closingInput: false).status == 0)
@@ -247,11 +249,11 @@ import Testing
             try await hub.standing {
                 let (output, status) = await run.end(closingInput: false)
                 #expect(status == 3 && output.contains("budget.wall"), "\(output)")
-                #expect(output.contains("warning[target.timeout]: the target did not answer before the time limit"), "\(output)")
+                #expect(output.contains("warning[target.timeout]: the target did not respond before the time limit"), "\(output)")
                 #expect(
                     output.contains("the lab may not have ended the run's session: the lab did not close the session within 15"),
                     "\(output)")
-                let late = try await Program.run(
+                let late = try await BuiltProgram.run(
                     ["run", "flow.lua", "--target", "lab", "--timeout", "1s"], in: folder.url, environment: environment)
                 #expect(
                     late.status == 4 && late.errors.contains("error[target.timeout]: lab could not be reached within 1"), "\(late.errors)")
@@ -293,9 +295,9 @@ import Testing
 
     @Test func `demo secrets work only in rehearsals`() async throws {
         try await ServedHub.serving { hub in
-            let script = Program.root.appending(path: "scripts/notify_users.lua").path
-            let run = try await Program.run(["run", script, "--target", hub.plainConnectionString(), "--hub", "hub"])
-            #expect(run.status == 1 && run.errors.contains("there is no secret \"demo_password\""))
+            let script = BuiltProgram.root.appending(path: "scripts/notify_users.lua").path
+            let run = try await BuiltProgram.run(["run", script, "--target", hub.plainConnectionString(), "--hub", "hub"])
+            #expect(run.status == 1 && run.errors.contains("unknown secret \"demo_password\""))
         }
     }
 
@@ -308,7 +310,7 @@ import Testing
     }
 }
 
-extension Program {
+extension BuiltProgram {
     /// The number of trace entries in an area of a report.
     fileprivate func traces(of area: String) throws -> Int {
         let trace = try JSON(parsing: output)["trace"]?.array ?? []

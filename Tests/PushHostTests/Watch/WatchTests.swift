@@ -123,8 +123,8 @@ import Testing
 
     @Test(
         arguments: [
-            (["run", "--watch", "--json", "scripts/notify_users.lua"], "--watch and --json exclude each other"),
-            (["test", "--watch", "--json"], "--watch excludes --json"), (["test", "--watch", "--tap"], "--tap"),
+            (["run", "--watch", "--json", "scripts/notify_users.lua"], "--watch and --json cannot be combined"),
+            (["test", "--watch", "--json"], "--watch cannot be combined with --json"), (["test", "--watch", "--tap"], "--tap"),
             (["run", "--watch", "scripts/nowhere.lua"], "does not exist"), (["run", "--watch", "scripts"], "is a directory"),
             (["run", "--watch", "scripts/notify_users.lua", "stray"], "unexpected argument \"stray\""),
             (["test", "--watch", "nowhere"], "does not exist"),

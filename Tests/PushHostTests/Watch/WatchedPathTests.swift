@@ -174,7 +174,7 @@ import Testing
         guard geteuid() == 0 else { return try Dialogue(arguments, in: folder.url) }
         let rights = "-dac_override,-dac_read_search"
         return try Dialogue(
-            ["--bounding-set=\(rights)", "--inh-caps=\(rights)", Program.executable.path] + arguments, tool: "/usr/bin/setpriv",
+            ["--bounding-set=\(rights)", "--inh-caps=\(rights)", BuiltProgram.executable.path] + arguments, tool: "/usr/bin/setpriv",
             in: folder.url)
     }
 

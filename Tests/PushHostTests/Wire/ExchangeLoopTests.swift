@@ -16,17 +16,17 @@ import Testing
 
         var lines: [String] { entries.withLock { $0 } }
 
-        func note(_ text: String) { entries.withLock { $0.append("\(text) \(clock.now - EmbeddedWorld.dawn)") } }
+        func note(_ text: String) { entries.withLock { $0.append("\(text) \(clock.now - EmbeddedWorld.startTime)") } }
     }
 
     @Test func `during an exchange no other task runs and no virtual time passes`() async throws {
         let thread = LuaThread(name: "loop")
         defer { thread.stop() }
-        let (loop, clock) = (ExchangeExecutor(thread: thread), VirtualClock(now: EmbeddedWorld.dawn))
+        let (loop, clock) = (ExchangeExecutor(thread: thread), VirtualClock(now: EmbeddedWorld.startTime))
         let (isOut, answer) = (Gate(), Gate())
         let diary = Diary(clock: clock)
         let sleeper = Task(executorPreference: thread) {
-            try await clock.sleep(until: EmbeddedWorld.dawn + .seconds(5))
+            try await clock.sleep(until: EmbeddedWorld.startTime + .seconds(5))
             diary.note("woke")
         }
         let exchange = Task(executorPreference: thread) {
@@ -72,7 +72,7 @@ import Testing
     @Test func `ending does not wait longer than the patience, for this exchange and those after it`() async {
         let thread = LuaThread(name: "loop")
         defer { thread.stop() }
-        let loop = ExchangeExecutor(thread: thread, patience: .zero)
+        let loop = ExchangeExecutor(thread: thread, timeout: .zero)
         let (isOut, never) = (Gate(), Gate())
         let exchange = Task(executorPreference: thread) {
             await loop.finish {
@@ -81,10 +81,10 @@ import Testing
             }
         }
         await isOut.wait()
-        loop.hurry(forGood: false)
+        loop.shortenTimeouts(permanently: false)
         #expect(await exchange.value == nil)
         // The next exchange has its full time, until the end is final.
-        loop.hurry(forGood: true)
+        loop.shortenTimeouts(permanently: true)
         #expect(await loop.finish { await never.wait() } == nil)
         never.open()
     }

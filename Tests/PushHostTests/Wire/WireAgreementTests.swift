@@ -7,7 +7,7 @@ import Testing
 @Suite struct WireAgreementTests {
     /// The bundled flows and examples, with options that make the longest short.
     private static let flows: [[String]] = ["scripts", "docs/examples"].flatMap { folder -> [[String]] in
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: Program.root.appending(path: folder).path)) ?? []
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: BuiltProgram.root.appending(path: folder).path)) ?? []
         return names.filter { $0.hasSuffix(".lua") }.sorted().map { name in
             ["\(folder)/\(name)"] + (name == "crowd.lua" ? ["--users", "40", "--devices", "4"] : [])
         }
@@ -18,8 +18,8 @@ import Testing
     @Test(arguments: flows)
     func `a bundled flow prints the same over the network, with its trace and as JSON`(_ flow: [String]) async throws {
         for manner in [["--trace"], ["--trace", "--json", "--seed", "7"]] {
-            let near = try await Program.run(["run"] + flow + manner)
-            let far = try await Program.run(["run"] + flow + manner + ["--wire", "network"])
+            let near = try await BuiltProgram.run(["run"] + flow + manner)
+            let far = try await BuiltProgram.run(["run"] + flow + manner + ["--wire", "network"])
             #expect(far.status == near.status)
             #expect(far.errors == near.errors)
             #expect(far.output == near.output)
@@ -28,8 +28,8 @@ import Testing
     }
 
     @Test(arguments: [1, 2]) func `the bundled specs pass over the network, with the same report`(jobs: Int) async throws {
-        let near = try await Program.run(["test", "scripts", "docs", "--json", "--jobs", "\(jobs)"])
-        let far = try await Program.run(["test", "scripts", "docs", "--json", "--jobs", "\(jobs)", "--wire", "network"])
+        let near = try await BuiltProgram.run(["test", "scripts", "docs", "--json", "--jobs", "\(jobs)"])
+        let far = try await BuiltProgram.run(["test", "scripts", "docs", "--json", "--jobs", "\(jobs)", "--wire", "network"])
         #expect(far.status == 0)
         #expect(far.output == near.output)
         #expect(far.errors == near.errors)
@@ -48,8 +48,8 @@ import Testing
             #phones.apns:inbox(), #phones.wns:inbox(), push.clock.iso()
             """
         let folder = try ScriptFolder(["lines.lua": lines])
-        let near = try await Program.shell("$P repl --trace < lines.lua", in: folder.url)
-        let far = try await Program.shell("$P repl --trace --wire network < lines.lua", in: folder.url)
+        let near = try await BuiltProgram.shell("$P repl --trace < lines.lua", in: folder.url)
+        let far = try await BuiltProgram.shell("$P repl --trace --wire network < lines.lua", in: folder.url)
         #expect(far.output == near.output)
         #expect(far.errors == near.errors)
         #expect(far.status == 0)

@@ -87,13 +87,13 @@ import Testing
         let run = try Dialogue(["run", "flow.lua", "--wire", "network"], in: folder.url)
         try await run.hear("xxx", thenSignal: SIGINT)
         #expect(await run.end(closingInput: false).status == 130)
-        let late = try await Program.run(["run", "flow.lua", "--wire", "network", "--timeout", "200ms"], in: folder.url)
+        let late = try await BuiltProgram.run(["run", "flow.lua", "--wire", "network", "--timeout", "200ms"], in: folder.url)
         #expect(late.status == 3)
         #expect(late.errors.contains("error[budget.wall]"))
     }
 
     private func services() -> SimulatedServices {
-        let (clock, key) = (VirtualClock(now: EmbeddedWorld.dawn), ApplicationServerKey(seed: 1))
+        let (clock, key) = (VirtualClock(now: EmbeddedWorld.startTime), ApplicationServerKey(seed: 1))
         let lab = SimulatedLab(clock: clock, random: SeededRandom(seed: 1), applicationServerKey: { key.publicKey })
         return SimulatedServices(lab: lab.phones, clock: clock, seed: 1, applicationServerKey: key)
     }
@@ -110,10 +110,10 @@ import Testing
         #expect(try await network.exchange(request, body: Array("{}".utf8)).status == 403)
         let port = try #require(await network.ports.first)
         let knock = "exec 3<>/dev/tcp/127.0.0.1/\(port)"
-        #expect(try await Program.run(["-c", knock], tool: URL(filePath: "/bin/bash")).status == 0)
+        #expect(try await BuiltProgram.run(["-c", knock], tool: URL(filePath: "/bin/bash")).status == 0)
         await network.end()
         #expect(await network.ports == [])
-        #expect(try await Program.run(["-c", knock], tool: URL(filePath: "/bin/bash")).status != 0)
+        #expect(try await BuiltProgram.run(["-c", knock], tool: URL(filePath: "/bin/bash")).status != 0)
         await #expect(throws: TransportError.notSent("the run has ended")) {
             try await network.exchange(request, body: Array("{}".utf8))
         }
@@ -150,7 +150,7 @@ import Testing
     @Test func `an unknown wire is rejected with the valid ones`() async throws {
         let folder = try ScriptFolder(["flow.lua": "print 1", "a_spec.lua": "require('push').test.it('a', function() end)"])
         for command in [["run", "flow.lua"], ["test"], ["repl"]] {
-            let refused = try await Program.run(command + ["--wire", "nonsense"], in: folder.url)
+            let refused = try await BuiltProgram.run(command + ["--wire", "nonsense"], in: folder.url)
             #expect(refused.status == 2)
             #expect(refused.errors.contains("process"))
             #expect(refused.errors.contains("network"))
@@ -161,11 +161,11 @@ import Testing
     @Test func `a target on another machine rejects --wire`() async throws {
         let folder = try ScriptFolder(["flow.lua": "print 1"])
         let words = ["run", "flow.lua", "--wire", "network", "--target", "http://127.0.0.1:9"]
-        let refused = try await Program.run(words, in: folder.url)
+        let refused = try await BuiltProgram.run(words, in: folder.url)
         #expect(refused.status == 2)
         #expect(refused.errors.contains("error[usage.value]: --wire network applies to the embedded target only"))
         #expect(refused.errors.contains("leave out --wire"))
-        let json = try await Program.run(words + ["--json"], in: folder.url)
+        let json = try await BuiltProgram.run(words + ["--json"], in: folder.url)
         #expect(json.status == 2)
         #expect(json.output.contains("usage.value"))
     }

@@ -20,8 +20,8 @@ import Testing
     private static let loud = "print(('x'):rep(70000)) "
 
     /// Runs a command with a limit of open files.
-    private func limited(_ files: Int, _ command: String, in folder: ScriptFolder) async throws -> Program {
-        try await Program.shell("ulimit -n \(files); exec $P \(command)", in: folder.url)
+    private func limited(_ files: Int, _ command: String, in folder: ScriptFolder) async throws -> BuiltProgram {
+        try await BuiltProgram.shell("ulimit -n \(files); exec $P \(command)", in: folder.url)
     }
 
     @Test(arguments: [12, 14, 16, 18, 20])
@@ -49,7 +49,7 @@ import Testing
     /// - Parameter files: nil for the hard limit of the system.
     private func limit(_ program: Dialogue, to files: Int?) async throws {
         let number = files.map { "\($0)" } ?? "$(prlimit --pid \(program.id) --nofile --noheadings --output HARD)"
-        let changed = try await Program.shell("prlimit --pid \(program.id) --nofile=\(number):")
+        let changed = try await BuiltProgram.shell("prlimit --pid \(program.id) --nofile=\(number):")
         #expect(changed.status == 0, "\(changed.errors)")
     }
 
@@ -91,7 +91,7 @@ import Testing
 
         func onFailure(_ action: (@Sendable () -> Void)?) { state.withLock { $0.action = action } }
         func consumeFailure() -> PushError? { state.withLock { $0.failure } }
-        func hurry(forGood: Bool) {}
+        func shortenTimeouts(permanently: Bool) {}
         func end() async {}
     }
 

@@ -12,7 +12,7 @@ import Testing
     private let trail = MemoryAuditTrail()
     private let sendGuard: SendGuard
     private var hub: NotificationHub { bench.hub }
-    private static let place = Approval.Hub(number: 1, name: "hub")
+    private static let approvalHub = Approval.Hub(number: 1, name: "hub")
     private static let ops = Principal.key("ops", hub: nil)
 
     init() throws {
@@ -29,7 +29,7 @@ import Testing
     }
 
     private func admission(key: String? = nil) -> SendAdmission? {
-        sendGuard.admission(SendGuard.Sender(Self.ops, ceiling: nil, hub: Self.place, idempotencyKey: key))
+        sendGuard.admission(SendGuard.Sender(Self.ops, ceiling: nil, hub: Self.approvalHub, idempotencyKey: key))
     }
 
     @discardableResult
@@ -112,7 +112,7 @@ import Testing
         #expect(await refusal { try await accept(.alert(to: "all")) }?.code == "approval.required")
         var approved = try await sendGuard.approval("a-1")
         approved.state = .approved
-        approved.decision = Approval.Decision(principal: .owner, time: HubBench.dawn, reason: nil)
+        approved.decision = Approval.Decision(principal: .owner, time: HubBench.startTime, reason: nil)
         #expect(await approvals.replace(approved, from: .pending))
         try await register(13...18)
         #expect(try await sendGuard.resume(hubs).first?.contains("has grown from 12 to 18 devices") == true)
@@ -121,7 +121,7 @@ import Testing
         // The next approval is logged separately, even if the process ends before the entry is written.
         approved = try await sendGuard.approval("a-1")
         approved.state = .approved
-        approved.decision = Approval.Decision(principal: .owner, time: HubBench.dawn + .seconds(5), reason: nil)
+        approved.decision = Approval.Decision(principal: .owner, time: HubBench.startTime + .seconds(5), reason: nil)
         #expect(await approvals.replace(approved, from: .pending))
         #expect(try await sendGuard.resume(hubs) == [])
         #expect(await words().count { $0.hasPrefix("approval.approve") } == 2)

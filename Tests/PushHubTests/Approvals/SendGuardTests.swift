@@ -11,7 +11,7 @@ private struct FullTrail: AuditTrail {
     }
     func entries(after sequence: Int64, limit: Int, _ filter: AuditFilter) -> [AuditEntry] { [] }
     func entries(before sequence: Int64?, limit: Int, _ filter: AuditFilter) -> [AuditEntry] { [] }
-    func verify() -> AuditVerification { .whole(.start) }
+    func verify() -> AuditVerification { .intact(.start) }
 }
 
 /// Sends that reach more devices than their sender may reach without approval.
@@ -21,7 +21,7 @@ private struct FullTrail: AuditTrail {
     private let trail = MemoryAuditTrail()
     private let sendGuard: SendGuard
     private var hub: NotificationHub { bench.hub }
-    private static let place = Approval.Hub(number: 1, name: "hub")
+    private static let approvalHub = Approval.Hub(number: 1, name: "hub")
     private static let ops = Principal.key("ops", hub: nil)
 
     init() throws {
@@ -41,10 +41,10 @@ private struct FullTrail: AuditTrail {
     @discardableResult
     private func send(
         _ request: NotificationRequest, as principal: Principal = ops, ceiling: Int? = nil, key: String? = nil, note: String? = nil,
-        at moment: Timestamp? = nil
+        at dueTime: Timestamp? = nil
     ) async throws -> String {
-        let sender = SendGuard.Sender(principal, ceiling: ceiling, hub: Self.place, idempotencyKey: key, note: note)
-        return try await hub.accept(request, at: moment, idempotencyKey: key, admission: sendGuard.admission(sender)).outcome.id
+        let sender = SendGuard.Sender(principal, ceiling: ceiling, hub: Self.approvalHub, idempotencyKey: key, note: note)
+        return try await hub.accept(request, at: dueTime, idempotencyKey: key, admission: sendGuard.admission(sender)).outcome.id
     }
 
     private func words() async -> [String] {
@@ -65,7 +65,7 @@ private struct FullTrail: AuditTrail {
         #expect(try await sent() == 0)
         let waiting = try await sendGuard.approval("a-1")
         #expect(waiting.state == .pending && waiting.scope.audience == "tags all" && waiting.reach.platforms == [.apns: 12])
-        #expect(waiting.expiresAt == HubBench.dawn + .seconds(86_400))
+        #expect(waiting.expiresAt == HubBench.startTime + .seconds(86_400))
 
         let own = await refusal { try await sendGuard.approve("a-1", by: Self.ops, hubs) }
         #expect(own?.code == "approval.own" && own?.status == 403)
@@ -80,10 +80,10 @@ private struct FullTrail: AuditTrail {
         #expect(try await sent() == 1)
         #expect(
             await words() == [
-                "approval.request a-1: 12 devices, tags all, asked for by key:ops: \"outage notice\"; more than the "
+                "approval.request 12 devices · tags all · requested by key:ops · note \"outage notice\" · more than the "
                     + "server's limit of 10",
                 "approval.refuse key:ops requested a-1 and cannot approve it",
-                "approval.approve owner approved a-1: 12 devices, tags all, asked for by key:ops: \"outage notice\": checked",
+                "approval.approve approved by owner · 12 devices · tags all · requested by key:ops · note \"outage notice\" · reason \"checked\"",
                 "approval.send a-1 was sent as \(id)",
             ])
     }
@@ -112,11 +112,11 @@ private struct FullTrail: AuditTrail {
     }
 
     @Test func `A scheduled send is counted again at its due time`() async throws {
-        let moment = HubBench.dawn + .seconds(3600)
+        let dueTime = HubBench.startTime + .seconds(3600)
         try await register(1...9)
-        let (few, allowed) = (try await send(.alert(to: "all"), at: moment), try await send(.alert(to: "all || none"), at: moment))
+        let (few, allowed) = (try await send(.alert(to: "all"), at: dueTime), try await send(.alert(to: "all || none"), at: dueTime))
         try await register(10...12)
-        let asked = await refusal { try await send(.alert(to: "all && !none"), at: moment) }
+        let asked = await refusal { try await send(.alert(to: "all && !none"), at: dueTime) }
         #expect(asked?.code == "approval.required")
         let approved = try #require(try await sendGuard.approve("a-1", by: .owner, hubs).notificationID)
         try await hub.cancel(notification: allowed)
@@ -125,7 +125,7 @@ private struct FullTrail: AuditTrail {
         bench.advance(by: .seconds(3600))
         await bench.settle()
         let outcome = try await hub.outcome(of: few)
-        #expect(outcome.state == .abandoned && outcome.endedAt == moment && outcome.devices.isEmpty && outcome.counts.isEmpty)
+        #expect(outcome.state == .abandoned && outcome.endedAt == dueTime && outcome.devices.isEmpty && outcome.counts.isEmpty)
         let notice = "not sent: 12 devices at the due time, more than the server's limit of 10"
         #expect(outcome.notices.map(\.text) == [notice])
         #expect(try await hub.trace(TraceQuestion(notification: few)).nearMisses.first == notice)
@@ -134,11 +134,11 @@ private struct FullTrail: AuditTrail {
     }
 
     @Test func `The approval of a scheduled send allows a tenth more devices`() async throws {
-        let moment = HubBench.dawn + .seconds(3600)
+        let dueTime = HubBench.startTime + .seconds(3600)
         try await register(1...12)
         var sent: [String] = []
         for (number, tags) in ["all", "all && !late"].enumerated() {
-            #expect(await refusal { try await send(.alert(to: tags), at: moment) }?.code == "approval.required")
+            #expect(await refusal { try await send(.alert(to: tags), at: dueTime) }?.code == "approval.required")
             sent.append(try #require(try await sendGuard.approve("a-\(number + 1)", by: .owner, hubs).notificationID))
         }
         try await register(13...17)
@@ -158,7 +158,7 @@ private struct FullTrail: AuditTrail {
         #expect(await refusal { try await send(.alert("2", to: "all"), ceiling: 50) }?.message.contains("(limit 10)") == true)
         sendGuard.change(SendGuard.Limits(ceiling: nil))
         try await send(.alert(to: "all"), ceiling: 12)
-        #expect(sendGuard.admission(SendGuard.Sender(Self.ops, ceiling: nil, hub: Self.place)) == nil)
+        #expect(sendGuard.admission(SendGuard.Sender(Self.ops, ceiling: nil, hub: Self.approvalHub)) == nil)
         #expect(await refusal { try await send(.alert("3", to: "all"), ceiling: 11) }?.details["ceiling"] == 11)
         await bench.settle()
     }
@@ -230,8 +230,8 @@ private struct FullTrail: AuditTrail {
 
     @Test func `An approved scheduled send goes out at its due time`() async throws {
         try await register(1...12)
-        let moment = HubBench.dawn + .seconds(7200)
-        #expect(await refusal { try await send(.alert(to: "all"), at: moment) }?.code == "approval.required")
+        let dueTime = HubBench.startTime + .seconds(7200)
+        #expect(await refusal { try await send(.alert(to: "all"), at: dueTime) }?.code == "approval.required")
         let approved = try await sendGuard.approve("a-1", by: .owner, hubs)
         let id = try #require(approved.notificationID)
         #expect(try await hub.outcome(of: id).state == .scheduled)
@@ -262,7 +262,7 @@ private struct FullTrail: AuditTrail {
         // The states stored just before and just after the hub has accepted the send.
         var approved = try await sendGuard.approval("a-1")
         approved.state = .approved
-        approved.decision = Approval.Decision(principal: .owner, time: HubBench.dawn, reason: nil)
+        approved.decision = Approval.Decision(principal: .owner, time: HubBench.startTime, reason: nil)
         #expect(await approvals.replace(approved, from: .pending))
         let unwritten = SendGuard(
             store: approvals, audit: AuditLog(trail: FullTrail(), clock: bench.clock), clock: bench.clock, random: bench.random)
@@ -277,7 +277,7 @@ private struct FullTrail: AuditTrail {
         #expect(try await sent() == 1)
         // The approval is logged once, before the send.
         let words = await words().filter { !$0.hasPrefix("approval.request") }
-        #expect(words.count == 3 && words.first == "approval.approve owner approved a-1: 12 devices, tags all, asked for by key:ops")
+        #expect(words.count == 3 && words.first == "approval.approve approved by owner · 12 devices · tags all · requested by key:ops")
         #expect(words.dropFirst().allSatisfy { $0 == "approval.send a-1 was sent as \(first)" })
     }
 
@@ -296,7 +296,8 @@ private struct FullTrail: AuditTrail {
         await bench.settle()
         #expect(try await sent() == 1)
         #expect(
-            await refusal { try await send(.alert("later", to: "all"), at: HubBench.dawn + .seconds(600)) }?.code == "approval.required")
+            await refusal { try await send(.alert("later", to: "all"), at: HubBench.startTime + .seconds(600)) }?.code
+                == "approval.required")
         #expect(await refusal { try await sendGuard.approve("a-2", by: .owner, { _ in nil }) }?.code == "hub.not_found")
     }
 
@@ -324,17 +325,18 @@ private struct FullTrail: AuditTrail {
         try await register(1...12)
         #expect(await refusal { try await send(.alert(to: "all")) }?.code == "approval.required")
         let error = await refusal { try await sendGuard.approval("b-1") }
-        #expect(error?.code == "approval.not_found" && error?.hint == "did you mean a-1?")
+        #expect(error?.code == "approval.not_found" && error?.hint == "did you mean \"a-1\"?")
         #expect(await refusal { try await sendGuard.approval("a-77") }?.code == "approval.not_found")
     }
 
     @Test func `A send of a flow needs approval, too`() async throws {
         try await register(1...12)
-        let flow = LimitedHub(hub, sendGuard.admission(SendGuard.Sender(.flow("nightly"), ceiling: 3, hub: Self.place)))
+        let flow = LimitedHub(hub, sendGuard.admission(SendGuard.Sender(.flow("nightly"), ceiling: 3, hub: Self.approvalHub)))
         let error = await refusal { try await flow.send(.alert(to: "all")) }
         #expect(error?.code == "approval.required" && error?.message.contains("(limit 3 for flow:nightly)") == true)
         #expect(
-            await refusal { try await flow.schedule(.alert(to: "all"), at: HubBench.dawn + .seconds(60)) }?.details["approval"] == "a-2")
+            await refusal { try await flow.schedule(.alert(to: "all"), at: HubBench.startTime + .seconds(60)) }?.details["approval"]
+                == "a-2")
         let few = try await flow.send(
             NotificationRequest(audience: .device(.phone(1)), content: .native(AlertPayloads.system(title: nil, text: "x"))))
         #expect(few.sent == 1)
@@ -342,22 +344,22 @@ private struct FullTrail: AuditTrail {
 
     @Test func `A send that returns before delivery needs approval, however it is made`() async throws {
         try await register(1...12)
-        let accepting = AcceptingHub(hub, sendGuard.admission(SendGuard.Sender(.flow("nightly"), ceiling: 3, hub: Self.place)))
+        let accepting = AcceptingHub(hub, sendGuard.admission(SendGuard.Sender(.flow("nightly"), ceiling: 3, hub: Self.approvalHub)))
         let request = try NotificationRequest.alert(to: "all")
         let plan = try #require(try await accepting.plan(PlanRequest(audience: request.audience, content: request.content)).id)
         #expect(await refusal { try await accepting.send(request) }?.code == "approval.required")
-        #expect(await refusal { try await accepting.schedule(request, at: HubBench.dawn + .seconds(60)) }?.code == "approval.required")
+        #expect(await refusal { try await accepting.schedule(request, at: HubBench.startTime + .seconds(60)) }?.code == "approval.required")
         #expect(await refusal { try await accepting.send(PlannedSend(PlanBinding(plan))) }?.code == "approval.required")
         #expect(try await sent() == 0)
     }
 
     @Test func `The principal that started a flow cannot approve its sends`() async throws {
         try await register(1...12)
-        var sender = SendGuard.Sender(.flow("nightly"), ceiling: 3, hub: Self.place)
+        var sender = SendGuard.Sender(.flow("nightly"), ceiling: 3, hub: Self.approvalHub)
         sender.behalf = Self.ops
         let flow = LimitedHub(hub, sendGuard.admission(sender))
         #expect(await refusal { try await flow.send(.alert(to: "all")) }?.code == "approval.required")
-        #expect(try await sendGuard.approval("a-1").words.contains("asked for by flow:nightly, which key:ops started"))
+        #expect(try await sendGuard.approval("a-1").words.contains("requested by flow:nightly, which key:ops started"))
         #expect(await refusal { try await sendGuard.approve("a-1", by: Self.ops, hubs) }?.code == "approval.own")
         #expect(try await sent() == 0)
         #expect(try await sendGuard.approve("a-1", by: .owner, hubs).state == .sent)
@@ -371,8 +373,8 @@ private struct FullTrail: AuditTrail {
         let error = await refusal { try await send(request) }
         #expect(error?.code == "approval.required" && error?.details["devices"] == nil)
         #expect(error?.message.contains("a broadcast channel, with an unknown number of devices, needs approval (limit 10)") == true)
-        #expect(await words().first?.hasPrefix("approval.request a-1: an unknown number of devices, ") == true)
-        #expect(await words().first?.hasSuffix("; maybe more than the server's limit of 10") == true)
+        #expect(await words().first?.hasPrefix("approval.request an unknown number of devices · ") == true)
+        #expect(await words().first?.hasSuffix(" · maybe more than the server's limit of 10") == true)
         #expect(try await sendGuard.approve("a-1", by: .owner, hubs).state == .sent)
         await bench.settle()
         #expect(try await sent() == 1)

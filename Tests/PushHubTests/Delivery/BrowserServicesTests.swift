@@ -140,7 +140,7 @@ import Testing
         }
         func seconds(_ origin: String) -> [Int64] {
             bench.connector.deliveries.filter { $0.batch.goes(to: origin) }
-                .map { ($0.time - HubBench.dawn).components.seconds }
+                .map { ($0.time - HubBench.startTime).components.seconds }
         }
         #expect(seconds(Self.well) == [0, 1, 3])
         #expect(seconds(Self.ill) == [0, 600])
@@ -153,21 +153,21 @@ import Testing
         for number in 1...30 { bench.connector.script(browser(Self.ill, number), .transient(.busy, retryAfter: nil)) }
         let hub = try await hub()
         let id = try await hub.accept(.alert()).outcome.id
-        try await until { await !hub.troubles().isEmpty }
+        try await until { await !hub.issues().isEmpty }
         #expect(
-            await hub.troubles() == [DeliveryIssue(.browser, .openCircuit(origin: Self.ill, nextTry: HubBench.dawn + .seconds(5)))])
+            await hub.issues() == [DeliveryIssue(.browser, .openCircuit(origin: Self.ill, nextTry: HubBench.startTime + .seconds(5)))])
         #expect(bench.notes(.delivery).contains { $0.hasPrefix("Web Push at https://push.test does not respond; nothing is sent") })
         #expect(devices(of: Self.well) == 30)
         // A new send starts at once and does not close the other service's circuit.
         let second = try await hub.accept(.alert(to: "mple:1")).outcome.id
         try await until { try await hub.outcome(of: second).state.isFinal }
-        #expect(bench.clock.now == HubBench.dawn)
+        #expect(bench.clock.now == HubBench.startTime)
         #expect(devices(of: Self.ill) == 30)
         for number in 1...30 { bench.connector.script(browser(Self.ill, number), .accepted(id: "late")) }
         await bench.settle()
         #expect(try await hub.outcome(of: id).counts == [.browser: [.success: 60]])
         #expect(bench.notes(.delivery).contains("Web Push at https://push.test responds again"))
-        #expect(await hub.troubles().isEmpty)
+        #expect(await hub.issues().isEmpty)
     }
 
     @Test func `the probe of one service does not delay retries at another`() async throws {

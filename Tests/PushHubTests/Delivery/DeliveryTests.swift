@@ -8,8 +8,8 @@ import Testing
 
     init() throws { bench = try HubBench() }
 
-    private func seconds(_ deliveries: [ScriptedConnector.Delivery]) -> [Int64] {
-        deliveries.map { ($0.time - HubBench.dawn).components.seconds }
+    private func seconds(_ deliveries: [ScriptedConnector.ReceivedBatch]) -> [Int64] {
+        deliveries.map { ($0.time - HubBench.startTime).components.seconds }
     }
 
     private func send(_ request: NotificationRequest) async throws -> NotificationOutcome {
@@ -25,14 +25,14 @@ import Testing
         try await bench.register(.phone(1))
         bench.connector.script(.phone(1), .transient(.busy, retryAfter: nil))
         let outcome = try await send(.alert())
-        let moments = seconds(bench.connector.deliveries)
-        #expect(moments.prefix(8) == [0, 1, 3, 7, 15, 31, 63, 123])
-        #expect(zip(moments.dropFirst(7), moments.dropFirst(8)).allSatisfy { $1 - $0 == 60 })
-        #expect(moments.last == 1743)
+        let times = seconds(bench.connector.deliveries)
+        #expect(times.prefix(8) == [0, 1, 3, 7, 15, 31, 63, 123])
+        #expect(zip(times.dropFirst(7), times.dropFirst(8)).allSatisfy { $1 - $0 == 60 })
+        #expect(times.last == 1743)
         #expect(outcome.state == .completed && outcome.failed == 1)
         #expect(outcome.devices[0].outcome == .pnsUnavailable && outcome.devices[0].reason == "ServiceUnavailable")
         #expect(!outcome.devices[0].isRegistrationRemoved)
-        #expect(outcome.endedAt == HubBench.dawn + .seconds(1743))
+        #expect(outcome.endedAt == HubBench.startTime + .seconds(1743))
     }
 
     @Test("Only who was refused is tried again, never sooner than the service asks") func retryAfter() async throws {
@@ -71,7 +71,7 @@ import Testing
         try await bench.register(.phone(1))
         bench.connector.script(.phone(1), .transient(.busy, retryAfter: nil))
         var request = try NotificationRequest.alert()
-        request.options.expiration = HubBench.dawn + .seconds(5)
+        request.options.expiration = HubBench.startTime + .seconds(5)
         _ = try await send(request)
         #expect(seconds(bench.connector.deliveries) == [0, 1, 3])
     }
@@ -89,7 +89,7 @@ import Testing
         bench.connector.script(.phone(1), .unknown(reason: "ConnectionReset"))
         let outcome = try await send(.alert())
         #expect(outcome.devices[0].outcome == .pnsUnreachable && outcome.devices[0].reason == "ConnectionReset")
-        #expect(outcome.endedAt == HubBench.dawn + .seconds(1743))
+        #expect(outcome.endedAt == HubBench.startTime + .seconds(1743))
     }
 
     @Test("A connector that does not answer abandons the notification") func silence() async throws {
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test("A token that was registered after it died stays") func registeredAfterDeath() async throws {
-        bench.connector.script(.phone(1), .rejected(.dead(since: HubBench.dawn + .seconds(10))))
+        bench.connector.script(.phone(1), .rejected(.dead(since: HubBench.startTime + .seconds(10))))
         bench.advance(by: .seconds(11))
         let registration = try await bench.register(.phone(1))
         #expect(try await bench.send(to: nil).devices.map(\.isRegistrationRemoved) == [false])
@@ -182,7 +182,7 @@ import Testing
 
     @Test("A token that died after it was registered leaves") func diedAfterRegistration() async throws {
         try await bench.register(.phone(1))
-        bench.connector.script(.phone(1), .rejected(.dead(since: HubBench.dawn + .seconds(10))))
+        bench.connector.script(.phone(1), .rejected(.dead(since: HubBench.startTime + .seconds(10))))
         bench.advance(by: .seconds(11))
         #expect(try await bench.send(to: nil).devices.map(\.isRegistrationRemoved) == [true])
     }
@@ -196,7 +196,7 @@ import Testing
         for number in 1...3 { bench.connector.script(.phone(number), .rejected(.dead())) }
         let (hub, clock) = (bench.hub, bench.clock)
         bench.connector.during { _ in
-            clock.advance(to: HubBench.dawn + .seconds(1))
+            clock.advance(to: HubBench.startTime + .seconds(1))
             _ = try? await hub.putRegistration(renewed, RegistrationDescription(handle: .phone(1)), ifMatch: nil)
             _ = try? await hub.putRegistration(moved, RegistrationDescription(handle: .phone(4)), ifMatch: nil)
             try? await hub.deleteRegistration(deleted, ifMatch: nil)

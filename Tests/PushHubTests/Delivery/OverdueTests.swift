@@ -32,22 +32,22 @@ import Testing
         // The circuit opened with the first batch. Then one device was tried at a time.
         #expect(bench.connector.batches.dropFirst().allSatisfy { $0.handles.count == 1 })
         let ended = try #require(outcome.endedAt)
-        #expect(ended - HubBench.dawn <= .seconds(120))
+        #expect(ended - HubBench.startTime <= .seconds(120))
     }
 
     @Test func `a notification that expired while the circuit was open is not sent`() async throws {
         let bench = try await bench()
         let hub = try await bench.reopened(HubSettings(dispatch: HubSettings.Dispatch(isConcurrent: true)))
         var request = try NotificationRequest.alert("Hello")
-        request.options.expiration = HubBench.dawn + .seconds(10)
+        request.options.expiration = HubBench.startTime + .seconds(10)
         bench.connector.during { [clock = bench.clock, connector = bench.connector] batch in
             // The service recovers after the notification has expired.
-            guard clock.now > HubBench.dawn + .seconds(10) else { return }
+            guard clock.now > HubBench.startTime + .seconds(10) else { return }
             for handle in batch.handles { connector.script(handle, .accepted(id: "late")) }
         }
         let outcome = try await bench.passingTime { [request] in try await hub.send(request) }
         #expect(outcome.counts == [.apns: [.pnsUnavailable: Self.devices]])
-        #expect(bench.connector.deliveries.allSatisfy { $0.time <= HubBench.dawn + .seconds(10) })
+        #expect(bench.connector.deliveries.allSatisfy { $0.time <= HubBench.startTime + .seconds(10) })
     }
 
     @Test func `a device without an attempt waits no longer than others for a service that does not answer`() async throws {
@@ -59,6 +59,6 @@ import Testing
         #expect(outcome.counts == [.apns: [.pnsUnavailable: Self.devices]])
         #expect(outcome.devices.contains { $0.reason == "Overdue" })
         let ended = try #require(outcome.endedAt)
-        #expect(ended - HubBench.dawn <= .seconds(180))
+        #expect(ended - HubBench.startTime <= .seconds(180))
     }
 }

@@ -16,7 +16,7 @@ import Testing
     }
 
     private var batches: [(millisecond: Int64, devices: Int)] {
-        bench.connector.deliveries.map { (($0.time - HubBench.dawn).milliseconds, $0.batch.handles.count) }
+        bench.connector.deliveries.map { (($0.time - HubBench.startTime).milliseconds, $0.batch.handles.count) }
     }
 
     // MARK: - Pace
@@ -65,10 +65,10 @@ import Testing
         for number in 1...100 { try await bench.register(.phone(number)) }
         var request = try NotificationRequest.alert()
         request.pace = try Pace("1/m")
-        request.options.expiration = HubBench.dawn + .seconds(90)
+        request.options.expiration = HubBench.startTime + .seconds(90)
         let outcome = try await send(request)
         #expect(outcome.sent == 2 && outcome.counts[.apns]?[.abandoned] == 98)
-        #expect(outcome.endedAt == HubBench.dawn + .seconds(120))
+        #expect(outcome.endedAt == HubBench.startTime + .seconds(120))
     }
 
     @Test func `platforms share a pace`() async throws {
@@ -86,7 +86,7 @@ import Testing
         for number in 1...4 { try await bench.register(.phone(number)) }
         var request = try NotificationRequest.alert()
         request.pace = try Pace("1/s")
-        request.options.expiration = HubBench.dawn + .seconds(2)
+        request.options.expiration = HubBench.startTime + .seconds(2)
         let outcome = try await send(request)
         #expect(outcome.devices.map(\.outcome) == [.success, .success, .abandoned, .abandoned])
         #expect(outcome.devices[2].reason == "Expired")
@@ -95,7 +95,7 @@ import Testing
     @Test func `an expiration of now still allows one attempt`() async throws {
         try await bench.register(.phone(1))
         var request = try NotificationRequest.alert()
-        request.options.expiration = HubBench.dawn
+        request.options.expiration = HubBench.startTime
         #expect(try await send(request).sent == 1)
     }
 
@@ -139,7 +139,7 @@ import Testing
         try await bench.register(.gcm(token: "t"))
         #expect(try await send(.alert()).sent == 31)
         let gcm = try #require(bench.connector.deliveries.first { $0.batch.platform == .gcm })
-        #expect(gcm.time == HubBench.dawn)
+        #expect(gcm.time == HubBench.startTime)
     }
 
     @Test func `a service that rejects the credential is not asked for every device`() async throws {

@@ -4,13 +4,13 @@ import Testing
 @testable import PushModel
 
 @Suite struct RetryPolicyTests {
-    private func pauses(_ trouble: RetryPolicy.FailureKind, _ attempts: ClosedRange<Int>) -> [Int64?] {
-        attempts.map { RetryPolicy().pause(after: $0, trouble, asked: nil, seed: 1)?.components.seconds }
+    private func pauses(_ issue: RetryPolicy.FailureKind, _ attempts: ClosedRange<Int>) -> [Int64?] {
+        attempts.map { RetryPolicy().pause(after: $0, issue, retryAfter: nil, seed: 1)?.components.seconds }
     }
 
     @Test func `delays double up to one minute, or up to five if the service asks for fewer pushes`() {
-        for trouble in [RetryPolicy.FailureKind.failing, .unreachable, .unknown] {
-            #expect(pauses(trouble, 1...9) == [1, 2, 4, 8, 16, 32, 60, 60, 60])
+        for issue in [RetryPolicy.FailureKind.failing, .unreachable, .unknown] {
+            #expect(pauses(issue, 1...9) == [1, 2, 4, 8, 16, 32, 60, 60, 60])
         }
         #expect(pauses(.throttled, 1...8) == [5, 10, 20, 40, 80, 160, 300, 300])
         #expect(pauses(.failing, 1_000_000...1_000_000) == [60])
@@ -18,19 +18,19 @@ import Testing
 
     @Test func `a delay requested by a service is used, but not beyond the retry window`() {
         let policy = RetryPolicy(window: .seconds(600))
-        #expect(policy.pause(after: 1, .failing, asked: .seconds(90), seed: 1) == .seconds(90))
-        #expect(policy.pause(after: 9, .failing, asked: .seconds(5), seed: 1) == .seconds(60))
-        #expect(policy.pause(after: 1, .failing, asked: .seconds(600), seed: 1) == .seconds(600))
-        #expect(policy.pause(after: 1, .failing, asked: .seconds(601), seed: 1) == nil)
+        #expect(policy.pause(after: 1, .failing, retryAfter: .seconds(90), seed: 1) == .seconds(90))
+        #expect(policy.pause(after: 9, .failing, retryAfter: .seconds(5), seed: 1) == .seconds(60))
+        #expect(policy.pause(after: 1, .failing, retryAfter: .seconds(600), seed: 1) == .seconds(600))
+        #expect(policy.pause(after: 1, .failing, retryAfter: .seconds(601), seed: 1) == nil)
     }
 
     @Test func `jitter spreads delays and shortens none`() {
         let policy = RetryPolicy(jitter: 0.25)
-        let pauses = (1...1000).compactMap { policy.pause(after: 6, .failing, asked: nil, seed: UInt64($0))?.milliseconds }
+        let pauses = (1...1000).compactMap { policy.pause(after: 6, .failing, retryAfter: nil, seed: UInt64($0))?.milliseconds }
         #expect(pauses.count == 1000 && pauses.allSatisfy { (32_000..<40_000).contains($0) })
         let eighths = Dictionary(grouping: pauses) { ($0 - 32_000) / 1000 }
         #expect(eighths.count == 8 && eighths.values.allSatisfy { (80...170).contains($0.count) })
-        #expect(policy.pause(after: 1, .failing, asked: nil, seed: 7) == policy.pause(after: 1, .failing, asked: nil, seed: 7))
+        #expect(policy.pause(after: 1, .failing, retryAfter: nil, seed: 7) == policy.pause(after: 1, .failing, retryAfter: nil, seed: 7))
     }
 
     @Test func `every verdict is final or has a kind of failure`() {

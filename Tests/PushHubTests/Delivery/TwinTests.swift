@@ -67,11 +67,11 @@ import Testing
         #expect(outcome.counts == [.apns: [.success: leavers == 3 ? 2 : 3, .skipped: leavers == 3 ? 3 : 2]])
         // Every registration gets the right explanation.
         let told = Dictionary(uniqueKeysWithValues: outcome.devices.map { ($0.registrationID, $0.explanation) })
-        for (place, twin) in twins.enumerated() {
+        for (row, twin) in twins.enumerated() {
             let expected =
-                place < leavers
+                row < leavers
                 ? "the registration left before its turn came"
-                : place == leavers ? "accepted by the push service" : "another registration with the same handle stands for it"
+                : row == leavers ? "accepted by the push service" : "another registration with the same handle stands for it"
             #expect(told[twin.id] == expected)
         }
     }

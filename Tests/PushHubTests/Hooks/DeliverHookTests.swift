@@ -17,7 +17,7 @@ import Testing
     private func skip(_ tag: String, because reason: String = "quiet: not on Sundays") throws {
         let tag = try Tag(tag)
         hooks.beforeDelivering { group in
-            _ = await group.rule([DeliveryRuling(devices: .tagged(tag), fate: .skip, reason: reason)])
+            _ = await group.rule([DeliveryRuling(devices: .tagged(tag), decision: .skip, reason: reason)])
         }
     }
 
@@ -91,9 +91,9 @@ import Testing
             }
             let all = await group.devices(after: nil, limit: .max)
             let ruled = await group.rule([
-                DeliveryRuling(devices: .chosen([all[0].number, 4_000_000]), fate: .skip, reason: "chosen"),
-                DeliveryRuling(devices: .tagged(tags[0]), fate: .skip, reason: "few"),
-                DeliveryRuling(devices: .tagged(tags[0]), fate: .skip, reason: "nobody is left"),
+                DeliveryRuling(devices: .chosen([all[0].number, 4_000_000]), decision: .skip, reason: "chosen"),
+                DeliveryRuling(devices: .tagged(tags[0]), decision: .skip, reason: "few"),
+                DeliveryRuling(devices: .tagged(tags[0]), decision: .skip, reason: "nobody is left"),
             ])
             let last = await group.counts(of: tags)
             counts.withLock { $0 = [first, ruled, last, [group.count, all.count]] }
@@ -146,8 +146,8 @@ import Testing
             let devices = await group.devices(after: 0, limit: 10)
             #expect(devices == [HookedDevice(number: 1), HookedDevice(number: 3)])
             let ruled = await group.rule([
-                DeliveryRuling(devices: .tagged(tag), fate: .skip, reason: "none"),
-                DeliveryRuling(devices: .chosen([1]), fate: .skip, reason: "that one"),
+                DeliveryRuling(devices: .tagged(tag), decision: .skip, reason: "none"),
+                DeliveryRuling(devices: .chosen([1]), decision: .skip, reason: "that one"),
             ])
             #expect(ruled == [0, 1])
         }
@@ -178,7 +178,7 @@ import Testing
         let quiet = try Tag("quiet")
         hooks.beforeDelivering { group throws(PushError) in
             guard group.platform == .apns else { return }
-            _ = await group.rule([DeliveryRuling(devices: .tagged(quiet), fate: .skip, reason: "quiet: asleep")])
+            _ = await group.rule([DeliveryRuling(devices: .tagged(quiet), decision: .skip, reason: "quiet: asleep")])
             throw PushError("plugin.failed", "quiet: attempt to index a nil value")
         }
         let outcome = try await hub.send(.alert(to: "a"))
@@ -190,11 +190,11 @@ import Testing
 
     @Test func `a decision after the hook has returned is ignored`() async throws {
         try await phones(1...2)
-        let kept = Mutex<(any HookedGroup)?>(nil)
-        hooks.beforeDelivering { group in kept.withLock { $0 = group } }
+        let stored = Mutex<(any HookedGroup)?>(nil)
+        hooks.beforeDelivering { group in stored.withLock { $0 = group } }
         let outcome = try await hub.send(.alert())
-        let group = try #require(kept.withLock { $0 })
-        #expect(await group.rule([DeliveryRuling(devices: .all, fate: .skip, reason: "late")]) == [0])
+        let group = try #require(stored.withLock { $0 })
+        #expect(await group.rule([DeliveryRuling(devices: .all, decision: .skip, reason: "late")]) == [0])
         #expect(outcome.sent == 2 && group.count == 0)
     }
 
@@ -235,7 +235,7 @@ import Testing
         hooks.listen()
         let (gate, open) = AsyncStream.makeStream(of: Void.self)
         hooks.beforeDelivering { group in
-            _ = await group.rule([DeliveryRuling(devices: .all, fate: .skip, reason: "late")])
+            _ = await group.rule([DeliveryRuling(devices: .all, decision: .skip, reason: "late")])
             for await _ in gate {}
         }
         let hub = try await bench.reopened(HubSettings(dispatch: HubSettings.Dispatch(isConcurrent: true)))

@@ -13,7 +13,7 @@ import Testing
     init() throws { bench = try HubBench(hooks: hooks) }
 
     private var reached: [DeviceHandle] { bench.connector.batches.flatMap(\.handles) }
-    private static let ten = HubBench.dawn + .seconds(3600)
+    private static let ten = HubBench.startTime + .seconds(3600)
 
     private func hub() async throws -> NotificationHub {
         try await bench.reopened(HubSettings(dispatch: HubSettings.Dispatch(isConcurrent: true)))
@@ -89,7 +89,7 @@ import Testing
     @Test func `a shutdown while a hook is called ignores its decisions`() async throws {
         try await registerThree()
         hooks.beforeDelivering { group throws(PushError) in
-            _ = await group.rule([DeliveryRuling(devices: .all, fate: .skip, reason: "hurried")])
+            _ = await group.rule([DeliveryRuling(devices: .all, decision: .skip, reason: "hurried")])
             while !Task.isCancelled { await Task.yield() }
             throw .veto
         }
@@ -114,9 +114,9 @@ import Testing
         let outcome = try await hub.outcome(of: id)
         #expect(outcome.state == .canceled && outcome.counts == [.apns: [.success: 1, .abandoned: 2]])
         #expect(outcome.devices.map(\.handle) == [.phone(1), .phone(2), .phone(3)] && outcome.notices.isEmpty)
-        #expect(outcome.devices.last?.explanation == "the delivery was cancelled" && outcome.endedAt == HubBench.dawn)
+        #expect(outcome.devices.last?.explanation == "the delivery was cancelled" && outcome.endedAt == HubBench.startTime)
         await bench.settle()
-        #expect(reached == [.phone(1)] && hooks.groups.count == 1 && bench.clock.now == HubBench.dawn)
+        #expect(reached == [.phone(1)] && hooks.groups.count == 1 && bench.clock.now == HubBench.startTime)
         #expect(hooks.ended.map(\.outcome.state) == [.canceled] && hooks.ended.first?.outcome.counts == outcome.counts)
         #expect(await refusal { try await hub.cancel(notification: id) }?.code == "notification.not_found")
     }
@@ -152,7 +152,7 @@ import Testing
 
     @Test func `a wait whose task is cancelled counts as a cancellation, and loses no device`() async throws {
         let store = MemoryHubStore()
-        let clock = VirtualClock(now: HubBench.dawn)
+        let clock = VirtualClock(now: HubBench.startTime)
         let hub = NotificationHub(
             environment: HubEnvironment(
                 clock: clock, random: SeededRandom(seed: 1),
@@ -223,7 +223,7 @@ import Testing
         #expect(outcome.state == .detailedStateAvailable && outcome.counts == [.apns: [.success: 1, .skipped: 2]])
         #expect(outcome.devices.last?.explanation == "quiet: at night" && outcome.notices.isEmpty)
         await bench.settle()
-        #expect(bench.clock.now == HubBench.dawn)
+        #expect(bench.clock.now == HubBench.startTime)
     }
 
     // MARK: - Duplicates and handles
@@ -248,7 +248,7 @@ import Testing
 
     @Test func `a deferred handle that is named twice gets one push and two results`() async throws {
         hooks.beforeDelivering { group in
-            _ = await group.rule([DeliveryRuling(devices: .chosen([0]), fate: .hold(until: Self.ten), reason: "later")])
+            _ = await group.rule([DeliveryRuling(devices: .chosen([0]), decision: .hold(until: Self.ten), reason: "later")])
         }
         let handles = [1, 1, 2, 2].map { DeviceHandle.phone($0) }
         let request = NotificationRequest(
@@ -268,7 +268,7 @@ import Testing
     @Test func `a deferred device is sent to at its time, even if a push service has deferred others`() async throws {
         try await registerThree()
         try await bench.register(.fcmV1(token: "f"), tags: ["a"])
-        let ten = HubBench.dawn + .seconds(60)
+        let ten = HubBench.startTime + .seconds(60)
         try hooks.hold("ten", until: ten)
         bench.connector.script(.fcmV1(token: "f"), .transient(.tooMany, retryAfter: .seconds(600)), .accepted(id: "late"))
         let hub = try await hub()
@@ -297,7 +297,7 @@ import Testing
         try await untilHeld()
         let second = try await hub.accept(.alert("second", to: "now")).outcome.id
         #expect(try await hub.finish(second).sent == 1)
-        #expect(try await hub.outcome(of: first).state == .processing && bench.clock.now == HubBench.dawn)
+        #expect(try await hub.outcome(of: first).state == .processing && bench.clock.now == HubBench.startTime)
         await bench.settle()
         #expect(try await hub.outcome(of: first).sent == 2)
     }

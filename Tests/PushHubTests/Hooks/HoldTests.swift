@@ -14,8 +14,8 @@ import Testing
     init() throws { bench = try HubBench(hooks: hooks) }
 
     private var reached: [DeviceHandle] { bench.connector.batches.flatMap(\.handles) }
-    private static let ten = HubBench.dawn + .seconds(3600)
-    private static let eleven = HubBench.dawn + .seconds(7200)
+    private static let ten = HubBench.startTime + .seconds(3600)
+    private static let eleven = HubBench.startTime + .seconds(7200)
 
     private func hub(isConcurrent: Bool = true) async throws -> NotificationHub {
         try await bench.reopened(HubSettings(dispatch: HubSettings.Dispatch(isConcurrent: isConcurrent)))
@@ -29,8 +29,8 @@ import Testing
         let (ten, eleven) = (try Tag("ten"), try Tag("eleven"))
         hooks.beforeDelivering { group in
             _ = await group.rule([
-                DeliveryRuling(devices: .tagged(ten), fate: .hold(until: Self.ten), reason: "quiet: asleep"),
-                DeliveryRuling(devices: .tagged(eleven), fate: .hold(until: Self.eleven), reason: "quiet: late riser"),
+                DeliveryRuling(devices: .tagged(ten), decision: .hold(until: Self.ten), reason: "quiet: asleep"),
+                DeliveryRuling(devices: .tagged(eleven), decision: .hold(until: Self.eleven), reason: "quiet: late riser"),
             ])
         }
     }
@@ -62,7 +62,7 @@ import Testing
         try await untilHeld(id, hub, total: 1)
         let first = try await hub.outcome(of: id)
         #expect(first.state == .processing && first.counts == [.apns: [.success: 1]] && first.devices.map(\.handle) == [.phone(1)])
-        #expect(first.notices.map(\.text) == Self.notices && first.startedAt == HubBench.dawn && first.endedAt == nil)
+        #expect(first.notices.map(\.text) == Self.notices && first.startedAt == HubBench.startTime && first.endedAt == nil)
         #expect(try await hub.notification(id).outcome.state == .processing)
         // Nothing is in flight, and the notification does not count as scheduled.
         #expect(await hub.backlog == 0)
@@ -74,8 +74,8 @@ import Testing
         await bench.settle()
         let outcome = try await hub.outcome(of: id)
         #expect(outcome.state == .completed && outcome.counts == [.apns: [.success: 4]] && outcome.notices.isEmpty)
-        #expect(outcome.startedAt == HubBench.dawn && outcome.endedAt == Self.eleven)
-        #expect(bench.connector.deliveries.map(\.time) == [HubBench.dawn, Self.ten, Self.eleven])
+        #expect(outcome.startedAt == HubBench.startTime && outcome.endedAt == Self.eleven)
+        #expect(bench.connector.deliveries.map(\.time) == [HubBench.startTime, Self.ten, Self.eleven])
         #expect(reached == [.phone(1), .phone(2), .phone(3), .phone(4)])
         // The hook is not called for devices that have been sent to or have a later time.
         #expect(hooks.groups.map(\.count) == [4, 2, 1])
@@ -96,9 +96,9 @@ import Testing
             #expect(try await bench.store.notification(1)?.outcome.notices.map(\.text) == Self.notices)
         }
         await bench.settle()
-        #expect(bench.connector.deliveries.map(\.time) == [HubBench.dawn, Self.ten, Self.eleven])
+        #expect(bench.connector.deliveries.map(\.time) == [HubBench.startTime, Self.ten, Self.eleven])
         #expect(try await hub.outcome(of: id).counts == [.apns: [.success: 4]])
-        #expect(try await bench.store.notification(1)?.holds.isEmpty == true)
+        #expect(try await bench.store.notification(1)?.deferredDevices.isEmpty == true)
     }
 
     @Test func `deferrals are stored before other devices are sent to`() async throws {
@@ -108,16 +108,16 @@ import Testing
         let first = try await hub()
         let id = try await first.accept(.alert(to: "a")).outcome.id
         try await until { !bench.connector.batches.isEmpty }
-        #expect(try await bench.store.notification(1)?.holds.isEmpty == false)
+        #expect(try await bench.store.notification(1)?.deferredDevices.isEmpty == false)
         // As if the process had crashed here. The next process calls no hook.
-        let kept = try #require(try await bench.store.notification(1))
-        #expect(kept.outcome.counts.isEmpty)
+        let stored = try #require(try await bench.store.notification(1))
+        #expect(stored.outcome.counts.isEmpty)
         open.finish()
         await first.stop()
         hooks.beforeDelivering { _ in }
         let second = try await hub()
         await bench.settle()
-        #expect(bench.connector.deliveries.map(\.time) == [HubBench.dawn, Self.ten, Self.eleven])
+        #expect(bench.connector.deliveries.map(\.time) == [HubBench.startTime, Self.ten, Self.eleven])
         #expect(try await second.outcome(of: id).counts == [.apns: [.success: 4]])
     }
 
@@ -129,8 +129,8 @@ import Testing
         let (ten, eleven) = (try Tag("ten"), try Tag("eleven"))
         hooks.beforeDelivering { group in
             _ = await group.rule([
-                DeliveryRuling(devices: .tagged(ten), fate: .hold(until: Self.ten), reason: "quiet: asleep"),
-                DeliveryRuling(devices: .tagged(eleven), fate: .hold(until: Self.eleven), reason: "quiet: late riser"),
+                DeliveryRuling(devices: .tagged(ten), decision: .hold(until: Self.ten), reason: "quiet: asleep"),
+                DeliveryRuling(devices: .tagged(eleven), decision: .hold(until: Self.eleven), reason: "quiet: late riser"),
             ])
         }
         var hub = try await hub()
@@ -143,16 +143,17 @@ import Testing
             hub = try await self.hub()
         }
         await bench.settle()
-        #expect(bench.connector.deliveries.map(\.time) == [isNewProcess ? HubBench.dawn : Self.ten, Self.ten].suffix(isNewProcess ? 2 : 1))
+        #expect(
+            bench.connector.deliveries.map(\.time) == [isNewProcess ? HubBench.startTime : Self.ten, Self.ten].suffix(isNewProcess ? 2 : 1))
         #expect(Set(reached) == [.phone(2), .phone(3)])
         #expect(try await hub.outcome(of: id).state == .completed)
     }
 
     @Test func `deferred devices are read back unchanged, and other bytes are rejected`() throws {
         var holds = DeferredDevices()
-        for (place, platform) in Platform.delivered.enumerated() {
-            let places = (0...UInt32(place * 40)).map { $0 * $0 * 3_000 + UInt32(place) }
-            holds.add(RowSet(places), on: platform, until: Self.ten + .seconds(place), "quiet: \u{1F634} \(place % 2)")
+        for (row, platform) in Platform.delivered.enumerated() {
+            let rows = (0...UInt32(row * 40)).map { $0 * $0 * 3_000 + UInt32(row) }
+            holds.add(RowSet(rows), on: platform, until: Self.ten + .seconds(row), "quiet: \u{1F634} \(row % 2)")
             holds.add(RowSet([.max]), on: platform, until: Self.ten, "")
         }
         let bytes = holds.stored
@@ -161,9 +162,9 @@ import Testing
         for end in 1..<bytes.count where DeferredDevices(stored: Array(bytes[..<end]))?.stored == bytes {
             Issue.record("\(end) bytes are read as all")
         }
-        for place in bytes.indices {
+        for row in bytes.indices {
             var changed = bytes
-            changed[place] ^= 0xff
+            changed[row] ^= 0xff
             #expect(DeferredDevices(stored: changed) != holds)
         }
     }
@@ -175,7 +176,7 @@ import Testing
         let id = try await hub.accept(.alert(to: "a")).outcome.id
         try await untilHeld(id, hub, total: 0)
         let outcome = try await hub.outcome(of: id)
-        #expect(outcome.state == .processing && outcome.counts.isEmpty && outcome.startedAt == HubBench.dawn)
+        #expect(outcome.state == .processing && outcome.counts.isEmpty && outcome.startedAt == HubBench.startTime)
         #expect(outcome.notices.map(\.text) == ["1 device waits until 2026-01-05T10:00:00.000Z: quiet: at night"])
         await bench.settle()
         #expect(bench.connector.deliveries.map(\.time) == [Self.ten])
@@ -188,8 +189,8 @@ import Testing
         let (a, b) = (try Tag("a"), try Tag("b"))
         hooks.beforeDelivering { group in
             _ = await group.rule([
-                DeliveryRuling(devices: .tagged(a), fate: .hold(until: .distantFuture), reason: "long"),
-                DeliveryRuling(devices: .tagged(b), fate: .hold(until: HubBench.dawn), reason: "short"),
+                DeliveryRuling(devices: .tagged(a), decision: .hold(until: .distantFuture), reason: "long"),
+                DeliveryRuling(devices: .tagged(b), decision: .hold(until: HubBench.startTime), reason: "short"),
             ])
             // A time in the past defers no device, so later hooks still see the device.
             #expect(group.count == 1)
@@ -200,7 +201,7 @@ import Testing
         #expect(try await hub.outcome(of: id).notices.map(\.text) == ["1 device waits until 2026-01-12T09:00:00.000Z: long"])
         hooks.beforeDelivering(nil)
         await bench.settle()
-        #expect(bench.connector.deliveries.map(\.time) == [HubBench.dawn, HubBench.dawn + .seconds(7 * 86_400)])
+        #expect(bench.connector.deliveries.map(\.time) == [HubBench.startTime, HubBench.startTime + .seconds(7 * 86_400)])
         #expect(reached == [.phone(2), .phone(1)])
         #expect(try await hub.outcome(of: id).state == .completed)
     }
@@ -210,13 +211,13 @@ import Testing
         let day = try Tag("day")
         hooks.beforeDelivering { group in
             let counts = await group.rule([
-                DeliveryRuling(devices: .tagged(day), fate: .pass, reason: ""),
-                DeliveryRuling(devices: .all, fate: .hold(until: Self.ten), reason: "quiet: asleep"),
+                DeliveryRuling(devices: .tagged(day), decision: .pass, reason: ""),
+                DeliveryRuling(devices: .all, decision: .hold(until: Self.ten), reason: "quiet: asleep"),
             ])
             #expect(counts == [1, 2])
             #expect(group.count == 1)
             // A pass applies to its own list only.
-            #expect(await group.rule([DeliveryRuling(devices: .all, fate: .skip, reason: "cap: too many")]) == [1])
+            #expect(await group.rule([DeliveryRuling(devices: .all, decision: .skip, reason: "cap: too many")]) == [1])
         }
         let hub = try await hub()
         let id = try await hub.accept(.alert(to: "a")).outcome.id
@@ -232,8 +233,9 @@ import Testing
         for number in 1...15 { try await bench.register(.phone(number)) }
         hooks.beforeDelivering { group in
             for device in await group.devices(after: nil, limit: 100) {
-                let moment = Self.ten + .seconds(Int(device.number))
-                _ = await group.rule([DeliveryRuling(devices: .chosen([device.number]), fate: .hold(until: moment), reason: "one by one")])
+                let time = Self.ten + .seconds(Int(device.number))
+                _ = await group.rule([DeliveryRuling(devices: .chosen([device.number]), decision: .hold(until: time), reason: "one by one")]
+                )
             }
         }
         let hub = try await hub()
@@ -253,7 +255,7 @@ import Testing
         try await untilHeld(id, hub, total: 1)
         hooks.beforeDelivering(nil)
         await bench.settle()
-        #expect(bench.connector.deliveries.map(\.time) == [HubBench.dawn, Self.ten, Self.eleven])
+        #expect(bench.connector.deliveries.map(\.time) == [HubBench.startTime, Self.ten, Self.eleven])
         let outcome = try await hub.outcome(of: id)
         #expect(outcome.state == .completed && outcome.sent == 4 && outcome.notices.isEmpty)
     }
@@ -267,8 +269,8 @@ import Testing
         hooks.beforeDelivering { group in
             let devices = await group.devices(after: nil, limit: 1)
             _ = await group.rule([
-                DeliveryRuling(devices: .chosen(devices.map(\.number)), fate: .skip, reason: "quiet: too late"),
-                DeliveryRuling(devices: .tagged(ten), fate: .hold(until: Self.eleven), reason: "quiet: asleep"),
+                DeliveryRuling(devices: .chosen(devices.map(\.number)), decision: .skip, reason: "quiet: too late"),
+                DeliveryRuling(devices: .tagged(ten), decision: .hold(until: Self.eleven), reason: "quiet: asleep"),
             ])
         }
         bench.advance(by: .seconds(3600))

@@ -78,7 +78,7 @@ import Testing
         #expect(try await hub.installations(.all, page: Page()).installations.map { $0.tags.map(\.text) } == [["a"]])
         // No row was used.
         try await bench.register(.phone(6))
-        #expect(try await bench.store.load().registrations.map(\.place) == [0, 1, 2])
+        #expect(try await bench.store.load().registrations.map(\.row) == [0, 1, 2])
     }
 
     @Test func `an invalid registration is rejected without a hook`() async throws {
@@ -88,7 +88,7 @@ import Testing
         #expect(await refusal { try await hub.putRegistration(registration.id, description, ifMatch: 7) }?.status == 412)
         let bad = RegistrationDescription(handle: .apns(token: "no token"))
         #expect(await refusal { try await hub.createRegistration(bad) }?.code == "handle.invalid")
-        let past = Installation(id: "pad", handle: .phone(3), expiration: HubBench.dawn)
+        let past = Installation(id: "pad", handle: .phone(3), expiration: HubBench.startTime)
         #expect(await refusal { try await hub.putInstallation(past) }?.code == "installation.invalid")
         #expect(hooks.registrations.isEmpty)
     }

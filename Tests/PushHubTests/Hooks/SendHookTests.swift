@@ -11,7 +11,7 @@ import Testing
 
     init() throws { bench = try HubBench(hooks: hooks) }
 
-    private static let later = HubBench.dawn + .seconds(3600)
+    private static let later = HubBench.startTime + .seconds(3600)
 
     @Test func `a send that a hook rejects is not accepted, and returns the hook's error`() async throws {
         try await bench.register(.phone(1))
@@ -56,7 +56,7 @@ import Testing
         try await bench.register(.phone(1))
         hooks.beforeSending { draft in
             var draft = draft
-            draft.moment = Self.later
+            draft.dueTime = Self.later
             return draft
         }
         let outcome = isSent ? try await hub.send(.alert()) : try await hub.accept(.alert()).outcome
@@ -71,7 +71,7 @@ import Testing
         try await bench.register(.phone(1))
         hooks.beforeSending { draft in
             var draft = draft
-            draft.moment = Self.later
+            draft.dueTime = Self.later
             return draft
         }
         var request = try NotificationRequest.alert()
@@ -79,13 +79,13 @@ import Testing
         let outcome = try await hub.send(request)
         #expect(outcome.state == .detailedStateAvailable)
         #expect(outcome.scheduledFor == nil)
-        #expect(bench.connector.deliveries.map(\.time) == [HubBench.dawn])
+        #expect(bench.connector.deliveries.map(\.time) == [HubBench.startTime])
     }
 
     @Test func `a hook cannot schedule a send more than seven days ahead`() async throws {
         hooks.beforeSending { draft in
             var draft = draft
-            draft.moment = HubBench.dawn + .seconds(7 * 86_400) + .milliseconds(1)
+            draft.dueTime = HubBench.startTime + .seconds(7 * 86_400) + .milliseconds(1)
             return draft
         }
         #expect(await refusal { try await hub.accept(.alert()) }?.code == "time.too_far")
@@ -95,7 +95,7 @@ import Testing
     @Test func `a key stands for the original request, and a repeated one returns the first result without a hook`() async throws {
         hooks.beforeSending { draft in
             var draft = draft
-            draft.moment = Self.later
+            draft.dueTime = Self.later
             draft.request.options.collapseID = "changed"
             return draft
         }
@@ -123,7 +123,7 @@ import Testing
         let accepted = try await hub.accept(.alert(), at: Self.later)
         await bench.settle()
         #expect(hooks.sent.map(\.id) == [outcome.id, accepted.outcome.id])
-        #expect(hooks.sent.map(\.draft.moment) == [nil, Self.later])
+        #expect(hooks.sent.map(\.draft.dueTime) == [nil, Self.later])
     }
 
     // MARK: - End of a notification

@@ -6,7 +6,7 @@ import Testing
 
 /// Entries of the audit log.
 @Suite struct AuditLogTests {
-    private let clock = VirtualClock(now: HubBench.dawn)
+    private let clock = VirtualClock(now: HubBench.startTime)
     private let trail = MemoryAuditTrail()
 
     private func lines() async -> [String] {
@@ -41,7 +41,7 @@ import Testing
         await flood(1)
         #expect(await lines().suffix(2) == ["key:hub/app notification.send 40 more like these", "key:hub/app notification.send n-1"])
         let counted = try #require(await trail.entries(after: 0, limit: 1000, AuditFilter()).dropLast().last)
-        #expect(counted.record.details == ["further": "40", "since": HubBench.dawn.description])
+        #expect(counted.record.details == ["further": "40", "since": HubBench.startTime.description])
         await flood(70)
         await log.flush(all: true)
         #expect(await lines().last == "key:hub/app notification.send 11 more like these")
@@ -49,7 +49,7 @@ import Testing
         #expect(await lines().count == AuditLog.maximumInWindow * 2 + 3)
         #expect(
             await trail.verify()
-                == .whole(
+                == .intact(
                     AuditHead(sequence: 123, hash: try #require(await trail.entries(before: nil, limit: 1, AuditFilter()).first).hash))
         )
     }
@@ -69,7 +69,7 @@ import Testing
         func append(_ record: AuditRecord) throws(PushError) -> AuditEntry { throw Self.full }
         func entries(after sequence: Int64, limit: Int, _ filter: AuditFilter) -> [AuditEntry] { [] }
         func entries(before sequence: Int64?, limit: Int, _ filter: AuditFilter) -> [AuditEntry] { [] }
-        func verify() -> AuditVerification { .whole(.start) }
+        func verify() -> AuditVerification { .intact(.start) }
     }
 
     @Test func `An entry that cannot be written is reported, and an action that needs its entry is rejected`() async throws {

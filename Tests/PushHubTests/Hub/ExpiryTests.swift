@@ -16,10 +16,10 @@ import Testing
         bench.store.refuse([])
         await bench.settle()
         let stored = try await bench.store.load()
-        #expect(stored.registrations.isEmpty && stored.departures[registration.id]?.reason == .expired)
+        #expect(stored.registrations.isEmpty && stored.tombstones[registration.id]?.reason == .expired)
         // The row is free again.
         _ = try await bench.register(.phone(2))
-        #expect(try await bench.store.load().registrations.map(\.place) == [0])
+        #expect(try await bench.store.load().registrations.map(\.row) == [0])
     }
 
     @Test func `Many rows that expire together are deleted in steps`() async throws {
@@ -35,16 +35,16 @@ import Testing
     /// The installation expired on a full disk and was stored again later, so the store has both rows.
     @Test func `Of two rows of one installation the newer one is used, and the older one is deleted`() async throws {
         let bench = try HubBench()
-        let (old, new) = (HubBench.dawn + .seconds(-60), HubBench.dawn + .seconds(3600))
-        func row(_ place: UInt32, _ number: Int, _ expiration: Timestamp) throws -> (InstallationRow, RegistrationRow) {
+        let (old, new) = (HubBench.startTime + .seconds(-60), HubBench.startTime + .seconds(3600))
+        func row(_ rowNumber: UInt32, _ number: Int, _ expiration: Timestamp) throws -> (InstallationRow, RegistrationRow) {
             let written = expiration + .seconds(-50)
             var installation = Installation(id: "pad", handle: .phone(number), expiration: expiration, tags: [try Tag("a")])
             installation.updatedAt = written
             let id = try #require(RegistrationID("\(number)-1-1"))
             return (
-                InstallationRow(place: place, installation: installation, expiration: expiration),
+                InstallationRow(row: rowNumber, installation: installation, expiration: expiration),
                 RegistrationRow(
-                    place: place,
+                    row: rowNumber,
                     registration: Registration(
                         id: id, etag: 1, expiration: expiration, updatedAt: written,
                         description: RegistrationDescription(handle: .phone(number), tags: [try Tag("a")]), installationID: "pad"))
@@ -60,10 +60,10 @@ import Testing
         bench.store.refuse([])
         // While the older row exists, its number is not reused.
         _ = try await hub.createRegistration(RegistrationDescription(handle: .phone(3)))
-        #expect(try await bench.store.load().registrations.map(\.place) == [0, 1, 2])
+        #expect(try await bench.store.load().registrations.map(\.row) == [0, 1, 2])
         await bench.settle()
         let stored = try await bench.store.load()
-        #expect(stored.installations == [rows[0].0] && stored.registrations.map(\.place) == [0, 2])
+        #expect(stored.installations == [rows[0].0] && stored.registrations.map(\.row) == [0, 2])
         #expect(try await hub.send(.alert(to: "a")).devices.map(\.handle) == [.phone(1)])
     }
 
@@ -73,14 +73,14 @@ import Testing
         try await bench.hub.deleteRegistration(ids[0], ifMatch: nil)
         bench.advance(by: .seconds(60))
         try await bench.hub.deleteRegistration(ids[1], ifMatch: nil)
-        try await bench.hub.removeOld(notificationsBefore: HubBench.dawn, departuresBefore: HubBench.dawn + .seconds(1))
+        try await bench.hub.removeOld(notificationsBefore: HubBench.startTime, tombstonesBefore: HubBench.startTime + .seconds(1))
         _ = try await bench.hub.putRegistration(ids[0], RegistrationDescription(handle: .phone(1)), ifMatch: nil)
         let error = await refusal {
             try await bench.hub.putRegistration(ids[1], RegistrationDescription(handle: .phone(2)), ifMatch: nil)
         }
         #expect(error?.code == "hub.gone")
         try await bench.hub.deleteRegistration(ids[0], ifMatch: nil)
-        try await bench.hub.removeOld(notificationsBefore: HubBench.dawn, departuresBefore: HubBench.dawn + .seconds(1))
+        try await bench.hub.removeOld(notificationsBefore: HubBench.startTime, tombstonesBefore: HubBench.startTime + .seconds(1))
         #expect(
             await refusal { try await bench.hub.putRegistration(ids[0], RegistrationDescription(handle: .phone(1)), ifMatch: nil) }?.code
                 == "hub.gone")

@@ -48,7 +48,7 @@ import Testing
         #expect(try await ids(.platform(.wns)) == [])
         let listed = try await hub.installations(.user("bob"), page: Page()).installations
         #expect(listed == [try await hub.installation("tv")])
-        #expect(listed.first?.expiration == HubBench.dawn + .seconds(3600))
+        #expect(listed.first?.expiration == HubBench.startTime + .seconds(3600))
     }
 
     @Test func `An installation is not listed under its former properties`() async throws {

@@ -124,7 +124,7 @@ import Testing
             await refusal { try await hub.installation("tv") },
         ] {
             #expect(error?.code == "hub.not_found")
-            #expect(error?.message == "there is no installation tv")
+            #expect(error?.message == "unknown installation \"tv\"")
             #expect(error?.status == 404)
         }
     }
@@ -201,9 +201,9 @@ import Testing
         var installation = try installation()
         installation.templates = ["My template": InstallationTemplate(body: "\u{FEFF}{\"a\":\"$(b)\"}")]
         try await hub.putInstallation(installation)
-        let kept = try await hub.installation("pad").templates["My template"]
-        #expect(kept?.tags == [])
-        #expect(kept.map { Array($0.body.utf8) } == Array("{\"a\":\"$(b)\"}".utf8))
+        let stored = try await hub.installation("pad").templates["My template"]
+        #expect(stored?.tags == [])
+        #expect(stored.map { Array($0.body.utf8) } == Array("{\"a\":\"$(b)\"}".utf8))
         _ = try await hub.send(.properties(["b": "c"]))
         #expect(bench.connector.bodies == ["{\"a\":\"c\"}"])
     }

@@ -33,8 +33,8 @@ import Testing
         #expect(outcome.notices.map(\.text) == ["APNs: \(Self.words)"])
         #expect(outcome.pruned.isEmpty && outcome.devices.allSatisfy { !$0.isRegistrationRemoved })
         #expect(await bench.hub.size().registrations == 40)
-        #expect(warnings == ["the hub hub: APNs: \(Self.words); no invalid handle is removed meanwhile"])
-        #expect(await bench.hub.troubles() == [DeliveryIssue(.apns, .wrongEnvironment(Self.words, since: HubBench.dawn))])
+        #expect(warnings == ["hub \"hub\": APNs: \(Self.words); no invalid handle is removed meanwhile"])
+        #expect(await bench.hub.issues() == [DeliveryIssue(.apns, .wrongEnvironment(Self.words, since: HubBench.startTime))])
         #expect(try await bench.hub.notification(outcome.id).outcome.notices == outcome.notices)
         _ = try await bench.send(to: nil)
         #expect(warnings.count == 1)
@@ -48,7 +48,7 @@ import Testing
         #expect(outcome.notices.isEmpty && outcome.pruned == [.apns: ["Unregistered": 10]])
         #expect(await bench.hub.size().registrations == 30)
         #expect(warnings.isEmpty)
-        #expect(await bench.hub.troubles().isEmpty)
+        #expect(await bench.hub.issues().isEmpty)
     }
 
     @Test func `fewer than twenty answers give no warning, but half foreign tokens prevent removals`() async throws {
@@ -73,8 +73,8 @@ import Testing
         #expect(await bench.hub.size().registrations == 60)
         script(0..<30, .accepted(id: nil))
         for _ in 1...2 { try await bench.send(to: nil) }
-        #expect(warnings.last == "the hub hub: APNs: most handles belong to the credential again")
-        #expect(await bench.hub.troubles().isEmpty)
+        #expect(warnings.last == "hub \"hub\": APNs: most handles belong to the credential again")
+        #expect(await bench.hub.issues().isEmpty)
         #expect(await bench.hub.size().registrations == 59)
     }
 
@@ -83,16 +83,18 @@ import Testing
         script(0..<20, Self.foreign)
         _ = try await bench.send(to: nil)
         await bench.hub.change(connectors: [bench.connector], registrationTTL: nil)
-        #expect(await bench.hub.troubles().isEmpty)
+        #expect(await bench.hub.issues().isEmpty)
         script(0..<20, .rejected(.dead()))
         #expect(try await bench.send(to: nil).pruned == [.apns: ["Unregistered": 20]])
     }
 
     @Test func `old answers count less and less`() {
         let gauge = WrongEnvironmentDetector()
-        #expect(gauge.note(Array(repeating: .accepted(id: nil), count: 100_000), now: HubBench.dawn) == nil)
+        #expect(gauge.note(Array(repeating: .accepted(id: nil), count: 100_000), now: HubBench.startTime) == nil)
         var news: [WrongEnvironmentDetector.Event] = []
-        for _ in 0..<200 { if let told = gauge.note(Array(repeating: Self.foreign, count: 10), now: HubBench.dawn) { news.append(told) } }
+        for _ in 0..<200 {
+            if let told = gauge.note(Array(repeating: Self.foreign, count: 10), now: HubBench.startTime) { news.append(told) }
+        }
         #expect(news == [.suspected(Self.words)] && !gauge.isTrusted)
     }
 
@@ -101,8 +103,8 @@ import Testing
         script(0..<30, .transient(.busy, retryAfter: nil))
         let hub = try await bench.reopened(HubSettings(dispatch: HubSettings.Dispatch(isConcurrent: true)))
         _ = try await hub.accept(.alert())
-        try await until { await !hub.troubles().isEmpty }
-        #expect(await hub.troubles() == [DeliveryIssue(.apns, .openCircuit(origin: nil, nextTry: HubBench.dawn + .seconds(5)))])
+        try await until { await !hub.issues().isEmpty }
+        #expect(await hub.issues() == [DeliveryIssue(.apns, .openCircuit(origin: nil, nextTry: HubBench.startTime + .seconds(5)))])
         await hub.stop()
     }
 }

@@ -41,7 +41,7 @@ import Testing
     @Test func `a restored token that is still invalid is pruned again, also if the service gives a time`() async throws {
         try await bench.register(.phone(1))
         try await hub.putInstallation(Installation(id: "pad", handle: .phone(2)))
-        script(1...2, .rejected(.dead(since: HubBench.dawn + .seconds(1))))
+        script(1...2, .rejected(.dead(since: HubBench.startTime + .seconds(1))))
         bench.advance(by: .seconds(10))
         for _ in 1...3 {
             #expect(try await bench.send(to: nil).pruned == [.apns: ["Unregistered": 2]])
@@ -144,17 +144,17 @@ import Testing
         script(1...2, .rejected(.dead()))
         try await bench.send(to: nil)
         // As if the file had been edited: a template that cannot be parsed.
-        var kept = try #require(try await bench.store.installations(at: [0]).first)
-        #expect(kept.installation.id == "bad" && kept.installation.isPushChannelExpired)
-        kept.installation.templates = ["t": InstallationTemplate(body: #"{"aps":{"alert":"$(m"}}"#)]
-        try await bench.store.commit(RegistrationChange(installationPuts: [kept]))
+        var stored = try #require(try await bench.store.installations(at: [0]).first)
+        #expect(stored.installation.id == "bad" && stored.installation.isPushChannelExpired)
+        stored.installation.templates = ["t": InstallationTemplate(body: #"{"aps":{"alert":"$(m"}}"#)]
+        try await bench.store.commit(RegistrationChange(installationPuts: [stored]))
 
         let expected = Restoration(restored: 1, unfit: 1)
         #expect(try await hub.restore(PrunedFilter(), isTrial: true) == expected)
         #expect(try await hub.restore(PrunedFilter()) == expected)
         #expect(bench.notes(.feedback).contains { $0.hasPrefix("installation bad cannot be restored as stored: ") })
         #expect(try await hub.pruned(PrunedFilter(), below: nil, limit: 9).map(\.id) == ["bad"])
-        #expect(try await bench.store.installations(at: [0]) == [kept])
+        #expect(try await bench.store.installations(at: [0]) == [stored])
         let again = try await bench.reopened()
         #expect(await again.size().registrations == 1)
         // Once its app has corrected it, it can be restored.
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test func `an expired installation that is not deleted yet is not restored`() async throws {
-        try await hub.putInstallation(Installation(id: "pad", handle: .phone(1), expiration: HubBench.dawn + .seconds(60)))
+        try await hub.putInstallation(Installation(id: "pad", handle: .phone(1), expiration: HubBench.startTime + .seconds(60)))
         script(1...1, .rejected(.dead()))
         try await bench.send(to: nil)
         bench.advance(by: .seconds(60))
@@ -209,7 +209,7 @@ import Testing
         #expect(try await hub.restore(PrunedFilter(), isTrial: true) == Restoration(restored: 1))
         bench.advance(by: .milliseconds(1))
         #expect(try await hub.restore(PrunedFilter()) == Restoration())
-        try await hub.removeOld(notificationsBefore: HubBench.dawn, departuresBefore: HubBench.dawn)
+        try await hub.removeOld(notificationsBefore: HubBench.startTime, tombstonesBefore: HubBench.startTime)
         #expect(try await bench.store.pruned(PrunedFilter(), below: nil, limit: 9).isEmpty)
     }
 

@@ -21,7 +21,7 @@ import Testing
         #expect(try await HubBench(registrationTTL: .seconds(3600)).hub.createRegistrationID() == id)
         let error = await refusal { try await hub.registration(id) }
         #expect(error?.code == "hub.not_found")
-        #expect(error?.message == "there is no registration \(id)")
+        #expect(error?.message == "unknown registration \"\(id)\"")
         #expect(error?.status == 404)
     }
 

@@ -116,7 +116,7 @@ import Testing
     @Test func `devices registered again since their rejection neither count toward the limit nor are held`() async throws {
         try await crowd(1200, dead: 0)
         // The first 900 tokens became invalid before they were registered.
-        try script(1...900, .rejected(.dead(since: HubBench.dawn + .seconds(-60))))
+        try script(1...900, .rejected(.dead(since: HubBench.startTime + .seconds(-60))))
         try script(901...1100, .rejected(.dead()))
         let hub = try await hub(0.1)
         let outcome = try await hub.send(.alert(to: "all"))
@@ -129,10 +129,10 @@ import Testing
     @Test func `a dry run of applying counts only the devices that would be removed`() async throws {
         try await crowd(10, dead: 0)
         for number in 1...10 {
-            let validBefore = HubBench.dawn + .seconds(number <= 4 ? -60 : 60)
+            let validBefore = HubBench.startTime + .seconds(number <= 4 ? -60 : 60)
             try await bench.store.hold([
                 HeldRemoval(
-                    handle: .phone(number), reason: "Unregistered", notificationID: "n", time: HubBench.dawn, validBefore: validBefore)
+                    handle: .phone(number), reason: "Unregistered", notificationID: "n", time: HubBench.startTime, validBefore: validBefore)
             ])
         }
         let hub = try await hub(0)

@@ -137,12 +137,12 @@ import Testing
 
     @Test func `reserved tags stored by older versions match nothing, and are removed by the next write`() async throws {
         try await installVictim()
-        func placed(_ place: UInt32, _ number: Int, _ tags: [String], installation: String? = nil) throws -> RegistrationRow {
+        func placed(_ row: UInt32, _ number: Int, _ tags: [String], installation: String? = nil) throws -> RegistrationRow {
             let id = try #require(RegistrationID("\(number)-2-3"))
             return RegistrationRow(
-                place: place,
+                row: row,
                 registration: Registration(
-                    id: id, etag: 1, expiration: .distantFuture, updatedAt: HubBench.dawn,
+                    id: id, etag: 1, expiration: .distantFuture, updatedAt: HubBench.startTime,
                     description: RegistrationDescription(handle: .phone(number), tags: try tags.map { try Tag($0) }),
                     installationID: installation))
         }
@@ -154,10 +154,10 @@ import Testing
         try await bench.store.commit(
             RegistrationChange(
                 puts: [forged, only, try placed(102, 103, ["a", "$InstallationId:{pad}"], installation: "pad")],
-                installationPuts: [InstallationRow(place: 100, installation: pad, expiration: .distantFuture)]))
+                installationPuts: [InstallationRow(row: 100, installation: pad, expiration: .distantFuture)]))
         let hub = try await bench.reopened()
         let warning = bench.events.last(where: \.isWarning)?.text
-        #expect(warning?.hasPrefix("the hub hub: 3 stored registrations or installations have tags that start with $") == true)
+        #expect(warning?.hasPrefix("hub \"hub\": 3 stored registrations or installations have tags that start with $") == true)
         for text in Self.texts { #expect(try await hub.send(.alert(to: text)).devices.map(\.handle) == [.phone(9)], "\(text)") }
         #expect(try await hub.send(.alert(to: "news")).sent == 1)
         // They are not shown either, in a single registration or in a list.
@@ -180,17 +180,17 @@ import Testing
 
     @Test func `registrations of an installation match the installation's tags, whatever tags their rows have`() async throws {
         try await installVictim()
-        func placed(_ place: UInt32, _ number: Int, _ tags: [String], of installation: String) throws -> RegistrationRow {
+        func placed(_ row: UInt32, _ number: Int, _ tags: [String], of installation: String) throws -> RegistrationRow {
             RegistrationRow(
-                place: place,
+                row: row,
                 registration: Registration(
-                    id: try #require(RegistrationID("\(number)-2-3")), etag: 3, expiration: .distantFuture, updatedAt: HubBench.dawn,
+                    id: try #require(RegistrationID("\(number)-2-3")), etag: 3, expiration: .distantFuture, updatedAt: HubBench.startTime,
                     description: RegistrationDescription(handle: .phone(number), tags: try tags.map { try Tag($0) }),
                     installationID: installation))
         }
-        func installed(_ place: UInt32, _ id: String, _ user: String?, _ number: Int) -> InstallationRow {
+        func installed(_ row: UInt32, _ id: String, _ user: String?, _ number: Int) -> InstallationRow {
             InstallationRow(
-                place: place, installation: Installation(id: id, userID: user, handle: .phone(number)), expiration: .distantFuture)
+                row: row, installation: Installation(id: id, userID: user, handle: .phone(number)), expiration: .distantFuture)
         }
         // The installation of the last one does not exist.
         try await bench.store.commit(
@@ -206,7 +206,7 @@ import Testing
                 ]))
         let hub = try await bench.reopened()
         let warning = bench.events.last(where: \.isWarning)?.text
-        #expect(warning?.hasPrefix("the hub hub: 3 stored registrations or installations have tags that start with $") == true)
+        #expect(warning?.hasPrefix("hub \"hub\": 3 stored registrations or installations have tags that start with $") == true)
         for text in Self.texts { #expect(try await hub.send(.alert(to: text)).devices.map(\.handle) == [.phone(9)], "\(text)") }
         for (text, number) in [
             ("a && $InstallationId:{pad}", 101), ("$InstallationId:{tab} && $UserId:{eve}", 102),
@@ -232,16 +232,17 @@ import Testing
         try await installVictim()
         let id = try #require(RegistrationID("1-2-3"))
         let forged = Registration(
-            id: id, etag: 1, expiration: .distantFuture, updatedAt: HubBench.dawn,
+            id: id, etag: 1, expiration: .distantFuture, updatedAt: HubBench.startTime,
             description: RegistrationDescription(handle: .phone(1), tags: [try Tag("news"), try Tag("$UserId:{bob}")]))
-        var change = RegistrationChange(puts: [RegistrationRow(place: 50, registration: forged)])
+        var change = RegistrationChange(puts: [RegistrationRow(row: 50, registration: forged)])
         try await bench.store.commit(change)
         change = RegistrationChange(
             removals: [
-                RemovedRegistration(place: 50, id: id, departure: RegistrationDeparture(.handleDied("Unregistered"), at: HubBench.dawn))
+                RemovedRegistration(
+                    row: 50, id: id, tombstone: RegistrationTombstone(.invalidHandle("Unregistered"), at: HubBench.startTime))
             ])
         change.pruned = [
-            PrunedDevice(.registration(forged), handle: .phone(1), reason: "Unregistered", notificationID: "n", time: HubBench.dawn)
+            PrunedDevice(.registration(forged), handle: .phone(1), reason: "Unregistered", notificationID: "n", time: HubBench.startTime)
         ]
         try await bench.store.commit(change)
         let hub = try await bench.reopened()

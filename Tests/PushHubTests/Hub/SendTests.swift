@@ -27,7 +27,7 @@ import Testing
         #expect(outcome.sent == 1 && outcome.failed == 1)
         #expect(outcome.counts == [.apns: [.success: 1], .gcm: [.wrongToken: 1]])
         #expect(
-            [outcome.enqueuedAt, outcome.startedAt, outcome.endedAt] == [HubBench.dawn, HubBench.dawn, HubBench.dawn])
+            [outcome.enqueuedAt, outcome.startedAt, outcome.endedAt] == [HubBench.startTime, HubBench.startTime, HubBench.startTime])
         let row = try #require(outcome.devices.first)
         #expect(row.registrationID == first.id && row.platform == .apns && row.handle == .phone(1))
         #expect(row.pushID == "push-1" && row.reason == "" && row.size == 25 && !row.isRegistrationRemoved)
@@ -40,8 +40,8 @@ import Testing
         try await bench.send(to: nil)
         let error = await refusal { try await hub.outcome(of: "n-0002") }
         #expect(error?.code == "notification.not_found")
-        #expect(error?.message == "there is no notification n-0002")
-        #expect(error?.hint == "did you mean n-0001?")
+        #expect(error?.message == "unknown notification \"n-0002\"")
+        #expect(error?.hint == "did you mean \"n-0001\"?")
         #expect(error?.status == 404)
     }
 

@@ -64,12 +64,12 @@ import Testing
 
     @Test func `After a crash, reading the devices already reached is retried until it succeeds`() async throws {
         for number in 1...3 { try await bench.register(.phone(number)) }
-        let kept = try await bench.hub.accept(.alert()).outcome
+        let stored = try await bench.hub.accept(.alert()).outcome
         await bench.settle()
-        let devices = try await bench.hub.outcome(of: kept.id).devices
-        var outcome = kept
+        let devices = try await bench.hub.outcome(of: stored.id).devices
+        var outcome = stored
         (outcome.id, outcome.state) = ("n-0002", .processing)
-        let request = try await bench.hub.notification(kept.id).request
+        let request = try await bench.hub.notification(stored.id).request
         _ = try await bench.store.accept(StoredNotification(sequence: 2, request: request, outcome: outcome))
         outcome.tally.count(devices.prefix(2))
         try await bench.store.record(NotificationProgress(sequence: 2, outcome: outcome, devices: Array(devices.prefix(2))))
@@ -87,7 +87,8 @@ import Testing
         try await bench.register(.phone(1))
         var test = try NotificationRequest.alert()
         test.isTest = true
-        let outcome = NotificationOutcome(id: "n-0001", state: .processing, tags: nil, times: NotificationTimes(enqueuedAt: HubBench.dawn))
+        let outcome = NotificationOutcome(
+            id: "n-0001", state: .processing, tags: nil, times: NotificationTimes(enqueuedAt: HubBench.startTime))
         _ = try await bench.store.accept(StoredNotification(sequence: 1, request: test, outcome: outcome))
         bench.store.refuse([.record, .commit, .accept])
         let hub = try await bench.reopened()

@@ -45,7 +45,7 @@ import Testing
         func tagList() -> [PushModel.Tag] { (0..<number(below: 6)).map { _ in tag() }.uniqued() }
 
         /// Rows around the borders of the first blocks, and the first and last rows.
-        func place() -> UInt32 {
+        func row() -> UInt32 {
             let border = UInt32(number(below: 4)) << 16
             let near = UInt32(number(below: 20))
             return number(below: 20) == 0 ? .max - near : border == 0 ? near : border - 10 + near
@@ -61,7 +61,7 @@ import Testing
         }
 
         func step(_ index: inout AudienceIndex, _ naive: inout NaiveIndex) {
-            let id = place()
+            let id = row()
             let old = naive.rows[id]
             if number(below: 3) == 0 {
                 if let old { index.remove(id, tags: Array(old)) }
@@ -93,7 +93,7 @@ import Testing
         #expect(index.count == naive.rows.count)
         for tag in generator.tags {
             #expect(index.count(of: tag) == naive.rows.values.count { $0.contains(tag) })
-            #expect(index.firstPlace(of: tag) == naive.select(.tag(tag)).first)
+            #expect(index.firstRow(of: tag) == naive.select(.tag(tag)).first)
         }
         #expect(index.tagCount == Set(naive.rows.values.joined()).count)
         for (id, tags) in naive.rows { index.remove(id, tags: Array(tags)) }
@@ -127,7 +127,7 @@ import Testing
         let (everybody, tagged) = (index.selection(nil), index.selection(.tag(tag)))
         for id in 0..<10 as Range<UInt32> { index.remove(id, tags: [tag]) }
         index.insert(70_000, tags: [tag])
-        #expect(everybody.places == Array(0..<10) && tagged == everybody)
+        #expect(everybody.rows == Array(0..<10) && tagged == everybody)
         #expect(index.select(nil) == [70_000] && index.select(.tag(tag)) == [70_000])
     }
 
@@ -135,13 +135,13 @@ import Testing
     func parsed() throws {
         var index = AudienceIndex()
         let devices: [[String]] = [["a"], ["b", "c"], ["A", "C"], [], ["$UserId:{x}", "b"]]
-        for (place, tags) in devices.enumerated() { index.insert(UInt32(place), tags: try tags.map { try Tag($0) }) }
+        for (row, tags) in devices.enumerated() { index.insert(UInt32(row), tags: try tags.map { try Tag($0) }) }
         for text in [
             "a", "a || b && c", "(a||b)&&c", "!a", "!(a || b)", "!!c", "$userid:{X} && b", "nobody || !nobody",
         ] {
             let expression = try TagExpression(parsing: text)
-            let expected = try devices.indices.filter { place in
-                expression.matches(Set(try devices[place].map { try Tag($0) }))
+            let expected = try devices.indices.filter { row in
+                expression.matches(Set(try devices[row].map { try Tag($0) }))
             }
             #expect(index.select(expression) == expected.map { UInt32($0) }, "\(text)")
         }
@@ -215,9 +215,9 @@ import Testing
         var (loader, index) = (AudienceIndex.Loader(), AudienceIndex())
         for id in 0..<20_000 as Range<UInt32> where id % 7 != 3 {
             let tags = generator.tagList() + [try Tag("username:u\(id / 3)")]
-            let place = id * 11 % 140_000
-            loader.insert(place, tags: tags)
-            index.insert(place, tags: tags)
+            let row = id * 11 % 140_000
+            loader.insert(row, tags: tags)
+            index.insert(row, tags: tags)
         }
         let loaded = loader.finish()
         #expect(loaded.count == index.count && loaded.tagCount == index.tagCount)

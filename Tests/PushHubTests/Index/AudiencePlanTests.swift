@@ -13,8 +13,8 @@ import Testing
         var live = [UInt64](repeating: 0, count: words)
         var columns: [PushModel.Tag: [UInt64]] = [:]
 
-        mutating func set(_ place: UInt32, _ tags: [PushModel.Tag]) {
-            let (word, bit) = (Int(place >> 6), UInt64(1) << UInt64(place & 63))
+        mutating func set(_ row: UInt32, _ tags: [PushModel.Tag]) {
+            let (word, bit) = (Int(row >> 6), UInt64(1) << UInt64(row & 63))
             live[word] |= bit
             for tag in tags { columns[tag, default: [UInt64](repeating: 0, count: Self.words)][word] |= bit }
         }
@@ -44,20 +44,20 @@ import Testing
     private static func tag(_ density: Int, _ copy: Int) throws -> PushModel.Tag { try Tag("d\(density).\(copy)") }
 
     /// A full block, a half-full block, an empty block, and a block with only its first and last rows.
-    private static func places(_ random: inout SplitMix64) -> [UInt32] {
-        var places: [UInt32] = Array(0..<65_536)
-        places += (65_536..<131_072).filter { _ in random.chance(50) }
-        return places + [196_608, 196_609, 262_142, 262_143]
+    private static func rows(_ random: inout SplitMix64) -> [UInt32] {
+        var rows: [UInt32] = Array(0..<65_536)
+        rows += (65_536..<131_072).filter { _ in random.chance(50) }
+        return rows + [196_608, 196_609, 262_142, 262_143]
     }
 
     private static func audience(seed: UInt64) throws -> (AudienceIndex, BitTable) {
         var random = SplitMix64(seed: seed)
         let tags = try densities.flatMap { density in try (0..<2).map { (density, try tag(density, $0)) } }
         var (loader, table) = (AudienceIndex.Loader(), BitTable())
-        for place in places(&random) {
+        for row in rows(&random) {
             let held = tags.filter { Int.random(in: 0..<100_000, using: &random) < $0.0 }.map(\.1)
-            loader.insert(place, tags: held)
-            table.set(place, held)
+            loader.insert(row, tags: held)
+            table.set(row, held)
         }
         return (loader.finish(), table)
     }
@@ -111,8 +111,8 @@ import Testing
         let (index, _) = try Self.shared.get()
         for expression in [nil, .tag(try Self.tag(50, 0)), .not(.tag(try Self.tag(50_000, 0)))] as [TagExpression?] {
             let blocks = Array(index.selection(expression).blocks)
-            #expect(blocks.flatMap(\.places) == index.select(expression))
-            #expect(blocks.allSatisfy { block in block.places.allSatisfy { $0 >> 16 == block.number } })
+            #expect(blocks.flatMap(\.rows) == index.select(expression))
+            #expect(blocks.allSatisfy { block in block.rows.allSatisfy { $0 >> 16 == block.number } })
             #expect(blocks.map(\.number) == blocks.map(\.number).sorted() && Set(blocks.map(\.number)).count == blocks.count)
         }
         #expect(index.selection(nil).blocks.map(\.number) == [0, 1, 3])

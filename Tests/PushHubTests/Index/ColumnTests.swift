@@ -24,8 +24,8 @@ import Testing
             var bytes = Array(text.utf8)
             let packed = bytes.withUnsafeBytes { PackedRegistrationID($0) }
             #expect(packed?.first == numbers[0] && packed?.second == numbers[1] && packed?.id.text == text)
-            let place = Int(random.next() % UInt64(bytes.count))
-            bytes[place] = [0x2F, 0x3A, 0x00, 0xB0, 0xFF, 0x2E][Int(random.next() % 6)]
+            let row = Int(random.next() % UInt64(bytes.count))
+            bytes[row] = [0x2F, 0x3A, 0x00, 0xB0, 0xFF, 0x2E][Int(random.next() % 6)]
             #expect(bytes.withUnsafeBytes { PackedRegistrationID($0) } == nil)
         }
     }
@@ -51,38 +51,38 @@ import Testing
         var column = ByteColumn(cell: 16)
         var expected: [UInt32: [UInt8]] = [:]
         for _ in 0..<20_000 {
-            let place = UInt32(random.next() % 300) * 700
+            let row = UInt32(random.next() % 300) * 700
             if random.next() % 4 == 0 {
-                column.clear(place)
-                expected[place] = nil
+                column.clear(row)
+                expected[row] = nil
             } else {
                 let isInCell = random.next() % 3 == 0
                 let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: random.next()), count: isInCell ? 16 : Int(random.next() % 90))
-                bytes.withUnsafeBytes { column.set($0, at: place, isInCell: isInCell) }
-                expected[place] = bytes
+                bytes.withUnsafeBytes { column.set($0, at: row, isInCell: isInCell) }
+                expected[row] = bytes
             }
         }
-        for (place, bytes) in expected { #expect(column.withBytes(at: place) { Array($0) } == bytes) }
+        for (row, bytes) in expected { #expect(column.withBytes(at: row) { Array($0) } == bytes) }
     }
 
     @Test func `A hash table finds exactly its elements after any insertions and removals`() {
         let random = SeededRandom(seed: 5)
         // Few distinct hashes, so that many rows collide.
-        func hash(_ place: UInt32) -> UInt64 { UInt64(place / 3) &* 0x9E37_79B9_7F4A_7C15 }
+        func hash(_ row: UInt32) -> UInt64 { UInt64(row / 3) &* 0x9E37_79B9_7F4A_7C15 }
         var table = RowTable()
         var expected: Set<UInt32> = []
         for _ in 0..<60_000 {
-            let place = UInt32(random.next() % 9_000) &* 31
-            if expected.remove(place) != nil {
-                table.remove(place, hash(place), hashOf: hash)
+            let row = UInt32(random.next() % 9_000) &* 31
+            if expected.remove(row) != nil {
+                table.remove(row, hash(row), hashOf: hash)
             } else {
-                expected.insert(place)
-                if table.isFull(for: place, hash(place)) { table.makeRoom(for: place, hash(place), hashOf: hash) }
-                table.insert(place, hash(place))
+                expected.insert(row)
+                if table.isFull(for: row, hash(row)) { table.makeRoom(for: row, hash(row), hashOf: hash) }
+                table.insert(row, hash(row))
             }
         }
-        for place in 0..<UInt32(9_000 * 31) {
-            #expect((table.find(hash(place)) { $0 == place } != nil) == expected.contains(place))
+        for row in 0..<UInt32(9_000 * 31) {
+            #expect((table.find(hash(row)) { $0 == row } != nil) == expected.contains(row))
         }
     }
 
@@ -90,15 +90,15 @@ import Testing
         let random = SeededRandom(seed: 6)
         let hashes = (0..<100_000).map { _ in random.next() }
         var table = RowTable()
-        for place in hashes.indices.map({ UInt32($0) }) {
-            let hash = hashes[Int(place)]
-            if table.isFull(for: place, hash) { table.makeRoom(for: place, hash) { hashes[Int($0)] } }
-            table.insert(place, hash)
+        for row in hashes.indices.map({ UInt32($0) }) {
+            let hash = hashes[Int(row)]
+            if table.isFull(for: row, hash) { table.makeRoom(for: row, hash) { hashes[Int($0)] } }
+            table.insert(row, hash)
         }
         // A removal examines the elements after it, up to the next gap.
         var looks = 0
-        for place in 0..<1000 as Range<UInt32> {
-            table.remove(place, hashes[Int(place)]) { other in
+        for row in 0..<1000 as Range<UInt32> {
+            table.remove(row, hashes[Int(row)]) { other in
                 looks += 1
                 return hashes[Int(other)]
             }
@@ -110,37 +110,37 @@ import Testing
         let random = SeededRandom(seed: 9)
         var queue = ExpiryQueue()
         var expected: [UInt32: Timestamp] = [:]
-        var now = HubBench.dawn
+        var now = HubBench.startTime
         for _ in 0..<4_000 {
-            let place = UInt32(random.next() % 200)
+            let row = UInt32(random.next() % 200)
             switch random.next() % 8 {
             case 0:
-                queue.clear(place)
-                expected[place] = nil
+                queue.clear(row)
+                expected[row] = nil
             case 1:
                 now = now + .milliseconds(Int64(random.next() % 900_000))
                 var last = Timestamp(milliseconds: .min)
                 while let due = queue.popFirst(dueBy: now) {
-                    let moment = expected.removeValue(forKey: due)
-                    #expect(moment.map { $0 <= now && $0 >= last } == true)
-                    last = moment ?? last
+                    let time = expected.removeValue(forKey: due)
+                    #expect(time.map { $0 <= now && $0 >= last } == true)
+                    last = time ?? last
                 }
                 #expect(expected.values.allSatisfy { $0 > now })
             default:
-                let moment = now + .milliseconds(Int64(random.next() % 3_000_000) - 1000)
-                queue.set(moment, at: place)
-                expected[place] = moment
+                let time = now + .milliseconds(Int64(random.next() % 3_000_000) - 1000)
+                queue.set(time, at: row)
+                expected[row] = time
                 if queue.isStale { queue.renew(end: 200) }
             }
             #expect(queue.count == expected.count)
         }
-        for place in 0..<UInt32(200) { #expect(queue.moment(of: place) == expected[place]) }
+        for row in 0..<UInt32(200) { #expect(queue.expiry(of: row) == expected[row]) }
     }
 
     @Test func `A row that was freed during a run is reused only after the run has ended`() {
         var supply = RowAllocator()
-        let places = (0..<4).map { _ in supply.take() }
-        #expect(places == [0, 1, 2, 3] && supply.end == 4)
+        let rows = (0..<4).map { _ in supply.take() }
+        #expect(rows == [0, 1, 2, 3] && supply.end == 4)
         let first = supply.beginRun()
         let isFree = supply.rest(1)
         let second = supply.beginRun()
@@ -184,9 +184,9 @@ import Testing
             "0f8fad5b-d9cb-469f-a165-70867728950E", "00000000-0000-0000-0000-000000000000", "0f8fad5bxd9cb-469f-a165-70867728950e", "é",
         ]
         for round in 0..<2 {
-            for (place, text) in (round == 0 ? texts : texts.reversed()).enumerated() { ids[UInt32(place)] = text }
+            for (row, text) in (round == 0 ? texts : texts.reversed()).enumerated() { ids[UInt32(row)] = text }
         }
-        for (place, text) in texts.reversed().enumerated() { #expect(ids[UInt32(place)] == text) }
+        for (row, text) in texts.reversed().enumerated() { #expect(ids[UInt32(row)] == text) }
         #expect(Array(ids[0].utf8) == Array("é".utf8))
     }
 }

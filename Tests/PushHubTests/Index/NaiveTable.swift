@@ -5,16 +5,16 @@ import Support
 /// The reference for the table: whole rows, scanned from end to end.
 struct NaiveTable {
     private(set) var rows: [RegistrationID: Registration] = [:]
-    private(set) var departed: Set<RegistrationID> = []
+    private(set) var deleted: Set<RegistrationID> = []
 
     mutating func put(_ registration: Registration) {
         rows[registration.id] = registration
-        departed.remove(registration.id)
+        deleted.remove(registration.id)
     }
 
     mutating func remove(_ id: RegistrationID) {
         rows[id] = nil
-        departed.insert(id)
+        deleted.insert(id)
     }
 
     mutating func expire(now: Timestamp) {

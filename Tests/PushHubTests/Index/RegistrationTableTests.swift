@@ -9,13 +9,13 @@ import Testing
         _ number: Int, handle: Int? = nil, tags: [String] = [], expiration: Timestamp = .distantFuture
     ) throws -> Registration {
         Registration(
-            id: try #require(RegistrationID("\(number)-1-1")), etag: 1, expiration: expiration, updatedAt: HubBench.dawn,
+            id: try #require(RegistrationID("\(number)-1-1")), etag: 1, expiration: expiration, updatedAt: HubBench.startTime,
             description: RegistrationDescription(
                 handle: .phone(handle ?? number), tags: try tags.map { try Tag($0) }, template: nil, pushVariables: [:]),
             installationID: nil)
     }
 
-    private func later(_ seconds: Int64) -> Timestamp { HubBench.dawn + .seconds(seconds) }
+    private func later(_ seconds: Int64) -> Timestamp { HubBench.startTime + .seconds(seconds) }
 
     @Test("A changed registration is found under what it has now only") func change() throws {
         var table = RegistrationTable()
@@ -24,8 +24,8 @@ import Testing
         table.put(try registration(1, handle: 2, tags: ["b", "c"]), replacing: first)
         #expect(table.select(.tag(try Tag("a"))).isEmpty)
         #expect(table.select(.tag(try Tag("c"))).count == 1)
-        #expect(table.places(for: .phone(1)).isEmpty)
-        #expect(table.places(for: .phone(2)).count == 1)
+        #expect(table.rows(for: .phone(1)).isEmpty)
+        #expect(table.rows(for: .phone(2)).count == 1)
         #expect(table.count == 1)
     }
 
@@ -35,7 +35,7 @@ import Testing
         table.put(first)
         table.remove(first, because: .deleted)
         table.put(second)
-        #expect(table.place(of: first.id) == nil && table.departure(of: first.id)?.reason == .deleted)
+        #expect(table.row(of: first.id) == nil && table.tombstone(of: first.id)?.reason == .deleted)
         #expect(table.select(nil) == [0] && table.id(at: 0) == second.id)
         #expect(table.page(.all, behind: nil, top: 10).found == [0])
     }
@@ -49,9 +49,12 @@ import Testing
             ResolvedTargets(table.targets(of: request.audience.expression, for: request.content), of: request, revision: table.revision)
         }
         var found = targets
-        #expect(found.targets.count == 1 && found.fits(request, table.revision))
+        #expect(found.targets(of: request, table.revision)?.count == 1)
         let (other, template) = (try NotificationRequest.alert(to: "b"), try NotificationRequest.properties([:], to: "a"))
         #expect(!found.fits(other, table.revision) && !found.fits(template, table.revision))
+        var planned = request
+        planned.plan = PlanBinding("p-0001")
+        #expect(!found.fits(planned, table.revision))
         table.put(second)
         #expect(!found.fits(request, table.revision))
         found = targets
@@ -86,9 +89,9 @@ import Testing
         let installation = Installation(id: "pad", handle: .phone(1))
         for turn in 0..<2000 { table.put(installation, expiration: later(turn.isMultiple(of: 2) ? 10 : 20)) }
         #expect(table.removeExpired(now: later(19)) == 0)
-        #expect(table.installations.place(of: "pad") != nil)
+        #expect(table.installations.row(of: "pad") != nil)
         #expect(table.removeExpired(now: later(20)) == 0)
-        #expect(table.installations.place(of: "pad") == nil)
+        #expect(table.installations.row(of: "pad") == nil)
     }
 }
 
@@ -96,21 +99,21 @@ extension RegistrationTable {
     /// - Parameter old: The previous state of the registration.
     fileprivate mutating func put(_ registration: Registration, replacing old: Registration? = nil) {
         let change = RegistrationChange(puts: [placed(registration)])
-        apply(change, replacing: ReplacedRows(old.map { [RegistrationRow(place: change.puts[0].place, registration: $0)] } ?? []))
+        apply(change, replacing: ReplacedRows(old.map { [RegistrationRow(row: change.puts[0].row, registration: $0)] } ?? []))
     }
 
     fileprivate mutating func put(_ installation: Installation, expiration: Timestamp) {
         let change = change(
-            installation, as: [], expiration: expiration, departure: RegistrationDeparture(.installationChanged, at: HubBench.dawn))
+            installation, as: [], expiration: expiration, tombstone: RegistrationTombstone(.installationChanged, at: HubBench.startTime))
         apply(change, replacing: ReplacedRows([], change.installationPuts))
     }
 
-    fileprivate mutating func remove(_ registration: Registration, because reason: RegistrationDeparture.Reason) {
-        let departure = RegistrationDeparture(reason, at: HubBench.dawn)
-        guard let removal = removal(of: registration.id, because: departure) else { return }
+    fileprivate mutating func remove(_ registration: Registration, because reason: RegistrationTombstone.Reason) {
+        let tombstone = RegistrationTombstone(reason, at: HubBench.startTime)
+        guard let removal = removal(of: registration.id, because: tombstone) else { return }
         apply(
             RegistrationChange(removals: [removal]),
-            replacing: ReplacedRows([RegistrationRow(place: removal.place, registration: registration)]))
+            replacing: ReplacedRows([RegistrationRow(row: removal.row, registration: registration)]))
     }
 
     /// Returns the number of registrations removed.

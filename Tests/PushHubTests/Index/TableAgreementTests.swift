@@ -47,7 +47,7 @@ private struct TableWalk {
     private var table = RegistrationTable()
     private var naive = NaiveTable()
     private var store: [UInt32: Registration] = [:]
-    private var now = HubBench.dawn
+    private var now = HubBench.startTime
     private var runs: [Run] = []
     private let templates: [RegistrationTemplate?]
     private let tags: [PushModel.Tag]
@@ -104,7 +104,7 @@ private struct TableWalk {
             naive.put(registration)
         case 6, 7:
             let id = id()
-            guard let removal = table.removal(of: id, because: RegistrationDeparture(.deleted, at: now)) else { return }
+            guard let removal = table.removal(of: id, because: RegistrationTombstone(.deleted, at: now)) else { return }
             apply(RegistrationChange(removals: [removal]))
             naive.remove(id)
         case 8:
@@ -120,13 +120,13 @@ private struct TableWalk {
     }
 
     private mutating func apply(_ change: RegistrationChange) {
-        let places = change.removals.map(\.place) + change.puts.map(\.place)
-        let rows = places.compactMap { place in store[place].map { RegistrationRow(place: place, registration: $0) } }
-        for removal in change.removals { store[removal.place] = nil }
+        let rowNumbers = change.removals.map(\.row) + change.puts.map(\.row)
+        let rows = rowNumbers.compactMap { rowNumber in store[rowNumber].map { RegistrationRow(row: rowNumber, registration: $0) } }
+        for removal in change.removals { store[removal.row] = nil }
         for put in change.puts {
             // A row that is assigned was free before.
-            #expect(store[put.place] == nil || store[put.place]?.id == put.registration.id)
-            store[put.place] = put.registration
+            #expect(store[put.row] == nil || store[put.row]?.id == put.registration.id)
+            store[put.row] = put.registration
         }
         table.apply(change, replacing: ReplacedRows(rows))
     }
@@ -146,9 +146,9 @@ private struct TableWalk {
     /// Compares a table loaded from the store, without expired rows that are not deleted yet.
     func compareReloaded() throws {
         var loader = HubLoader()
-        let expired = Set(owed.removals.map(\.place))
+        let expired = Set(owed.removals.map(\.row))
         let rows = store.filter { !expired.contains($0.key) }.sorted { $0.key < $1.key }
-        StoredHub(registrations: rows.map { RegistrationRow(place: $0.key, registration: $0.value) }).read(into: &loader)
+        StoredHub(registrations: rows.map { RegistrationRow(row: $0.key, registration: $0.value) }).read(into: &loader)
         #expect(loader.unreadable.isEmpty)
         try compare(loader.table)
     }
@@ -156,19 +156,19 @@ private struct TableWalk {
     private func compare(_ table: RegistrationTable) throws {
         #expect(table.count == naive.rows.count)
         for (id, row) in naive.rows {
-            let place = try #require(table.place(of: id))
-            #expect(table.id(at: place) == id && table.columns.handle(at: place) == row.handle)
-            #expect(table.templates[table.columns.templates[place]] == row.template)
-            #expect(table.columns.variables(at: place) == row.pushVariables)
-            #expect(Set(table.places(for: row.handle).map { table.id(at: $0) }) == naive.ids(for: row.handle))
+            let rowNumber = try #require(table.row(of: id))
+            #expect(table.id(at: rowNumber) == id && table.columns.handle(at: rowNumber) == row.handle)
+            #expect(table.templates[table.columns.templates[rowNumber]] == row.template)
+            #expect(table.columns.variables(at: rowNumber) == row.pushVariables)
+            #expect(Set(table.rows(for: row.handle).map { table.id(at: $0) }) == naive.ids(for: row.handle))
         }
-        #expect(naive.departed.allSatisfy { table.place(of: $0) == nil })
+        #expect(naive.deleted.allSatisfy { table.row(of: $0) == nil })
         for expression in expressions() {
-            let places = table.select(expression)
-            #expect(places == places.sorted() && Set(places.map { table.id(at: $0) }) == naive.ids(expression))
+            let rowNumbers = table.select(expression)
+            #expect(rowNumbers == rowNumbers.sorted() && Set(rowNumbers.map { table.id(at: $0) }) == naive.ids(expression))
             for content in contents {
                 let (targets, expected) = (table.targets(of: expression, for: content), naive.groups(of: expression, for: content))
-                #expect(targets.matched == places.count && targets.duplicates.count == expected.duplicates)
+                #expect(targets.matched == rowNumbers.count && targets.duplicates.count == expected.duplicates)
                 let groups = targets.groups.map { group in
                     let recipients = table.recipients(at: group.members, of: RecipientGroup(platform: group.platform))
                     #expect(recipients.allSatisfy { !$0.hasLeft })
@@ -185,8 +185,8 @@ private struct TableWalk {
     mutating func begin() {
         let token = table.beginRun()
         let targets = table.targets(of: expressions()[number(below: 5)], for: contents[number(below: 2)])
-        let places = targets.groups.flatMap(\.members) + targets.duplicates
-        let meant = Dictionary(uniqueKeysWithValues: places.map { ($0, table.id(at: $0)) })
+        let rowNumbers = targets.groups.flatMap(\.members) + targets.duplicates
+        let meant = Dictionary(uniqueKeysWithValues: rowNumbers.map { ($0, table.id(at: $0)) })
         runs.append(Run(token: token, targets: targets, meant: meant))
     }
 
@@ -194,10 +194,10 @@ private struct TableWalk {
         for run in runs {
             for group in run.targets.groups {
                 let recipients = table.recipients(at: group.members, of: RecipientGroup(platform: group.platform))
-                for (place, recipient) in zip(group.members, recipients) {
-                    #expect(recipient.registrationID == run.meant[place])
+                for (rowNumber, recipient) in zip(group.members, recipients) {
+                    #expect(recipient.registrationID == run.meant[rowNumber])
                     let row = recipient.registrationID.flatMap { naive.rows[$0] }
-                    let isThere = row.map { table.place(of: $0.id) == place && $0.platform == group.platform } ?? false
+                    let isThere = row.map { table.row(of: $0.id) == rowNumber && $0.platform == group.platform } ?? false
                     #expect(recipient.hasLeft == !isThere)
                     if isThere { #expect(recipient.handle == row?.handle) }
                 }

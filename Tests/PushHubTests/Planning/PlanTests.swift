@@ -24,7 +24,7 @@ import Testing
         hooks.beforeSending { _ throws(PushError) in throw .veto }
         let plan = try await hub.plan(try alert("Sports"), by: "ops")
         #expect(plan.total == 1 && plan.id == "p-0001" && plan.plannedBy == "ops")
-        #expect(plan.expiresAt == HubBench.dawn + .seconds(7 * 86_400))
+        #expect(plan.expiresAt == HubBench.startTime + .seconds(7 * 86_400))
         #expect(bench.connector.batches.isEmpty && hooks.drafts.isEmpty)
         #expect(try await hub.notifications(before: nil, limit: 10).isEmpty)
         #expect(try await hub.plan("p-0001") == plan)
@@ -33,7 +33,7 @@ import Testing
     @Test func `A plan that is not stored has no id`() async throws {
         try await bench.register(.phone(1))
         var request = try alert(nil)
-        request.isKept = false
+        request.isStored = false
         #expect(try await hub.plan(request).id == nil)
         #expect(try await hub.plans(before: nil, limit: 10).isEmpty)
     }
@@ -136,11 +136,11 @@ import Testing
         try await bench.register(.phone(1))
         for _ in 0..<12 { _ = try await hub.plan(try alert(nil)) }
         let unknown = await refusal { _ = try await hub.send(PlannedSend(PlanBinding("p-0021"))) }
-        #expect(unknown?.code == "plan.not_found" && unknown?.hint?.contains("did you mean p-00") == true)
+        #expect(unknown?.code == "plan.not_found" && unknown?.hint?.contains("did you mean \"p-00") == true)
         bench.advance(by: .seconds(8 * 86_400))
         let id = PlanBinding("p-0012")
         #expect(await refusal { _ = try await hub.accept(PlannedSend(id)) }?.code == "plan.expired")
-        try await hub.removeOld(notificationsBefore: HubBench.dawn, departuresBefore: HubBench.dawn)
+        try await hub.removeOld(notificationsBefore: HubBench.startTime, tombstonesBefore: HubBench.startTime)
         #expect(try await bench.store.plans(before: nil, limit: 20).isEmpty)
         #expect(await refusal { _ = try await hub.plan("p-0012") }?.code == "plan.expired")
         #expect(try await hub.plan(try alert(nil)).id == "p-0013")
@@ -149,12 +149,12 @@ import Testing
     @Test func `A plan is stored until the notifications that use it have ended`() async throws {
         try await bench.register(.phone(1))
         let plan = try await hub.plan(try alert(nil))
-        let moment = HubBench.dawn + .seconds(6 * 86_400)
+        let time = HubBench.startTime + .seconds(6 * 86_400)
         let send = PlannedSend(PlanBinding(try #require(plan.id)))
-        let id = try await hub.accept(send, at: moment + .seconds(10)).outcome.id
+        let id = try await hub.accept(send, at: time + .seconds(10)).outcome.id
         #expect(try await bench.store.removePlans(madeBefore: .distantFuture, beyond: 0, limit: 9) == 0)
         try await bench.register(.phone(2))
-        bench.clock.advance(to: moment + .seconds(20))
+        bench.clock.advance(to: time + .seconds(20))
         await bench.settle()
         #expect(try await hub.outcome(of: id).devices.map(\.handle) == [.phone(1)])
         #expect(try await bench.store.removePlans(madeBefore: .distantFuture, beyond: 0, limit: 9) == 1)
@@ -186,7 +186,7 @@ import Testing
     @Test func `After a restart only the remaining devices of the plan are sent to`() async throws {
         for number in 1...3 { try await bench.register(.phone(number)) }
         let plan = try await hub.plan(try alert(nil))
-        let later = HubBench.dawn + .seconds(60)
+        let later = HubBench.startTime + .seconds(60)
         let id = try await hub.accept(PlannedSend(PlanBinding(try #require(plan.id))), at: later).outcome.id
         await hub.stop()
         let reopened = try await bench.reopened()
@@ -247,7 +247,7 @@ import Testing
         try await bench.register(.phone(1), tags: ["quiet"])
         try await bench.register(.phone(2))
         let plan = try await hub.plan(try alert(nil))
-        let morning = HubBench.dawn + .seconds(3600)
+        let morning = HubBench.startTime + .seconds(3600)
         try hooks.hold("quiet", until: morning)
         let id = try await hub.accept(PlannedSend(PlanBinding(try #require(plan.id)))).outcome.id
         try await until { await hub.settledCount(id) == 1 }

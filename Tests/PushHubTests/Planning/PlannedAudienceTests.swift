@@ -15,14 +15,14 @@ import Testing
     private static func audience(_ count: Int, kinds: Int = 5, seed: UInt64 = 1) -> PlannedAudience {
         let random = SeededRandom(seed: seed)
         var audience = PlannedAudience(kinds: (0..<kinds).map(kind))
-        var place: UInt32 = 0
+        var row: UInt32 = 0
         for number in 0..<count {
-            place += 1 + UInt32(random.next() % 3)
+            row += 1 + UInt32(random.next() % 3)
             let id = number % 50 == 7 ? RegistrationID("00\(number)-5-77") : RegistrationID(random: random)
             let packed = id.flatMap { PackedRegistrationID($0) }
-            if packed == nil { audience.unusual[place] = id }
+            if packed == nil { audience.unusual[row] = id }
             audience.members.append(
-                PlannedAudience.Member(packed, at: place, kind: Int(random.next() % UInt64(kinds)), isDuplicate: number % 11 == 0))
+                PlannedAudience.Member(packed, at: row, kind: Int(random.next() % UInt64(kinds)), isDuplicate: number % 11 == 0))
         }
         return audience
     }
@@ -80,7 +80,7 @@ import Testing
         var later = audience
         let random = SeededRandom(seed: 99)
         later.members[3] = PlannedAudience.Member(
-            PackedRegistrationID(RegistrationID(random: random)), at: later.members[3].place, kind: later.members[3].kind,
+            PackedRegistrationID(RegistrationID(random: random)), at: later.members[3].row, kind: later.members[3].kind,
             isDuplicate: false)
         let difference = audience.difference(to: later)
         #expect(difference.joined == [3] && difference.left == [3] && difference.changed.isEmpty)
@@ -90,10 +90,10 @@ import Testing
         let audience = Self.audience(10)
         var later = audience
         var moved = later.members.remove(at: 2)
-        moved.place = (later.members.last?.place ?? 0) + 5
+        moved.row = (later.members.last?.row ?? 0) + 5
         later.members.append(moved)
         #expect(audience.difference(to: later).count == 0)
-        later.members[9] = PlannedAudience.Member(moved.packed, at: moved.place, kind: (moved.kind + 1) % 5, isDuplicate: false)
+        later.members[9] = PlannedAudience.Member(moved.packed, at: moved.row, kind: (moved.kind + 1) % 5, isDuplicate: false)
         #expect(audience.difference(to: later).changed == [9])
     }
 

@@ -8,7 +8,7 @@ import Testing
 
 /// A clock that can be set while time passes.
 private final class SetClock: HubClock {
-    let base = VirtualClock(now: HubBench.dawn)
+    let base = VirtualClock(now: HubBench.startTime)
     private let offset = Mutex(Duration.zero)
 
     var now: Timestamp { base.now + offset.withLock { $0 } }
@@ -64,7 +64,7 @@ private final class Done: Sendable {
         connector.during { _ in clock.set(by: Self.day * sign) }
         let outcome = try await passing(clock.base) { try await hub.send(Self.request(handle)) }
         #expect(outcome.state == .completed && outcome.sent == 1)
-        #expect(connector.deliveries.map { ($0.time - HubBench.dawn).components.seconds } == [0, 1, 3])
+        #expect(connector.deliveries.map { ($0.time - HubBench.startTime).components.seconds } == [0, 1, 3])
         #expect(outcome.endedAt == clock.now)
     }
 

@@ -55,12 +55,12 @@ import Testing
         let last = try await hub.accept(.alert(to: "last")).outcome.id
         #expect(try await hub.finish(last).sent == 1)
         try await until { await hub.backlog >= 30 }
-        #expect(bench.clock.now == HubBench.dawn)
+        #expect(bench.clock.now == HubBench.startTime)
         await bench.settle()
         for id in ids {
             let outcome = try await hub.outcome(of: id)
             #expect(outcome.state == .completed && outcome.sent == 1 && outcome.devices.count == 1)
-            #expect(outcome.startedAt == HubBench.dawn && outcome.endedAt == HubBench.dawn + .seconds(600))
+            #expect(outcome.startedAt == HubBench.startTime && outcome.endedAt == HubBench.startTime + .seconds(600))
         }
         #expect(bench.connector.batches.count == 61)
     }
@@ -88,8 +88,8 @@ import Testing
         let hub = try await hub(1)
         let id = try await hub.accept(.alert()).outcome.id
         await bench.settle()
-        let moments = bench.connector.deliveries.map { ($0.time - HubBench.dawn).components.seconds }
-        #expect(moments.prefix(6) == [0, 1, 3, 7, 15, 31] && moments.last == 1743)
+        let dueTimes = bench.connector.deliveries.map { ($0.time - HubBench.startTime).components.seconds }
+        #expect(dueTimes.prefix(6) == [0, 1, 3, 7, 15, 31] && dueTimes.last == 1743)
         let outcome = try await hub.outcome(of: id)
         #expect(outcome.state == .completed && outcome.devices.map(\.outcome) == [.pnsUnavailable])
     }
@@ -105,7 +105,7 @@ import Testing
         let again = try await self.hub(1)
         #expect(try await again.finish(id).sent == 2)
         #expect(bench.connector.batches.map(\.handles) == [[.phone(1), .phone(2)], [.phone(1)]])
-        #expect(bench.clock.now == HubBench.dawn)
+        #expect(bench.clock.now == HubBench.startTime)
     }
 
     @Test func `A send returns after the last result, whatever retry delay a service asks for`() async throws {
@@ -114,7 +114,7 @@ import Testing
         bench.connector.script(.phone(1), .transient(.busy, retryAfter: .seconds(60)), .accepted(id: "late"))
         let hub = try await hub(1)
         let outcome = try await bench.passingTime { try await hub.send(.alert()) }
-        #expect(outcome.sent == 2 && outcome.endedAt == HubBench.dawn + .seconds(60))
+        #expect(outcome.sent == 2 && outcome.endedAt == HubBench.startTime + .seconds(60))
         #expect(bench.connector.deliveries.map(\.batch.platform).sorted() == [.apns, .apns, .fcmV1])
     }
 }

@@ -46,9 +46,9 @@ import Testing
         #expect(skipped.handle == .phone(3) && skipped.explanation == "the registration left before its turn came")
         #expect(skipped.registrationID != nil && outcome.devices.count == 4)
         // The row is free again once the send has ended.
-        #expect(try await bench.store.load().registrations.map(\.place) == [0, 1, 3, 4])
+        #expect(try await bench.store.load().registrations.map(\.row) == [0, 1, 3, 4])
         _ = try await hub.createRegistration(RegistrationDescription(handle: .phone(10)))
-        #expect(try await bench.store.load().registrations.map(\.place) == [0, 1, 2, 3, 4])
+        #expect(try await bench.store.load().registrations.map(\.row) == [0, 1, 2, 3, 4])
     }
 
     @Test func `A changed handle gets the push, and the old one does not`() async throws {
@@ -131,7 +131,7 @@ import Testing
         bench.store.refuse([])
         await bench.settle()
         try await bench.register(.phone(3), tags: ["c"])
-        #expect(try await bench.store.load().registrations.map(\.place) == [0, 1])
+        #expect(try await bench.store.load().registrations.map(\.row) == [0, 1])
         #expect(try await bench.send(to: "a").state == .noTargetFound)
     }
 

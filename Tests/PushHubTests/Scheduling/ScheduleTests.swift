@@ -12,9 +12,9 @@ import Testing
 
     @Test("A scheduled notification waits for its due time and reaches the devices of that time") func waits() async throws {
         try await bench.register(.phone(1), tags: ["a"])
-        let moment = HubBench.dawn + .seconds(3600)
-        let scheduled = try await hub.schedule(.alert(to: "a"), at: moment)
-        #expect(scheduled.state == .scheduled && scheduled.scheduledFor == moment && scheduled.tags == "a")
+        let dueTime = HubBench.startTime + .seconds(3600)
+        let scheduled = try await hub.schedule(.alert(to: "a"), at: dueTime)
+        #expect(scheduled.state == .scheduled && scheduled.scheduledFor == dueTime && scheduled.tags == "a")
         try await bench.register(.phone(2), tags: ["a"])
         try await bench.untilSomebodySleeps()
         bench.advance(by: .seconds(3599))
@@ -23,15 +23,15 @@ import Testing
         await bench.settle()
         let outcome = try await hub.outcome(of: scheduled.id)
         #expect(outcome.state == .completed && outcome.sent == 2)
-        #expect(outcome.scheduledFor == moment && outcome.startedAt == moment && outcome.enqueuedAt == HubBench.dawn)
-        #expect(bench.connector.deliveries.map(\.time) == [moment])
+        #expect(outcome.scheduledFor == dueTime && outcome.startedAt == dueTime && outcome.enqueuedAt == HubBench.startTime)
+        #expect(bench.connector.deliveries.map(\.time) == [dueTime])
         #expect(bench.notes(.schedule) == ["n-0001 is scheduled for 2026-01-05T10:00:00.000Z"])
     }
 
     @Test("Notifications are sent by due time, not in the order of scheduling") func order() async throws {
         try await bench.register(.phone(1))
         for hours in [3, 1, 2] {
-            _ = try await hub.schedule(.alert("\(hours)"), at: HubBench.dawn + .seconds(hours * 3600))
+            _ = try await hub.schedule(.alert("\(hours)"), at: HubBench.startTime + .seconds(hours * 3600))
         }
         await bench.settle()
         #expect(bench.connector.bodies == [1, 2, 3].map { #"{"aps":{"alert":"\#($0)"}}"# })
@@ -39,14 +39,14 @@ import Testing
 
     @Test("A due time in the past means at once") func past() async throws {
         try await bench.register(.phone(1))
-        let scheduled = try await hub.schedule(.alert(), at: HubBench.dawn + .seconds(-5))
+        let scheduled = try await hub.schedule(.alert(), at: HubBench.startTime + .seconds(-5))
         await bench.settle()
         #expect(try await hub.outcome(of: scheduled.id).state == .completed)
-        #expect(bench.clock.now == HubBench.dawn)
+        #expect(bench.clock.now == HubBench.startTime)
     }
 
     @Test("Seven days ahead is the limit") func limit() async throws {
-        let week = HubBench.dawn + .seconds(7 * 86_400)
+        let week = HubBench.startTime + .seconds(7 * 86_400)
         _ = try await hub.schedule(.alert(), at: week)
         let error = await refusal { try await hub.schedule(.alert(), at: week + .milliseconds(1)) }
         #expect(error?.code == "time.too_far")
@@ -57,26 +57,26 @@ import Testing
 
     @Test("Content is checked when it is scheduled") func content() async throws {
         let request = NotificationRequest(audience: .everyone, content: .native([:]))
-        #expect(await refusal { try await hub.schedule(request, at: HubBench.dawn) }?.code == "payload.empty")
+        #expect(await refusal { try await hub.schedule(request, at: HubBench.startTime) }?.code == "payload.empty")
     }
 
     @Test("A cancelled notification is not sent") func cancel() async throws {
         try await bench.register(.phone(1))
-        let scheduled = try await hub.schedule(.alert(), at: HubBench.dawn + .seconds(3600))
+        let scheduled = try await hub.schedule(.alert(), at: HubBench.startTime + .seconds(3600))
         try await bench.untilSomebodySleeps()
         bench.advance(by: .seconds(60))
         try await hub.cancel(notification: scheduled.id)
         await bench.settle()
         let outcome = try await hub.outcome(of: scheduled.id)
-        #expect(outcome.state == .canceled && outcome.endedAt == HubBench.dawn + .seconds(60))
+        #expect(outcome.state == .canceled && outcome.endedAt == HubBench.startTime + .seconds(60))
         #expect(bench.connector.batches.isEmpty)
         #expect(bench.notes(.schedule).last == "n-0001 cancelled")
     }
 
     @Test("What has run, was cancelled or never existed cannot be cancelled") func cancelTooLate() async throws {
-        let ran = try await hub.schedule(.alert(), at: HubBench.dawn + .seconds(1)).id
+        let ran = try await hub.schedule(.alert(), at: HubBench.startTime + .seconds(1)).id
         await bench.settle()
-        let cancelled = try await hub.schedule(.alert(), at: HubBench.dawn + .seconds(60)).id
+        let cancelled = try await hub.schedule(.alert(), at: HubBench.startTime + .seconds(60)).id
         try await hub.cancel(notification: cancelled)
         await bench.settle()
         for id in [ran, cancelled, "n-9999"] {
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test("A wait that is stopped from outside counts as cancelled") func stopped() async throws {
-        let clock = VirtualClock(now: HubBench.dawn)
+        let clock = VirtualClock(now: HubBench.startTime)
         let hub = NotificationHub(
             environment: HubEnvironment(
                 clock: clock, random: SeededRandom(seed: 1),
@@ -97,7 +97,7 @@ import Testing
                     task.cancel()
                     return task
                 }), connectors: [], store: MemoryHubStore())
-        let id = try await hub.schedule(.alert(), at: HubBench.dawn + .seconds(60)).id
+        let id = try await hub.schedule(.alert(), at: HubBench.startTime + .seconds(60)).id
         try await until { try await hub.outcome(of: id).state != .scheduled }
         #expect(try await hub.outcome(of: id).state == .canceled)
     }

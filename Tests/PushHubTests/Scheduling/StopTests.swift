@@ -67,7 +67,7 @@ import Testing
         try await hub.cancel(notification: id)
         let outcome = try await hub.outcome(of: id)
         #expect(outcome.state == .canceled && outcome.counts == [.apns: [.abandoned: 1]])
-        #expect(outcome.endedAt == HubBench.dawn)
+        #expect(outcome.endedAt == HubBench.startTime)
         await bench.settle()
         #expect(bench.connector.batches.count == 1)
     }
@@ -100,7 +100,7 @@ import Testing
         for stop in stops { try await stop.value }
         let late = await refusal { try await hub.cancel(notification: id) }
         #expect(late?.code == "notification.not_found" && late?.status == 404)
-        #expect(late?.message == "notification \(id) has ended as Canceled; nothing was cancelled")
+        #expect(late?.message == "notification \(id) has already ended (Canceled); nothing was cancelled")
     }
 
     @Test func `a notification that has ended cannot be cancelled, and an unknown one is not found`() async throws {
@@ -108,7 +108,7 @@ import Testing
         let hub = try await hub()
         let id = try await hub.accept(.alert()).outcome.id
         #expect(try await hub.finish(id).state == .completed)
-        #expect(await refusal { try await hub.cancel(notification: id) }?.hint == "sent notifications cannot be recalled")
+        #expect(await refusal { try await hub.cancel(notification: id) }?.hint == "pushes that were sent cannot be recalled")
         #expect(await refusal { try await hub.cancel(notification: "n-9999") }?.code == "notification.not_found")
     }
 

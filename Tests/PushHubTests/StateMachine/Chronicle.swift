@@ -58,7 +58,7 @@ final class Chronicle: Sendable {
     /// Records the start of a request.
     func ask() -> Int { state.withLock { $0.next() } }
 
-    func accepted(_ id: String, askedFor event: Int) { state.withLock { $0.accepted[id] = event } }
+    func accepted(_ id: String, testedNames event: Int) { state.withLock { $0.accepted[id] = event } }
 
     func cancelled(_ id: String) { state.withLock { $0.cancelled[id] = $0.next() } }
 
@@ -68,7 +68,7 @@ final class Chronicle: Sendable {
 
     func tripped() { state.withLock { $0.trips += 1 } }
 
-    func ruled(_ rulings: [(fate: DeliveryRuling.Fate, devices: Int)]) {
+    func ruled(_ rulings: [(fate: DeliveryRuling.Decision, devices: Int)]) {
         state.withLock { state in
             for ruling in rulings {
                 if case .skip = ruling.fate { state.skipped += ruling.devices } else { state.held += ruling.devices }
@@ -89,7 +89,7 @@ final class Chronicle: Sendable {
         }
     }
 
-    func kept(_ progress: NotificationProgress) {
+    func stored(_ progress: NotificationProgress) {
         state.withLock { state in
             state.keeps.append(
                 Keep(
@@ -110,7 +110,7 @@ final class Chronicle: Sendable {
 
     func answered(_ verdicts: [Verdict], from first: Int) {
         state.withLock { state in
-            for (place, verdict) in verdicts.enumerated() { state.sends[first + place].verdict = verdict }
+            for (row, verdict) in verdicts.enumerated() { state.sends[first + row].verdict = verdict }
         }
     }
 }

@@ -13,7 +13,7 @@ final class DeliveryStory: Sendable {
 
     let world: World
     /// The contents of the disk.
-    let kept: any HubStore
+    let stored: any HubStore
     private let executor: ShuffledExecutor
     private let environment: HubEnvironment
     private let settings: HubSettings
@@ -25,12 +25,12 @@ final class DeliveryStory: Sendable {
     ///   - hasHooks: Whether hooks skip and defer devices.
     ///   - disk: Wraps the disk. A control test passes a faulty one.
     init(seed: UInt64, hasHooks: Bool = false, disk: (any HubStore) -> any HubStore = { $0 }) {
-        let clock = VirtualClock(now: HubBench.dawn)
+        let clock = VirtualClock(now: HubBench.startTime)
         let executor = ShuffledExecutor(seed: seed)
         let world = World(seed: seed, clock: clock)
         self.executor = executor
         self.world = world
-        kept = disk(MemoryHubStore())
+        stored = disk(MemoryHubStore())
         environment = HubEnvironment(
             clock: clock, random: SeededRandom.derived(from: seed, for: "ids"), start: { executor.start($0) },
             observer: { event in
@@ -109,7 +109,7 @@ final class DeliveryStory: Sendable {
     private var hub: NotificationHub? { process.withLock { $0?.hub } }
 
     private func start() async {
-        guard let started = await MortalProcess.start(over: kept, in: world, environment, settings) else {
+        guard let started = await MortalProcess.start(over: stored, in: world, environment, settings) else {
             // The next process starts with a working disk and services.
             world.heal()
             return await start()
@@ -143,12 +143,12 @@ final class DeliveryStory: Sendable {
     private func send() async {
         guard let hub else { return }
         guard let request = try? request() else { return }
-        let moment: Timestamp? = world.chance(20) ? world.clock.now + .seconds(world.number(0...5000)) : nil
+        let time: Timestamp? = world.chance(20) ? world.clock.now + .seconds(world.number(0...5000)) : nil
         let asked = world.chronicle.ask()
         if world.chance(15) {
-            if let id = try? await hub.send(request).id { world.chronicle.accepted(id, askedFor: asked) }
-        } else if let id = try? await hub.accept(request, at: moment).outcome.id {
-            world.chronicle.accepted(id, askedFor: asked)
+            if let id = try? await hub.send(request).id { world.chronicle.accepted(id, testedNames: asked) }
+        } else if let id = try? await hub.accept(request, at: time).outcome.id {
+            world.chronicle.accepted(id, testedNames: asked)
         }
     }
 

@@ -28,16 +28,16 @@ struct LyingDisk: HubStore {
 
     func load<Reader: StoredHubReader>(into reader: Reader) async throws(PushError) -> Reader { try await store.load(into: reader) }
 
-    func registrations(at places: [UInt32]) async throws(PushError) -> [RegistrationRow] {
-        try await store.registrations(at: places)
+    func registrations(at rows: [UInt32]) async throws(PushError) -> [RegistrationRow] {
+        try await store.registrations(at: rows)
     }
 
-    func installations(at places: [UInt32]) async throws(PushError) -> [InstallationRow] {
-        try await store.installations(at: places)
+    func installations(at rows: [UInt32]) async throws(PushError) -> [InstallationRow] {
+        try await store.installations(at: rows)
     }
 
-    func tags(behind place: UInt32?, limit: Int) async throws(PushError) -> [TagsRow] {
-        try await store.tags(behind: place, limit: limit)
+    func tags(behind row: UInt32?, limit: Int) async throws(PushError) -> [TagsRow] {
+        try await store.tags(behind: row, limit: limit)
     }
 
     func commit(_ change: RegistrationChange) async throws(PushError) {
@@ -45,12 +45,12 @@ struct LyingDisk: HubStore {
         try await store.commit(change)
     }
 
-    func departed(_ subject: DepartedSubject, limit: Int) async throws(PushError) -> [DepartedRegistration] {
-        try await store.departed(subject, limit: limit)
+    func deletedRegistrations(_ subject: DeletedRegistrationFilter, limit: Int) async throws(PushError) -> [DeletedRegistration] {
+        try await store.deletedRegistrations(subject, limit: limit)
     }
 
-    func forgetDepartures(before moment: Timestamp, limit: Int) async throws(PushError) -> Int {
-        try await store.forgetDepartures(before: moment, limit: limit)
+    func removeTombstones(before time: Timestamp, limit: Int) async throws(PushError) -> Int {
+        try await store.removeTombstones(before: time, limit: limit)
     }
 
     func accept(_ notification: StoredNotification) async throws(PushError) -> AcceptanceResult { try await store.accept(notification) }
@@ -105,8 +105,8 @@ struct LyingDisk: HubStore {
         try await store.removedDevices(after: position, limit: limit)
     }
 
-    func removeEnded(before moment: Timestamp, limit: Int) async throws(PushError) -> Int {
-        try await store.removeEnded(before: moment, limit: limit)
+    func removeEnded(before time: Timestamp, limit: Int) async throws(PushError) -> Int {
+        try await store.removeEnded(before: time, limit: limit)
     }
 
     func putJob(_ job: NotificationHubJob) async throws(PushError) { try await store.putJob(job) }
@@ -117,8 +117,8 @@ struct LyingDisk: HubStore {
 
     func unfinishedJobs() async throws(PushError) -> [NotificationHubJob] { try await store.unfinishedJobs() }
 
-    func removeJobs(endedBefore moment: Timestamp, limit: Int) async throws(PushError) -> Int {
-        try await store.removeJobs(endedBefore: moment, limit: limit)
+    func removeJobs(endedBefore time: Timestamp, limit: Int) async throws(PushError) -> Int {
+        try await store.removeJobs(endedBefore: time, limit: limit)
     }
 }
 
@@ -133,8 +133,8 @@ extension LyingDisk {
         try await store.pruned(filter, below: number, limit: limit)
     }
 
-    func forgetPruned(before moment: Timestamp, limit: Int, keepsUnreported: Bool) async throws(PushError) -> Int {
-        try await store.forgetPruned(before: moment, limit: limit, keepsUnreported: keepsUnreported)
+    func forgetPruned(before time: Timestamp, limit: Int, keepsUnreported: Bool) async throws(PushError) -> Int {
+        try await store.forgetPruned(before: time, limit: limit, keepsUnreported: keepsUnreported)
     }
 
     func unreportedPruned(limit: Int) async throws(PushError) -> [PrunedDevice] {
@@ -193,7 +193,7 @@ extension LyingDisk {
         try await store.notifications(ofPlan: number, limit: limit)
     }
 
-    func removePlans(madeBefore moment: Timestamp, beyond newest: Int, limit: Int) async throws(PushError) -> Int {
-        try await store.removePlans(madeBefore: moment, beyond: newest, limit: limit)
+    func removePlans(madeBefore time: Timestamp, beyond newest: Int, limit: Int) async throws(PushError) -> Int {
+        try await store.removePlans(madeBefore: time, beyond: newest, limit: limit)
     }
 }

@@ -84,19 +84,19 @@ struct FatefulStore: HubStore {
 
     func load<Reader: StoredHubReader>(into reader: Reader) async throws(PushError) -> Reader { try await store.load(into: reader) }
 
-    func registrations(at places: [UInt32]) async throws(PushError) -> [RegistrationRow] {
+    func registrations(at rows: [UInt32]) async throws(PushError) -> [RegistrationRow] {
         try await check()
-        return try await store.registrations(at: places)
+        return try await store.registrations(at: rows)
     }
 
-    func installations(at places: [UInt32]) async throws(PushError) -> [InstallationRow] {
+    func installations(at rows: [UInt32]) async throws(PushError) -> [InstallationRow] {
         try await check()
-        return try await store.installations(at: places)
+        return try await store.installations(at: rows)
     }
 
-    func tags(behind place: UInt32?, limit: Int) async throws(PushError) -> [TagsRow] {
+    func tags(behind row: UInt32?, limit: Int) async throws(PushError) -> [TagsRow] {
         try await check()
-        return try await store.tags(behind: place, limit: limit)
+        return try await store.tags(behind: row, limit: limit)
     }
 
     func commit(_ change: RegistrationChange) async throws(PushError) {
@@ -104,13 +104,13 @@ struct FatefulStore: HubStore {
         try await store.commit(change)
     }
 
-    func departed(_ subject: DepartedSubject, limit: Int) async throws(PushError) -> [DepartedRegistration] {
+    func deletedRegistrations(_ subject: DeletedRegistrationFilter, limit: Int) async throws(PushError) -> [DeletedRegistration] {
         try await check()
-        return try await store.departed(subject, limit: limit)
+        return try await store.deletedRegistrations(subject, limit: limit)
     }
 
-    func forgetDepartures(before moment: Timestamp, limit: Int) async throws(PushError) -> Int {
-        try await store.forgetDepartures(before: moment, limit: limit)
+    func removeTombstones(before time: Timestamp, limit: Int) async throws(PushError) -> Int {
+        try await store.removeTombstones(before: time, limit: limit)
     }
 
     // MARK: - Notifications
@@ -150,7 +150,7 @@ struct FatefulStore: HubStore {
     func record(_ progress: NotificationProgress) async throws(PushError) {
         try await check()
         try await store.record(progress)
-        world.chronicle.kept(progress)
+        world.chronicle.stored(progress)
     }
 
     func notification(_ sequence: Int64) async throws(PushError) -> StoredNotification? {
@@ -172,8 +172,8 @@ struct FatefulStore: HubStore {
         try await store.removedDevices(after: position, limit: limit)
     }
 
-    func removeEnded(before moment: Timestamp, limit: Int) async throws(PushError) -> Int {
-        try await store.removeEnded(before: moment, limit: limit)
+    func removeEnded(before time: Timestamp, limit: Int) async throws(PushError) -> Int {
+        try await store.removeEnded(before: time, limit: limit)
     }
 
     // MARK: - Jobs
@@ -186,8 +186,8 @@ struct FatefulStore: HubStore {
 
     func unfinishedJobs() async throws(PushError) -> [NotificationHubJob] { try await store.unfinishedJobs() }
 
-    func removeJobs(endedBefore moment: Timestamp, limit: Int) async throws(PushError) -> Int {
-        try await store.removeJobs(endedBefore: moment, limit: limit)
+    func removeJobs(endedBefore time: Timestamp, limit: Int) async throws(PushError) -> Int {
+        try await store.removeJobs(endedBefore: time, limit: limit)
     }
 }
 
@@ -196,8 +196,8 @@ extension FatefulStore {
         try await store.pruned(filter, below: number, limit: limit)
     }
 
-    func forgetPruned(before moment: Timestamp, limit: Int, keepsUnreported: Bool) async throws(PushError) -> Int {
-        try await store.forgetPruned(before: moment, limit: limit, keepsUnreported: keepsUnreported)
+    func forgetPruned(before time: Timestamp, limit: Int, keepsUnreported: Bool) async throws(PushError) -> Int {
+        try await store.forgetPruned(before: time, limit: limit, keepsUnreported: keepsUnreported)
     }
 
     func unreportedPruned(limit: Int) async throws(PushError) -> [PrunedDevice] {
@@ -263,8 +263,8 @@ extension FatefulStore {
         return try await store.notifications(ofPlan: number, limit: limit)
     }
 
-    func removePlans(madeBefore moment: Timestamp, beyond newest: Int, limit: Int) async throws(PushError) -> Int {
+    func removePlans(madeBefore time: Timestamp, beyond newest: Int, limit: Int) async throws(PushError) -> Int {
         try await check()
-        return try await store.removePlans(madeBefore: moment, beyond: newest, limit: limit)
+        return try await store.removePlans(madeBefore: time, beyond: newest, limit: limit)
     }
 }

@@ -6,7 +6,7 @@ struct StoryCheck {
     private let chronicle: Chronicle.Contents
 
     init(_ story: DeliveryStory) {
-        store = story.kept
+        store = story.stored
         chronicle = story.world.chronicle.contents
     }
 
@@ -14,9 +14,9 @@ struct StoryCheck {
         do throws(PushError) {
             let notifications = try await store.notifications(before: nil, limit: .max)
             var flaws = unknownOf(notifications) + (try await wronglyRemoved()) + wronglyTold(notifications)
-            for kept in notifications {
-                let devices = try await store.devices(ofNotification: kept.sequence, from: 0, limit: .max)
-                flaws += Self.ending(kept, devices) + reach(kept, devices) + news(kept) + sends(of: kept)
+            for stored in notifications {
+                let devices = try await store.devices(ofNotification: stored.sequence, from: 0, limit: .max)
+                flaws += Self.ending(stored, devices) + reach(stored, devices) + news(stored) + sends(of: stored)
             }
             return flaws
         } catch {
@@ -32,10 +32,10 @@ struct StoryCheck {
     /// Hooks receive each end at most once, and nothing else.
     private func wronglyTold(_ notifications: [StoredNotification]) -> [String] {
         let ends = Dictionary(grouping: chronicle.ends, by: \.id)
-        let kept = Dictionary(uniqueKeysWithValues: notifications.map { ($0.outcome.id, $0.outcome) })
+        let stored = Dictionary(uniqueKeysWithValues: notifications.map { ($0.outcome.id, $0.outcome) })
         return ends.flatMap { id, told in
             (told.count > 1 ? ["the end of \(id) is told \(told.count) times"] : [])
-                + (told.allSatisfy { $0 == kept[id] } ? [] : ["\(id) has not ended as hooks were told"])
+                + (told.allSatisfy { $0 == stored[id] } ? [] : ["\(id) has not ended as hooks were told"])
         }
     }
 
@@ -50,8 +50,8 @@ struct StoryCheck {
         }
     }
 
-    private static func ending(_ kept: StoredNotification, _ devices: [DeviceOutcome]) -> [String] {
-        let outcome = kept.outcome
+    private static func ending(_ stored: StoredNotification, _ devices: [DeviceOutcome]) -> [String] {
+        let outcome = stored.outcome
         var flaws: [String] = []
         if !outcome.state.isFinal || outcome.endedAt == nil { flaws.append("\(outcome.id) has no end: it is \(outcome.state.rawValue)") }
         var counted = NotificationOutcome(
@@ -64,13 +64,13 @@ struct StoryCheck {
 
     // MARK: - Devices reached
 
-    private func reach(_ kept: StoredNotification, _ devices: [DeviceOutcome]) -> [String] {
-        let id = kept.outcome.id
+    private func reach(_ stored: StoredNotification, _ devices: [DeviceOutcome]) -> [String] {
+        let id = stored.outcome.id
         let times = Dictionary(devices.map { ($0.registrationID.map(\.text) ?? $0.handle.text, 1) }, uniquingKeysWith: +)
         var flaws = times.filter { $0.value > 1 }.map { "\(id) has \($0.value) outcomes for \($0.key)" }
         // A notification cancelled before its due time has no devices.
-        if kept.outcome.startedAt != nil {
-            flaws += expected(kept).filter { times[$0] == nil }.map { "\(id) has no outcome for \($0)" }
+        if stored.outcome.startedAt != nil {
+            flaws += expected(stored).filter { times[$0] == nil }.map { "\(id) has no outcome for \($0)" }
         }
         let sends = chronicle.sends.filter { $0.notification == id }
         let accepted = Set(sends.filter { $0.verdict?.isAcceptance == true }.map(\.handle))
@@ -81,14 +81,14 @@ struct StoryCheck {
     }
 
     /// The handles registered before the send was requested, and until its end.
-    private func expected(_ kept: StoredNotification) -> [String] {
-        if case .devices(let handles) = kept.request.audience { return handles.map(\.text) }
-        guard let asked = chronicle.accepted[kept.outcome.id] else { return [] }
+    private func expected(_ stored: StoredNotification) -> [String] {
+        if case .devices(let handles) = stored.request.audience { return handles.map(\.text) }
+        guard let asked = chronicle.accepted[stored.outcome.id] else { return [] }
         let dead = Set(chronicle.sends.filter { $0.verdict?.isDeath == true }.map(\.handle))
         return chronicle.lives.values.filter { life in
             let tags = Set(life.registration.tags.map(\.text))
             let isMeant =
-                switch kept.outcome.tags {
+                switch stored.outcome.tags {
                 case nil: true
                 case "a": tags.contains("a")
                 case "b": tags.contains("b")
@@ -103,13 +103,13 @@ struct StoryCheck {
     // MARK: - Order
 
     /// Once results are stored, the devices get no further push, and no device gets one after the end.
-    private func news(_ kept: StoredNotification) -> [String] {
-        let id = kept.outcome.id
-        let keeps = chronicle.keeps.filter { $0.sequence == kept.sequence }
-        var settled: [DeviceHandle: Int] = [:]
+    private func news(_ stored: StoredNotification) -> [String] {
+        let id = stored.outcome.id
+        let keeps = chronicle.keeps.filter { $0.sequence == stored.sequence }
+        var completed: [DeviceHandle: Int] = [:]
         for keep in keeps {
             for device in keep.devices where device.outcome != .skipped || device.reason == "Hook" {
-                settled[device.handle] = min(settled[device.handle] ?? .max, keep.event)
+                completed[device.handle] = min(completed[device.handle] ?? .max, keep.event)
             }
         }
         let end = min(keeps.first(where: \.isFinal)?.event ?? .max, chronicle.cancelled[id] ?? .max)
@@ -119,7 +119,7 @@ struct StoryCheck {
             if send.event > end { flaws.append("\(id) was sent to \(send.handle.text) after its end") }
             // If two registrations share a handle, the other one may come first after a restoration.
             let isSure = chronicle.restorations == 0 || !shared.contains(send.handle)
-            if isSure, let moment = settled[send.handle], send.event > moment {
+            if isSure, let time = completed[send.handle], send.event > time {
                 flaws.append("\(id) was sent to \(send.handle.text) again, although its result was known")
             }
         }
@@ -127,10 +127,10 @@ struct StoryCheck {
     }
 
     /// A push accepted by a service is repeated only by a process that cannot know about it.
-    private func sends(of kept: StoredNotification) -> [String] {
-        let taken = chronicle.sends.filter { $0.notification == kept.outcome.id && $0.verdict?.isAcceptance == true }
+    private func sends(of stored: StoredNotification) -> [String] {
+        let taken = chronicle.sends.filter { $0.notification == stored.outcome.id && $0.verdict?.isAcceptance == true }
         return Dictionary(taken.map { ($0.handle.text, 1) }, uniquingKeysWith: +).filter { $0.value > 1 + chronicle.crashes }.map {
-            "\(kept.outcome.id) was taken \($0.value) times for \($0.key), with \(chronicle.crashes) crashes"
+            "\(stored.outcome.id) was taken \($0.value) times for \($0.key), with \(chronicle.crashes) crashes"
         }
     }
 }

@@ -10,7 +10,7 @@ extension TraceScenario {
         TraceScenario(.vetoed, "The plugin quiet blocked it for alice-1: not on Sundays.") { bench in
             try await bench.install(tags: ["sports"])
             bench.hooks.beforeDelivering { group in
-                _ = await group.rule([DeliveryRuling(devices: .all, fate: .skip, reason: "quiet: not on Sundays")])
+                _ = await group.rule([DeliveryRuling(devices: .all, decision: .skip, reason: "quiet: not on Sundays")])
             }
             return (try await bench.send(.alert(to: "sports")), "alice-1")
         },
@@ -23,14 +23,14 @@ extension TraceScenario {
         },
         TraceScenario(.held, "The plugin quiet holds it for alice-1 until 2026-01-05 10:00:00 UTC: at night.") { bench in
             try await bench.install(tags: ["sports"])
-            try bench.hooks.hold("sports", until: HubBench.dawn + .seconds(3600))
+            try bench.hooks.hold("sports", until: HubBench.startTime + .seconds(3600))
             let id = try await bench.accept(.alert(to: "sports"))
-            try await until { try await bench.hub.store.notification(1)?.holds.isEmpty == false }
+            try await until { try await bench.hub.store.notification(1)?.deferredDevices.isEmpty == false }
             return (id, "alice-1")
         },
         TraceScenario(.scheduled, "The notification is to be sent at 2026-01-05 10:00:00 UTC, and that is still to come.") { bench in
             try await bench.install(tags: ["sports"])
-            return (try await bench.accept(.alert(to: "sports"), at: HubBench.dawn + .seconds(3600)), "alice-1")
+            return (try await bench.accept(.alert(to: "sports"), at: HubBench.startTime + .seconds(3600)), "alice-1")
         },
         TraceScenario(
             .audienceGrown,
@@ -39,12 +39,12 @@ extension TraceScenario {
         ) { bench in
             try await bench.install(tags: ["sports"])
             let leave = ApprovedReach(devices: 1, basis: .ceiling(of: .key("ops", hub: nil)))
-            let moment = HubBench.dawn + .seconds(3600)
+            let time = HubBench.startTime + .seconds(3600)
             let id = try await bench.hub.hub.accept(
-                .alert(to: "sports"), at: moment, admission: SendAdmission { _, _, _ in .admitted(leave) }
+                .alert(to: "sports"), at: time, admission: SendAdmission { _, _, _ in .admitted(leave) }
             ).outcome.id
             try await bench.install("alice-2", .phone(2), tags: ["sports"])
-            bench.hub.clock.advance(to: moment)
+            bench.hub.clock.advance(to: time)
             try await until { try await bench.hub.hub.notification(id).outcome.state.isFinal }
             return (id, "alice-1")
         },
@@ -68,7 +68,7 @@ extension TraceScenario {
         },
         TraceScenario(.cancelled, "The notification was cancelled at 2026-01-05 09:01:00 UTC, before alice-1 had it.") { bench in
             try await bench.install(tags: ["sports"])
-            let id = try await bench.accept(.alert(to: "sports"), at: HubBench.dawn + .seconds(3600))
+            let id = try await bench.accept(.alert(to: "sports"), at: HubBench.startTime + .seconds(3600))
             bench.hub.advance(by: .seconds(60))
             try await bench.hub.hub.cancel(notification: id)
             return (id, "alice-1")
@@ -87,7 +87,7 @@ extension TraceScenario {
             for number in 1...2 { try await bench.install("alice-\(number)", .phone(number), tags: ["sports"]) }
             var request = try NotificationRequest.alert(to: "sports")
             request.pace = try Pace("1/m")
-            request.options.expiration = HubBench.dawn + .seconds(30)
+            request.options.expiration = HubBench.startTime + .seconds(30)
             return (try await bench.send(request), "alice-2")
         },
         TraceScenario(
@@ -183,7 +183,7 @@ extension TraceScenario {
             var request = try NotificationRequest.alert(to: "sports")
             request.isTest = true
             let outcome = NotificationOutcome(
-                id: "n-0001", state: .processing, tags: "sports", times: NotificationTimes(enqueuedAt: HubBench.dawn))
+                id: "n-0001", state: .processing, tags: "sports", times: NotificationTimes(enqueuedAt: HubBench.startTime))
             _ = try await bench.hub.store.accept(StoredNotification(sequence: 1, request: request, outcome: outcome))
             try await bench.hub.hub.resume()
             return ("n-0001", "alice-1")

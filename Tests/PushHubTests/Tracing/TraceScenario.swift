@@ -47,8 +47,8 @@ struct TraceBench: Sendable {
     }
 
     /// Accepts a notification without waiting for its end.
-    func accept(_ request: NotificationRequest, at moment: Timestamp? = nil) async throws -> String {
-        try await hub.hub.accept(request, at: moment).outcome.id
+    func accept(_ request: NotificationRequest, at time: Timestamp? = nil) async throws -> String {
+        try await hub.hub.accept(request, at: time).outcome.id
     }
 
     func trace(_ notification: String, _ device: String) async throws -> DeliveryTrace {

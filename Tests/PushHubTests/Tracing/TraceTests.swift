@@ -56,7 +56,7 @@ import Testing
         #expect(trace.cause == .tagMissing)
         #expect(
             trace.lines.last?.text == "installation alice-1 changed after the send: tags and template below are the current ones")
-        #expect(trace.lines.last?.time == HubBench.dawn + .seconds(60))
+        #expect(trace.lines.last?.time == HubBench.startTime + .seconds(60))
     }
 
     @Test func `the time of a verdict is shown while the notification is in progress, before it is stored`() async throws {
@@ -72,7 +72,7 @@ import Testing
         bench.hub.advance(by: .seconds(3600))
         try await until { try await bench.hub.hub.notification(id).outcome.state == .completed }
         let second = try await bench.hub.store.outcomes(ofNotification: 1, matching: OutcomeProbe(handles: [.phone(2)]), limit: 9)
-        #expect(second.map(\.time) == [HubBench.dawn + .seconds(3600)])
+        #expect(second.map(\.time) == [HubBench.startTime + .seconds(3600)])
     }
 
     // MARK: - Which device
@@ -120,7 +120,7 @@ import Testing
         for short in ["ee11", "EE11C", "EE11…C3D4"] {
             let error = await #expect(throws: PushError.self) { try await bench.trace(id, short) }
             #expect(error?.code == "device.not_found" && error?.status == 404)
-            #expect(error?.hint == "give at least 6 characters of a handle")
+            #expect(error?.hint == "a handle starts with it; pass at least 6 characters of the handle")
         }
         #expect(try await bench.trace(id, "ee12").cause == .notRegistered)
         #expect(try await bench.trace(id, "EE11C3").cause == .accepted)
@@ -138,13 +138,13 @@ import Testing
         let plan = try await bench.plan("sports")
         bench.hub.advance(by: .seconds(60))
         try await bench.install("alice-2", .phone(2), tags: ["sports"])
-        let moment = HubBench.dawn + .seconds(3600)
-        let id = try await bench.hub.hub.accept(PlannedSend(PlanBinding(plan, tolerance: .devices(1))), at: moment).outcome.id
+        let time = HubBench.startTime + .seconds(3600)
+        let id = try await bench.hub.hub.accept(PlannedSend(PlanBinding(plan, tolerance: .devices(1))), at: time).outcome.id
         #expect(try await bench.trace(id, "alice-1").cause == .scheduled)
         let other = try await bench.trace(id, "alice-2")
         #expect(other.cause == .notInPlan && other.cause.result == .notShown)
         #expect(other.lines.map(\.text).contains("accepted, for \"sports\", to the devices of the plan p-0001"))
-        bench.hub.clock.advance(to: moment)
+        bench.hub.clock.advance(to: time)
         await bench.hub.settle()
         #expect(try await bench.trace(id, "alice-1").cause == .accepted)
         #expect(try await bench.trace(id, "alice-2").cause == .notInPlan)
@@ -168,7 +168,7 @@ import Testing
         bench.answer(.rejected(.dead()), .phone(4))
         let tag = try Tag("n5")
         bench.hooks.beforeDelivering { group in
-            _ = await group.rule([DeliveryRuling(devices: .tagged(tag), fate: .skip, reason: "quiet: at night")])
+            _ = await group.rule([DeliveryRuling(devices: .tagged(tag), decision: .skip, reason: "quiet: at night")])
         }
         let id = try await bench.send(.alert(to: "sports"))
         let answer = try await bench.hub.hub.trace(TraceQuestion(notification: id))
@@ -205,7 +205,7 @@ import Testing
             #expect(error?.code == "notification.not_found", "\(wrong)")
         }
         bench.hub.advance(by: .seconds(86_400))
-        try await bench.hub.hub.removeOld(notificationsBefore: bench.hub.clock.now, departuresBefore: HubBench.dawn)
+        try await bench.hub.hub.removeOld(notificationsBefore: bench.hub.clock.now, tombstonesBefore: HubBench.startTime)
         let error = await #expect(throws: PushError.self) { try await bench.trace(id, "alice-1") }
         #expect(error?.code == "notification.forgotten" && error?.status == 404)
     }

@@ -7,11 +7,11 @@ import Testing
     private func payload(maximumReads: Int? = nil) throws -> SealedPayload {
         SealedPayload(
             id: "1", sender: try Tag.ofUser("alice"), addressee: try Tag.ofUser("bob"),
-            expiration: HubBench.dawn + .seconds(60), maximumReads: maximumReads, sealed: [1, 2, 3])
+            expiration: HubBench.startTime + .seconds(60), maximumReads: maximumReads, sealed: [1, 2, 3])
     }
 
     private func read(_ second: Int, _ result: SecureRead.Result) -> SecureRead {
-        SecureRead(time: HubBench.dawn + .seconds(second), username: "bob", result: result)
+        SecureRead(time: HubBench.startTime + .seconds(second), username: "bob", result: result)
     }
 
     @Test func `Rejected attempts push out other rejected attempts, but never a granted read`() throws {
@@ -37,11 +37,11 @@ import Testing
     @Test func `Only the addressee sees how the payload ended`() throws {
         var payload = try payload()
         let (alice, bob) = (payload.sender, try Tag.ofUser("BOB"))
-        #expect(payload.answer(to: bob, at: HubBench.dawn + .milliseconds(59_999)) == .granted)
-        #expect(payload.answer(to: bob, at: HubBench.dawn + .seconds(60)) == .expired)
+        #expect(payload.answer(to: bob, at: HubBench.startTime + .milliseconds(59_999)) == .granted)
+        #expect(payload.answer(to: bob, at: HubBench.startTime + .seconds(60)) == .expired)
         payload.end(.revoked)
         payload.end(.expired)
-        #expect(payload.answer(to: bob, at: HubBench.dawn) == .revoked)
-        #expect(payload.answer(to: alice, at: HubBench.dawn) == .forbidden)
+        #expect(payload.answer(to: bob, at: HubBench.startTime) == .revoked)
+        #expect(payload.answer(to: alice, at: HubBench.startTime) == .forbidden)
     }
 }

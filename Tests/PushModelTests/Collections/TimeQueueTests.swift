@@ -7,13 +7,13 @@ import Testing
     @Test("Subjects come in the order of their times, and of insertion if these are equal") func order() {
         let random = SeededRandom(seed: 7)
         var queue = TimeQueue<Int>()
-        var expected: [(moment: Int64, number: Int)] = []
+        var expected: [(time: Int64, number: Int)] = []
         for number in 0..<500 {
-            let moment = Int64(random.next() % 40)
-            queue.insert(number, at: Timestamp(milliseconds: moment))
-            expected.append((moment, number))
+            let time = Int64(random.next() % 40)
+            queue.insert(number, at: Timestamp(milliseconds: time))
+            expected.append((time, number))
         }
-        expected.sort { ($0.moment, $0.number) < ($1.moment, $1.number) }
+        expected.sort { ($0.time, $0.number) < ($1.time, $1.number) }
         var found: [Int] = []
         while let (_, number) = queue.popFirst() { found.append(number) }
         #expect(found == expected.map(\.number))

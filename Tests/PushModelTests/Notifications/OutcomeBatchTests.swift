@@ -17,11 +17,11 @@ import Testing
         let devices = outcomes.devices(outcomes.number(below: 200))
         let batch = OutcomeBatch(devices)
         #expect(Array(batch) == devices)
-        for place in devices.indices.reversed() {
-            #expect(batch[place] == devices[place])
+        for index in devices.indices.reversed() {
+            #expect(batch[index] == devices[index])
             // Strings that compare equal can differ in their bytes.
-            #expect(batch[place].pushID.map { Array($0.utf8) } == devices[place].pushID.map { Array($0.utf8) })
-            #expect(Array(batch[place].handle.text.utf8) == Array(devices[place].handle.text.utf8))
+            #expect(batch[index].pushID.map { Array($0.utf8) } == devices[index].pushID.map { Array($0.utf8) })
+            #expect(Array(batch[index].handle.text.utf8) == Array(devices[index].handle.text.utf8))
         }
         #expect(batch == OutcomeBatch(devices) && (devices.isEmpty || batch != OutcomeBatch(devices.dropLast())))
     }

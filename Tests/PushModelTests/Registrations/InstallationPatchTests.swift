@@ -74,8 +74,8 @@ import Testing
     @Test("Plain members are set and removed") func members() throws {
         #expect(try patched(.init(.replace, "/userId", "bob")).userID == "bob")
         #expect(try patched(.init(.remove, "/userId")).userID == nil)
-        let moment = try patched(.init(.add, "/expirationTime", "2026-02-01T00:00:00Z")).expiration
-        #expect(moment == Timestamp(iso8601: "2026-02-01"))
+        let time = try patched(.init(.add, "/expirationTime", "2026-02-01T00:00:00Z")).expiration
+        #expect(time == Timestamp(iso8601: "2026-02-01"))
         #expect(
             try patched(.init(.add, "/pushVariables/city", "Boston")).pushVariables == [
                 "name": "Alice", "city": "Boston",
@@ -183,8 +183,8 @@ import Testing
         #expect(try patched(.init(.replace, "/tags/Arts", "World")).tags.map(\.text) == ["Sports", "News", "World"])
         for value in [nil, .null, ""] as [JSON?] { #expect(try patched(.init(.replace, "/userId", value)).userID == nil) }
         #expect(try patched(.init(.replace, "/templates/news/expiry", .null)).templates["news"]?.expiry == nil)
-        let moment = PatchOperation(.add, "/ExpirationTime", "2026-02-01T00:00:00Z")
-        #expect(try patched(moment, .init(.replace, "/expirationTime", .null)).expiration == nil)
+        let time = PatchOperation(.add, "/ExpirationTime", "2026-02-01T00:00:00Z")
+        #expect(try patched(time, .init(.replace, "/expirationTime", .null)).expiration == nil)
     }
 
     @Test("All templates are added to, replaced and removed at once; the first word of a path is in any case")

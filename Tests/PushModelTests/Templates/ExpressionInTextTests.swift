@@ -51,7 +51,7 @@ import Testing
         #expect(warnings().isEmpty)
         try await bench.register(.phone(1), template: body)
         let warning =
-            "the hub hub: the template text \"Hi $(name)\" is shown literally: $(name) is replaced only if it is the whole value; "
+            "hub \"hub\": the template text \"Hi $(name)\" is shown literally: $(name) is replaced only if it is the whole value; "
             + "write {'Hi ' + $(name)}"
         #expect(warnings() == [warning])
         try await bench.register(.phone(2), template: body)
@@ -68,7 +68,7 @@ import Testing
         let bench = try HubBench()
         try await bench.register(.phone(1), tags: ["a"], template: #"{"aps":{"alert":"Hi $(name)"}}"#)
         let report = try await bench.hub.plan(
-            PlanRequest(audience: .everyone, content: .template(["name": "Ana"]), isKept: true))
+            PlanRequest(audience: .everyone, content: .template(["name": "Ana"]), isStored: true))
         #expect(report.groups.first?.texts.map { $0.hasSuffix("write {'Hi ' + $(name)}") } == [true])
         let kept = try await bench.hub.plan(#require(report.id))
         #expect(kept.groups == report.groups)

@@ -7,10 +7,10 @@ import Testing
 @Suite struct ClockChangeTests {
     private func firings(_ text: String, in rules: TimeZoneRules, from start: String, to end: String) throws -> [String] {
         let schedule = try CronSchedule(text)
-        let end = try moment(end)
+        let end = try date(end)
         var found: [Timestamp] = []
         // Starts one second earlier, so that a firing at the start counts.
-        var last = try moment(start) + .seconds(-1)
+        var last = try date(start) + .seconds(-1)
         while let next = schedule.next(after: last, in: rules), next <= end {
             try #require(next > last)
             found.append(next)
@@ -98,18 +98,18 @@ import Testing
 
     /// Walks from minute to minute, reads the local time, and remembers every local time shown.
     private struct Walk {
-        private var minutes: [(moment: Timestamp, time: LocalTime, isNew: Bool, leftOut: [LocalTime])] = []
+        private var minutes: [(instant: Timestamp, time: LocalTime, isNew: Bool, leftOut: [LocalTime])] = []
 
         /// - Parameter start: The walk begins two days earlier, to know the local times shown before.
         init(in rules: TimeZoneRules, from start: Timestamp, days: Int) {
             var shown: Set<LocalTime> = []
             var last: LocalTime?
             for minute in (-2 * 1440)..<(days * 1440) {
-                let moment = start + .seconds(minute * 60)
-                let time = rules.localTime(at: moment)
+                let instant = start + .seconds(minute * 60)
+                let time = rules.localTime(at: instant)
                 let leftOut = last.map { stride(from: $0.seconds + 60, to: time.seconds, by: 60).map(LocalTime.init(seconds:)) } ?? []
                 let new = leftOut.filter { !shown.contains($0) }
-                if minute > 0 { minutes.append((moment, time, !shown.contains(time), new)) }
+                if minute > 0 { minutes.append((instant, time, !shown.contains(time), new)) }
                 shown.formUnion(new + [time])
                 last = time
             }
@@ -120,13 +120,13 @@ import Testing
                 let isShown = schedule.fires(at: minute.time)
                 if schedule.hour.isStar { return isShown }
                 return isShown && (minute.isNew || schedule.minute.isStar) || minute.leftOut.contains(where: schedule.fires(at:))
-            }.map(\.moment)
+            }.map(\.instant)
         }
     }
 
     @Test(arguments: windows) func `A schedule fires exactly when a walk from minute to minute says so`(zone: String, text: String) throws {
         let rules = try SystemZone.rules(zone)
-        let start = try moment(text)
+        let start = try date(text)
         let walk = Walk(in: rules, from: start, days: 2)
         var random = SplitMix64(seed: UInt64(start.seconds.magnitude))
         var count = 0
@@ -145,9 +145,9 @@ import Testing
             count += found.count
             // Also from other times, not only from one firing to the next.
             for _ in 0..<10 {
-                let moment = start + .milliseconds(Int.random(in: 0..<2 * 86_400_000, using: &random))
-                guard let next = expected.first(where: { $0 > moment }) else { continue }
-                #expect(schedule.next(after: moment, in: rules) == next, "\(maker.text) after \(moment)")
+                let instant = start + .milliseconds(Int.random(in: 0..<2 * 86_400_000, using: &random))
+                guard let next = expected.first(where: { $0 > instant }) else { continue }
+                #expect(schedule.next(after: instant, in: rules) == next, "\(maker.text) after \(instant)")
             }
         }
         #expect(count > 1000)

@@ -14,12 +14,12 @@ import Testing
 
     private func firings(_ text: String, after start: String, _ count: Int = 3) throws -> [String] {
         let schedule = try CronSchedule(text)
-        var moments: [Timestamp] = [try moment(start)]
+        var times: [Timestamp] = [try date(start)]
         for _ in 0..<count {
-            guard let last = moments.last, let next = schedule.next(after: last, in: .utc) else { break }
-            moments.append(next)
+            guard let last = times.last, let next = schedule.next(after: last, in: .utc) else { break }
+            times.append(next)
         }
-        return moments.dropFirst().map { String($0.iso8601(fraction: false).dropLast(4)) }
+        return times.dropFirst().map { String($0.iso8601(fraction: false).dropLast(4)) }
     }
 
     @Test(
@@ -63,7 +63,7 @@ import Testing
 
     @Test func `The next time is later than the given time, if only by a millisecond`() throws {
         let schedule = try CronSchedule("30 9 * * *")
-        let due = try moment("2026-01-05T09:30:00Z")
+        let due = try date("2026-01-05T09:30:00Z")
         #expect(schedule.next(after: due + .milliseconds(-1), in: .utc) == due)
         #expect(schedule.next(after: due, in: .utc) == due + .seconds(86_400))
         #expect(schedule.next(after: due + .milliseconds(1), in: .utc) == due + .seconds(86_400))
@@ -78,7 +78,7 @@ import Testing
 
     @Test func `Schedules end with the year 9999`() throws {
         let schedule = try CronSchedule("0 0 1 1 *")
-        let last = try moment("9999-01-01T00:00:00Z")
+        let last = try date("9999-01-01T00:00:00Z")
         #expect(schedule.next(after: last + .milliseconds(-1), in: .utc) == last)
         for late in [last, .distantFuture, Timestamp(milliseconds: .max)] { #expect(schedule.next(after: late, in: .utc) == nil) }
         #expect(schedule.next(after: Timestamp(milliseconds: .min), in: .utc) != nil)
@@ -116,7 +116,7 @@ import Testing
     func `An invalid field is reported with its value and the allowed values`(text: String, field: String, value: String, allowed: String) {
         let error = #expect(throws: PushError.self) { try CronSchedule(text) }
         #expect(error?.code == "cron.invalid" && error?.status == 400)
-        #expect(error?.message == "invalid schedule \"\(text)\": its \(field) cannot be \"\(value)\"")
+        #expect(error?.message == "invalid cron expression \"\(text)\": \(field) \"\(value)\" is not allowed")
         #expect(
             error?.details == [
                 "schedule": .string(text), "field": .string(field), "value": .string(value), "allowed": .string(allowed),
@@ -137,13 +137,13 @@ import Testing
     @Test(arguments: [("", "0 fields"), ("*", "1 field"), ("* * * *", "4 fields"), ("0 * * * * *", "6 fields"), ("@daily *", "2 fields")])
     func `A schedule has five fields`(text: String, count: String) {
         let error = #expect(throws: PushError.self) { try CronSchedule(text) }
-        #expect(error?.message == "invalid schedule \"\(text)\": it has \(count), not five")
+        #expect(error?.message == "invalid cron expression \"\(text)\": it has \(count), not five")
     }
 
     @Test(arguments: ["0 0 30 2 *", "0 0 31 2 *", "0 0 31 4,6,9,NOV *", "0 0 30,31 FEB */2", "* * 30-31 2 *"])
     func `A schedule that can never fire is rejected`(text: String) {
         let error = #expect(throws: PushError.self) { try CronSchedule(text) }
-        #expect(error?.message == "invalid schedule \"\(text)\": it never fires: none of its months has such a day")
+        #expect(error?.message == "invalid cron expression \"\(text)\": it never fires: none of its months has such a day")
     }
 
     @Test func `A schedule is limited to 500 characters`() throws {
@@ -157,7 +157,7 @@ import Testing
     /// Compares days and months with a walk from day to day.
     @Test func `Over several years a schedule fires on exactly the matching days`() throws {
         var random = SplitMix64(seed: 21)
-        let start = try moment("2023-12-31T00:00:00Z")
+        let start = try date("2023-12-31T00:00:00Z")
         for _ in 0..<60 {
             let maker = ScheduleMaker(dayOf: &random)
             let schedule = try CronSchedule(maker.text)

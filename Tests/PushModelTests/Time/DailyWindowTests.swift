@@ -77,8 +77,8 @@ import Testing
 
     private func check(_ rules: TimeZoneRules, _ start: String, _ end: String, _ text: String, _ over: String?) throws {
         let window = try DailyWindow(from: start, to: end)
-        #expect(try window.end(of: moment(text), in: rules) == over.map(moment))
-        #expect(try window.contains(moment(text), in: rules) == (over != nil))
+        #expect(try window.end(of: date(text), in: rules) == over.map(date))
+        #expect(try window.contains(date(text), in: rules) == (over != nil))
         #expect(window.description == "\(start)-\(end == "24:00" ? "00:00" : end)")
     }
 
@@ -91,21 +91,22 @@ import Testing
             guard start != end else { continue }
             let texts = [start, end].map { "\(($0 / 60).padded(2)):\(($0 % 60).padded(2))" }
             let window = try DailyWindow(from: texts[0], to: texts[1])
-            let moment = Timestamp(milliseconds: Int64.random(in: 0..<3_000_000_000_000, using: &random))
-            let over = window.end(of: moment, in: rules)
-            let span = rules.span(at: moment.seconds)
-            if moment.seconds - span.start > 3 * 86_400, span.end - moment.seconds > 3 * 86_400 {
-                let time = rules.localTime(at: moment)
+            let instant = Timestamp(milliseconds: Int64.random(in: 0..<3_000_000_000_000, using: &random))
+            let over = window.end(of: instant, in: rules)
+            let span = rules.span(at: instant.seconds)
+            if instant.seconds - span.start > 3 * 86_400, span.end - instant.seconds > 3 * 86_400 {
+                let time = rules.localTime(at: instant)
                 let minute = time.hour * 60 + time.minute
                 #expect(
-                    window.contains(moment, in: rules) == (start < end ? start <= minute && minute < end : start <= minute || minute < end))
+                    window.contains(instant, in: rules) == (start < end ? start <= minute && minute < end : start <= minute || minute < end)
+                )
                 if let over {
                     let shown = rules.localTime(at: over)
-                    #expect(shown.hour * 60 + shown.minute == end && shown.second == 0 && over - moment <= .seconds(86_400))
+                    #expect(shown.hour * 60 + shown.minute == end && shown.second == 0 && over - instant <= .seconds(86_400))
                 }
             }
             if let over {
-                #expect(over > moment && !window.contains(over, in: rules))
+                #expect(over > instant && !window.contains(over, in: rules))
                 #expect(window.end(of: over + .milliseconds(-1), in: rules) == over)
             }
         }

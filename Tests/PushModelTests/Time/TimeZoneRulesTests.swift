@@ -27,9 +27,9 @@ import Testing
         zone: String, text: String, shown: String, abbreviation: String, isDaylight: Bool?
     ) throws {
         let rules = try SystemZone.rules(zone)
-        let moment = try moment(text)
-        #expect(rules.localTime(at: moment).description == shown)
-        let offset = rules.offset(at: moment)
+        let instant = try date(text)
+        #expect(rules.localTime(at: instant).description == shown)
+        let offset = rules.offset(at: instant)
         #expect(offset.abbreviation == abbreviation)
         // Some builds of the database treat winter as daylight time in Morocco, others summer.
         if let isDaylight { #expect(offset.isDaylight == isDaylight) }
@@ -48,9 +48,9 @@ import Testing
             ("Australia/Lord_Howe", "2026-04-05T01:30", ["2026-04-04T14:30:00Z", "2026-04-04T15:00:00Z"]),
             ("Asia/Kolkata", "2026-04-05T01:30", ["2026-04-04T20:00:00Z"]),
         ])
-    func `A local time is one point in time, or two where clocks go back`(zone: String, text: String, moments: [String]) throws {
-        let expected = try moments.map(moment)
-        let found = try SystemZone.rules(zone).moments(of: local(text))
+    func `A local time is one point in time, or two where clocks go back`(zone: String, text: String, timestamps: [String]) throws {
+        let expected = try timestamps.map(date)
+        let found = try SystemZone.rules(zone).timestamps(of: local(text))
         #expect(found == (expected.count == 1 ? .one(expected[0]) : .two(expected[0], expected[1])))
     }
 
@@ -64,18 +64,18 @@ import Testing
             ("Pacific/Apia", "2011-12-30T23:59:59", "2011-12-30T10:00:00Z"),
         ])
     func `A skipped local time has no point in time, and its gap has an end`(zone: String, text: String, end: String) throws {
-        #expect(try SystemZone.rules(zone).moments(of: local(text)) == .gap(moment(end)))
+        #expect(try SystemZone.rules(zone).timestamps(of: local(text)) == .gap(date(end)))
     }
 
     @Test(arguments: SystemZone.names) func `Every point in time is found again from its local time`(zone: String) throws {
         let rules = try SystemZone.rules(zone)
         var random = SplitMix64(seed: 11)
         for _ in 0..<3000 {
-            let moment = Timestamp(seconds: Int64.random(in: -4_000_000_000..<9_000_000_000, using: &random))
-            switch rules.moments(of: rules.localTime(at: moment)) {
-            case .one(let only): #expect(only == moment)
-            case .two(let first, let second): #expect(first < second && (first == moment || second == moment))
-            case .gap: Issue.record("\(moment) shows a time that is left out")
+            let instant = Timestamp(seconds: Int64.random(in: -4_000_000_000..<9_000_000_000, using: &random))
+            switch rules.timestamps(of: rules.localTime(at: instant)) {
+            case .one(let only): #expect(only == instant)
+            case .two(let first, let second): #expect(first < second && (first == instant || second == instant))
+            case .gap: Issue.record("\(instant) shows a time that is left out")
             }
         }
     }
@@ -89,9 +89,9 @@ import Testing
     func `A rule gives the same changes as the file`(zone: String, posix: String) throws {
         let listed = try SystemZone.rules(zone)
         let ruled = try ZoneBytes.rules(posix)
-        var span = listed.span(at: try moment("2009-07-01T00:00:00Z").seconds)
+        var span = listed.span(at: try date("2009-07-01T00:00:00Z").seconds)
         var count = 0
-        while span.end < (try moment("2060-01-01T00:00:00Z").seconds) {
+        while span.end < (try date("2060-01-01T00:00:00Z").seconds) {
             let next = listed.span(at: span.end)
             #expect(ruled.span(at: span.end - 1).offset == span.offset)
             #expect(ruled.span(at: span.end).offset == next.offset)
@@ -131,19 +131,19 @@ import Testing
             ("<-03>3", "2026-01-01T00:00:00Z", "-03", -3),
         ])
     func `Rules are read as POSIX and RFC 9636 define them`(posix: String, text: String, abbreviation: String, hours: Int) throws {
-        let offset = try ZoneBytes.rules(posix).offset(at: moment(text))
+        let offset = try ZoneBytes.rules(posix).offset(at: date(text))
         #expect(offset.abbreviation == abbreviation && offset.seconds == hours * 3600)
     }
 
     @Test func `The earliest and latest times do not overflow`() throws {
         for rules in try [.utc, SystemZone.rules("Europe/Lisbon"), SystemZone.rules("Pacific/Apia"), ZoneBytes.rules("<+2559>-24:59:59")] {
             for milliseconds in [Int64.min, .min + 1, .max - 1, .max] {
-                let moment = Timestamp(milliseconds: milliseconds)
-                #expect(!rules.localTime(at: moment).description.isEmpty)
-                #expect(DailyWindowTests.night.contains(moment, in: rules) == (DailyWindowTests.night.end(of: moment, in: rules) != nil))
+                let instant = Timestamp(milliseconds: milliseconds)
+                #expect(!rules.localTime(at: instant).description.isEmpty)
+                #expect(DailyWindowTests.night.contains(instant, in: rules) == (DailyWindowTests.night.end(of: instant, in: rules) != nil))
             }
             for seconds in [Int64.min, .max] {
-                guard case .one = rules.moments(of: LocalTime(seconds: seconds)) else {
+                guard case .one = rules.timestamps(of: LocalTime(seconds: seconds)) else {
                     Issue.record("\(seconds) in \(rules.name)")
                     continue
                 }

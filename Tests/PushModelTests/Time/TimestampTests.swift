@@ -10,9 +10,9 @@ import Testing
             "9999-12-31T23:59:59.999Z",
         ])
     func roundTrip(text: String) throws {
-        let moment = try #require(Timestamp(iso8601: text))
-        #expect(moment.description == text)
-        #expect(moment.digits == text.prefix(19).filter(\.isNumber))
+        let time = try #require(Timestamp(iso8601: text))
+        #expect(time.description == text)
+        #expect(time.digits == text.prefix(19).filter(\.isNumber))
     }
 
     @Test("Every day from 1890 to 2110 is its own date, one after the other") func everyDay() {
@@ -76,9 +76,9 @@ import Testing
     }
 
     @Test("Seconds and the time of day are rounded down before 1970 too") func beforeTheEpoch() {
-        let moment = Timestamp(milliseconds: -1)
-        #expect(moment.seconds == -1)
-        #expect(moment.timeOfDay == "23:59:59.999")
+        let time = Timestamp(milliseconds: -1)
+        #expect(time.seconds == -1)
+        #expect(time.timeOfDay == "23:59:59.999")
         #expect(Timestamp(milliseconds: -1000).seconds == -1)
         #expect(Timestamp(milliseconds: -1001).seconds == -2)
     }

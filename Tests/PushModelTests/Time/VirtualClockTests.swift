@@ -3,9 +3,9 @@ import Support
 import Testing
 
 @Suite struct VirtualClockTests {
-    private let clock = VirtualClock(now: HubBench.dawn)
+    private let clock = VirtualClock(now: HubBench.startTime)
 
-    private func later(_ seconds: Int64) -> Timestamp { HubBench.dawn + .seconds(seconds) }
+    private func later(_ seconds: Int64) -> Timestamp { HubBench.startTime + .seconds(seconds) }
 
     /// Starts a task and returns once it sleeps.
     private func sleeper(
@@ -32,7 +32,7 @@ import Testing
             tasks.append(
                 Task { @MainActor in
                     try await clock.sleep(until: deadline)
-                    woken.append("\(name) \(Int((clock.now - HubBench.dawn).components.seconds))")
+                    woken.append("\(name) \(Int((clock.now - HubBench.startTime).components.seconds))")
                 })
             try await until { clock.sleepingTaskCount != before }
         }
@@ -42,13 +42,13 @@ import Testing
         }
         #expect(woken == ["a1 10", "a2 10", "a3 10", "b 20", "c 30"])
         #expect(!clock.advanceToNextDeadline())
-        #expect(!clock.hasSleepers)
+        #expect(!clock.hasSleepingTasks)
     }
 
     @Test("No task wakes before its deadline") func notEarly() async throws {
         let task = try await sleeper(until: later(10)) {}
         clock.advance(to: Timestamp(milliseconds: later(10).milliseconds - 1))
-        #expect(clock.hasSleepers)
+        #expect(clock.hasSleepingTasks)
         clock.advance(to: later(10))
         try await task.value
     }
@@ -60,9 +60,9 @@ import Testing
     }
 
     @Test("A deadline in the past does not sleep") func past() async throws {
-        try await clock.sleep(until: HubBench.dawn)
+        try await clock.sleep(until: HubBench.startTime)
         try await clock.sleep(until: later(-1))
-        #expect(clock.now == HubBench.dawn)
+        #expect(clock.now == HubBench.startTime)
     }
 
     @Test("Who is cancelled before sleeping does not sleep") func cancelledBefore() async {
@@ -74,16 +74,16 @@ import Testing
         }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(!clock.hasSleepers)
+        #expect(!clock.hasSleepingTasks)
     }
 
     @Test("Who is cancelled while sleeping wakes at once, and time stands still") func cancelledWhile() async throws {
         let task = try await sleeper(until: later(10)) {}
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(!clock.hasSleepers)
+        #expect(!clock.hasSleepingTasks)
         #expect(!clock.advanceToNextDeadline())
-        #expect(clock.now == HubBench.dawn)
+        #expect(clock.now == HubBench.startTime)
     }
 
     @Test("Cancelling after the deadline changes nothing") func cancelledAfter() async throws {

@@ -63,10 +63,10 @@ struct NotATime: Error {
 }
 
 /// Parses `2026-03-29T01:30:00Z`.
-func moment(_ text: String) throws -> Timestamp {
-    guard let moment = Timestamp(iso8601: text) else { throw NotATime(text: text) }
-    return moment
+func date(_ text: String) throws -> Timestamp {
+    guard let date = Timestamp(iso8601: text) else { throw NotATime(text: text) }
+    return date
 }
 
 /// Parses `2026-03-29T01:30` as a local time.
-func local(_ text: String) throws -> LocalTime { LocalTime(seconds: try moment(text).seconds) }
+func local(_ text: String) throws -> LocalTime { LocalTime(seconds: try date(text).seconds) }

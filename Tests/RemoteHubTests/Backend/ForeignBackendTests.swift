@@ -6,7 +6,7 @@ import Testing
 
 /// App backends that are not PushHost: those of the tutorials, and servers that are not an app backend at all.
 @Suite struct ForeignBackendTests {
-    private typealias Answer = TroubledServer.Answer
+    private typealias Answer = FailingServer.Answer
 
     private static let json = ["Content-Type: application/json"]
     /// The answer of a PushHost for an unknown path.
@@ -16,16 +16,16 @@ import Testing
 
     /// A backend with these answers to a login and to everything else.
     private func backend(
-        _ login: Answer, _ rest: Answer, _ body: (RemoteBackend, TroubledServer) async throws -> Void
+        _ login: Answer, _ rest: Answer, _ body: (RemoteBackend, FailingServer) async throws -> Void
     ) async throws {
-        try await TroubledServer.serving(login, rest) { server in
+        try await FailingServer.serving(login, rest) { server in
             let connection = try RemoteConnection(connect: .seconds(600), timeout: .seconds(600))
-            let clock = PatienceClock(now: HubBench.dawn)
+            let clock = PatienceClock(now: HubBench.startTime)
             let text = "Endpoint=http://127.0.0.1:\(server.port)/;SharedAccessKeyName=n;SharedAccessKey=k"
             let client = RemoteClient(connection: connection, clock: clock, random: SeededRandom(seed: 1))
             let hub = RemoteNotificationHub(
                 address: try HubAddress(ConnectionString(parsing: text), hub: "hub"), client: client, clock: clock,
-                options: .init(isPushHost: false, patience: .zero))
+                options: .init(isPushHost: false, outcomeWait: .zero))
             let result: Result<Void, any Error>
             do {
                 try await body(RemoteBackend(base: "http://127.0.0.1:\(server.port)", client: client, hub: hub), server)

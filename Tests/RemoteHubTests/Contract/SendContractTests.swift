@@ -115,16 +115,16 @@ import Testing
     func `A scheduled notification waits, and can be cancelled`(side: HubSide) async throws {
         try await side.run { bench in
             _ = try await bench.register(.phone(1), "a", template: #"{"aps":{"alert":"$(news)"}}"#)
-            let moment = bench.clock.now + .seconds(3600)
-            let scheduled = try await bench.hub.schedule(.properties(["news": "x"], to: "a"), at: moment)
-            #expect(scheduled.state == .scheduled && scheduled.scheduledFor == moment)
+            let dueTime = bench.clock.now + .seconds(3600)
+            let scheduled = try await bench.hub.schedule(.properties(["news": "x"], to: "a"), at: dueTime)
+            #expect(scheduled.state == .scheduled && scheduled.scheduledFor == dueTime)
             #expect(try await bench.hub.outcome(of: scheduled.id).state == .scheduled)
             try await bench.hub.cancel(notification: scheduled.id)
             #expect(try await bench.hub.outcome(of: scheduled.id).state == .canceled)
             #expect(await refusal { try await bench.hub.cancel(notification: scheduled.id) }?.code == "notification.not_found")
             #expect(await refusal { try await bench.hub.outcome(of: "n-none") }?.code == "notification.not_found")
             let far = await refusal {
-                try await bench.hub.schedule(.properties(["news": "x"], to: "a"), at: moment + .seconds(8 * 86_400))
+                try await bench.hub.schedule(.properties(["news": "x"], to: "a"), at: dueTime + .seconds(8 * 86_400))
             }
             #expect(far?.code == "time.too_far" && far?.status == 400)
         }

@@ -26,17 +26,19 @@ struct ServedNamespace {
             environment: bench.environment, store: MemoryNamespaceStore(),
             settings: HubSettings(acceptance: HubSettings.Acceptance(naming: .unique)),
             jobTools: JobService.Tools(files: NoFiles(), codec: RegistrationLines()), connectors: { _ in [bench.connector] })
+        try await namespace.resume()
         _ = try await namespace.create("hub", HubDescription())
         let responder = HubResponder(
             settings: WebSettings(),
             environment: WebEnvironment(
-                clock: bench.clock, random: bench.random, log: Logger(label: "t") { _ in SwiftLogNoOpLogHandler() }),
+                clock: bench.clock, random: bench.random, uptime: { .zero }, log: Logger(label: "t") { _ in SwiftLogNoOpLogHandler() }),
             hubs: HubServices(namespace, throttles: Throttles()),
             server: ServerRoutes(system: SystemRoutes(isReady: { nil }, metrics: { "" })),
             backend: BackendServices(
                 environment: bench.environment, accounts: bench.accounts, securePayloads: bench.securePayloads, hub: "hub"))
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
-        let limits = ConnectionLimits()
+        // On a busy machine a test may continue only long after it has connected.
+        let limits = ConnectionLimits(head: .seconds(600), body: .seconds(600), idle: .seconds(600))
         let server = try WebServer(
             address: .hostname("127.0.0.1", port: 0), responder: responder, tls: nil, limits: limits,
             connections: Connections(limit: limits.connections), log: Logger(label: "t") { _ in SwiftLogNoOpLogHandler() },
@@ -79,7 +81,7 @@ struct ServedNamespace {
         return RemoteNotificationHub(
             address: try HubAddress(ConnectionString(parsing: text), hub: "hub"),
             client: RemoteClient(connection: connection, clock: clock, random: SeededRandom(seed: 7), retry: retry), clock: clock,
-            options: .init(isPushHost: isPushHost, usesJSONInterface: usesJSONInterface, patience: nil))
+            options: .init(isPushHost: isPushHost, usesJSONInterface: usesJSONInterface, outcomeWait: nil))
     }
 }
 

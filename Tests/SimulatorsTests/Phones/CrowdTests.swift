@@ -17,22 +17,22 @@ import Testing
         }
         for (place, text) in texts.enumerated() {
             let token = try #require(CountedPhoneToken(text))
-            #expect(crowd.place(of: token) == nil)
+            #expect(crowd.memberIndex(of: token) == nil)
             let joined = crowd.join(token, kind)
             #expect(joined == place)
         }
-        for (place, text) in texts.enumerated() { #expect(crowd.place(of: try #require(CountedPhoneToken(text))) == place) }
-        #expect(crowd.place(of: try #require(CountedPhoneToken(String(repeating: "f", count: 64)))) == nil)
+        for (place, text) in texts.enumerated() { #expect(crowd.memberIndex(of: try #require(CountedPhoneToken(text))) == place) }
+        #expect(crowd.memberIndex(of: try #require(CountedPhoneToken(String(repeating: "f", count: 64)))) == nil)
         #expect(crowd.count == 5000)
         crowd.addPush(3)
         crowd.addPush(3)
         crowd.addPush(4)
-        #expect(crowd.census(upTo: 3) == [4998, 1, 1, 0])
-        #expect(crowd.census(upTo: 1) == [4998, 2])
+        #expect(crowd.statistics(upTo: 3) == [4998, 1, 1, 0])
+        #expect(crowd.statistics(upTo: 1) == [4998, 2])
         crowd.remove(3)
         #expect(crowd.count == 4999)
-        #expect(crowd.place(of: try #require(CountedPhoneToken(texts[3]))) == nil)
-        #expect(crowd.place(of: try #require(CountedPhoneToken(texts[4]))) == 4)
+        #expect(crowd.memberIndex(of: try #require(CountedPhoneToken(texts[3]))) == nil)
+        #expect(crowd.memberIndex(of: try #require(CountedPhoneToken(texts[4]))) == 4)
     }
 
     private func hex(_ number: UInt32) -> String {
@@ -58,9 +58,9 @@ import Testing
         let tokens = (1...5).map { String(repeating: String($0), count: 64) }
         for token in tokens + tokens[3...] { #expect(try await caller.send(network.push(to: token)).verdict == "200") }
         #expect(try network.control(.get, "/phones")["phones"]?.elements?.count == 2)
-        let census = try network.control(.get, "/crowd")
-        #expect(census["phones"]?.integer == 3 && census["pushes"]?.integer == 5)
-        #expect(census["by_pushes"]?.elements?.compactMap(\.integer) == [0, 1, 2, 0, 0, 0, 0, 0, 0])
+        let statistics = try network.control(.get, "/crowd")
+        #expect(statistics["phones"]?.integer == 3 && statistics["pushes"]?.integer == 5)
+        #expect(statistics["by_pushes"]?.elements?.compactMap(\.integer) == [0, 1, 2, 0, 0, 0, 0, 0, 0])
         #expect(try network.control(.get, "/phones/\(tokens[4])")["inbox"]?.elements?.isEmpty == true)
         #expect(try await caller.send(network.push(to: tokens[4])).verdict == "200")
         #expect(try network.control(.get, "/phones/\(tokens[4])")["inbox"]?.elements?.count == 1)

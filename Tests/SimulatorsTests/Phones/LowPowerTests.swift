@@ -7,7 +7,7 @@ import Testing
     private static let power = "the phone is in low power mode and the push may not be stored"
 
     /// The result of one push to a phone in low power, before and after it has full power.
-    private func fate(
+    private func result(
         in lab: PhoneLab, _ log: EventLog, of phone: PhoneID, send: () async throws -> Void
     ) async throws -> (first: PhoneEvent.Kind?, arrivals: Int) {
         lab.setLowPower(phone)
@@ -28,7 +28,7 @@ import Testing
     func `APNs delivers priority 10 immediately, 5 and 1 wait`(type: String, priority: String?, comes: Bool) async throws {
         let bench = APNsBench()
         let suffix = ["voip": ".voip", "location": ".location-query"][type] ?? ""
-        let fate = try await fate(in: bench.lab, bench.log, of: bench.phone) {
+        let result = try await result(in: bench.lab, bench.log, of: bench.phone) {
             let body = #"{"aps":{"alert":"Hello","content-available":1}}"#
             let verdict = try await bench.verdict(body) {
                 $0.set("apns-push-type", type)
@@ -37,8 +37,8 @@ import Testing
             }
             #expect(verdict == "200")
         }
-        #expect(fate.first == (comes ? .delivered : .deferred))
-        #expect(fate.arrivals == 1)
+        #expect(result.first == (comes ? .delivered : .deferred))
+        #expect(result.arrivals == 1)
     }
 
     @Test(
@@ -51,12 +51,12 @@ import Testing
         ])
     func `FCM delivers high priority immediately, normal waits`(fields: String, comes: Bool) async throws {
         let bench = FCMBench()
-        let fate = try await fate(in: bench.lab, bench.log, of: bench.phone) {
+        let result = try await result(in: bench.lab, bench.log, of: bench.phone) {
             let reply = try await bench.send(fields)
             #expect(reply.status == 200)
         }
-        #expect(fate.first == (comes ? .delivered : .deferred))
-        #expect(fate.arrivals == 1)
+        #expect(result.first == (comes ? .delivered : .deferred))
+        #expect(result.arrivals == 1)
     }
 
     @Test(
@@ -68,7 +68,7 @@ import Testing
     func `WNS delivers high and medium immediately, low and very low wait`(type: String, priority: String?, comes: Bool) async throws {
         let bench = WNSBench()
         let body = ["wns/toast": WNSBench.toast, "wns/badge": WNSBench.badge][type] ?? "raw"
-        let fate = try await fate(in: bench.lab, bench.log, of: bench.phone) {
+        let result = try await result(in: bench.lab, bench.log, of: bench.phone) {
             let reply = try await bench.send(body, type: type) {
                 $0.set("x-wns-priority", priority)
                 $0.set("x-wns-requestforstatus", "true")
@@ -76,19 +76,19 @@ import Testing
             // The device is connected; it defers the push itself.
             #expect(reply["x-wns-status"] == "received" && reply["x-wns-deviceconnectionstatus"] == "connected")
         }
-        #expect(fate.first == (comes ? .delivered : .deferred))
-        #expect(fate.arrivals == 1)
+        #expect(result.first == (comes ? .delivered : .deferred))
+        #expect(result.arrivals == 1)
     }
 
     @Test(arguments: [(nil, false), ("very-low", false), ("low", false), ("normal", false), ("high", true)] as [(String?, Bool)])
     func `a browser on a low battery accepts urgent messages only`(urgency: String?, comes: Bool) async throws {
         let bench = WebPushBench()
-        let fate = try await fate(in: bench.lab, bench.log, of: bench.phone) {
+        let result = try await result(in: bench.lab, bench.log, of: bench.phone) {
             let reply = try await bench.send { $0.set("urgency", urgency) }
             #expect(reply.status == 201)
         }
-        #expect(fate.first == (comes ? .delivered : .deferred))
-        #expect(fate.arrivals == 1)
+        #expect(result.first == (comes ? .delivered : .deferred))
+        #expect(result.arrivals == 1)
     }
 
     // MARK: - While pushes wait

@@ -79,12 +79,12 @@ import Testing
             ("dropped", "dropped", "connected"), ("disconnected", "dropped", "disconnected"),
             ("channelthrottled", "channelthrottled", "connected"),
         ])
-    func `when WNS answers 200 without delivering, the headers say so`(word: String, fate: String, link: String) async throws {
+    func `when WNS answers 200 without delivering, the headers say so`(word: String, result: String, link: String) async throws {
         let bench = WNSBench()
         #expect(bench.simulator.fail(word, count: 1))
         let reply = try await bench.send { $0.set("x-wns-requestforstatus", "true") }
         #expect(reply.status == 200)
-        #expect(reply["x-wns-status"] == fate)
+        #expect(reply["x-wns-status"] == result)
         #expect(reply["x-wns-deviceconnectionstatus"] == link)
         #expect(bench.lab.inbox(of: bench.phone).isEmpty)
     }

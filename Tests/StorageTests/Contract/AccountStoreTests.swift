@@ -65,7 +65,7 @@ import Testing
     func `A session is found by its digest until it is closed`(engine: Engine) async throws {
         try await engine.run { storage in
             let accounts = storage.accounts
-            let session = StoredSession(digest: Array(0..<32), username: Samples.oddText, expiration: HubBench.dawn)
+            let session = StoredSession(digest: Array(0..<32), username: Samples.oddText, expiration: HubBench.startTime)
             #expect(try await accounts.open(session, of: try Tag.username("ann"), with: nil))
             #expect(try await accounts.session(session.digest) == session)
             #expect(try await accounts.session(session.digest.reversed()) == nil)
@@ -82,10 +82,10 @@ import Testing
             let ann = try Tag.username("ann")
             for number in 0..<5 as Range<UInt8> {
                 let session = StoredSession(
-                    digest: [number], username: "ann", expiration: HubBench.dawn + .seconds(Int64(number)))
+                    digest: [number], username: "ann", expiration: HubBench.startTime + .seconds(Int64(number)))
                 #expect(try await accounts.open(session, of: ann, with: nil))
             }
-            let now = HubBench.dawn + .seconds(3)
+            let now = HubBench.startTime + .seconds(3)
             #expect(try await accounts.session([0]) != nil)
             #expect(try await accounts.removeExpired(now: now, limit: 3) == 3)
             #expect(try await accounts.removeExpired(now: now, limit: 3) == 1)
@@ -98,7 +98,7 @@ import Testing
     @Test(arguments: Engine.allCases)
     func `A session is opened only with the current hash of the account`(engine: Engine) async throws {
         try await engine.run { storage in
-            let (accounts, session) = (storage.accounts, StoredSession(digest: [1], username: "ann", expiration: HubBench.dawn))
+            let (accounts, session) = (storage.accounts, StoredSession(digest: [1], username: "ann", expiration: HubBench.startTime))
             let ann = try account("Ann")
             #expect(try await !accounts.open(session, of: ann.user, with: ann.hash))
             #expect(try await accounts.insert(ann))
@@ -116,7 +116,7 @@ import Testing
             let accounts = storage.accounts
             func open(_ number: UInt8, _ name: String, _ hash: PasswordHash?) async throws -> Bool {
                 try await accounts.open(
-                    StoredSession(digest: [number], username: name, expiration: HubBench.dawn), of: try Tag.username(name), with: hash)
+                    StoredSession(digest: [number], username: name, expiration: HubBench.startTime), of: try Tag.username(name), with: hash)
             }
             let (old, new) = (try account("René"), try account("RENE\u{301}", cost: 32))
             #expect(try await open(0, "rené", nil))

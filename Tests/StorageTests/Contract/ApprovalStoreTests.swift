@@ -6,15 +6,15 @@ import Testing
 @Suite struct ApprovalStoreTests {
     private func approval(
         _ print: UInt8 = 1, by requester: Principal = .key("ops", hub: nil), key: String? = nil, hub: Int64 = 1,
-        at moment: Timestamp = HubBench.dawn
+        at time: Timestamp = HubBench.startTime
     ) throws -> Approval {
         Approval(
             origin: Approval.Origin(
-                hub: Approval.Hub(number: hub, name: "hub"), requester: requester, note: Samples.oddText, createdAt: moment),
-            expiresAt: moment + .seconds(100),
+                hub: Approval.Hub(number: hub, name: "hub"), requester: requester, note: Samples.oddText, createdAt: time),
+            expiresAt: time + .seconds(100),
             keys: Approval.Keys(fingerprint: [print, 0, 255], idempotencyKey: key, sendKey: "key-\(print)"),
             scope: Approval.Scope(
-                dueAt: HubBench.dawn + .seconds(60), audience: "tags \(Samples.oddText)", content: "templates",
+                dueAt: HubBench.startTime + .seconds(60), audience: "tags \(Samples.oddText)", content: "templates",
                 ceiling: Approval.Ceiling(devices: 10, owner: nil),
                 reach: AudienceReach(platforms: [.apns: 7, .fcmV1: 5], isUnknown: print == 2)),
             request: try NotificationRequest.properties(["text": Samples.oddText], to: "a && !b"))
@@ -39,7 +39,7 @@ import Testing
             decided.request = nil
             decided.scope.reach.platforms[.apns] = 9
             decided.failure = Samples.oddText
-            decided.decision = Approval.Decision(principal: .owner, time: HubBench.dawn + .seconds(5), reason: Samples.oddText)
+            decided.decision = Approval.Decision(principal: .owner, time: HubBench.startTime + .seconds(5), reason: Samples.oddText)
             decided.notificationID = "n-1"
             #expect(try await store.replace(decided, from: .approved) == false)
             #expect(try await store.approval(1) == expected)
@@ -60,7 +60,7 @@ import Testing
             // Differs by requester, by hub, by content, and by a time after the approval has expired.
             for (number, other) in [
                 try approval(1, by: .owner), try approval(1, hub: 2), try approval(2, key: "l"),
-                try approval(1, at: HubBench.dawn + .seconds(100)),
+                try approval(1, at: HubBench.startTime + .seconds(100)),
             ].enumerated() {
                 #expect(try await store.add(other).number == Int64(number + 2))
             }
@@ -120,7 +120,7 @@ import Testing
             let first = try await store.add(try approval(1))
             _ = try await store.add(try approval(2))
             #expect(try await store.add(try approval(3), most: 9, each: 2) == .fullForRequester)
-            #expect(try await store.add(try approval(1), most: 0, each: 0) == .kept(first))
+            #expect(try await store.add(try approval(1), most: 0, each: 0) == .pending(first))
             #expect(try await store.add(try approval(3), most: 2, each: 9) == .full)
             #expect(try await store.add(try approval(3, by: .owner), most: 3, each: 1).number == 3)
             #expect(try await store.add(try approval(4), most: 4, each: 2) == .fullForRequester)
@@ -129,13 +129,13 @@ import Testing
             denied.state = .denied
             #expect(try await store.replace(denied, from: .pending))
             #expect(try await store.add(try approval(4), most: 3, each: 2).number == 4)
-            #expect(try await store.add(try approval(5, at: HubBench.dawn + .seconds(100)), most: 1, each: 1).number == 5)
+            #expect(try await store.add(try approval(5, at: HubBench.startTime + .seconds(100)), most: 1, each: 1).number == 5)
         }
     }
 }
 
 extension ApprovalAddition {
-    fileprivate var approval: Approval? { if case .kept(let kept) = self { kept } else { nil } }
+    fileprivate var approval: Approval? { if case .pending(let kept) = self { kept } else { nil } }
     fileprivate var number: Int64? { approval?.number }
 }
 

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct AuditTrailTests {
     private func record(_ number: Int, actor: String = "ann", action: String = "plugin.install") -> AuditRecord {
-        AuditRecord(time: HubBench.dawn + .seconds(Int64(number)), actor: actor, action: action, subject: "subject \(number)")
+        AuditRecord(time: HubBench.startTime + .seconds(Int64(number)), actor: actor, action: action, subject: "subject \(number)")
     }
 
     @Test(arguments: Engine.allCases)
@@ -16,7 +16,7 @@ import Testing
             var appended: [AuditEntry] = []
             for outcome in AuditRecord.Outcome.allCases {
                 let record = AuditRecord(
-                    time: HubBench.dawn, actor: Samples.oddText, action: "", subject: Samples.oddText,
+                    time: HubBench.startTime, actor: Samples.oddText, action: "", subject: Samples.oddText,
                     details: ["": "", Samples.oddText: Samples.oddText, "b": "2", "a": "1"], outcome: outcome)
                 let entry = try await trail.append(record)
                 #expect(entry.record == record)
@@ -25,7 +25,7 @@ import Testing
             #expect(appended.map(\.sequence) == [1, 2, 3])
             #expect(try await trail.entries(after: 0, limit: 9, AuditFilter()) == appended)
             let end = try #require(appended.last)
-            #expect(try await trail.verify() == .whole(AuditHead(sequence: 3, hash: end.hash)))
+            #expect(try await trail.verify() == .intact(AuditHead(sequence: 3, hash: end.hash)))
         }
     }
 
@@ -40,8 +40,8 @@ import Testing
             let text = #"[1,1767603600123,"key \"Ops\"","plugin.grant","quiet\n\u001f/é","refused",[["b","1"],["�","2"],["𐀀","3"]]]"#
             #expect(String(decoding: first.content, as: UTF8.self) == text)
             #expect(first.hash == Array(SHA256.hash(data: [UInt8](repeating: 0, count: 32) + Array(text.utf8))))
-            let second = try await storage.auditTrail.append(AuditRecord(time: HubBench.dawn, actor: "", action: "", subject: ""))
-            #expect(String(decoding: second.content, as: UTF8.self) == #"[2,\#(HubBench.dawn.milliseconds),"","","","succeeded",[]]"#)
+            let second = try await storage.auditTrail.append(AuditRecord(time: HubBench.startTime, actor: "", action: "", subject: ""))
+            #expect(String(decoding: second.content, as: UTF8.self) == #"[2,\#(HubBench.startTime.milliseconds),"","","","succeeded",[]]"#)
             #expect(second.hash == Array(SHA256.hash(data: first.hash + second.content)))
         }
     }
@@ -72,8 +72,8 @@ import Testing
             #expect(try await after(2, 9, AuditFilter(action: "odd")) == [3, 5, 7, 9, 11])
             #expect(try await before(8, 9, AuditFilter(actor: "bob", action: "even")) == [2])
             #expect(try await after(0, 9, AuditFilter(actor: "Bob")) == [])
-            #expect(try await after(0, 9, AuditFilter(since: HubBench.dawn + .seconds(10))) == [10, 11, 12])
-            #expect(try await before(12, 9, AuditFilter(action: "even", since: HubBench.dawn + .seconds(9))) == [10])
+            #expect(try await after(0, 9, AuditFilter(since: HubBench.startTime + .seconds(10))) == [10, 11, 12])
+            #expect(try await before(12, 9, AuditFilter(action: "even", since: HubBench.startTime + .seconds(9))) == [10])
         }
     }
 
@@ -91,7 +91,7 @@ import Testing
             let sorted = entries.sorted { $0.sequence < $1.sequence }
             #expect(sorted.map(\.sequence) == Array(1...100))
             #expect(try await trail.entries(after: 0, limit: 200, AuditFilter()) == sorted)
-            #expect(try await trail.verify() == .whole(AuditHead(sequence: 100, hash: try #require(sorted.last).hash)))
+            #expect(try await trail.verify() == .intact(AuditHead(sequence: 100, hash: try #require(sorted.last).hash)))
         }
     }
 
@@ -99,14 +99,14 @@ import Testing
     func `An entry that is too large is rejected, and the next one follows the last stored entry`(engine: Engine) async throws {
         try await engine.run { storage in
             let trail = storage.auditTrail
-            #expect(try await trail.verify() == .whole(.start))
+            #expect(try await trail.verify() == .intact(.start))
             _ = try await trail.append(record(1))
             var large = record(2)
             large.details = ["text": String(repeating: "x", count: 65_536)]
             let error = await refusal { try await trail.append(large) }
             #expect(error?.code == "audit.too_large" && error?.status == 413)
             #expect(try await trail.append(record(3)).sequence == 2)
-            guard case .whole(let end) = try await trail.verify() else {
+            guard case .intact(let end) = try await trail.verify() else {
                 Issue.record("the log is reported as modified")
                 return
             }
@@ -124,15 +124,15 @@ import Testing
                 ends.append(AuditHead(sequence: entry.sequence, hash: entry.hash))
             }
             for end in ends {
-                #expect(try await trail.verify(against: end) == .whole(ends[4]))
-                #expect(try AuditHead(noted: end.text) == end)
+                #expect(try await trail.verify(against: end) == .intact(ends[4]))
+                #expect(try AuditHead(recorded: end.text) == end)
                 var other = end
                 other.hash[0] ^= 1
                 #expect(try await trail.verify(against: other) == .broken(AuditBreak(sequence: end.sequence, reason: .replaced)))
             }
             let later = AuditHead(sequence: 9, hash: ends[4].hash)
             #expect(try await trail.verify(against: later) == .broken(AuditBreak(sequence: 5, reason: .missing)))
-            #expect(try await trail.verify(against: nil) == .whole(ends[4]))
+            #expect(try await trail.verify(against: nil) == .intact(ends[4]))
         }
     }
 }

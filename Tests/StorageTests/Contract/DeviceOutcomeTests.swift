@@ -54,7 +54,7 @@ import Testing
             for sequence in 1...2 as ClosedRange<Int64> { _ = try await store.accept(try Samples.notification(sequence)) }
             // More steps than are read at once.
             for step in 0..<40 {
-                let time = HubBench.dawn + .seconds(step)
+                let time = HubBench.startTime + .seconds(step)
                 var batch = OutcomeBatch()
                 batch.mark(time)
                 let devices = outcomes.devices(outcomes.number(below: 9))
@@ -124,24 +124,24 @@ import Testing
         try await engine.runHub { store in
             _ = try await store.accept(try Samples.notification(1))
             // Adjacent rows, rows at the ends of blocks, and distant ones.
-            let places: [UInt32] = [0, 1, 2, 1022, 1023, 1024, 1025, 5000, .max - 1, .max]
+            let rows: [UInt32] = [0, 1, 2, 1022, 1023, 1024, 1025, 5000, .max - 1, .max]
             var standing: [UInt32: (number: Int, last: OutcomeName?)] = [:]
             for step in 1...120 {
-                let place = outcomes.pick(places)
-                switch (outcomes.number(below: 4), standing[place]) {
+                let row = outcomes.pick(rows)
+                switch (outcomes.number(below: 4), standing[row]) {
                 case (0, let before?):
-                    try await store.commit(RegistrationChange(removals: [Samples.removal(place, before.number)]))
-                    standing[place] = nil
+                    try await store.commit(RegistrationChange(removals: [Samples.removal(row, before.number)]))
+                    standing[row] = nil
                 case (1, let before?):
-                    try await store.commit(RegistrationChange(puts: [Samples.put(place, before.number, etag: step)]))
+                    try await store.commit(RegistrationChange(puts: [Samples.put(row, before.number, etag: step)]))
                 case (1, nil), (0, nil):
-                    try await store.commit(RegistrationChange(puts: [Samples.put(place, step)]))
-                    standing[place] = (step, nil)
+                    try await store.commit(RegistrationChange(puts: [Samples.put(row, step)]))
+                    standing[row] = (step, nil)
                 default:
                     var news: [UInt32: OutcomeName] = [:]
-                    for _ in 0..<5 { news[outcomes.pick(places)] = outcomes.pick(OutcomeName.allCases) }
+                    for _ in 0..<5 { news[outcomes.pick(rows)] = outcomes.pick(OutcomeName.allCases) }
                     try await store.record(try Samples.ended(1, state: .processing, lastOutcomes: news))
-                    for (place, outcome) in news { standing[place]?.last = outcome }
+                    for (row, outcome) in news { standing[row]?.last = outcome }
                 }
                 #expect(try await store.load().lastOutcomes == standing.compactMapValues(\.last))
             }

@@ -8,8 +8,8 @@ import Testing
         -> HeldRemoval
     {
         HeldRemoval(
-            handle: .phone(number), reason: reason, notificationID: notification, time: HubBench.dawn,
-            validBefore: HubBench.dawn + .seconds(seconds))
+            handle: .phone(number), reason: reason, notificationID: notification, time: HubBench.startTime,
+            validBefore: HubBench.startTime + .seconds(seconds))
     }
 
     @Test(arguments: Engine.allCases)
@@ -53,7 +53,7 @@ import Testing
             let dropped = try await store.dropHeldRemovals(read)
             #expect(dropped == [read[0].number])
             let left = try await store.heldRemovals(HeldRemovalFilter(), below: nil, limit: 9)
-            #expect(left.map(\.handle) == [.phone(1)] && left.map(\.validBefore) == [HubBench.dawn + .seconds(9)])
+            #expect(left.map(\.handle) == [.phone(1)] && left.map(\.validBefore) == [HubBench.startTime + .seconds(9)])
             #expect(try await store.dropHeldRemovals(left) == [left[0].number])
             #expect(try await store.dropHeldRemovals(left) == [])
         }
@@ -64,7 +64,7 @@ import Testing
         try await engine.runHub { store in
             try await store.hold((1...3).map { Self.removal($0) })
             var change = RegistrationChange()
-            change.settledRemovals = [.phone(2), .phone(7)]
+            change.resolvedRemovals = [.phone(2), .phone(7)]
             try await store.commit(change)
             #expect(try await store.heldRemovals(HeldRemovalFilter(), below: nil, limit: 9).map(\.handle) == [.phone(3), .phone(1)])
         }

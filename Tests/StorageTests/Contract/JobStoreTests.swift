@@ -8,8 +8,9 @@ import Testing
         _ number: Int64, kind: NotificationHubJob.Kind = .exportRegistrations, status: NotificationHubJob.Status = .started
     ) -> NotificationHubJob {
         NotificationHubJob(
-            id: "job-\(number)", kind: kind, outputContainerURI: "file:///\(Samples.oddText)", createdAt: HubBench.dawn + .seconds(number),
-            progress: NotificationHubJob.Progress(status: status, updatedAt: HubBench.dawn + .seconds(2 * number)))
+            id: "job-\(number)", kind: kind, outputContainerURI: "file:///\(Samples.oddText)",
+            createdAt: HubBench.startTime + .seconds(number),
+            progress: NotificationHubJob.Progress(status: status, updatedAt: HubBench.startTime + .seconds(2 * number)))
     }
 
     @Test(arguments: Engine.allCases)
@@ -47,10 +48,10 @@ import Testing
     func `Jobs that ended long ago are deleted, oldest first`(engine: Engine) async throws {
         try await engine.runHub { store in
             for number in Int64(0)..<6 { try await store.putJob(Self.job(number, status: number == 0 ? .running : .completed)) }
-            let moment = HubBench.dawn + .seconds(8)
-            #expect(try await store.removeJobs(endedBefore: moment, limit: 2) == 2)
+            let time = HubBench.startTime + .seconds(8)
+            #expect(try await store.removeJobs(endedBefore: time, limit: 2) == 2)
             #expect(try await store.jobs(limit: 9).map(\.id) == ["job-5", "job-4", "job-3", "job-0"])
-            #expect(try await store.removeJobs(endedBefore: moment, limit: 2) == 1)
+            #expect(try await store.removeJobs(endedBefore: time, limit: 2) == 1)
             #expect(try await store.jobs(limit: 9).map(\.id) == ["job-5", "job-4", "job-0"])
         }
     }
@@ -88,7 +89,7 @@ import Testing
             } while true
             #expect(found.map(\.notificationID) == [3, 3, 2, 2, 1, 1].map { "notification-\($0)" })
             #expect(found.map(\.position.ordinal) == [2, 0, 2, 0, 2, 0])
-            #expect(found.first?.time == HubBench.dawn + .seconds(3))
+            #expect(found.first?.time == HubBench.startTime + .seconds(3))
             #expect(found.first?.device.handle == .phone(2))
             #expect(found.allSatisfy { $0.device.isRegistrationRemoved })
         }

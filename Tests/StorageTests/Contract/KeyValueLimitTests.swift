@@ -5,7 +5,7 @@ import Testing
 
 /// The limits of a space, which are checked before anything changes.
 @Suite struct KeyValueLimitTests {
-    private let dawn = HubBench.dawn
+    private let startTime = HubBench.startTime
 
     @Test(arguments: Engine.allCases)
     func `A key has 1 to 256 bytes, in every operation`(engine: Engine) async throws {
@@ -17,11 +17,11 @@ import Testing
             let used = try await space.usage()
             for key in ["", longest + "x"] {
                 let errors = [
-                    await refusal { try await space.put(1, for: key, expires: nil, if: .always, now: dawn) },
-                    await refusal { try await space.value(key, now: dawn) },
-                    await refusal { try await space.values(["a", key], now: dawn) },
-                    await refusal { try await space.remove(key, if: .always, now: dawn) },
-                    await refusal { try await space.add(1, to: key, expiresIfNew: nil, now: dawn) },
+                    await refusal { try await space.put(1, for: key, expires: nil, if: .always, now: startTime) },
+                    await refusal { try await space.value(key, now: startTime) },
+                    await refusal { try await space.values(["a", key], now: startTime) },
+                    await refusal { try await space.remove(key, if: .always, now: startTime) },
+                    await refusal { try await space.add(1, to: key, expiresIfNew: nil, now: startTime) },
                     await refusal { try await space.take(["a", key], "t") },
                     await refusal { try await space.take(["a"], key) },
                 ]
@@ -45,7 +45,7 @@ import Testing
             try await space.put(nested(128), for: "deep")
             #expect(try await space.value("deep") == nested(128))
             for value in [.string(String(repeating: "x", count: 65_535)), .string(String(repeating: "\u{1}", count: 11_000)), nested(129)] {
-                let error = await refusal { try await space.put(value, for: "k", expires: nil, if: .always, now: dawn) }
+                let error = await refusal { try await space.put(value, for: "k", expires: nil, if: .always, now: startTime) }
                 #expect(error?.code == "kv.too_large" && error?.status == 413)
                 #expect(error?.message.contains("\"k\"") == true)
             }
@@ -58,21 +58,21 @@ import Testing
         try await engine.runSpace { space throws in
             let years = Duration.seconds(1830 * 86_400)
             for lifetime in [.seconds(1), years] {
-                try await space.put(1, for: "k", expires: dawn + lifetime)
-                #expect(try await space.take(["\(lifetime)"], token: "t", limit: 1, within: lifetime, now: dawn) == [true])
+                try await space.put(1, for: "k", expires: startTime + lifetime)
+                #expect(try await space.take(["\(lifetime)"], token: "t", limit: 1, within: lifetime, now: startTime) == [true])
             }
             for lifetime in [.zero, .milliseconds(999), .seconds(-5), years + .milliseconds(1)] {
                 let errors = [
-                    await refusal { try await space.put(2, for: "k", expires: dawn + lifetime, if: .always, now: dawn) },
-                    await refusal { try await space.add(1, to: "k", expiresIfNew: dawn + lifetime, now: dawn) },
-                    await refusal { try await space.take(["k"], token: "u", limit: 1, within: lifetime, now: dawn) },
+                    await refusal { try await space.put(2, for: "k", expires: startTime + lifetime, if: .always, now: startTime) },
+                    await refusal { try await space.add(1, to: "k", expiresIfNew: startTime + lifetime, now: startTime) },
+                    await refusal { try await space.take(["k"], token: "u", limit: 1, within: lifetime, now: startTime) },
                 ]
                 for error in errors { #expect(error?.code == "kv.ttl" && error?.status == 400, "\(lifetime)") }
             }
             let never = Timestamp(milliseconds: .max)
-            #expect(await refusal { try await space.put(2, for: "k", expires: never, if: .always, now: dawn) }?.code == "kv.ttl")
+            #expect(await refusal { try await space.put(2, for: "k", expires: never, if: .always, now: startTime) }?.code == "kv.ttl")
             #expect(try await space.value("k") == 1)
-            #expect(try await space.take(["k"], token: "u", limit: 1, within: .seconds(1), now: dawn) == [true])
+            #expect(try await space.take(["k"], token: "u", limit: 1, within: .seconds(1), now: startTime) == [true])
         }
     }
 
@@ -80,12 +80,12 @@ import Testing
     func `One call reads at most 1,000 keys, and a key has 1 to 1,000 slots`(engine: Engine) async throws {
         try await engine.runSpace { space throws in
             let keys = (0..<1001).map { "\($0)" }
-            #expect(try await space.values(keys.dropLast(), now: dawn).count == 1000)
+            #expect(try await space.values(keys.dropLast(), now: startTime).count == 1000)
             #expect(try await space.take(keys.dropLast(), "t") == Array(repeating: true, count: 1000))
-            #expect(await refusal { try await space.values(keys, now: dawn) }?.code == "kv.too_many")
+            #expect(await refusal { try await space.values(keys, now: startTime) }?.code == "kv.too_many")
             #expect(await refusal { try await space.take(keys, "u") }?.code == "kv.too_many")
             for limit in [-1, 0, 1001] {
-                #expect(await refusal { try await space.keys(prefix: "", after: nil, limit: limit, now: dawn) }?.code == "kv.too_many")
+                #expect(await refusal { try await space.keys(prefix: "", after: nil, limit: limit, now: startTime) }?.code == "kv.too_many")
                 #expect(await refusal { try await space.take(["a"], "u", of: limit) }?.code == "kv.slots")
             }
             #expect(try await space.take(["a"], "u", of: 1000) == [true])
@@ -104,16 +104,16 @@ import Testing
             }
             for key in ["a", "b", "c"] { try await space.put(1, for: key) }
             #expect(await full { try await space.put(1, for: "d") })
-            #expect(await full { _ = try await space.add(1, to: "d", expiresIfNew: nil, now: dawn) })
+            #expect(await full { _ = try await space.add(1, to: "d", expiresIfNew: nil, now: startTime) })
             #expect(await full { _ = try await space.take(["d"], "t") })
             try await space.put(2, for: "a")
-            #expect(try await space.add(1, to: "b", expiresIfNew: nil, now: dawn) == 2)
+            #expect(try await space.add(1, to: "b", expiresIfNew: nil, now: startTime) == 2)
             // Filled to the last byte.
             try await space.put(.string(String(repeating: "x", count: 53)), for: "c")
             #expect(try await space.usage() == KeyValueUsage(entries: 3, bytes: 60))
             #expect(await full { try await space.put(10, for: "a") })
             #expect(try await space.value("a") == 2)
-            #expect(try await space.remove("b", if: .always, now: dawn) == .removed)
+            #expect(try await space.remove("b", if: .always, now: startTime) == .removed)
             #expect(await full { _ = try await space.take(["s"], "t") })
             try await space.put(1, for: "b")
             // Other spaces have their own quota.
@@ -124,7 +124,7 @@ import Testing
     @Test(arguments: Engine.allCases)
     func `Expired entries make space for new ones, and are deleted only if that is enough`(engine: Engine) async throws {
         try await engine.runSpace(KeyValueQuota(entries: 3, bytes: 100)) { space throws in
-            let later = dawn + .seconds(5)
+            let later = startTime + .seconds(5)
             for key in ["a", "b"] { try await space.put(1, for: key, expires: later) }
             try await space.put(1, for: "c")
             let error = await refusal { try await space.put(1, for: "d", expires: nil, if: .always, now: later + .milliseconds(-1)) }
@@ -136,7 +136,7 @@ import Testing
             try await space.put(2, for: "a", now: later)
             #expect(try await space.usage() == KeyValueUsage(entries: 3, bytes: 6))
             try await space.put(1, for: "d", now: later)
-            #expect(try await space.keys(prefix: "", after: nil, limit: 9, now: dawn) == ["a", "c", "d"])
+            #expect(try await space.keys(prefix: "", after: nil, limit: 9, now: startTime) == ["a", "c", "d"])
             #expect(try await space.usage() == KeyValueUsage(entries: 3, bytes: 6))
         }
     }

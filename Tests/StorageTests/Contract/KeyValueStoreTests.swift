@@ -4,7 +4,7 @@ import Support
 import Testing
 
 @Suite struct KeyValueStoreTests {
-    private let dawn = HubBench.dawn
+    private let startTime = HubBench.startTime
 
     @Test(arguments: Engine.allCases)
     func `A value is returned unchanged, with its version and its expiry`(engine: Engine) async throws {
@@ -15,12 +15,12 @@ import Testing
             ]
             for (number, value) in values.enumerated() {
                 let key = "\(Samples.oddText) \(number)"
-                let expires = number.isMultiple(of: 2) ? nil : dawn + .seconds(9)
+                let expires = number.isMultiple(of: 2) ? nil : startTime + .seconds(9)
                 let version = try #require(try await space.put(value, for: key, expires: expires))
-                #expect(try await space.value(key, now: dawn) == KeyValueEntry(value: value, version: version, expires: expires))
+                #expect(try await space.value(key, now: startTime) == KeyValueEntry(value: value, version: version, expires: expires))
             }
             // The members of an object stay in order.
-            #expect(try await space.value("\(Samples.oddText) 10", now: dawn)?.value.object?.keys == ["b", "a"])
+            #expect(try await space.value("\(Samples.oddText) 10", now: startTime)?.value.object?.keys == ["b", "a"])
             // A new value removes the expiry of the old one.
             try await space.put(1, for: "\(Samples.oddText) 1")
             #expect(try await space.value("\(Samples.oddText) 1", now: .distantFuture)?.value == 1)
@@ -43,7 +43,7 @@ import Testing
             }
             let sorted = names.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) }
             #expect(try await spaces.names().map { Array($0.utf8) } == sorted)
-            let keys = try await spaces.space("e").keys(prefix: "", after: nil, limit: 99, now: dawn)
+            let keys = try await spaces.space("e").keys(prefix: "", after: nil, limit: 99, now: startTime)
             #expect(keys.map { Array($0.utf8) } == sorted)
         }
     }
@@ -52,9 +52,9 @@ import Testing
     func `Several values are returned in the order of their keys, and missing ones are nil`(engine: Engine) async throws {
         try await engine.runSpace { space throws in
             for number in 0..<5 as Range<Int64> { try await space.put(.integer(number), for: "\(number)") }
-            let found = try await space.values(["3", "x", "0", "3"], now: dawn)
+            let found = try await space.values(["3", "x", "0", "3"], now: startTime)
             #expect(found.map(\.?.value) == [3, nil, 0, 3])
-            #expect(try await space.values([], now: dawn).isEmpty)
+            #expect(try await space.values([], now: startTime).isEmpty)
         }
     }
 
@@ -62,10 +62,10 @@ import Testing
     func `A conditional change is made if its condition holds; otherwise the current version is reported`(engine: Engine) async throws {
         try await engine.runSpace { space throws in
             func put(_ value: JSON, _ condition: KeyValueCondition) async throws -> KeyValuePut {
-                try await space.put(value, for: "k", expires: nil, if: condition, now: dawn)
+                try await space.put(value, for: "k", expires: nil, if: condition, now: startTime)
             }
             func remove(_ condition: KeyValueCondition) async throws -> KeyValueRemoval {
-                try await space.remove("k", if: condition, now: dawn)
+                try await space.remove("k", if: condition, now: startTime)
             }
             #expect(try await put(1, .version(1)) == .conflict(version: nil))
             #expect(try await remove(.version(1)) == .conflict(version: nil))
@@ -85,7 +85,7 @@ import Testing
                 Issue.record("the version was right")
                 return
             }
-            #expect(try await space.value("k", now: dawn) == KeyValueEntry(value: 2, version: second, expires: nil))
+            #expect(try await space.value("k", now: startTime) == KeyValueEntry(value: 2, version: second, expires: nil))
             #expect(try await remove(.version(first)) == .conflict(version: second))
             #expect(try await remove(.version(second)) == .removed)
             #expect(try await space.value("k") == nil)
@@ -99,12 +99,12 @@ import Testing
             func put(_ value: JSON) async throws { versions.append(try #require(try await space.put(value, for: "k"))) }
             try await put(1)
             try await put(1)
-            _ = try await space.remove("k", if: .always, now: dawn)
+            _ = try await space.remove("k", if: .always, now: startTime)
             try await put(1)
             try await space.clear()
             try await put(1)
-            #expect(try await space.add(1, to: "k", expiresIfNew: nil, now: dawn) == 2)
-            versions.append(try #require(try await space.value("k", now: dawn)).version)
+            #expect(try await space.add(1, to: "k", expiresIfNew: nil, now: startTime) == 2)
+            versions.append(try #require(try await space.value("k", now: startTime)).version)
             // Even if the clock is set back.
             versions.append(try #require(try await space.put(1, for: "k", now: Timestamp(milliseconds: 0))))
             #expect(zip(versions, versions.dropFirst()).allSatisfy { $0 < $1 }, "\(versions)")
@@ -115,7 +115,7 @@ import Testing
     func `An entry is absent from its expiry on, and uses quota until it is removed`(engine: Engine) async throws {
         try await engine.runSpaces { spaces throws in
             let (space, other) = (spaces.space("plugin"), spaces.space("other"))
-            let (expires, late) = (dawn + .seconds(10), dawn + .milliseconds(9999))
+            let (expires, late) = (startTime + .seconds(10), startTime + .milliseconds(9999))
             for key in ["a", "b", "c", "d"] { try await space.put(1, for: key, expires: expires) }
             try await space.put(1, for: "stays")
             try await other.put(1, for: "x", expires: expires)
@@ -146,7 +146,7 @@ import Testing
     @Test(arguments: Engine.allCases)
     func `Concurrent additions lose nothing, and each returns a different sum`(engine: Engine) async throws {
         try await engine.runSpace { space throws in
-            let now = dawn
+            let now = startTime
             let numbers = try await withThrowingTaskGroup(of: Int64.self) { group in
                 for _ in 0..<100 { group.addTask { try await space.add(3, to: "n", expiresIfNew: nil, now: now) } }
                 return try await group.reduce(into: []) { $0.append($1) }
@@ -159,12 +159,12 @@ import Testing
     @Test(arguments: Engine.allCases)
     func `A number expires at the time set when it was created, and then starts again`(engine: Engine) async throws {
         try await engine.runSpace { space throws in
-            #expect(try await space.add(2, to: "n", expiresIfNew: dawn + .seconds(10), now: dawn) == 2)
-            let later = dawn + .milliseconds(9500)
+            #expect(try await space.add(2, to: "n", expiresIfNew: startTime + .seconds(10), now: startTime) == 2)
+            let later = startTime + .milliseconds(9500)
             // The remaining lifetime may be shorter than the minimum for a new number.
             #expect(try await space.add(-5, to: "n", expiresIfNew: later + .seconds(60), now: later) == -3)
-            #expect(try await space.value("n", now: later)?.expires == dawn + .seconds(10))
-            let over = dawn + .seconds(10)
+            #expect(try await space.value("n", now: later)?.expires == startTime + .seconds(10))
+            let over = startTime + .seconds(10)
             #expect(try await space.add(7, to: "n", expiresIfNew: nil, now: over) == 7)
             #expect(try await space.value("n", now: over)?.expires == nil)
             #expect(try await space.add(1, to: "n", expiresIfNew: over + .seconds(60), now: over) == 8)
@@ -176,7 +176,7 @@ import Testing
     func `Additions to anything but an integer, or beyond 64 bits, are rejected`(engine: Engine) async throws {
         try await engine.runSpace { space throws in
             func error(_ amount: Int64) async -> PushError? {
-                await refusal { try await space.add(amount, to: "k", expiresIfNew: nil, now: dawn) }
+                await refusal { try await space.add(amount, to: "k", expiresIfNew: nil, now: startTime) }
             }
             for value in [.null, true, "7", 2.5, 1e300, [], [1], ["n": 1]] as [JSON] {
                 try await space.put(value, for: "k")
@@ -189,9 +189,9 @@ import Testing
                 #expect(await error(amount)?.code == "kv.out_of_range")
                 #expect(try await space.value("k") == .integer(value))
             }
-            #expect(try await space.add(.max, to: "k", expiresIfNew: nil, now: dawn) == -1)
+            #expect(try await space.add(.max, to: "k", expiresIfNew: nil, now: startTime) == -1)
             try await space.put(5.0, for: "k")
-            #expect(try await space.add(1, to: "k", expiresIfNew: nil, now: dawn) == 6)
+            #expect(try await space.add(1, to: "k", expiresIfNew: nil, now: startTime) == 6)
         }
     }
 
@@ -206,18 +206,18 @@ import Testing
                 .sorted { $0.lexicographicallyPrecedes($1) }
             for limit in [1, 2, 3, expected.count, 99] {
                 var (found, last): ([[UInt8]], String?) = ([], nil)
-                while case let page = try await space.keys(prefix: "a/", after: last, limit: limit, now: dawn), let end = page.last {
+                while case let page = try await space.keys(prefix: "a/", after: last, limit: limit, now: startTime), let end = page.last {
                     #expect(page.count <= limit)
                     found += page.map { Array($0.utf8) }
                     last = end
                 }
                 #expect(found == expected)
             }
-            #expect(try await space.keys(prefix: "a/", after: "A", limit: 1, now: dawn) == ["a/"])
-            #expect(try await space.keys(prefix: "a/", after: "a/1", limit: 1, now: dawn) == ["a/10"])
-            #expect(try await space.keys(prefix: "a/", after: "b", limit: 9, now: dawn) == [])
-            #expect(try await space.keys(prefix: "", after: "a0", limit: 9, now: dawn) == ["b"])
-            #expect(try await space.keys(prefix: "c", after: nil, limit: 9, now: dawn) == [])
+            #expect(try await space.keys(prefix: "a/", after: "A", limit: 1, now: startTime) == ["a/"])
+            #expect(try await space.keys(prefix: "a/", after: "a/1", limit: 1, now: startTime) == ["a/10"])
+            #expect(try await space.keys(prefix: "a/", after: "b", limit: 9, now: startTime) == [])
+            #expect(try await space.keys(prefix: "", after: "a0", limit: 9, now: startTime) == ["b"])
+            #expect(try await space.keys(prefix: "c", after: nil, limit: 9, now: startTime) == [])
         }
     }
 
@@ -234,7 +234,7 @@ import Testing
             #expect(try await spaces.names() == ["other", "plugin"])
             try await space.clear()
             #expect(try await space.usage() == KeyValueUsage())
-            #expect(try await space.keys(prefix: "", after: nil, limit: 9, now: dawn) == [])
+            #expect(try await space.keys(prefix: "", after: nil, limit: 9, now: startTime) == [])
             #expect(try await space.take(["a"], "u", of: 1) == [true])
             try await space.clear()
             #expect(try await spaces.names() == ["other"])
@@ -250,7 +250,7 @@ import Testing
         try await Engine.memory.runSpace(quota) { memory throws in
             try await Engine.sqlite.runSpace(quota) { sqlite throws in
                 let random = SeededRandom(seed: 7)
-                var now = dawn
+                var now = startTime
                 var seen: [String: Int] = [:]
                 for step in 0..<1500 {
                     let operation = Operation(random, now: now)

@@ -68,7 +68,7 @@ import Testing
                     RegistrationChange(
                         removals: [Samples.removal(9, 9)], puts: (0..<2500).map { Samples.put(UInt32($0), $0) },
                         installationPuts: [
-                            InstallationRow(place: 0, installation: try Samples.installation(), expiration: .distantFuture)
+                            InstallationRow(row: 0, installation: try Samples.installation(), expiration: .distantFuture)
                         ]))
                 _ = try await store.accept(try Samples.notification(5, key: "key"))
                 try await store.record(try Samples.ended(5, devices: [Samples.device(1)], lastOutcomes: [0: .success]))

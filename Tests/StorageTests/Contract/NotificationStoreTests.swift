@@ -46,7 +46,7 @@ import Testing
                 var outcome = NotificationOutcome(
                     id: "\(number) \(Samples.oddText)", state: state, tags: number == 0 ? nil : Samples.oddText,
                     times: NotificationTimes(
-                        enqueuedAt: HubBench.dawn, scheduledFor: .distantFuture, startedAt: HubBench.dawn + .seconds(1),
+                        enqueuedAt: HubBench.startTime, scheduledFor: .distantFuture, startedAt: HubBench.startTime + .seconds(1),
                         endedAt: Timestamp(milliseconds: -1)), devices: devices, nearMisses: ["a", Samples.oddText])
                 outcome.tally.count(devices)
                 outcome.tally.counts[.wns] = [:]
@@ -96,9 +96,9 @@ import Testing
             #expect(try await store.acceptance(under: IdempotencyKey(key: "key", fingerprint: key.fingerprint)) == nil)
             #expect(try await storage.namespace.store(ofHub: 2).acceptance(under: key) == nil)
             var outcome = first.outcome
-            (outcome.state, outcome.times.endedAt) = (.completed, HubBench.dawn)
+            (outcome.state, outcome.times.endedAt) = (.completed, HubBench.startTime)
             try await store.record(NotificationProgress(sequence: 1, outcome: outcome, devices: []))
-            #expect(try await store.removeEnded(before: HubBench.dawn + .seconds(1), limit: 9) == 1)
+            #expect(try await store.removeEnded(before: HubBench.startTime + .seconds(1), limit: 9) == 1)
             #expect(try await store.acceptance(under: key) == nil)
         }
     }
@@ -189,7 +189,7 @@ import Testing
             news.outcome.tally.count(news.devices)
             try await store.record(news)
             news = try Samples.ended(1, devices: Array(devices.dropFirst(2)))
-            news.outcome.times.startedAt = HubBench.dawn
+            news.outcome.times.startedAt = HubBench.startTime
             news.outcome.tally.count(devices)
             news.outcome.nearMisses = ["nearly"]
             try await store.record(news)
@@ -222,12 +222,12 @@ import Testing
             for (sequence, seconds) in [(2, 10), (3, 30), (4, 20), (5, 5)] as [(Int64, Int64)] {
                 try await store.record(try Samples.ended(sequence, after: seconds, devices: [Samples.device(1)]))
             }
-            let moment = HubBench.dawn + .seconds(30)
-            #expect(try await store.removeEnded(before: moment, limit: 2) == 2)
+            let time = HubBench.startTime + .seconds(30)
+            #expect(try await store.removeEnded(before: time, limit: 2) == 2)
             #expect(try await store.notifications(before: nil, limit: 9).map(\.sequence) == [4, 3, 1])
-            #expect(try await store.removeEnded(before: moment, limit: 2) == 1)
-            #expect(try await store.removeEnded(before: moment, limit: 2) == 0)
-            #expect(try await store.removeEnded(before: HubBench.dawn + .seconds(31), limit: 2) == 1)
+            #expect(try await store.removeEnded(before: time, limit: 2) == 1)
+            #expect(try await store.removeEnded(before: time, limit: 2) == 0)
+            #expect(try await store.removeEnded(before: HubBench.startTime + .seconds(31), limit: 2) == 1)
             // An unfinished notification remains, and of the deleted ones only the last sequence is stored.
             #expect(try await store.notifications(before: nil, limit: 9).map(\.sequence) == [1])
             #expect(try await store.devices(ofNotification: 5, from: 0, limit: 9).isEmpty)

@@ -8,8 +8,8 @@ import Testing
         _ second: Int64, subject: String = "all *", content: NotificationContent? = nil, members: Int = 2
     ) throws -> StoredPlan {
         let expression = try TagExpression(parsing: "Sports && !muted")
-        var report = PlanReport(plannedAt: HubBench.dawn + .seconds(second), audience: .expression(expression), content: content)
-        report.expiresAt = HubBench.dawn + .seconds(second + 600)
+        var report = PlanReport(plannedAt: HubBench.startTime + .seconds(second), audience: .expression(expression), content: content)
+        report.expiresAt = HubBench.startTime + .seconds(second + 600)
         report.plannedBy = Samples.oddText
         (report.matched, report.total, report.duplicates, report.refused) = (9, 7, 2, 1)
         report.platforms = [.apns: 5, .fcmV1: 2]
@@ -72,11 +72,11 @@ import Testing
     func `Old plans are deleted, oldest first, and their numbers are not used again`(engine: Engine) async throws {
         try await engine.runHub { store in
             for number in Int64(1)...6 { _ = try await store.addPlan(try Self.plan(number), parts: [[1]]) }
-            #expect(try await store.removePlans(madeBefore: HubBench.dawn + .seconds(4), beyond: 9, limit: 2) == 2)
+            #expect(try await store.removePlans(madeBefore: HubBench.startTime + .seconds(4), beyond: 9, limit: 2) == 2)
             #expect(try await store.plans(before: nil, limit: 9).map(\.number) == [6, 5, 4, 3])
             #expect(try await store.planPart(1, part: 0) == nil)
-            #expect(try await store.removePlans(madeBefore: HubBench.dawn, beyond: 3, limit: 9) == 1)
-            #expect(try await store.removePlans(madeBefore: HubBench.dawn, beyond: 3, limit: 9) == 0)
+            #expect(try await store.removePlans(madeBefore: HubBench.startTime, beyond: 3, limit: 9) == 1)
+            #expect(try await store.removePlans(madeBefore: HubBench.startTime, beyond: 3, limit: 9) == 0)
             #expect(try await store.removePlans(madeBefore: .distantFuture, beyond: 3, limit: 9) == 3)
             #expect(try await store.addPlan(try Self.plan(7), parts: []) == 7)
         }
@@ -95,7 +95,7 @@ import Testing
             #expect(try await store.plan(1) != nil)
             #expect(try await store.plan(2) == nil)
             var outcome = notification.outcome
-            (outcome.state, outcome.times.endedAt) = (.completed, HubBench.dawn)
+            (outcome.state, outcome.times.endedAt) = (.completed, HubBench.startTime)
             try await store.record(NotificationProgress(sequence: 1, outcome: outcome, devices: []))
             #expect(try await store.removePlans(madeBefore: .distantFuture, beyond: 0, limit: 9) == 1)
         }

@@ -9,7 +9,7 @@ import Testing
     ) -> PrunedDevice {
         PrunedDevice(
             .registration(Samples.registration(number)), handle: .phone(number), reason: reason, notificationID: notification,
-            time: HubBench.dawn + .seconds(seconds))
+            time: HubBench.startTime + .seconds(seconds))
     }
 
     private static func change(_ devices: [PrunedDevice]) -> RegistrationChange {
@@ -20,7 +20,7 @@ import Testing
 
     private static func back(_ numbers: [Int64]) -> RegistrationChange {
         var change = RegistrationChange()
-        (change.restored, change.restoredAt) = (numbers, HubBench.dawn + .seconds(99))
+        (change.restored, change.restoredAt) = (numbers, HubBench.startTime + .seconds(99))
         return change
     }
 
@@ -30,9 +30,9 @@ import Testing
             PrunedDevice(
                 .registration(
                     Registration(
-                        id: Samples.id(number), etag: number, expiration: .distantFuture, updatedAt: HubBench.dawn,
+                        id: Samples.id(number), etag: number, expiration: .distantFuture, updatedAt: HubBench.startTime,
                         description: RegistrationDescription(handle: handle, tags: []))),
-                handle: handle, reason: Samples.oddText, notificationID: "n-1", time: HubBench.dawn)
+                handle: handle, reason: Samples.oddText, notificationID: "n-1", time: HubBench.startTime)
         }
         for (number, template) in try Samples.templates().enumerated() {
             let handle = try #require(Samples.handles.first { $0.platform == template.platform })
@@ -40,16 +40,16 @@ import Testing
                 PrunedDevice(
                     .registration(
                         Registration(
-                            id: Samples.id(100 + number), etag: .max, expiration: .distantFuture, updatedAt: HubBench.dawn,
+                            id: Samples.id(100 + number), etag: .max, expiration: .distantFuture, updatedAt: HubBench.startTime,
                             description: RegistrationDescription(
                                 handle: handle, tags: [try Tag("Größe")], template: template, pushVariables: ["a": Samples.oddText]))),
-                    handle: handle, reason: "", notificationID: Samples.oddText, time: HubBench.dawn))
+                    handle: handle, reason: "", notificationID: Samples.oddText, time: HubBench.startTime))
         }
         devices.append(
             PrunedDevice(
                 .installation(id: Samples.oddText, userID: "Bob", tags: [try Tag("News")]), handle: .phone(1), reason: "x",
                 notificationID: "n",
-                time: HubBench.dawn))
+                time: HubBench.startTime))
         for place in devices.indices { devices[place].number = Int64(place + 1) }
         let expected = devices
         try await engine.runHub { store in
@@ -69,11 +69,11 @@ import Testing
             #expect(try await numbers(PrunedFilter(), limit: 4) == [6, 5, 4, 3])
             #expect(try await numbers(PrunedFilter(), below: 3) == [2, 1])
             #expect(try await numbers(PrunedFilter(reason: "ExpiredToken")) == [6])
-            #expect(try await numbers(PrunedFilter(notificationID: "n-1", since: HubBench.dawn + .seconds(4))) == [5, 4])
+            #expect(try await numbers(PrunedFilter(notificationID: "n-1", since: HubBench.startTime + .seconds(4))) == [5, 4])
             #expect(try await numbers(PrunedFilter(id: Samples.id(2).text)) == [2])
             #expect(try await numbers(PrunedFilter(id: Samples.id(2).text, reason: "ExpiredToken")) == [])
-            #expect(try await store.forgetPruned(before: HubBench.dawn + .seconds(4), limit: 2, keepsUnreported: false) == 2)
-            #expect(try await store.forgetPruned(before: HubBench.dawn + .seconds(4), limit: 2, keepsUnreported: false) == 1)
+            #expect(try await store.forgetPruned(before: HubBench.startTime + .seconds(4), limit: 2, keepsUnreported: false) == 2)
+            #expect(try await store.forgetPruned(before: HubBench.startTime + .seconds(4), limit: 2, keepsUnreported: false) == 1)
             #expect(try await numbers(PrunedFilter()) == [6, 5, 4])
         }
     }
@@ -88,7 +88,7 @@ import Testing
             #expect(try await store.pruned(PrunedFilter(), below: nil, limit: 9).map(\.number) == [1])
             let untold = try await store.unreportedPruned(limit: 9)
             #expect(untold.map(\.id) == [Samples.id(1).text, Samples.id(2).text] && untold.map(\.isRestored) == [false, true])
-            #expect(untold.last?.time == HubBench.dawn + .seconds(99) && untold.last?.number == 5)
+            #expect(untold.last?.time == HubBench.startTime + .seconds(99) && untold.last?.number == 5)
             try await store.acknowledgePruned(upTo: 5)
             #expect(try await store.unreportedPruned(limit: 9).isEmpty)
             #expect(try await store.pruned(PrunedFilter(), below: nil, limit: 9).map(\.number) == [1])

@@ -18,7 +18,7 @@ import Testing
     ) async throws {
         var registrations = Samples.handles.enumerated().map { number, handle in
             Registration(
-                id: Samples.id(number), etag: number, expiration: HubBench.dawn + .milliseconds(number), updatedAt: HubBench.dawn,
+                id: Samples.id(number), etag: number, expiration: HubBench.startTime + .milliseconds(number), updatedAt: HubBench.startTime,
                 description: RegistrationDescription(handle: handle, tags: []))
         }
         for (number, template) in try Samples.templates().enumerated() {
@@ -34,8 +34,8 @@ import Testing
                         secondaryTile: Samples.oddText), installationID: Samples.oddText))
         }
         let puts =
-            registrations.enumerated().map { RegistrationRow(place: UInt32($0 * 7), registration: $1) }
-            + [RegistrationRow(place: .max, registration: Samples.registration(999))]
+            registrations.enumerated().map { RegistrationRow(row: UInt32($0 * 7), registration: $1) }
+            + [RegistrationRow(row: .max, registration: Samples.registration(999))]
         try await engine.runHub { store in
             try await store.commit(RegistrationChange(puts: puts.reversed()))
             let loaded = try await store.load()
@@ -52,13 +52,13 @@ import Testing
     @Test(arguments: Engine.allCases)
     func `Installations are returned with all of their fields`(engine: Engine) async throws {
         let puts = [
-            InstallationRow(place: 0, installation: Installation(id: "", handle: .phone(1)), expiration: .distantFuture),
-            InstallationRow(place: 1, installation: try Samples.installation(), expiration: HubBench.dawn),
+            InstallationRow(row: 0, installation: Installation(id: "", handle: .phone(1)), expiration: .distantFuture),
+            InstallationRow(row: 1, installation: try Samples.installation(), expiration: HubBench.startTime),
         ]
         try await engine.runHub { store in
             try await store.commit(RegistrationChange(installationPuts: puts))
             #expect(try await store.load().installations == puts)
-            let changed = InstallationRow(place: 0, installation: try Samples.installation("1"), expiration: HubBench.dawn)
+            let changed = InstallationRow(row: 0, installation: try Samples.installation("1"), expiration: HubBench.startTime)
             try await store.commit(RegistrationChange(installationRemovals: [1, 5], installationPuts: [changed]))
             #expect(try await store.load().installations == [changed])
             try await store.commit(RegistrationChange(installationRemovals: [0], installationPuts: [changed]))
@@ -77,16 +77,16 @@ import Testing
             for store in [store, other] { try await store.commit(RegistrationChange(puts: rows)) }
             let removals = rows.map { row in
                 RemovedRegistration(
-                    place: row.place, id: row.registration.id,
-                    departure: RegistrationDeparture(.handleDied("dead"), at: HubBench.dawn + .seconds(Int(row.place))))
+                    row: row.row, id: row.registration.id,
+                    tombstone: RegistrationTombstone(.invalidHandle("dead"), at: HubBench.startTime + .seconds(Int(row.row))))
             }
             try await store.commit(RegistrationChange(removals: removals + [Samples.removal(9, 9, .deleted)]))
-            func left(_ subject: DepartedSubject, limit: Int = 9) async throws -> [DepartedRegistration] {
-                try await store.departed(subject, limit: limit)
+            func left(_ subject: DeletedRegistrationFilter, limit: Int = 9) async throws -> [DeletedRegistration] {
+                try await store.deletedRegistrations(subject, limit: limit)
             }
             let expected = zip(rows, removals).map { row, removal in
-                DepartedRegistration(
-                    id: removal.id, departure: removal.departure, handle: row.registration.handle, expiration: row.registration.expiration,
+                DeletedRegistration(
+                    id: removal.id, tombstone: removal.tombstone, handle: row.registration.handle, expiration: row.registration.expiration,
                     installationID: row.registration.installationID)
             }
             #expect(try await left(.installation("pad")) == [expected[2], expected[1]])
@@ -98,10 +98,10 @@ import Testing
             #expect(try await left(.registration(Samples.id(9))).isEmpty)
             #expect(try await left(.installation("Pad")).isEmpty)
             #expect(try await left(.handle(.phone(77))).isEmpty)
-            #expect(try await other.departed(.installation("pad"), limit: 9).isEmpty)
+            #expect(try await other.deletedRegistrations(.installation("pad"), limit: 9).isEmpty)
             try await store.commit(RegistrationChange(puts: [rows[1]]))
             #expect(try await left(.installation("pad")) == [expected[2]])
-            #expect(try await store.forgetDepartures(before: HubBench.dawn + .seconds(4), limit: 99) >= 2)
+            #expect(try await store.removeTombstones(before: HubBench.startTime + .seconds(4), limit: 99) >= 2)
             #expect(try await left(.installation("pad")).isEmpty)
             #expect(try await left(.registration(rows[3].registration.id)) == [expected[3]])
         }
@@ -113,15 +113,15 @@ import Testing
     ) async throws {
         let handle = try #require(Samples.handles.first { $0.platform == .wns })
         let whole = Registration(
-            id: Samples.id(7), etag: 3, expiration: HubBench.dawn, updatedAt: HubBench.dawn,
+            id: Samples.id(7), etag: 3, expiration: HubBench.startTime, updatedAt: HubBench.startTime,
             description: RegistrationDescription(
                 handle: handle, tags: [try Tag("Größe"), try Tag("$UserId:{a=b}")],
                 template: try Samples.templates().first { $0.platform == .wns }, pushVariables: ["a": Samples.oddText],
                 secondaryTile: "tile"), installationID: Samples.oddText)
-        let puts = [Samples.put(0, 1), RegistrationRow(place: 3, registration: whole), Samples.put(70_000, 2)]
+        let puts = [Samples.put(0, 1), RegistrationRow(row: 3, registration: whole), Samples.put(70_000, 2)]
         let installations = [
-            InstallationRow(place: 2, installation: try Samples.installation(), expiration: HubBench.dawn),
-            InstallationRow(place: 5, installation: Installation(id: "pad", handle: .phone(1)), expiration: .distantFuture),
+            InstallationRow(row: 2, installation: try Samples.installation(), expiration: HubBench.startTime),
+            InstallationRow(row: 5, installation: Installation(id: "pad", handle: .phone(1)), expiration: .distantFuture),
         ]
         try await engine.runHub { store in
             try await store.commit(RegistrationChange(puts: puts, installationPuts: installations))
@@ -166,22 +166,22 @@ import Testing
             try await store.commit(RegistrationChange(puts: [Samples.put(0, 1), Samples.put(1, 2), Samples.put(2, 3), Samples.put(3, 4)]))
             let removals = [
                 Samples.removal(0, 1), Samples.removal(1, 2, .expired, after: 1),
-                Samples.removal(2, 3, .handleDied("Unregistered \(Samples.oddText)"), after: 2),
+                Samples.removal(2, 3, .invalidHandle("Unregistered \(Samples.oddText)"), after: 2),
                 Samples.removal(3, 4, .installationChanged, after: 3),
             ]
             try await store.commit(RegistrationChange(removals: removals, puts: [Samples.put(0, 5)]))
             var loaded = try await store.load()
             #expect(loaded.registrations == [Samples.put(0, 5)])
-            #expect(loaded.departures == Dictionary(uniqueKeysWithValues: removals.map { ($0.id, $0.departure) }))
+            #expect(loaded.tombstones == Dictionary(uniqueKeysWithValues: removals.map { ($0.id, $0.tombstone) }))
             try await store.commit(RegistrationChange(puts: [Samples.put(9, 1)]))
             loaded = try await store.load()
             #expect(loaded.registrations == [Samples.put(0, 5), Samples.put(9, 1)])
-            #expect(loaded.departures[Samples.id(1)] == nil && loaded.departures.count == 3)
+            #expect(loaded.tombstones[Samples.id(1)] == nil && loaded.tombstones.count == 3)
             // Removed and added again in one change, in another row.
             try await store.commit(RegistrationChange(removals: [Samples.removal(9, 1)], puts: [Samples.put(2, 1)]))
             loaded = try await store.load()
             #expect(loaded.registrations == [Samples.put(0, 5), Samples.put(2, 1)])
-            #expect(loaded.departures[Samples.id(1)] == nil)
+            #expect(loaded.tombstones[Samples.id(1)] == nil)
         }
     }
 
@@ -191,7 +191,7 @@ import Testing
             try await store.commit(RegistrationChange(removals: [Samples.removal(0, 1)]))
             let again = Samples.removal(0, 1, .expired, after: 9)
             try await store.commit(RegistrationChange(removals: [again]))
-            #expect(try await store.load().departures == [Samples.id(1): again.departure])
+            #expect(try await store.load().tombstones == [Samples.id(1): again.tombstone])
         }
     }
 
@@ -200,12 +200,12 @@ import Testing
         try await engine.runHub { store in
             let removals = (0..<5).map { Samples.removal(UInt32($0), $0, after: Int64($0)) }
             try await store.commit(RegistrationChange(removals: removals.reversed()))
-            let moment = HubBench.dawn + .seconds(4)
-            #expect(try await store.forgetDepartures(before: moment, limit: 3) == 3)
-            #expect(Set(try await store.load().departures.keys) == [Samples.id(3), Samples.id(4)])
-            #expect(try await store.forgetDepartures(before: moment, limit: 3) == 1)
-            #expect(try await store.forgetDepartures(before: moment, limit: 3) == 0)
-            #expect(Set(try await store.load().departures.keys) == [Samples.id(4)])
+            let time = HubBench.startTime + .seconds(4)
+            #expect(try await store.removeTombstones(before: time, limit: 3) == 3)
+            #expect(Set(try await store.load().tombstones.keys) == [Samples.id(3), Samples.id(4)])
+            #expect(try await store.removeTombstones(before: time, limit: 3) == 1)
+            #expect(try await store.removeTombstones(before: time, limit: 3) == 0)
+            #expect(Set(try await store.load().tombstones.keys) == [Samples.id(4)])
         }
     }
 

@@ -10,7 +10,7 @@ import Testing
     ) -> RunRecord {
         RunRecord(
             flow: flow, script: "scripts/\(flow).lua", origin: RunOrigin(trigger, key: key), guarantee: .atMostOnce,
-            lifecycle: RunLifecycle(state: state, queuedAt: HubBench.dawn, endedAt: ended.map { HubBench.dawn + .seconds($0) }))
+            lifecycle: RunLifecycle(state: state, queuedAt: HubBench.startTime, endedAt: ended.map { HubBench.startTime + .seconds($0) }))
     }
 
     /// A run with all optional properties.
@@ -18,9 +18,9 @@ import Testing
         var report = RunReport()
         report.add(
             RunReport.Step(
-                name: Samples.oddText, depth: 2, status: "failed", began: HubBench.dawn, ended: HubBench.dawn + .seconds(1),
+                name: Samples.oddText, depth: 2, status: "failed", began: HubBench.startTime, ended: HubBench.startTime + .seconds(1),
                 reason: Samples.oddText, notifications: ["n-1", "n-2"]))
-        report.add(RunReport.Line(time: HubBench.dawn, level: "warn", text: Samples.oddText))
+        report.add(RunReport.Line(time: HubBench.startTime, level: "warn", text: Samples.oddText))
         report.note("n-3")
         report.omitted = 7
         report.result = ["a": [1, 2.5, .null, "x"], "b": .object(JSONObject())]
@@ -32,8 +32,8 @@ import Testing
                 arguments: ["text": .string(Samples.oddText), "n": 3, "deep": [["x": true]]], withheld: ["pin"],
                 causes: ["flow:a", "greet"]), guarantee: .atLeastOnce,
             lifecycle: RunLifecycle(
-                state: .failed, attempts: 4, queuedAt: HubBench.dawn, startedAt: HubBench.dawn + .seconds(1),
-                endedAt: HubBench.dawn + .seconds(2)), report: report)
+                state: .failed, attempts: 4, queuedAt: HubBench.startTime, startedAt: HubBench.startTime + .seconds(1),
+                endedAt: HubBench.startTime + .seconds(2)), report: report)
     }
 
     @Test(arguments: Engine.allCases)
@@ -46,7 +46,7 @@ import Testing
             expected.number = 1
             #expect(try await runs.run(1) == expected)
             var second = added[1].run
-            second.lifecycle.start(at: HubBench.dawn)
+            second.lifecycle.start(at: HubBench.startTime)
             second.report = expected.report
             try await runs.update(second)
             #expect(try await runs.run(2) == second)
@@ -62,7 +62,7 @@ import Testing
     func `Every kind of trigger is returned unchanged`(engine: Engine) async throws {
         try await engine.run { storage in
             let triggers: [RunTrigger] = [
-                .http(by: "key:ops"), .backend(user: "alice"), .schedule(name: "morning", moment: HubBench.dawn),
+                .http(by: "key:ops"), .backend(user: "alice"), .schedule(name: "morning", dueTime: HubBench.startTime),
                 .event(.registrationCreated, hub: "hub"), .command(by: "owner"), .rerun(of: "r-1", by: "key:x"),
             ]
             #expect(Set(triggers.map(\.kind)) == Set(RunTrigger.Kind.allCases))
@@ -110,11 +110,11 @@ import Testing
             let runs = storage.runs
             _ = try await runs.add(
                 [run(state: .completed, ended: 1), run(), run(state: .failed, ended: 5), run(state: .completed, ended: 2)], RunCause())
-            let moment = HubBench.dawn + .seconds(5)
-            #expect(try await runs.removeRuns(endedBefore: moment, limit: 1) == 1)
+            let time = HubBench.startTime + .seconds(5)
+            #expect(try await runs.removeRuns(endedBefore: time, limit: 1) == 1)
             #expect(try await runs.run(1) == nil)
-            #expect(try await runs.removeRuns(endedBefore: moment, limit: 9) == 1)
-            #expect(try await runs.removeRuns(endedBefore: moment + .seconds(1), limit: 9) == 1)
+            #expect(try await runs.removeRuns(endedBefore: time, limit: 9) == 1)
+            #expect(try await runs.removeRuns(endedBefore: time + .seconds(1), limit: 9) == 1)
             #expect(try await runs.runs(RunFilter(), before: nil, limit: 9).map(\.number) == [2])
             #expect(try await runs.add([run()], RunCause()).first?.run.number == 5)
         }
@@ -127,16 +127,17 @@ import Testing
             let rule = ScheduleRule(
                 name: "morning", flow: "greet", cron: try CronSchedule("30 9 * * MON-FRI"), timeZone: "Europe/Lisbon", missed: .all,
                 arguments: ["text": .string(Samples.oddText)])
-            let kept = StoredSchedule(rule: rule, isConfigured: true, isPaused: true, heard: HubBench.dawn)
-            try await runs.keep(kept)
+            let kept = StoredSchedule(rule: rule, isConfigured: true, isPaused: true, handledUntil: HubBench.startTime)
+            try await runs.save(kept)
             #expect(try await runs.schedules(startingFrom: .distantFuture) == [kept])
             var changed = kept
             (changed.isPaused, changed.isConfigured) = (false, false)
-            try await runs.keep(changed)
-            _ = try await runs.add([run()], RunCause(heard: ["morning": HubBench.dawn + .seconds(9), "gone": HubBench.dawn]))
+            try await runs.save(changed)
+            _ = try await runs.add(
+                [run()], RunCause(handledUntil: ["morning": HubBench.startTime + .seconds(9), "gone": HubBench.startTime]))
             // The time never goes back.
-            _ = try await runs.add([], RunCause(heard: ["morning": HubBench.dawn + .seconds(3)]))
-            changed.heard = HubBench.dawn + .seconds(9)
+            _ = try await runs.add([], RunCause(handledUntil: ["morning": HubBench.startTime + .seconds(3)]))
+            changed.handledUntil = HubBench.startTime + .seconds(9)
             #expect(try await runs.schedules(startingFrom: .distantFuture) == [changed])
             try await runs.removeSchedule("morning")
             #expect(try await runs.schedules(startingFrom: .distantFuture).isEmpty)
@@ -149,7 +150,7 @@ import Testing
             let hub = storage.namespace.store(ofHub: 1)
             func event(_ id: String) -> HubEvent {
                 HubEvent(
-                    hub: "news", kind: .registrationCreated, time: HubBench.dawn, origin: ["flow:a"],
+                    hub: "news", kind: .registrationCreated, time: HubBench.startTime, origin: ["flow:a"],
                     facts: ["id": .string(id), "tags": ["a", "b"]])
             }
             var change = RegistrationChange()
@@ -157,7 +158,8 @@ import Testing
             try await hub.commit(change)
             let kept = StoredNotification(
                 sequence: 1, request: try .alert(),
-                outcome: NotificationOutcome(id: "n", state: .enqueued, tags: nil, times: NotificationTimes(enqueuedAt: HubBench.dawn)))
+                outcome: NotificationOutcome(id: "n", state: .enqueued, tags: nil, times: NotificationTimes(enqueuedAt: HubBench.startTime))
+            )
             _ = try await hub.accept(kept)
             var progress = NotificationProgress(sequence: 1, outcome: kept.outcome, devices: [])
             progress.events = [event("3")]
@@ -185,14 +187,14 @@ import Testing
         let runs = bench.storage.runs
         let open = RunRecord(
             flow: "a", script: "a.lua", origin: RunOrigin(.command(by: "owner")), guarantee: .atLeastOnce,
-            lifecycle: RunLifecycle(state: .running, queuedAt: HubBench.dawn))
+            lifecycle: RunLifecycle(state: .running, queuedAt: HubBench.startTime))
         _ = try await runs.add([open], RunCause())
-        try await runs.keep(
+        try await runs.save(
             StoredSchedule(
                 rule: ScheduleRule(name: "s", flow: "a", cron: try CronSchedule("@daily"), missed: .all), isConfigured: false,
-                heard: HubBench.dawn))
+                handledUntil: HubBench.startTime))
         var change = RegistrationChange()
-        change.events = [HubEvent(hub: "h", kind: .tokenExpired, time: HubBench.dawn, facts: [:])]
+        change.events = [HubEvent(hub: "h", kind: .tokenExpired, time: HubBench.startTime, facts: [:])]
         try await bench.store.commit(change)
         let file = bench.folder.file("backup-1.sqlite")
         try await bench.storage.backup(to: file)
@@ -201,8 +203,8 @@ import Testing
         #expect(try await other.unfinishedRuns().isEmpty)
         #expect(try await other.run(1)?.state == .interrupted)
         #expect(try await other.events(limit: 9).isEmpty)
-        let now = HubBench.dawn + .seconds(99)
-        #expect(try await other.schedules(startingFrom: now).map(\.heard) == [now])
+        let now = HubBench.startTime + .seconds(99)
+        #expect(try await other.schedules(startingFrom: now).map(\.handledUntil) == [now])
         // A store from before the restore cannot change the restored data.
         #expect(await refusal { try await runs.add([open], RunCause()) }?.code == "storage.unavailable")
     }
@@ -213,7 +215,7 @@ import Testing
             [
                 RunRecord(
                     flow: "a", script: "a.lua", origin: RunOrigin(.command(by: "x")), guarantee: .atMostOnce,
-                    lifecycle: RunLifecycle(queuedAt: HubBench.dawn))
+                    lifecycle: RunLifecycle(queuedAt: HubBench.startTime))
             ], RunCause()
         )
         for (column, value) in [("state", "'asleep'"), ("content", "'{}'"), ("content", "'nothing'"), ("report", "'[1]'")] {

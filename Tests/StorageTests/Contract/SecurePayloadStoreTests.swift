@@ -10,17 +10,17 @@ import Testing
     ) throws -> SealedPayload {
         SealedPayload(
             id: id, sender: try Tag.username(sender), addressee: try Tag.username(addressee),
-            expiration: HubBench.dawn + .seconds(seconds), sealed: [1])
+            expiration: HubBench.startTime + .seconds(seconds), sealed: [1])
     }
 
     private func sweep(_ store: any SecurePayloadStore, _ seconds: Int64) async throws -> Int {
-        try await store.sweep(now: HubBench.dawn + .seconds(seconds), retention: .seconds(100))
+        try await store.sweep(now: HubBench.startTime + .seconds(seconds), retention: .seconds(100))
     }
 
     @Test(arguments: Engine.allCases)
     func `A payload is returned with all of its fields`(engine: Engine) async throws {
         try await engine.run { storage in
-            let reads = SecureRead.Result.allCases.map { SecureRead(time: HubBench.dawn, username: Samples.oddText, result: $0) }
+            let reads = SecureRead.Result.allCases.map { SecureRead(time: HubBench.startTime, username: Samples.oddText, result: $0) }
             for (number, ending) in [nil, .expired, .exhausted, .revoked].enumerated() as EnumeratedSequence<[SealedPayload.Ending?]> {
                 let payload = SealedPayload(
                     id: "\(number)", sender: try Tag.username("Al"), addressee: try Tag.username("BOB"), expiration: .distantFuture,
@@ -66,7 +66,7 @@ import Testing
         try await engine.run { storage in
             let store = storage.securePayloads
             _ = try await store.insert(try payload("1"), limit: 9, ofSender: 9)
-            let read = SecureRead(time: HubBench.dawn, username: "bob", result: .granted)
+            let read = SecureRead(time: HubBench.startTime, username: "bob", result: .granted)
             try await withThrowingTaskGroup { group in
                 for _ in 0..<50 {
                     group.addTask { _ = try await store.update("1") { $0.record(read) } }
@@ -119,12 +119,12 @@ import Testing
     func `A payload that was read is displaced: the sender's own if the share is used up, else any sender's`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.securePayloads
-            let later = HubBench.dawn + .seconds(1)
+            let later = HubBench.startTime + .seconds(1)
             func insert(_ id: String, from sender: String = "alice") async throws -> SecurePayloadInsertion {
                 try await store.insert(try payload(id, from: sender), limit: SecurePayloadLimit(all: 4, ofSender: 2), now: later)
             }
             func read(_ id: String, _ result: SecureRead.Result) async throws {
-                _ = try await store.update(id) { $0.record(SecureRead(time: HubBench.dawn, username: "bob", result: result)) }
+                _ = try await store.update(id) { $0.record(SecureRead(time: HubBench.startTime, username: "bob", result: result)) }
             }
             for id in ["1", "2"] { #expect(try await insert(id) == .inserted) }
             try await read("2", .forbidden)

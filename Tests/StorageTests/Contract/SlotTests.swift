@@ -5,7 +5,7 @@ import Testing
 
 /// A limit per period, which counts every token once.
 @Suite struct SlotTests {
-    private let dawn = HubBench.dawn
+    private let startTime = HubBench.startTime
 
     @Test(arguments: Engine.allCases)
     func `Every key has its own slots, as many as the limit`(engine: Engine) async throws {
@@ -100,14 +100,14 @@ import Testing
             let space = spaces.space("plugin")
             #expect(try await space.take(["k"], "1", of: 1) == [true])
             #expect(try await space.value("k") == nil)
-            #expect(try await space.keys(prefix: "", after: nil, limit: 9, now: dawn) == [])
+            #expect(try await space.keys(prefix: "", after: nil, limit: 9, now: startTime) == [])
             try await space.put(1, for: "k")
-            #expect(try await space.remove("k", if: .always, now: dawn) == .removed)
+            #expect(try await space.remove("k", if: .always, now: startTime) == .removed)
             #expect(try await space.take(["k"], "2", of: 1) == [false])
             #expect(try await space.usage().entries == 1)
             // Slots expire like values.
-            #expect(try await spaces.removeExpired(now: dawn + .milliseconds(3_599_999), limit: 9) == 0)
-            #expect(try await spaces.removeExpired(now: dawn + .seconds(3600), limit: 9) == 1)
+            #expect(try await spaces.removeExpired(now: startTime + .milliseconds(3_599_999), limit: 9) == 0)
+            #expect(try await spaces.removeExpired(now: startTime + .seconds(3600), limit: 9) == 1)
             #expect(try await space.usage() == KeyValueUsage())
         }
     }

@@ -79,7 +79,7 @@ struct ClearSecrets {
     /// A slot window with one slot taken.
     static var slots: [UInt8] {
         var window = SlotWindow()
-        _ = window.decide(SlotWindow.Token("1"), limit: 1, within: .seconds(3600), now: HubBench.dawn)
+        _ = window.decide(SlotWindow.Token("1"), limit: 1, within: .seconds(3600), now: HubBench.startTime)
         return window.packed
     }
 

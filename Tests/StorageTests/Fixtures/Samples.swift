@@ -5,7 +5,7 @@ import Support
 enum Samples {
     /// One notice of each kind, and variants with fewer values.
     static let notices: [Notice] = [
-        .deferred(devices: 2, until: HubBench.dawn, reason: oddText), .deferred(devices: 5, until: nil, reason: ""),
+        .deferred(devices: 2, until: HubBench.startTime, reason: oddText), .deferred(devices: 5, until: nil, reason: ""),
         .exceededApproval(reach: 18, ApprovedReach(devices: 17, basis: .approval("a-1"))),
         .exceededApproval(reach: nil, ApprovedReach(devices: 0, basis: .ceiling(of: .key("ops", hub: "news")))),
         .exceededApproval(reach: 1, ApprovedReach(devices: 0, basis: .ceiling(of: nil))), .planLost(plan: "p-0001"),
@@ -27,19 +27,19 @@ enum Samples {
 
     static func registration(_ number: Int, etag: Int = 1, tags: [Tag] = []) -> Registration {
         Registration(
-            id: id(number), etag: etag, expiration: .distantFuture, updatedAt: HubBench.dawn,
+            id: id(number), etag: etag, expiration: .distantFuture, updatedAt: HubBench.startTime,
             description: RegistrationDescription(handle: .phone(number), tags: tags))
     }
 
-    static func put(_ place: UInt32, _ number: Int, etag: Int = 1) -> RegistrationRow {
-        RegistrationRow(place: place, registration: registration(number, etag: etag))
+    static func put(_ row: UInt32, _ number: Int, etag: Int = 1) -> RegistrationRow {
+        RegistrationRow(row: row, registration: registration(number, etag: etag))
     }
 
     static func removal(
-        _ place: UInt32, _ number: Int, _ reason: RegistrationDeparture.Reason = .deleted, after seconds: Int64 = 0
+        _ row: UInt32, _ number: Int, _ reason: RegistrationTombstone.Reason = .deleted, after seconds: Int64 = 0
     ) -> RemovedRegistration {
         RemovedRegistration(
-            place: place, id: id(number), departure: RegistrationDeparture(reason, at: HubBench.dawn + .seconds(seconds)))
+            row: row, id: id(number), tombstone: RegistrationTombstone(reason, at: HubBench.startTime + .seconds(seconds)))
     }
 
     /// Templates of every platform, with all optional properties.
@@ -69,7 +69,7 @@ enum Samples {
             body: #"{"aps":{"alert":"$(m)"}}"#, headers: [PushHeader("b", "2"), PushHeader("a", "1"), PushHeader("b", oddText)],
             expiry: "2026-01-31", tags: [])
         var installation = Installation(
-            id: id, userID: "Bob", handle: .wns(channel: "https://wns.example/1"), expiration: HubBench.dawn,
+            id: id, userID: "Bob", handle: .wns(channel: "https://wns.example/1"), expiration: HubBench.startTime,
             tags: [try Tag("News"), try Tag("größe")], pushVariables: ["a": "1", oddText: oddText, "": ""],
             templates: ["all": template, "none": InstallationTemplate(body: "")],
             secondaryTiles: [
@@ -78,7 +78,7 @@ enum Samples {
                     templates: ["t": template]),
                 "plain": SecondaryTile(handle: .phone(2)),
             ])
-        (installation.isPushChannelExpired, installation.updatedAt) = (true, HubBench.dawn + .milliseconds(1))
+        (installation.isPushChannelExpired, installation.updatedAt) = (true, HubBench.startTime + .milliseconds(1))
         return installation
     }
 
@@ -91,7 +91,7 @@ enum Samples {
             idempotency: key.map { IdempotencyKey(key: $0, fingerprint: Array(repeating: fingerprint, count: 32)) },
             outcome: NotificationOutcome(
                 id: id ?? "notification-\(sequence)", state: state, tags: "news && !muted",
-                times: NotificationTimes(enqueuedAt: HubBench.dawn)))
+                times: NotificationTimes(enqueuedAt: HubBench.startTime)))
     }
 
     /// Progress of a notification that has ended.
@@ -100,7 +100,7 @@ enum Samples {
         lastOutcomes: [UInt32: OutcomeName] = [:]
     ) throws -> NotificationProgress {
         var outcome = try notification(sequence, state: state).outcome
-        outcome.times.endedAt = HubBench.dawn + .seconds(seconds)
+        outcome.times.endedAt = HubBench.startTime + .seconds(seconds)
         return NotificationProgress(sequence: sequence, outcome: outcome, devices: devices, lastOutcomes: lastOutcomes)
     }
 
@@ -112,13 +112,14 @@ enum Samples {
 
     static func hub(_ number: Int64, name: String? = nil) -> HubRecord {
         HubRecord(
-            number: number, name: name ?? "hub-\(number)", description: HubDescription(), createdAt: HubBench.dawn, updatedAt: HubBench.dawn
+            number: number, name: name ?? "hub-\(number)", description: HubDescription(), createdAt: HubBench.startTime,
+            updatedAt: HubBench.startTime
         )
     }
 
     static func rule(_ name: String, _ rights: Set<AuthorizationRule.Right>) -> AuthorizationRule {
         AuthorizationRule(
             name: name, rights: rights, primaryKey: Secret("primary \(oddText)"), secondaryKey: Secret("secondary"),
-            createdAt: HubBench.dawn, modifiedAt: HubBench.dawn + .seconds(1))
+            createdAt: HubBench.startTime, modifiedAt: HubBench.startTime + .seconds(1))
     }
 }

@@ -25,16 +25,16 @@ extension Engine {
 extension KeyValueStore {
     /// Stores a value unconditionally, without expiry unless one is given.
     @discardableResult
-    func put(_ value: JSON, for key: String, expires: Timestamp? = nil, now: Timestamp = HubBench.dawn) async throws -> Int64? {
+    func put(_ value: JSON, for key: String, expires: Timestamp? = nil, now: Timestamp = HubBench.startTime) async throws -> Int64? {
         let put = try await put(value, for: key, expires: expires, if: .always, now: now)
         if case .stored(let version) = put { return version }
         return nil
     }
 
-    func value(_ key: String) async throws -> JSON? { try await value(key, now: HubBench.dawn)?.value }
+    func value(_ key: String) async throws -> JSON? { try await value(key, now: HubBench.startTime)?.value }
 
     /// Requests one of two slots per hour.
     func take(_ keys: [String], _ token: String, of limit: Int = 2, after duration: Duration = .zero) async throws -> [Bool] {
-        try await take(keys, token: token, limit: limit, within: .seconds(3600), now: HubBench.dawn + duration)
+        try await take(keys, token: token, limit: limit, within: .seconds(3600), now: HubBench.startTime + duration)
     }
 }

@@ -177,7 +177,7 @@ import Testing
             try await bench.store.record(try Samples.ended(1, devices: [device, Samples.device(number)]))
         }
         try await bench.store.record(try Samples.ended(2, after: 9, devices: [Samples.device(1)]))
-        #expect(try await bench.store.removeEnded(before: HubBench.dawn + .seconds(5), limit: 9) == 1)
+        #expect(try await bench.store.removeEnded(before: HubBench.startTime + .seconds(5), limit: 9) == 1)
         #expect(try await bench.integer("SELECT count(*) FROM outcome_batch") == 1)
         #expect(try await bench.integer("SELECT count(*) FROM dead_batch") == 0)
         #expect(try await bench.store.notifications(before: nil, limit: 9).map(\.sequence) == [2])

@@ -8,7 +8,7 @@ import Testing
 @Suite struct ForgedTagsTests {
     @Test func `a row with forged tags of another user or installation does not receive their notifications`() async throws {
         let bench = try await Bench()
-        let clock = VirtualClock(now: HubBench.dawn)
+        let clock = VirtualClock(now: HubBench.startTime)
         let environment = HubEnvironment(clock: clock, random: SeededRandom(seed: 1), start: { work in Task { await work() } })
         func opened() async throws -> NotificationHub {
             NotificationHub(

@@ -7,7 +7,7 @@ import Testing
 
 /// A hub on a full disk.
 @Suite struct FullDiskTests {
-    private let clock = VirtualClock(now: HubBench.dawn)
+    private let clock = VirtualClock(now: HubBench.startTime)
     private let connector: ScriptedConnector
 
     init() { connector = ScriptedConnector(clock: clock) }

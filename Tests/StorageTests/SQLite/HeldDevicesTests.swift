@@ -6,20 +6,20 @@ import Testing
 
 /// Devices that hooks defer while processes over the same database stop and start.
 @Suite struct HeldDevicesTests {
-    private let clock = VirtualClock(now: HubBench.dawn)
+    private let clock = VirtualClock(now: HubBench.startTime)
     private let connector: ScriptedConnector
-    private static let moment = HubBench.dawn + .seconds(6 * 86_400)
+    private static let time = HubBench.startTime + .seconds(6 * 86_400)
 
     init() { connector = ScriptedConnector(clock: clock) }
 
     /// Defers devices with the tag `later`.
     private struct Holding: HubHooks {
-        func isWanted(_ phase: HookPhase) -> Bool { phase == .beforeDeliver }
+        func hasHook(_ phase: HookPhase) -> Bool { phase == .beforeDeliver }
 
         func beforeDeliver(_ group: any HookedGroup) async {
             guard let tag = Tag(validating: "later") else { return }
             _ = await group.rule([
-                DeliveryRuling(devices: .tagged(tag), fate: .hold(until: HeldDevicesTests.moment), reason: "quiet: \u{1F634}")
+                DeliveryRuling(devices: .tagged(tag), decision: .hold(until: HeldDevicesTests.time), reason: "quiet: \u{1F634}")
             ])
         }
 
@@ -45,7 +45,7 @@ import Testing
 
     private func untilHeld(_ id: String, _ hub: NotificationHub) async throws -> NotificationOutcome {
         // Once a task sleeps until the deferral ends, everything is stored.
-        try await until { clock.hasSleepers }
+        try await until { clock.hasSleepingTasks }
         while true {
             let outcome = try await hub.finish(id)
             if !outcome.notices.isEmpty { return outcome }
@@ -69,7 +69,7 @@ import Testing
         let id = try await hub.accept(.alert()).outcome.id
         for _ in 1...3 {
             let outcome = try await untilHeld(id, hub)
-            #expect(outcome.state == .processing && outcome.counts == [.apns: [.success: 1]] && outcome.startedAt == HubBench.dawn)
+            #expect(outcome.state == .processing && outcome.counts == [.apns: [.success: 1]] && outcome.startedAt == HubBench.startTime)
             #expect(outcome.notices.map(\.text) == ["2 devices wait until 2026-01-11T09:00:00.000Z: quiet: \u{1F634}"])
             #expect(outcome.devices.map(\.handle) == [.phone(1)])
             await hub.stop()
@@ -78,12 +78,12 @@ import Testing
             (hub, storage) = try await open(file)
         }
         _ = try await untilHeld(id, hub)
-        clock.advance(to: Self.moment)
+        clock.advance(to: Self.time)
         try await untilEnded(storage)
         let outcome = try await hub.finish(id)
         #expect(outcome.counts == [.apns: [.success: 3]] && outcome.devices.count == 3 && outcome.notices.isEmpty)
         #expect(connector.batches.flatMap(\.handles) == [.phone(1), .phone(2), .phone(3)])
-        #expect(connector.deliveries.map(\.time) == [HubBench.dawn, Self.moment])
+        #expect(connector.deliveries.map(\.time) == [HubBench.startTime, Self.time])
         await hub.stop()
         try await storage.close()
         withExtendedLifetime(folder) {}
@@ -101,9 +101,9 @@ import Testing
         (hub, storage) = try await open(file, hooks: NoHooks())
         _ = try await untilHeld(id, hub)
         #expect(connector.batches.isEmpty)
-        clock.advance(to: Self.moment)
+        clock.advance(to: Self.time)
         try await untilEnded(storage)
-        #expect(connector.deliveries.map(\.time) == [Self.moment])
+        #expect(connector.deliveries.map(\.time) == [Self.time])
         await hub.stop()
         try await storage.close()
         withExtendedLifetime(folder) {}

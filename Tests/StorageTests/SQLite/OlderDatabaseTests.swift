@@ -65,12 +65,12 @@ import Testing
                 "DefaultListenSharedAccessSignature", "DefaultFullSharedAccessSignature", "sender",
             ])
         let hub = try await storage.namespace.store(ofHub: 1).load()
-        #expect(hub.registrations.map(\.place) == [0, 1, 2, 3, 6, 7, 8] && hub.unreadable.isEmpty)
+        #expect(hub.registrations.map(\.row) == [0, 1, 2, 3, 6, 7, 8] && hub.unreadable.isEmpty)
         #expect(hub.registrations.compactMap(\.registration.template?.name) == ["news", "news", "news"])
         #expect(hub.registrations.last?.registration.tags.map(\.text) == ["alone"])
         #expect(hub.installations.map(\.installation.id) == ["ana-1", "ana-2", "ana-4"])
         #expect(hub.installations.first?.installation.tags.map(\.text) == ["sports", "número"])
-        #expect(hub.departures.count == 2 && hub.lastSequence == 4 && !hub.lastOutcomes.isEmpty)
+        #expect(hub.tombstones.count == 2 && hub.lastSequence == 4 && !hub.lastOutcomes.isEmpty)
         #expect(try await storage.namespace.store(ofHub: 2).load() == StoredHub())
     }
 
@@ -96,8 +96,8 @@ import Testing
         #expect(approval.state == .pending && approval.requester == .owner)
         let run = try #require(try await storage.runs.run(1))
         #expect(run.flow == "greet" && run.state == .completed)
-        #expect(try await storage.runs.schedules(startingFrom: HubBench.dawn).map(\.rule.name) == ["greet"])
-        guard case .whole(let end) = try await storage.auditTrail.verify() else {
+        #expect(try await storage.runs.schedules(startingFrom: HubBench.startTime).map(\.rule.name) == ["greet"])
+        guard case .intact(let end) = try await storage.auditTrail.verify() else {
             Issue.record("the chain of the audit log does not hold")
             return
         }

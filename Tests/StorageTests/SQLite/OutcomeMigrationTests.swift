@@ -7,7 +7,7 @@ import Testing
 
 /// Databases with one row per device and per last outcome.
 @Suite struct OutcomeMigrationTests {
-    private static let place = """
+    private static let row = """
         INSERT INTO registration (hub, place, id, etag, expiration, updated_at, platform, handle, tags)
         VALUES (?, ?, ?, 1, ?, 0, 'apns', 'AB', '')
         """
@@ -23,7 +23,7 @@ import Testing
         try old.close()
     }
 
-    private static func keep(_ sequence: Int64, hub: Int64, in database: Database) throws {
+    private static func save(_ sequence: Int64, hub: Int64, in database: Database) throws {
         try database.execute(
             sql: """
                 INSERT INTO notification (key, hub, id, request, state, is_final, enqueued_at, ended_at)
@@ -32,7 +32,7 @@ import Testing
     }
 
     /// Stores a device as the previous version did.
-    private static func keep(
+    private static func save(
         _ device: DeviceOutcome, at ordinal: Int, of sequence: Int64, hub: Int64, in database: Database
     ) throws {
         try database.run(
@@ -57,12 +57,12 @@ import Testing
         try await old(folder) { database in
             for hub in 1...2 as ClosedRange<Int64> {
                 for (sequence, devices) in devices {
-                    try Self.keep(Int64(sequence), hub: hub, in: database)
+                    try Self.save(Int64(sequence), hub: hub, in: database)
                     for (ordinal, device) in devices.enumerated() {
-                        try Self.keep(device, at: ordinal, of: Int64(sequence), hub: hub, in: database)
+                        try Self.save(device, at: ordinal, of: Int64(sequence), hub: hub, in: database)
                     }
                 }
-                try Self.keep(3, hub: hub, in: database)
+                try Self.save(3, hub: hub, in: database)
             }
         }
         let storage = try await SQLiteStorage.open(folder.file("hub.db"))
@@ -90,9 +90,9 @@ import Testing
     @Test func `An unreadable device and its neighbours keep their numbers`() async throws {
         let folder = try Folder()
         try await old(folder) { database in
-            try Self.keep(1, hub: 1, in: database)
+            try Self.save(1, hub: 1, in: database)
             // The first ones had already been removed when the process ended.
-            for number in 5..<9 { try Self.keep(Samples.device(number), at: number, of: 1, hub: 1, in: database) }
+            for number in 5..<9 { try Self.save(Samples.device(number), at: number, of: 1, hub: 1, in: database) }
             try database.execute(sql: "UPDATE device_outcome SET outcome = 'Lost' WHERE ordinal = 6")
         }
         let storage = try await SQLiteStorage.open(folder.file("hub.db"))
@@ -108,14 +108,14 @@ import Testing
 
     @Test func `Last outcomes are unchanged, and an unreadable one is left out`() async throws {
         let folder = try Folder()
-        let kept: [(hub: Int, place: Int64, outcome: String)] = [
+        let kept: [(hub: Int, row: Int64, outcome: String)] = [
             (1, 0, "Success"), (1, 1, "WrongToken"), (1, 1023, "Dropped"), (1, 1024, "Lost"), (1, 70_000, "Throttled"),
             (2, 0, "Skipped"), (2, Int64(UInt32.max), "Success"),
         ]
         try await old(folder) { database in
-            for (hub, place, outcome) in kept {
-                try database.execute(sql: Self.place, arguments: [hub, place, "\(hub)-\(place)-1", Int64.max])
-                try database.execute(sql: "INSERT INTO last_outcome VALUES (?, ?, ?)", arguments: [hub, place, outcome])
+            for (hub, row, outcome) in kept {
+                try database.execute(sql: Self.row, arguments: [hub, row, "\(hub)-\(row)-1", Int64.max])
+                try database.execute(sql: "INSERT INTO last_outcome VALUES (?, ?, ?)", arguments: [hub, row, outcome])
             }
         }
         let storage = try await SQLiteStorage.open(folder.file("hub.db"))

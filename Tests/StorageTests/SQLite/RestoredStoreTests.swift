@@ -31,7 +31,8 @@ import Testing
         try await broken.store.hold(
             [1, 2].map {
                 HeldRemoval(
-                    handle: .phone($0), reason: "Unregistered", notificationID: "n-1", time: HubBench.dawn, validBefore: HubBench.dawn)
+                    handle: .phone($0), reason: "Unregistered", notificationID: "n-1", time: HubBench.startTime,
+                    validBefore: HubBench.startTime)
             })
         try await broken.execute("UPDATE held_removal SET platform = 'pager' WHERE number = 1")
         try await broken.execute("UPDATE registration SET platform = 'pager' WHERE place = 1")

@@ -13,7 +13,8 @@ import Testing
             {
                 _ = try await trail.append(
                     AuditRecord(
-                        time: HubBench.dawn, actor: "ann", action: "plugin.install", subject: "\(number)", details: ["a": "1", "b": "2"]))
+                        time: HubBench.startTime, actor: "ann", action: "plugin.install", subject: "\(number)",
+                        details: ["a": "1", "b": "2"]))
             }
         }
         #expect(await outcomes(work).allSatisfy { $0 == nil })
@@ -81,7 +82,7 @@ import Testing
         let bench = try await trail(5)
         try await bench.execute(Self.opened + "DELETE FROM audit_entry WHERE sequence > 3")
         let entry = try await bench.storage.auditTrail.append(
-            AuditRecord(time: HubBench.dawn, actor: "ann", action: "a", subject: "b"))
+            AuditRecord(time: HubBench.startTime, actor: "ann", action: "a", subject: "b"))
         #expect(entry.sequence == 6)
         #expect(try await bench.storage.auditTrail.verify() == .broken(AuditBreak(sequence: 4, reason: .missing)))
         try await bench.storage.close()
@@ -89,7 +90,7 @@ import Testing
 
     @Test func `A long log is verified to its end`() async throws {
         let bench = try await trail(2001)
-        guard case .whole(let end) = try await bench.storage.auditTrail.verify() else {
+        guard case .intact(let end) = try await bench.storage.auditTrail.verify() else {
             Issue.record("the log is reported as modified")
             return
         }
@@ -109,7 +110,7 @@ import Testing
         #expect(error?.message.hasPrefix("the entry 2 of the audit trail") == true)
         #expect(try await bench.storage.auditTrail.entries(after: 2, limit: 9, AuditFilter()).count == 1)
         try await bench.execute("DELETE FROM audit_end")
-        let record = AuditRecord(time: HubBench.dawn, actor: "ann", action: "a", subject: "b")
+        let record = AuditRecord(time: HubBench.startTime, actor: "ann", action: "a", subject: "b")
         let end = await refusal { try await bench.storage.auditTrail.append(record) }
         #expect(end?.code == "storage.corrupt" && end?.message.hasPrefix("the end of the audit trail") == true)
         try await bench.storage.close()

@@ -6,26 +6,26 @@ import Testing
 @testable import Storage
 
 @Suite struct SQLiteKeyValueStoreTests {
-    private let dawn = HubBench.dawn
+    private let startTime = HubBench.startTime
 
     private func filled() async throws -> Bench {
         let bench = try await Bench()
         let space = bench.storage.keyValues.space("plugin")
-        try await space.put(["a": 1], for: "k", expires: dawn + .seconds(60))
+        try await space.put(["a": 1], for: "k", expires: startTime + .seconds(60))
         #expect(try await space.take(["d"], "1", of: 1) == [true])
-        _ = try await bench.storage.auditTrail.append(AuditRecord(time: dawn, actor: "ann", action: "a", subject: "b"))
+        _ = try await bench.storage.auditTrail.append(AuditRecord(time: startTime, actor: "ann", action: "a", subject: "b"))
         return bench
     }
 
     /// Checks what `filled` has stored.
     private func expectFilled(_ storage: SQLiteStorage) async throws {
         let space = storage.keyValues.space("plugin")
-        let entry = try #require(try await space.value("k", now: dawn))
-        #expect(entry.value == ["a": 1] && entry.expires == dawn + .seconds(60))
+        let entry = try #require(try await space.value("k", now: startTime))
+        #expect(entry.value == ["a": 1] && entry.expires == startTime + .seconds(60))
         #expect(try await space.take(["d"], "1", of: 1) == [true])
         #expect(try await space.take(["d"], "2", of: 1) == [false])
         #expect(try await storage.auditTrail.entries(after: 0, limit: 9, AuditFilter()).map(\.record.actor) == ["ann"])
-        guard case .whole = try await storage.auditTrail.verify() else {
+        guard case .intact = try await storage.auditTrail.verify() else {
             Issue.record("the trail is not whole")
             return
         }
@@ -47,9 +47,9 @@ import Testing
         let space = bench.storage.keyValues.space("plugin")
         for number in 1...10 as ClosedRange<Int64> {
             let granted = try await space.take(["d"], "\(number)", of: 7)
-            #expect(try await space.add(1, to: "n", expiresIfNew: nil, now: dawn) == number)
+            #expect(try await space.add(1, to: "n", expiresIfNew: nil, now: startTime) == number)
             let entry = try await bench.storage.auditTrail.append(
-                AuditRecord(time: dawn, actor: "ann", action: "a", subject: "\(number)"))
+                AuditRecord(time: startTime, actor: "ann", action: "a", subject: "\(number)"))
             // The files as a crash at this point would leave them.
             let name = "\(number).db"
             try copies.write(try bench.folder.bytes(of: "hub.db"), to: name)
@@ -59,7 +59,7 @@ import Testing
             #expect(try await survived.value("n") == .integer(number))
             #expect(try await survived.usage() == (try await space.usage()))
             #expect(try await survived.take(["d"], "\(number)", of: 1) == granted)
-            #expect(try await survivor.auditTrail.verify() == .whole(AuditHead(sequence: number, hash: entry.hash)))
+            #expect(try await survivor.auditTrail.verify() == .intact(AuditHead(sequence: number, hash: entry.hash)))
             try await survivor.close()
         }
     }
@@ -74,14 +74,14 @@ import Testing
         try await bench.storage.backup(to: bench.folder.file("second.db"))
         let version = try #require(try await space.put(2, for: "k"))
         try await bench.storage.keyValues.space("other").put(1, for: "k")
-        _ = try await bench.storage.auditTrail.append(AuditRecord(time: dawn, actor: "bob", action: "a", subject: "b"))
+        _ = try await bench.storage.auditTrail.append(AuditRecord(time: startTime, actor: "bob", action: "a", subject: "b"))
         try await bench.storage.restore(from: bench.folder.file("second.db"))
         try await expectFilled(bench.storage)
         #expect(try await bench.storage.keyValues.names() == ["plugin"])
         // Writing works on. A version read before the restore matches nothing, because it is newer than the backup.
-        try await space.put(3, for: "k", now: dawn + .seconds(1))
-        let put = try await space.put(4, for: "k", expires: nil, if: .version(version), now: dawn + .seconds(1))
-        #expect(put == .conflict(version: dawn.milliseconds + 1000))
+        try await space.put(3, for: "k", now: startTime + .seconds(1))
+        let put = try await space.put(4, for: "k", expires: nil, if: .version(version), now: startTime + .seconds(1))
+        #expect(put == .conflict(version: startTime.milliseconds + 1000))
         try await bench.storage.close()
     }
 
@@ -97,7 +97,7 @@ import Testing
         let storage = try await SQLiteStorage.open(folder.file("hub.db"))
         #expect(try await storage.namespace.load().hubs.map(\.name) == ["hub"])
         #expect(try await storage.keyValues.names() == [])
-        #expect(try await storage.auditTrail.verify() == .whole(.start))
+        #expect(try await storage.auditTrail.verify() == .intact(.start))
         try await storage.keyValues.space("plugin").put(1, for: "k")
         #expect(try await storage.keyValues.space("plugin").value("k") == 1)
         try await storage.close()
@@ -133,7 +133,7 @@ import Testing
         #expect(await refusal { try await space.take(["b"], "t") }?.code == "kv.full")
         #expect(try bench.folder.bytes(of: "hub.db-wal").count == before)
         let store = bench.store
-        let (accepted, refused) = (try Samples.notification(1), dawn)
+        let (accepted, refused) = (try Samples.notification(1), startTime)
         let results = await outcomes([
             { _ = try await store.accept(accepted) },
             { _ = try await space.put(1, for: "b", expires: nil, if: .always, now: refused) },
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test func `The error for an unreadable entry names it`() async throws {
-        let (now, name) = (dawn, "of the space \"plugin\"")
+        let (now, name) = (startTime, "of the space \"plugin\"")
         let rows: [(sql: String, name: String, read: @Sendable (any KeyValueStore) async throws -> Void)] = [
             ("content = x'7B'", "the entry \"k\" \(name)", { _ = try await $0.value("k", now: now) }),
             ("content = x'7B'", "the entry \"k\" \(name)", { _ = try await $0.values(["k"], now: now) }),

@@ -15,9 +15,9 @@ import Testing
                 var registration = Samples.registration(number, tags: [try Tag("news")])
                 registration.description.template = template
                 registration.handle = try #require(Samples.handles.first { $0.platform == template.platform })
-                return RegistrationRow(place: UInt32(number), registration: registration)
+                return RegistrationRow(row: UInt32(number), registration: registration)
             },
-            installationPuts: [InstallationRow(place: 0, installation: try Samples.installation(), expiration: .distantFuture)])
+            installationPuts: [InstallationRow(row: 0, installation: try Samples.installation(), expiration: .distantFuture)])
         try await bench.store.commit(change)
         _ = try await bench.store.accept(try Samples.notification(1))
         _ = try await bench.store.accept(try Samples.notification(2))
@@ -133,7 +133,7 @@ import Testing
         #expect(try await store.notification(7)?.outcome.state == .completed)
         #expect(try await store.load().lastSequence == 7)
         #expect(try await storage.namespace.store(ofHub: 1).load() == StoredHub())
-        #expect(try await store.removeEnded(before: HubBench.dawn, limit: 9) == 1)
+        #expect(try await store.removeEnded(before: HubBench.startTime, limit: 9) == 1)
         try await storage.close()
     }
 
@@ -214,9 +214,9 @@ import Testing
             registration.description.template = try Samples.templates()[0]
             try await bench.store.commit(
                 RegistrationChange(
-                    removals: [Samples.removal(5, 9)], puts: [RegistrationRow(place: 0, registration: registration)],
+                    removals: [Samples.removal(5, 9)], puts: [RegistrationRow(row: 0, registration: registration)],
                     installationPuts: [
-                        InstallationRow(place: 0, installation: try Samples.installation(), expiration: .distantFuture)
+                        InstallationRow(row: 0, installation: try Samples.installation(), expiration: .distantFuture)
                     ]))
             _ = try await bench.store.accept(try Samples.notification(1))
             var device = Samples.device(1)
@@ -245,7 +245,7 @@ import Testing
         for put in puts { try await bench.store.commit(RegistrationChange(puts: [put])) }
         #expect(try await bench.integer("SELECT count(*) FROM template") == 1)
         #expect(try await bench.store.load().registrations == puts)
-        let without = puts.map { Samples.put($0.place, Int($0.place), etag: 2) }
+        let without = puts.map { Samples.put($0.row, Int($0.row), etag: 2) }
         try await bench.store.commit(RegistrationChange(puts: Array(without.dropLast())))
         #expect(try await bench.integer("SELECT count(*) FROM template") == 1)
         try await bench.store.commit(RegistrationChange(puts: [without[49]]))
@@ -258,8 +258,8 @@ import Testing
 
     @Test func `Templates that change again and again leave nothing behind`() async throws {
         let bench = try await Bench()
-        func put(_ number: Int, at place: UInt32 = 0) throws -> RegistrationRow {
-            var put = Samples.put(place, Int(place), etag: number)
+        func put(_ number: Int, at row: UInt32 = 0) throws -> RegistrationRow {
+            var put = Samples.put(row, Int(row), etag: number)
             let body = #"{"a":""# + String(repeating: "x", count: 50_000) + "\(number)\"}"
             put.registration.description.template = try RegistrationTemplate(body: body, platform: .apns)
             return put
@@ -273,7 +273,7 @@ import Testing
         #expect(try await bench.store.load().registrations == [try put(100, at: 1)])
         // A change that is rolled back, with its removals and additions.
         try await bench.execute("CREATE TRIGGER full BEFORE INSERT ON installation BEGIN SELECT RAISE(ABORT, 'full'); END")
-        let installation = InstallationRow(place: 0, installation: try Samples.installation(), expiration: .distantFuture)
+        let installation = InstallationRow(row: 0, installation: try Samples.installation(), expiration: .distantFuture)
         let change = RegistrationChange(puts: [try put(101, at: 1), try put(102, at: 2)], installationPuts: [installation])
         #expect(await refusal { try await bench.store.commit(change) } != nil)
         #expect(try await bench.store.load().registrations == [try put(100, at: 1)])

@@ -78,12 +78,12 @@ import Testing
             hub.description = HubDescription(rules: [rule(number)], credentials: [.apns: credential])
             try await storage.namespace.putHub(hub)
             try await storage.providerTokens.put(
-                ProviderToken(token: Secret("planted-token"), issuedAt: HubBench.dawn), for: "team-\(number)")
+                ProviderToken(token: Secret("planted-token"), issuedAt: HubBench.startTime), for: "team-\(number)")
             try await storage.keyValues.space("plugin").put("planted-value", for: "k\(number)")
             try await storage.namespace.store(ofHub: 1).putJob(
                 NotificationHubJob(
-                    id: "job-\(number)", kind: .exportRegistrations, outputContainerURI: "planted-address", createdAt: HubBench.dawn,
-                    progress: NotificationHubJob.Progress(status: .running, updatedAt: HubBench.dawn)))
+                    id: "job-\(number)", kind: .exportRegistrations, outputContainerURI: "planted-address", createdAt: HubBench.startTime,
+                    progress: NotificationHubJob.Progress(status: .running, updatedAt: HubBench.startTime)))
         }
         #expect(try await storage.keyValues.space("plugin").take(["d"], "1", of: 1) == [true])
         try await storage.namespace.store(ofHub: 1).commit(RegistrationChange(puts: [Samples.put(0, 1)]))
@@ -166,7 +166,7 @@ import Testing
         let error = await refusal { try await storage.restore(from: backup) }
         #expect(error?.code == "storage.sealed" && error?.message.contains(backup) == true)
         #expect(try await storage.namespace.load().hubs.map(\.number) == [9])
-        let now = HubBench.dawn + .seconds(60)
+        let now = HubBench.startTime + .seconds(60)
         let renewed = try await storage.restore(from: backup, .renewed(at: now)) {}
         try await expectRenewed(storage, before, renewed, now)
         try await storage.close()
@@ -174,7 +174,7 @@ import Testing
 
     @Test func `Lost secrets of a database are renewed in the file, which then opens with the new key`() async throws {
         let bench = try await filled()
-        let (path, now) = (bench.folder.file("hub.db"), HubBench.dawn + .seconds(60))
+        let (path, now) = (bench.folder.file("hub.db"), HubBench.startTime + .seconds(60))
         let before = try await bench.storage.namespace.load()
         try await bench.storage.close()
         let untouched = try await SQLiteStorage.renewSecrets(of: path, seal: .test, now: now)
@@ -217,7 +217,7 @@ import Testing
         let before = try await bench.storage.namespace.load()
         try await bench.execute("UPDATE hub SET secrets = x'01' WHERE number = 2")
         try await bench.storage.close()
-        let renewed = try await SQLiteStorage.renewSecrets(of: bench.folder.file("hub.db"), seal: .test, now: HubBench.dawn)
+        let renewed = try await SQLiteStorage.renewSecrets(of: bench.folder.file("hub.db"), seal: .test, now: HubBench.startTime)
         #expect(renewed.hubs.map(\.name) == ["hub-2"] && renewed.keys.isEmpty && renewed.tokens == 0)
         let storage = try await SQLiteStorage.open(bench.folder.file("hub.db"))
         let after = try await storage.namespace.load()

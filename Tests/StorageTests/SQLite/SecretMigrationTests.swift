@@ -48,7 +48,7 @@ import Testing
         #expect(try await space.take(["d"], "2", of: 1) == [false])
         // The counted size is still right after the value is removed.
         let usage = try await space.usage()
-        _ = try await space.remove("k", if: .always, now: HubBench.dawn)
+        _ = try await space.remove("k", if: .always, now: HubBench.startTime)
         #expect(try await space.usage() == KeyValueUsage(entries: 1, bytes: usage.bytes - 1 - ClearSecrets.value.utf8.count))
         try await storage.close()
     }

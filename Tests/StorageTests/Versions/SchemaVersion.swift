@@ -55,8 +55,8 @@ enum SchemaVersion: String, CaseIterable, Comparable, CustomTestStringConvertibl
         let digits = Array(try #require(line).dropFirst(Self.keyLine.count))
         try #require(digits.count == 64)
         var key: [UInt8] = []
-        for place in stride(from: 0, to: digits.count, by: 2) {
-            key.append(try #require(UInt8(String(digits[place..<place + 2]), radix: 16)))
+        for row in stride(from: 0, to: digits.count, by: 2) {
+            key.append(try #require(UInt8(String(digits[row..<row + 2]), radix: 16)))
         }
         return key
     }

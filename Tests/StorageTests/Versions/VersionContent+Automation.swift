@@ -27,7 +27,7 @@ extension VersionContent {
     }
 
     private func approval(
-        _ number: Int64, _ state: Approval.State, by requester: Principal, note: String? = nil, moment: Timestamp? = nil, created: Int64,
+        _ number: Int64, _ state: Approval.State, by requester: Principal, note: String? = nil, dueAt: Timestamp? = nil, created: Int64,
         expires: Int64, key: String? = nil, audience: String, content: String, ceiling: Approval.Ceiling, reach: AudienceReach,
         request: NotificationRequest? = nil, decision: Approval.Decision? = nil, notificationID: String? = nil
     ) -> Approval {
@@ -38,7 +38,7 @@ extension VersionContent {
             expiresAt: Self.at(expires),
             keys: Approval.Keys(
                 fingerprint: [UInt8](repeating: UInt8(number), count: 32), idempotencyKey: key, sendKey: "approval-\(number)"),
-            scope: Approval.Scope(dueAt: moment, audience: audience, content: content, ceiling: ceiling, reach: reach), request: request,
+            scope: Approval.Scope(dueAt: dueAt, audience: audience, content: content, ceiling: ceiling, reach: reach), request: request,
             decision: decision)
         approval.notificationID = notificationID
         return approval
@@ -50,7 +50,7 @@ extension VersionContent {
 
     private var pendingApproval: Approval {
         approval(
-            1, .pending, by: .key("sender", hub: "hub"), note: #"outage "north""#, moment: Self.at(172_800), created: 130, expires: 86_400,
+            1, .pending, by: .key("sender", hub: "hub"), note: #"outage "north""#, dueAt: Self.at(172_800), created: 130, expires: 86_400,
             key: "ask-1", audience: "everyone", content: "templates with message (12 bytes)",
             ceiling: Approval.Ceiling(devices: 1000, owner: .key("sender", hub: "hub")),
             reach: AudienceReach(platforms: [.apns: 1200, .wns: 3]),
@@ -109,7 +109,7 @@ extension VersionContent {
             lifecycle: RunLifecycle(queuedAt: Self.at(154)))
         let running = RunRecord(
             number: 4, flow: "greet", script: "scripts/greet.lua", version: "7bd5f4",
-            origin: RunOrigin(.schedule(name: "morning", moment: Self.at(155))), guarantee: .atMostOnce,
+            origin: RunOrigin(.schedule(name: "morning", dueTime: Self.at(155))), guarantee: .atMostOnce,
             lifecycle: RunLifecycle(state: .running, attempts: 1, queuedAt: Self.at(155), startedAt: Self.at(155)))
         var report = RunReport()
         report.failure = RunReport.Failure(
@@ -163,8 +163,8 @@ extension VersionContent {
         let nightly = ScheduleRule(name: "nightly", flow: "clean", cron: try CronSchedule("@daily"))
         // A schedule of a backup starts again. The other one comes from a backup that was restored earlier.
         let expected = [
-            StoredSchedule(rule: morning, isConfigured: true, heard: isRestored ? now : Self.at(155)),
-            StoredSchedule(rule: nightly, isConfigured: false, isPaused: true, heard: now),
+            StoredSchedule(rule: morning, isConfigured: true, handledUntil: isRestored ? now : Self.at(155)),
+            StoredSchedule(rule: nightly, isConfigured: false, isPaused: true, handledUntil: now),
         ]
         #expect(try await storage.runs.schedules(startingFrom: now) == expected)
         #expect(try await storage.runs.events(limit: 9) == (isRestored ? [] : Self.events))

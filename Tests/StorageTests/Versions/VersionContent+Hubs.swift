@@ -15,7 +15,7 @@ extension VersionContent {
         func tags(_ hub: StoredHub) -> [[String]] { hub.registrations.map { $0.registration.tags.map(\.text) } }
         #expect(tags(hub) == tags(expected))
         #expect(hub.installations == expected.installations)
-        #expect(hub.departures == expected.departures)
+        #expect(hub.tombstones == expected.tombstones)
         #expect(hub.lastOutcomes == expected.lastOutcomes && hub.lastSequence == expected.lastSequence)
         #expect(hub.unreadable == [])
         let other = try hub2
@@ -64,11 +64,11 @@ extension VersionContent {
         get throws {
             StoredHub(
                 registrations: try Self.ana() + Self.pc() + Self.standalone(), installations: try Self.installations(),
-                departures: [
-                    Samples.id(11): RegistrationDeparture(.deleted, at: Self.at(10)),
-                    Samples.id(12): RegistrationDeparture(.expired, at: Self.at(11)),
-                    Samples.id(13): RegistrationDeparture(.handleDied("Unregistered"), at: Self.at(12)),
-                    Samples.id(14): RegistrationDeparture(.installationChanged, at: Self.at(13)),
+                tombstones: [
+                    Samples.id(11): RegistrationTombstone(.deleted, at: Self.at(10)),
+                    Samples.id(12): RegistrationTombstone(.expired, at: Self.at(11)),
+                    Samples.id(13): RegistrationTombstone(.invalidHandle("Unregistered"), at: Self.at(12)),
+                    Samples.id(14): RegistrationTombstone(.installationChanged, at: Self.at(13)),
                 ], lastOutcomes: [0: .success, 1: .wrongToken, 5: .throttled],
                 lastSequence: version >= .heldRemovals ? 9 : version >= .plans ? 8 : 6)
         }
@@ -81,7 +81,7 @@ extension VersionContent {
                 id: Samples.id(1), etag: 1, expiration: .distantFuture, updatedAt: Self.at(5),
                 description: RegistrationDescription(handle: .fcmV1(token: "fcm:token-1"), tags: try Self.tags("News"), template: template))
             return StoredHub(
-                registrations: [RegistrationRow(place: 0, registration: registration)], lastOutcomes: [0: .dropped], lastSequence: 41)
+                registrations: [RegistrationRow(row: 0, registration: registration)], lastOutcomes: [0: .dropped], lastSequence: 41)
         }
     }
 
@@ -98,7 +98,7 @@ extension VersionContent {
         registration.id = Samples.id(2)
         registration.tags = try tags("News", "größe", "alerts", "$InstallationId:{ana-1}", "$UserId:{Ana}")
         registration.description.template = template
-        return [RegistrationRow(place: 0, registration: native), RegistrationRow(place: 1, registration: registration)]
+        return [RegistrationRow(row: 0, registration: native), RegistrationRow(row: 1, registration: registration)]
     }
 
     /// The registrations of the tile of an installation whose main channel has expired.
@@ -112,7 +112,7 @@ extension VersionContent {
         registration.id = Samples.id(4)
         registration.tags = try tags("tile", "t", "$InstallationId:{pc}")
         registration.description.template = template
-        return [RegistrationRow(place: 2, registration: native), RegistrationRow(place: 3, registration: registration)]
+        return [RegistrationRow(row: 2, registration: native), RegistrationRow(row: 3, registration: registration)]
     }
 
     private static func standalone() throws -> [RegistrationRow] {
@@ -122,7 +122,7 @@ extension VersionContent {
         let phone = Registration(
             id: Samples.id(6), etag: 2, expiration: .distantFuture, updatedAt: at(4),
             description: RegistrationDescription(handle: baidu, tags: []))
-        return [RegistrationRow(place: 5, registration: browser), RegistrationRow(place: 6, registration: phone)]
+        return [RegistrationRow(row: 5, registration: browser), RegistrationRow(row: 6, registration: phone)]
     }
 
     private static func installations() throws -> [InstallationRow] {
@@ -138,8 +138,8 @@ extension VersionContent {
             tags: try tags("News"), secondaryTiles: ["weather": weather])
         (pc.isPushChannelExpired, pc.updatedAt) = (true, at(2))
         return [
-            InstallationRow(place: 0, installation: ana, expiration: .distantFuture),
-            InstallationRow(place: 2, installation: pc, expiration: at(86_400)),
+            InstallationRow(row: 0, installation: ana, expiration: .distantFuture),
+            InstallationRow(row: 2, installation: pc, expiration: at(86_400)),
         ]
     }
 
@@ -147,16 +147,16 @@ extension VersionContent {
 
     /// Versions before `departures` stored only ids and times.
     func expectDepartures(in store: any HubStore) async throws {
-        let died = DepartedRegistration(
-            id: Samples.id(13), departure: RegistrationDeparture(.handleDied("Unregistered"), at: Self.at(12)), handle: .phone(13),
+        let died = DeletedRegistration(
+            id: Samples.id(13), tombstone: RegistrationTombstone(.invalidHandle("Unregistered"), at: Self.at(12)), handle: .phone(13),
             expiration: .distantFuture, installationID: nil)
-        let changed = DepartedRegistration(
-            id: Samples.id(14), departure: RegistrationDeparture(.installationChanged, at: Self.at(13)), handle: .phone(14),
+        let changed = DeletedRegistration(
+            id: Samples.id(14), tombstone: RegistrationTombstone(.installationChanged, at: Self.at(13)), handle: .phone(14),
             expiration: Self.at(86_400), installationID: "ana-1")
         let areStored = version >= .departures
-        #expect(try await store.departed(.registration(Samples.id(11)), limit: 9) == [])
-        #expect(try await store.departed(.registration(Samples.id(13)), limit: 9) == (areStored ? [died] : []))
-        #expect(try await store.departed(.handle(.phone(13)), limit: 9) == (areStored ? [died] : []))
-        #expect(try await store.departed(.installation("ana-1"), limit: 9) == (areStored ? [changed] : []))
+        #expect(try await store.deletedRegistrations(.registration(Samples.id(11)), limit: 9) == [])
+        #expect(try await store.deletedRegistrations(.registration(Samples.id(13)), limit: 9) == (areStored ? [died] : []))
+        #expect(try await store.deletedRegistrations(.handle(.phone(13)), limit: 9) == (areStored ? [died] : []))
+        #expect(try await store.deletedRegistrations(.installation("ana-1"), limit: 9) == (areStored ? [changed] : []))
     }
 }

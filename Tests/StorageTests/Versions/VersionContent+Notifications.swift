@@ -104,7 +104,7 @@ extension VersionContent {
         }
         return StoredNotification(
             sequence: 4, request: NotificationRequest(audience: .everyone, content: .native(payloads)), outcome: outcome,
-            holds: deferredDevices)
+            deferredDevices: deferredDevices)
     }
 
     private var deferredDevices: DeferredDevices {

@@ -33,9 +33,9 @@ struct VersionContent {
 
     // MARK: - Values that several rows have
 
-    static func at(_ seconds: Int64) -> Timestamp { HubBench.dawn + .seconds(seconds) }
+    static func at(_ seconds: Int64) -> Timestamp { HubBench.startTime + .seconds(seconds) }
 
-    static func at(milliseconds: Int64) -> Timestamp { HubBench.dawn + .milliseconds(milliseconds) }
+    static func at(milliseconds: Int64) -> Timestamp { HubBench.startTime + .milliseconds(milliseconds) }
 
     /// The id of a notification.
     static func id(_ sequence: Int64) -> String { "0123456789abcdef0123456789abcdef-20260105090000-\(sequence)-1" }

@@ -8,7 +8,7 @@ import Testing
 @testable import WebAPI
 
 @Suite struct SASTests {
-    private static let now = HubBench.dawn
+    private static let now = HubBench.startTime
     private static let rule = AuthorizationRule(
         name: "DefaultListenSharedAccessSignature", rights: [.listen],
         primaryKey: Secret("c7yeaUlAidsreGWOfK7LQUC/SZEz54J72mYGx5oK2Vg="),
@@ -161,7 +161,7 @@ import Testing
         let send = await refusal { try verify(token, right: .send) }
         #expect(send?.code == "sas.forbidden" && send?.status == 403)
         let manage = await refusal { try verify(token, right: .manage) }
-        #expect(manage?.status == 401 && manage?.message == "Manage claim is required for this operation")
+        #expect(manage?.status == 401 && manage?.message == "key \"\(Self.rule.name)\" lacks the right Manage")
     }
 
     @Test(arguments: [nil, "", "  "] as [String?])

@@ -57,7 +57,7 @@ import Testing
         let byHeader = try await bench.json(.post, "/hub/api/login")
         for session in [byBody, byHeader] {
             #expect(session["username"] == "alice" && session["tokenType"] == "Bearer")
-            #expect(session["expiresAt"] == .string((HubBench.dawn + .seconds(3600)).description))
+            #expect(session["expiresAt"] == .string((HubBench.startTime + .seconds(3600)).description))
             let bearer = "Bearer \(session["token"]?.string ?? "")"
             #expect(try await bench.call(.post, "/api/register", by: bearer).status == .ok)
             #expect(try await bench.call(.post, "/api/logout", by: bearer).status == .noContent)

@@ -65,7 +65,7 @@ import Testing
             .post, "/api/notifications", #"{"to":"BOB","payload":{"code":"4711"},"expiresIn":60,"maxReads":1}"#)
         let made = try JSON(parsing: answer.body)
         let id = try #require(made["id"]?.string)
-        #expect(answer.status == .created && made["expiresAt"] == .string((HubBench.dawn + .seconds(60)).description))
+        #expect(answer.status == .created && made["expiresAt"] == .string((HubBench.startTime + .seconds(60)).description))
         #expect(made["notificationId"]?.string == answer.fields[.notificationID])
         #expect(try await bench.sent(answer)?.body(.apns) == #"{"aps":{"content-available":1},"secureId":"\#(id)"}"#)
         let path = "/tutorials/secure-push/api/notifications/\(id)"
@@ -77,7 +77,7 @@ import Testing
         #expect(await refusal { try await bench.call(.get, "/api/notifications/1", by: BackendBench.bob) }?.status == 404)
         let reads = try await bench.json(.get, "\(path)/reads")["items"]?.array ?? []
         #expect(reads.map { $0["result"] } == ["forbidden", "granted", "exhausted"])
-        #expect(reads[0] == ["time": .string(HubBench.dawn.description), "username": "alice", "result": "forbidden"])
+        #expect(reads[0] == ["time": .string(HubBench.startTime.description), "username": "alice", "result": "forbidden"])
     }
 
     @Test func `An addressee lists payloads without their content, and can delete them`() async throws {
@@ -90,7 +90,7 @@ import Testing
         }
         let listed = try await bench.json(.get, "/hub/api/notifications", by: BackendBench.bob)
         let items = ids.reversed().enumerated().map { number, id -> JSON in
-            ["id": .string(id), "from": "alice", "expiresAt": .string((HubBench.dawn + .seconds(number == 0 ? 30 : 60)).description)]
+            ["id": .string(id), "from": "alice", "expiresAt": .string((HubBench.startTime + .seconds(number == 0 ? 30 : 60)).description)]
         }
         #expect(listed == ["items": .array(items)])
         #expect(try await bench.json(.get, "/api/notifications") == ["items": []])

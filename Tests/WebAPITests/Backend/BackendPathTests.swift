@@ -13,12 +13,12 @@ import Testing
             ("/tutorials/secure-push/api/notifications/7", nil, .securePush, .notification("7")),
             ("/a/Tutorials/Cross-Platform/api/register", "a", .crossPlatform, .register),
             ("/tutorials/other/api/register", "tutorials/other", nil, .register),
-        ] as [(String, String?, TutorialVariant?, BackendPath.Place)])
+        ] as [(String, String?, TutorialVariant?, BackendPath.Resource)])
     func `the end of a path selects the route, the parts before it the hub and the variant`(
-        path: String, hub: String?, variant: TutorialVariant?, place: BackendPath.Place
+        path: String, hub: String?, variant: TutorialVariant?, place: BackendPath.Resource
     ) throws {
         let found = try #require(BackendPath(path))
-        #expect(found.hub == hub && found.variant == variant && found.place == place)
+        #expect(found.hub == hub && found.variant == variant && found.resource == place)
     }
 
     @Test(

@@ -12,7 +12,7 @@ import Testing
 /// Valid and invalid tokens of an issuer.
 @Suite struct TokenIssuerTests {
     private static let issuerName = "https://login.example"
-    private static let now = HubBench.dawn
+    private static let now = HubBench.startTime
 
     private let clock = VirtualClock(now: TokenIssuerTests.now)
     private let key = P256.Signing.PrivateKey()

@@ -40,7 +40,7 @@ struct BackendBench {
         fields[.authorization] = authorization
         let request = WebRequest(
             method: method, base: "http://localhost", authority: "localhost", path: String(path.prefix { $0 != "?" }),
-            query: RequestQuery(parsing: path.drop { $0 != "?" }.dropFirst()), fields: fields, trackingID: "t", now: HubBench.dawn,
+            query: RequestQuery(parsing: path.drop { $0 != "?" }.dropFirst()), fields: fields, trackingID: "t", now: HubBench.startTime,
             body: RequestBody { limit throws(PushError) in
                 try await meanwhile()
                 guard body.utf8.count <= limit else { throw PushError("request.too_large", "too large", status: 413) }

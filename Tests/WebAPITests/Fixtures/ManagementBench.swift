@@ -70,11 +70,11 @@ struct ManagementBench {
     private func request(
         _ method: HTTPRequest.Method, _ path: String, _ body: JSON?, by rule: AuthorizationRule, for resource: String
     ) -> WebRequest {
-        let token = SASToken(minting: resource, rule: rule, expiration: HubBench.dawn + .seconds(60))
+        let token = SASToken(minting: resource, rule: rule, expiration: HubBench.startTime + .seconds(60))
         return WebRequest(
             method: method, base: "http://localhost", authority: "localhost", path: String(path.prefix { $0 != "?" }),
             query: RequestQuery(parsing: path.drop { $0 != "?" }.dropFirst()), fields: [.authorization: token.header], trackingID: "t",
-            now: HubBench.dawn, body: RequestBody { _ in body?.serialized() ?? [] })
+            now: HubBench.startTime, body: RequestBody { _ in body?.serialized() ?? [] })
     }
 
     /// All items of a list, page by page, and the size of each page.

@@ -29,6 +29,7 @@ struct RouteBench {
         let namespace = try await Namespace(
             environment: bench.environment, store: store, settings: HubSettings(),
             jobTools: JobService.Tools(files: NoFiles(), codec: RegistrationLines()), connectors: { _ in [connector] })
+        try await namespace.resume()
         _ = try await namespace.create("hub", HubDescription())
         let audit = AuditLog(trail: trail, clock: bench.clock)
         sendGuard = SendGuard(store: MemoryApprovalStore(), audit: audit, clock: bench.clock, random: bench.random)
@@ -50,7 +51,7 @@ struct RouteBench {
         var request = unsigned(path, body: body)
         let rules = access.namespace.hub("hub")?.record.description.rules ?? []
         for rule in rules.filter({ $0.name == rule }) {
-            let token = SASToken(minting: "sb://localhost/", rule: rule, expiration: HubBench.dawn + .seconds(60))
+            let token = SASToken(minting: "sb://localhost/", rule: rule, expiration: HubBench.startTime + .seconds(60))
             request = unsigned(path, body: body, fields: [.authorization: token.header])
         }
         return request
@@ -61,6 +62,6 @@ struct RouteBench {
     ) -> WebRequest {
         WebRequest(
             method: .get, base: "http://localhost", authority: "localhost", path: path, query: RequestQuery(parsing: query),
-            fields: fields, trackingID: "t", now: now ?? HubBench.dawn, body: RequestBody { _ in Array(body.utf8) })
+            fields: fields, trackingID: "t", now: now ?? HubBench.startTime, body: RequestBody { _ in Array(body.utf8) })
     }
 }

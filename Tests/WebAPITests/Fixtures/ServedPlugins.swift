@@ -31,19 +31,21 @@ struct ServedPlugins {
         let namespace = try await Namespace(
             environment: bench.environment, store: store, settings: HubSettings(acceptance: HubSettings.Acceptance(naming: .unique)),
             jobTools: JobService.Tools(files: NoFiles(), codec: RegistrationLines()), connectors: { _ in [bench.connector] })
+        try await namespace.resume()
         _ = try await namespace.create("hub", HubDescription())
         try await bench.accounts.add(username: "alice", password: Secret("a:b"))
         let responder = HubResponder(
             settings: WebSettings(),
             environment: WebEnvironment(
-                clock: bench.clock, random: bench.random, log: Logger(label: "t") { _ in NotingHandler(lines: lines) }),
+                clock: bench.clock, random: bench.random, uptime: { .zero }, log: Logger(label: "t") { _ in NotingHandler(lines: lines) }),
             hubs: HubServices(namespace, throttles: Throttles()),
             server: ServerRoutes(system: SystemRoutes(isReady: { nil }, metrics: { "" })),
             backend: BackendServices(
                 environment: bench.environment, accounts: bench.accounts, securePayloads: bench.securePayloads, hub: "hub"),
             plugins: routing.map { PluginRouteServices(routing: $0, spaces: spaces) })
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
-        let limits = ConnectionLimits()
+        // On a busy machine a test may continue only long after it has connected.
+        let limits = ConnectionLimits(head: .seconds(600), body: .seconds(600), idle: .seconds(600))
         let silent = Logger(label: "t") { _ in SwiftLogNoOpLogHandler() }
         let server = try WebServer(
             address: .hostname("127.0.0.1", port: 0), responder: responder, tls: nil, limits: limits,
@@ -92,7 +94,7 @@ struct ServedPlugins {
         guard let rule = rules.first(where: { rule == nil || $0.name == rule }) else {
             throw PushError("test.rule", "there is no such rule")
         }
-        return ("Authorization", SASToken(minting: resource, rule: rule, expiration: HubBench.dawn + .seconds(60)).header)
+        return ("Authorization", SASToken(minting: resource, rule: rule, expiration: HubBench.startTime + .seconds(60)).header)
     }
 }
 

@@ -33,7 +33,7 @@ import Testing
             let access = backend.bench.access
             for own in access.namespace.hub("hub")?.record.description.rules ?? [] where own.name == rule {
                 fields[.authorization] =
-                    SASToken(minting: "sb://localhost/", rule: own, expiration: HubBench.dawn + .seconds(60)).header
+                    SASToken(minting: "sb://localhost/", rule: own, expiration: HubBench.startTime + .seconds(60)).header
             }
             var request = backend.bench.unsigned("/flows/\(name)", body: body, fields: fields)
             request.method = method

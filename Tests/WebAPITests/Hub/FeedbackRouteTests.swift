@@ -26,7 +26,7 @@ import Testing
         let id = "notification-\(sequence)"
         let outcome = NotificationOutcome(
             id: id, state: .completed, tags: nil,
-            times: NotificationTimes(enqueuedAt: HubBench.dawn, endedAt: HubBench.dawn + .seconds(sequence)))
+            times: NotificationTimes(enqueuedAt: HubBench.startTime, endedAt: HubBench.startTime + .seconds(sequence)))
         let store = bench.store.store(ofHub: 1)
         _ = try await store.accept(StoredNotification(sequence: sequence, request: try .alert("a"), outcome: outcome))
         let devices = (0..<dead).map { number in
@@ -71,7 +71,7 @@ import Testing
     @Test func `An address that is invalid or too old is refused`() async throws {
         let bench = try await RouteBench()
         let address = try await container(bench)
-        let late = HubBench.dawn + .seconds(86_401)
+        let late = HubBench.startTime + .seconds(86_401)
         for (changed, now) in [
             (address.replacing("se=1767690000", with: "se=1767690001"), nil), (String(address.prefix { $0 != "?" }), nil),
             (address.replacing("&sig=", with: "&sig=AAAA"), nil), (address, late),

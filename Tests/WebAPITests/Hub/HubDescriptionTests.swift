@@ -24,7 +24,7 @@ import Testing
 
     private func read(_ inside: String) throws(PushError) -> HubDescription {
         let body = Array((Self.head + inside + "</NotificationHubDescription>").utf8)
-        return try HubDescriptionXML(body: body, now: HubBench.dawn, random: SeededRandom(seed: 1)).hub
+        return try HubDescriptionXML(body: body, now: HubBench.startTime, random: SeededRandom(seed: 1)).hub
     }
 
     private func written(_ hub: HubDescription) -> String {
@@ -49,7 +49,8 @@ import Testing
     }
 
     @Test func `the entry of a hub equals the recorded one`() throws {
-        let hub = HubRecord(number: 1, name: "hub", description: HubDescription(), createdAt: HubBench.dawn, updatedAt: HubBench.dawn)
+        let hub = HubRecord(
+            number: 1, name: "hub", description: HubDescription(), createdAt: HubBench.startTime, updatedAt: HubBench.startTime)
         let text =
             #"<entry xmlns="http://www.w3.org/2005/Atom"><id>https://ns/hub?a=1</id><title type="text">hub</title>"#
             + "<published>2026-01-05T09:00:00Z</published><updated>2026-01-05T09:00:00Z</updated><author><name>ns</name></author>"
@@ -76,7 +77,7 @@ import Testing
         let rule = try #require(
             try read("<AuthorizationRules>" + Self.rule("<AccessRights>Send</AccessRights>", keys: "") + "</AuthorizationRules>").rules
                 .first)
-        #expect(rule.rights == [.send] && rule.createdAt == HubBench.dawn)
+        #expect(rule.rights == [.send] && rule.createdAt == HubBench.startTime)
         for key in [rule.primaryKey, rule.secondaryKey] { #expect(key.reveal().wholeMatch(of: /[A-Za-z0-9+\/]{43}=/) != nil) }
         #expect(rule.primaryKey != rule.secondaryKey)
     }
@@ -123,7 +124,9 @@ import Testing
     }
 
     @Test func `a document of another kind is refused`() async {
-        let error = await refusal { try HubDescriptionXML(body: Array("<a/>".utf8), now: HubBench.dawn, random: SeededRandom(seed: 1)) }
+        let error = await refusal {
+            try HubDescriptionXML(body: Array("<a/>".utf8), now: HubBench.startTime, random: SeededRandom(seed: 1))
+        }
         #expect(error?.code == "hub.description")
     }
 }

@@ -31,7 +31,7 @@ import Testing
     @Test func `The id of a list is the requested address with its whole query`() async throws {
         let bench = try await RouteBench()
         let rule = try #require(bench.access.namespace.rules.first)
-        let token = SASToken(minting: "sb://localhost/", rule: rule, expiration: HubBench.dawn + .seconds(60))
+        let token = SASToken(minting: "sb://localhost/", rule: rule, expiration: HubBench.startTime + .seconds(60))
         let list = RegistrationRoutes(access: bench.access)
         for (path, query, address) in [
             ("/", "api-version=2014-09&$skip=0&$top=2", "http://localhost/?api-version=2014-09&amp;$skip=0&amp;$top=2"),

@@ -49,7 +49,7 @@ import Testing
         let body = "{\r\n\"aps\": {\"alert\": \"$(m)\"},\n\"b\": \"]]> é\"\n}"
         let id = try #require(RegistrationID("1-2-3"))
         let registration = Registration(
-            id: id, etag: 1, expiration: .distantFuture, updatedAt: HubBench.dawn,
+            id: id, etag: 1, expiration: .distantFuture, updatedAt: HubBench.startTime,
             description: RegistrationDescription(
                 handle: .phone(1), tags: [try Tag("a")], template: try RegistrationTemplate(name: "t", body: body, platform: .apns),
                 pushVariables: ["a": "b\nc"]))

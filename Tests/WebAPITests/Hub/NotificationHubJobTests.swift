@@ -11,7 +11,7 @@ import Testing
 
     private func read(_ inside: String) throws(PushError) -> NotificationHubJob {
         let text = "<entry><content>" + Self.head + inside + "</NotificationHubJob></content></entry>"
-        return try NotificationHubJobXML(body: Array(text.utf8), id: "j-1", now: HubBench.dawn).job
+        return try NotificationHubJobXML(body: Array(text.utf8), id: "j-1", now: HubBench.startTime).job
     }
 
     private func written(_ job: NotificationHubJob) -> String {

@@ -18,7 +18,7 @@ import Testing
 
     @Test func `the answer to a test send has a result per device`() {
         var outcome = NotificationOutcome(
-            id: "n", state: .detailedStateAvailable, tags: nil, times: NotificationTimes(enqueuedAt: HubBench.dawn))
+            id: "n", state: .detailedStateAvailable, tags: nil, times: NotificationTimes(enqueuedAt: HubBench.startTime))
         outcome.devices = [
             device(.success, .apns(token: "AA"), id: "1-2-3"), device(.wrongToken, .fcmV1(token: "a<b")),
             device(.throttled, .wns(channel: "https://x/?a&b")),
@@ -36,7 +36,8 @@ import Testing
     }
 
     @Test func `the answer to a test send without recipients is not empty`() {
-        let outcome = NotificationOutcome(id: "n", state: .noTargetFound, tags: nil, times: NotificationTimes(enqueuedAt: HubBench.dawn))
+        let outcome = NotificationOutcome(
+            id: "n", state: .noTargetFound, tags: nil, times: NotificationTimes(enqueuedAt: HubBench.startTime))
         let text = "<NotificationOutcome\(Self.head)><Success>0</Success><Failure>0</Failure><Results/></NotificationOutcome>"
         #expect(String(decoding: OutcomeXML.testDocument(outcome), as: UTF8.self) == text)
     }
@@ -45,7 +46,8 @@ import Testing
         let outcome = NotificationOutcome(
             id: "n-1", state: .completed, tags: "a && b",
             times: NotificationTimes(
-                enqueuedAt: HubBench.dawn, startedAt: HubBench.dawn + .milliseconds(5), endedAt: HubBench.dawn + .seconds(1)),
+                enqueuedAt: HubBench.startTime, startedAt: HubBench.startTime + .milliseconds(5),
+                endedAt: HubBench.startTime + .seconds(1)),
             tally: DeviceTally(counts: [.fcmV1: [.success: 2], .apns: [.success: 3, .badChannel: 1], .browser: [.skipped: 1]]))
         let request = NotificationRequest(audience: .everyone, content: .template(["b": "<2>", "a": "1"]))
         let text =
@@ -62,7 +64,7 @@ import Testing
     }
 
     @Test func `unknown details of a notification are omitted`() {
-        let outcome = NotificationOutcome(id: "n", state: .enqueued, tags: nil, times: NotificationTimes(enqueuedAt: HubBench.dawn))
+        let outcome = NotificationOutcome(id: "n", state: .enqueued, tags: nil, times: NotificationTimes(enqueuedAt: HubBench.startTime))
         let text =
             "<NotificationDetails\(Self.head)><NotificationId>n</NotificationId><Location>l</Location><State>Enqueued</State>"
             + "<EnqueueTime>2026-01-05T09:00:00.000Z</EnqueueTime></NotificationDetails>"

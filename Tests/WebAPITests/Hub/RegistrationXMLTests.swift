@@ -23,7 +23,7 @@ import Testing
         _ description: RegistrationDescription, _ form: RegistrationXML.ExpirationForm = .local
     ) throws -> String {
         let registration = Registration(
-            id: try #require(RegistrationID("1-2-3")), etag: 1, expiration: .distantFuture, updatedAt: HubBench.dawn,
+            id: try #require(RegistrationID("1-2-3")), etag: 1, expiration: .distantFuture, updatedAt: HubBench.startTime,
             description: RegistrationDescription(
                 handle: description.handle, tags: description.tags, template: description.template,
                 pushVariables: description.pushVariables, secondaryTile: description.secondaryTile))
@@ -44,12 +44,12 @@ import Testing
             + "<Expiry i:nil=\"true\"/><TemplateName>Template Name</TemplateName><ApnsHeaders/></AppleTemplateRegistrationDescription>"
         #expect(try written(description) == inside)
         let registration = Registration(
-            id: try #require(RegistrationID("1-2-3")), etag: 1, expiration: .distantFuture, updatedAt: HubBench.dawn,
+            id: try #require(RegistrationID("1-2-3")), etag: 1, expiration: .distantFuture, updatedAt: HubBench.startTime,
             description: RegistrationDescription(
                 handle: description.handle, tags: description.tags, template: description.template, pushVariables: description.pushVariables
             ))
         let link = "https://ns/hub/registrations/1-2-3?api-version=2017-04"
-        let bytes = RegistrationXML.document(registration, at: link, now: HubBench.dawn, expiration: .local)
+        let bytes = RegistrationXML.document(registration, at: link, now: HubBench.startTime, expiration: .local)
         let around =
             #"<entry a:etag="W/&quot;1&quot;" xmlns="http://www.w3.org/2005/Atom" "#
             + #"xmlns:a="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"><id>"# + link
@@ -63,10 +63,12 @@ import Testing
     @Test func `a list has one entry per registration, with Z at the end of times`() throws {
         let id = try #require(RegistrationID("1-2-3"))
         let registration = Registration(
-            id: id, etag: 4, expiration: .distantFuture, updatedAt: HubBench.dawn,
+            id: id, etag: 4, expiration: .distantFuture, updatedAt: HubBench.startTime,
             description: RegistrationDescription(handle: .apns(token: Self.token), tags: []))
         let page = RegistrationPage(registrations: [registration], continuation: nil)
-        let bytes = RegistrationXML.document(page, at: "https://ns/hub/registrations?$top=1", now: HubBench.dawn) { "https://ns/\($0)" }
+        let bytes = RegistrationXML.document(page, at: "https://ns/hub/registrations?$top=1", now: HubBench.startTime) {
+            "https://ns/\($0)"
+        }
         let text =
             #"<feed xmlns="http://www.w3.org/2005/Atom"><title type="text">Registrations</title>"#
             + #"<id>https://ns/hub/registrations?$top=1</id><updated>2026-01-05T09:00:00Z</updated>"#

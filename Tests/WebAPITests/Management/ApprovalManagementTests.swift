@@ -46,14 +46,14 @@ import Testing
         await bench.bench.bench.settle()
         #expect(try await bench.call(.get, "\(path)/\(id)")["outcomes"] == ["apns": ["Success": 3]])
         #expect(await refusal { try await bench.call(.post, "/api/v1/approvals/a-1/deny", [:]) }?.code == "approval.decided")
-        #expect(await refusal { try await bench.call(.get, "/api/v1/approvals/a-2") }?.hint == "did you mean a-1?")
+        #expect(await refusal { try await bench.call(.get, "/api/v1/approvals/a-2") }?.hint == "did you mean \"a-1\"?")
         let noted = await bench.bench.noted()
         #expect(
             noted.contains {
                 $0.contains("approval.approve a-1 decided=")
                     && $0.contains(
-                        " hub=hub words=key:\(Namespace.rootRule) approved a-1: 3 devices, tags sports, asked for by "
-                            + "key:hub/app: \"outage notice\": checked")
+                        " hub=hub words=approved by key:\(Namespace.rootRule) · 3 devices · tags sports · requested by "
+                            + "key:hub/app · note \"outage notice\" · reason \"checked\"")
             }, "\(noted)")
         #expect(!noted.contains { $0.contains("Outage") })
     }
@@ -72,7 +72,7 @@ import Testing
         #expect(try await bench.call(.get, "/api/v1/approvals", by: sender)["items"]?.array?.map { $0["id"] } == ["a-2"])
         #expect(try await bench.call(.get, "/api/v1/approvals/a-2", by: sender)["state"] == "pending")
         let foreign = await refusal { try await bench.call(.get, "/api/v1/approvals/a-3", by: sender) }
-        #expect(foreign?.code == "approval.not_found" && foreign?.hint == "did you mean a-2?")
+        #expect(foreign?.code == "approval.not_found" && foreign?.hint == "did you mean \"a-2\"?")
         #expect(await refusal { try await bench.call(.post, "/api/v1/approvals/a-3/deny", [:], by: sender) }?.status == 404)
         #expect(await refusal { try await bench.call(.post, "/api/v1/approvals/a-2/approve", [:], by: sender) }?.code == "sas.forbidden")
         let back = try await bench.call(.post, "/api/v1/approvals/a-2/deny", ["reason": "a typo"], by: sender)
@@ -117,7 +117,7 @@ import Testing
         let (bench, app) = try await bench()
         let routes = MessageRoutes(access: bench.bench.access)
         func request(_ more: [HTTPField], query: String = "", body: String = #"{"aps":{"alert":"x"}}"#) throws -> WebRequest {
-            let token = SASToken(minting: "sb://localhost/", rule: app, expiration: HubBench.dawn + .seconds(60))
+            let token = SASToken(minting: "sb://localhost/", rule: app, expiration: HubBench.startTime + .seconds(60))
             let format = HTTPField(name: try #require(.init("ServiceBusNotification-Format")), value: "apple")
             return bench.bench.unsigned(
                 "/hub/messages", query: query, body: body,

@@ -31,19 +31,19 @@ import Testing
         try await bench.call(.post, "/api/v1/hubs/hub/pruned/restore", ["all": "everyone"])
         try await bench.call(.post, "/api/v1/hubs/hub/pruned/restore", ["all": "everyone", "dryRun": true])
         try await bench.call(.delete, "/api/v1/hubs/news")
-        let noted = await bench.bench.noted()
+        let recorded = await bench.bench.noted()
         #expect(
-            noted == [
+            recorded == [
                 "\(root) hub.create news", "\(root) key.create key:ops rights=Manage",
                 "key:hub/\(Namespace.fullRule) key.create key:hub/app rights=Send, Listen",
                 "key:ops key.rotate key:hub/app value=secondary",
                 "\(root) key.reveal keys of the server", "key:ops key.revoke key:hub/app", "\(root) user.create ana",
                 "\(root) user.password ana", "\(root) user.delete ana",
                 "key:hub/\(Namespace.fullRule) notification.send \(id) audience=everyone content=templates with message (12 bytes) hub=hub "
-                    + "interface=management", "\(root) pruned.restore 0 devices of the hub hub those=all", "\(root) hub.delete news",
-            ], "\(noted)")
+                    + "interface=management", "\(root) pruned.restore 0 devices of the hub hub selection=all", "\(root) hub.delete news",
+            ], "\(recorded)")
         for secret in ["correct horse", "battery staple", "secret words", made["primaryKey"]?.string ?? "", ops.secondaryKey.reveal()] {
-            #expect(!noted.contains { $0.contains(secret) })
+            #expect(!recorded.contains { $0.contains(secret) })
         }
     }
 
@@ -51,7 +51,7 @@ import Testing
         // The guard writes the entries about decisions.
         let reading = ["render", "makePlan", "checkHubCredentials", "proveTags", "approve", "deny"]
         for route in ManagementRoute.all where route.operation.method != .get {
-            #expect((route.noted == nil) == reading.contains(route.operation.name), "\(route.operation.name)")
+            #expect((route.audit == nil) == reading.contains(route.operation.name), "\(route.operation.name)")
         }
     }
 
@@ -72,7 +72,7 @@ import Testing
         try await until { await bench.bench.noted().count > 0 }
         #expect(
             await bench.bench.noted() == [
-                "key:hub/\(Namespace.listenRule) access.refuse refused DELETE /api/v1/hubs/hub why=Manage claim is required for this operation"
+                "key:hub/\(Namespace.listenRule) access.refuse refused DELETE /api/v1/hubs/hub why=key \"\(Namespace.listenRule)\" lacks the right Manage"
             ])
     }
 
@@ -116,10 +116,10 @@ import Testing
         #expect(await bench.noted() == [])
         try await send([format])
         try await send([format, tags, time], scheduled: true)
-        let noted = await bench.noted()
-        #expect(noted.count == 2)
-        #expect(noted.first?.contains("audience=everyone content=templates with message (1 bytes) hub=hub interface=hub") == true)
-        #expect(noted.last?.contains("at=2026-01-06T09:00:00.000Z audience=tags sports") == true, "\(noted)")
+        let recorded = await bench.noted()
+        #expect(recorded.count == 2)
+        #expect(recorded.first?.contains("audience=everyone content=templates with message (1 bytes) hub=hub interface=hub") == true)
+        #expect(recorded.last?.contains("at=2026-01-06T09:00:00.000Z audience=tags sports") == true, "\(recorded)")
         let id = try #require(await bench.access.namespace.hub("hub")?.service.notifications(before: nil, limit: 1).first?.outcome.id)
         _ = try await routes.cancel(id, of: "hub", try bench.request("/hub/schedulednotifications/\(id)"))
         #expect(await bench.noted().last == "key:hub/\(Namespace.fullRule) notification.cancel \(id) hub=hub")

@@ -24,7 +24,7 @@ import Testing
                 },
                 check: { hub in
                     HubCredential.own(of: hub).map {
-                        CredentialCheck($0, isGood: false, asked: "push.example.com", finding: "it refuses", hint: "set another")
+                        CredentialCheck($0, isGood: false, endpoint: "push.example.com", finding: "it refuses", hint: "set another")
                     }
                 }))
     }
@@ -72,7 +72,7 @@ import Testing
     @Test(
         arguments: [
             ("apns", #"{"topic":"a.b"}"#, "the body has neither key nor certificate"),
-            ("apns", #"{"key":"k","certificate":"c"}"#, "the body has key and certificate, which exclude each other"),
+            ("apns", #"{"key":"k","certificate":"c"}"#, "the body has key and certificate, which cannot be combined"),
             ("fcm", "{}", "the body lacks serviceAccount"),
             ("wns", #"{"packageSid":"ms-app://s-1-15-2-1"}"#, "the body lacks clientSecret"),
             ("browser", #"{"subject":"mailto:a@b","privatKey":"k"}"#, "the body has no member \"privatKey\""),

@@ -37,7 +37,7 @@ import Testing
 
     private func bench() async throws -> ManagementBench {
         let flows = FlowDispatcher(
-            store: MemoryRunStore(), executor: ScriptedFlows(), clock: VirtualClock(now: HubBench.dawn), zones: OnlyUTC(),
+            store: MemoryRunStore(), executor: ScriptedFlows(), clock: VirtualClock(now: HubBench.startTime), zones: OnlyUTC(),
             start: { work in Task { await work() } })
         try await flows.begin([ServedFlow(name: "greet", script: "greet.lua", arguments: [:], triggers: FlowTriggers(access: .key(.send)))])
         return try await ManagementBench(flows: flows)

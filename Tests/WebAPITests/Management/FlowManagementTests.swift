@@ -12,7 +12,7 @@ import Testing
 @Suite struct FlowManagementTests {
     private func bench(_ executor: ScriptedFlows = ScriptedFlows()) async throws -> (ManagementBench, FlowDispatcher) {
         let flows = FlowDispatcher(
-            store: MemoryRunStore(), executor: executor, clock: VirtualClock(now: HubBench.dawn), zones: OnlyUTC(),
+            store: MemoryRunStore(), executor: executor, clock: VirtualClock(now: HubBench.startTime), zones: OnlyUTC(),
             start: { work in Task { await work() } })
         let cron = try CronSchedule("30 9 * * MON-FRI")
         try await flows.begin([

@@ -123,6 +123,7 @@ import Testing
     @Test func `Of two rules with the same name, created concurrently for the server and a hub, one is refused`() async throws {
         let namespace = try await Namespace(
             environment: try HubBench().environment, store: PoliteStore(), settings: HubSettings(), connectors: { _ in [] })
+        try await namespace.resume()
         _ = try await namespace.create("hub", HubDescription())
         let codes = await withTaskGroup { group in
             for number in 1...4 {

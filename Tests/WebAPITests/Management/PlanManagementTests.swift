@@ -97,7 +97,7 @@ import Testing
         }
         let several = "tagExpression, broadcast and plan"
         for (audience, message) in [
-            (["plan": "p-0001", "broadcast": "everyone"], "audience has broadcast and plan, which exclude each other"),
+            (["plan": "p-0001", "broadcast": "everyone"], "audience has broadcast and plan, which cannot be combined"),
             ([:], "audience has none of \(several)"),
         ] as [(JSON, String)] {
             let error = await refusal { try await bench.call(.post, notifications, ["audience": audience, "message": ["a": "b"]]) }

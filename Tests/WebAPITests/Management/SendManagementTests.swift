@@ -68,7 +68,7 @@ import Testing
         try await register(bench, 1)
         for _ in 1...3 { _ = try await bench.hub.send(.alert(to: "news")) }
         _ = try await bench.hub.send(.alert(to: "nwes"))
-        _ = try await bench.hub.schedule(.alert(), at: HubBench.dawn + .seconds(3600))
+        _ = try await bench.hub.schedule(.alert(), at: HubBench.startTime + .seconds(3600))
         let path = "/api/v1/hubs/hub/notifications"
         let (items, sizes) = try await bench.pages("\(path)?top=2")
         #expect(items.map { $0["notificationId"] } == ["n-0005", "n-0004", "n-0003", "n-0002", "n-0001"] && sizes == [2, 2, 1])

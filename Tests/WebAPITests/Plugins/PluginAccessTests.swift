@@ -119,7 +119,7 @@ import Testing
             accounts: bench.authenticator, log: Logger(label: "t") { _ in SwiftLogNoOpLogHandler() })
         let request = WebRequest(
             method: .post, base: "http://localhost", authority: "localhost", path: "/plugins/greet", query: RequestQuery(parsing: ""),
-            fields: [.authorization: authorization], trackingID: "t", now: HubBench.dawn,
+            fields: [.authorization: authorization], trackingID: "t", now: HubBench.startTime,
             body: RequestBody { _ throws(PushError) in
                 try await meanwhile()
                 return []
@@ -143,12 +143,12 @@ import Testing
         }
         #expect(changed?.status == 401)
         let rule = try #require(namespace.hub("hub")?.record.description.rules.first { $0.name == Namespace.fullRule })
-        let token = SASToken(minting: "sb://localhost/", rule: rule, expiration: HubBench.dawn + .seconds(60)).header
+        let token = SASToken(minting: "sb://localhost/", rule: rule, expiration: HubBench.startTime + .seconds(60)).header
         let revoked = await call(bench, .sas(.send), token, runs) { () throws(PushError) in try await namespace.delete("hub") }
         #expect(revoked?.code == "hub.not_found")
         #expect(runs.count == 0)
         let root = try #require(namespace.rules.first)
-        let own = SASToken(minting: "sb://localhost/", rule: root, expiration: HubBench.dawn + .seconds(60)).header
+        let own = SASToken(minting: "sb://localhost/", rule: root, expiration: HubBench.startTime + .seconds(60)).header
         #expect(await call(bench, .sas(.send), own, runs) {} == nil)
         #expect(runs.count == 1)
     }

@@ -11,13 +11,14 @@ import Testing
 
 /// Signed requests to plugins.
 @Suite(.timeLimit(.minutes(5))) struct WebhookTests {
-    private static let dawn = HubBench.dawn.seconds
+    private static let startTime = HubBench.startTime.seconds
     fileprivate static let target = "/plugins/greet/hook"
     fileprivate static let body = Array(#"{"paid": true, "text": "größer"}"#.utf8)
 
     /// The headers of a message as its sender creates them.
     private static func headers(
-        _ scheme: WebhookScheme, secret: String = "s3cret", id: String = "m-1", at seconds: Int64 = Self.dawn, _ body: [UInt8] = Self.body
+        _ scheme: WebhookScheme, secret: String = "s3cret", id: String = "m-1", at seconds: Int64 = Self.startTime,
+        _ body: [UInt8] = Self.body
     ) -> [(String, String)] {
         func code(_ head: String) -> [UInt8] {
             Array(HMAC<SHA256>.authenticationCode(for: Array(head.utf8) + body, using: SymmetricKey(data: Array(secret.utf8))))
@@ -94,11 +95,11 @@ import Testing
     @Test(arguments: [WebhookScheme.pushhost, .standard])
     func `A signature that is too old or in the future is stale, which only its signer learns`(scheme: WebhookScheme) async throws {
         try await ServedPlugins.serving(ScriptedPlugins([Self.route(scheme)])) { served async throws in
-            for (number, seconds) in [Self.dawn - 300, Self.dawn + 300].enumerated() {
+            for (number, seconds) in [Self.startTime - 300, Self.startTime + 300].enumerated() {
                 let headers = Self.headers(scheme, id: "m-\(number)", at: seconds)
                 #expect(try await served.post(headers).status == 200, "\(seconds)")
             }
-            for seconds in [Self.dawn - 301, Self.dawn + 301, 0, 999_999_999_999] {
+            for seconds in [Self.startTime - 301, Self.startTime + 301, 0, 999_999_999_999] {
                 let stale = try await served.post(Self.headers(scheme, id: "s", at: seconds))
                 #expect(stale.status == 401 && stale.code == "webhook.stale", "\(seconds)")
                 let forged = Self.headers(scheme, secret: "guess", id: "s", at: seconds)
@@ -128,7 +129,7 @@ import Testing
     @Test func `A standard message is identified by its id, whatever its time and body`() async throws {
         try await ServedPlugins.serving(ScriptedPlugins([Self.route(.standard)])) { served async throws in
             #expect(try await served.post(Self.headers(.standard)).status == 200)
-            let later = Self.headers(.standard, at: Self.dawn + 60)
+            let later = Self.headers(.standard, at: Self.startTime + 60)
             #expect(try await served.post(later).code == "webhook.replayed")
             #expect(try await served.post(Self.headers(.standard, id: "m-2")).status == 200)
         }

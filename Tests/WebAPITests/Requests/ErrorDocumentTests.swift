@@ -6,7 +6,7 @@ import Testing
 @testable import WebAPI
 
 @Suite struct ErrorDocumentTests {
-    private func text(_ error: PushError, at now: Timestamp = HubBench.dawn) -> String {
+    private func text(_ error: PushError, at now: Timestamp = HubBench.startTime) -> String {
         String(decoding: ErrorDocument(error).document(trackingID: "cc8c_G3", now: now), as: UTF8.self)
     }
 

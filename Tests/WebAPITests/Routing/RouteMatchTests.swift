@@ -41,7 +41,7 @@ import Testing
             case .notFound: "plugin \(path.plugin) notFound"
             }
         case .flow(let name): "flow \(name)"
-        case .backend(let path): "backend \(path.hub ?? "-") \(path.place)"
+        case .backend(let path): "backend \(path.hub ?? "-") \(path.resource)"
         case .management(.document): "document"
         case .management(.route(let route, let names)):
             "management \(([route.operation.name] + names.values.sorted()).joined(separator: " "))"

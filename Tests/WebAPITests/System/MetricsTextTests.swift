@@ -14,15 +14,15 @@ import Testing
                 $0 += 1; return "made \($0)"
             }
         }
-        let dawn = HubBench.dawn
+        let startTime = HubBench.startTime
         await withTaskGroup(of: String.self) { group in
-            for _ in 0..<50 { group.addTask { String(buffer: await metrics.text(now: dawn)) } }
+            for _ in 0..<50 { group.addTask { String(buffer: await metrics.text(now: startTime)) } }
             for await text in group { #expect(text == "made 1") }
         }
-        #expect(String(buffer: await metrics.text(now: dawn + .milliseconds(999))) == "made 1")
-        #expect(String(buffer: await metrics.text(now: dawn + MetricsText.age)) == "made 2")
+        #expect(String(buffer: await metrics.text(now: startTime + .milliseconds(999))) == "made 1")
+        #expect(String(buffer: await metrics.text(now: startTime + MetricsText.age)) == "made 2")
         // A clock that is set back does not extend that.
-        #expect(String(buffer: await metrics.text(now: dawn)) == "made 3")
+        #expect(String(buffer: await metrics.text(now: startTime)) == "made 3")
         #expect(metrics.size == 6)
     }
 }

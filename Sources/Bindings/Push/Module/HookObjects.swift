@@ -18,7 +18,7 @@ enum HookObjects {
         "draft", of: SendDraft.self, describe: { "draft to \($0.request.audience.words)" },
         properties: requestProperties { $0.request }.merging([
             "hub": { .string($0.hub) },
-            "at": { .time($0.moment) },
+            "at": { .time($0.dueTime) },
             "origin": { .list($0.origin) },
         ]) { $1 })
 
@@ -27,7 +27,7 @@ enum HookObjects {
         properties: requestProperties { $0.draft.request }.merging([
             "id": { .string($0.id) },
             "hub": { .string($0.draft.hub) },
-            "at": { .time($0.draft.moment) },
+            "at": { .time($0.draft.dueTime) },
             "origin": { .list($0.draft.origin) },
         ]) { $1 })
 
@@ -176,5 +176,5 @@ extension NotificationContent {
 extension LuaValue {
     fileprivate static func list(_ texts: [String]) -> LuaValue { .table(LuaTable(array: texts.map(LuaValue.string))) }
 
-    fileprivate static func time(_ moment: Timestamp?) -> LuaValue { moment.map { .string($0.description) } ?? .nil }
+    fileprivate static func time(_ timestamp: Timestamp?) -> LuaValue { timestamp.map { .string($0.description) } ?? .nil }
 }

@@ -144,17 +144,17 @@ enum HostFunctions {
             },
             LuaFunction("os.clock") { () in Double((home.world.clock.now - home.began).milliseconds) / 1000 },
             .sync("os.date") { call in
-                let moment = try DateFormat.moment(call.arguments.dropFirst().first ?? .nil, now: home.world.clock.now)
+                let time = try DateFormat.time(call.arguments.dropFirst().first ?? .nil, now: home.world.clock.now)
                 guard let format = (call.arguments.first ?? .nil).dateFormat else {
                     throw LuaError.misuse(
                         "args.wrong_type", "os.date needs a format, got \(call.arguments[0].phrase)",
                         hint: "write os.date(\"%H:%M\")")
                 }
-                return [try DateFormat(format).value(at: moment)]
+                return [try DateFormat(format).value(at: time)]
             },
             .sync("os.difftime") { call in
-                func seconds(_ place: Int) throws(LuaError) -> Double {
-                    switch place < call.arguments.count ? call.arguments[place] : .nil {
+                func seconds(_ index: Int) throws(LuaError) -> Double {
+                    switch index < call.arguments.count ? call.arguments[index] : .nil {
                     case .integer(let value): return Double(value)
                     case .number(let value): return value
                     default: throw .misuse("args.wrong_type", "os.difftime needs two times", hint: "pass what os.time returns")

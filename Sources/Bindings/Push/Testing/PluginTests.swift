@@ -1,5 +1,5 @@
 import Lua
-import PushModel
+package import PushModel
 import Synchronization
 
 /// Testing of plugins in specs.
@@ -28,7 +28,7 @@ enum PluginTestBindings {
             let grants: [Capability]? = try arguments.strings("grants")?.map { text in
                 do throws(Capability.Unreadable) { return try Capability(parsing: text) } catch {
                     throw LuaError.misuse(
-                        "args.wrong_type", "push.test.plugin: \"\(text)\" \(error.reason)",
+                        "args.wrong_type", "push.test.plugin: \(error.reason)",
                         hint: "capabilities are \(Capability.forms.joined(separator: ", "))")
                 }
             }
@@ -181,7 +181,7 @@ private struct SpecSecrets: SecretSource {
 
     func secret(named name: String, for script: FlowScript) throws(PushError) -> Secret? { values[name].map { Secret($0) } }
     var names: [String] { values.keys.sorted() }
-    func places(for name: String) -> String { "add secrets = { \(name) = \"…\" } to push.test.plugin" }
+    func searchedLocations(for name: String) -> String { "add secrets = { \(name) = \"…\" } to push.test.plugin" }
 }
 
 /// `push.OutboundRequest`.

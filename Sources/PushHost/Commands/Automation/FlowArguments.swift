@@ -43,7 +43,7 @@ extension JSON {
     }
 
     /// The member `name` as a time without milliseconds; its text unchanged if it is not a time, empty if it is absent.
-    func moment(_ name: String) -> String {
+    func timeText(_ name: String) -> String {
         guard let text = self[name]?.string else { return "" }
         return Timestamp(iso8601: text)?.iso8601(fraction: false) ?? text
     }

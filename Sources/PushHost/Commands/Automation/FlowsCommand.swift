@@ -25,7 +25,7 @@ struct FlowsCommand: AsyncParsableCommand {
                 return CommandResult(json: ["items": .array(flows), "hasMore": false]) { palette in
                     flows.isEmpty
                         ? ["no flows; define them under flows: in the settings file"]
-                        : Self.table(flows).lines(palette) + Self.troubles(flows, palette)
+                        : Self.table(flows).lines(palette) + Self.issues(flows, palette)
                 }
             }
             let one = try await client.get(ManagementClient.path("flows", flow))
@@ -43,7 +43,7 @@ struct FlowsCommand: AsyncParsableCommand {
         return table
     }
 
-    private static func troubles(_ flows: [JSON], _ palette: Palette) -> [String] {
+    private static func issues(_ flows: [JSON], _ palette: Palette) -> [String] {
         flows.compactMap { flow in
             flow["trouble"]?.string.map { "\(palette.red("✗")) \("\(flow["flow"]?.string ?? "") cannot start: \($0)".printable)" }
         }

@@ -8,7 +8,7 @@ struct RunReportLines {
     func table(_ runs: [JSON]) -> [String] {
         var table = TextTable("RUN", "FLOW", "VERSION", "STATE", "STARTED", "DURATION", "TRIGGER")
         for run in runs {
-            let began = run["startedAt"] == nil ? run.moment("queuedAt") : run.moment("startedAt")
+            let began = run["startedAt"] == nil ? run.timeText("queuedAt") : run.timeText("startedAt")
             table.add(
                 run["runId"]?.string ?? "", run["flow"]?.string ?? "", run["version"]?.string ?? "", run["state"]?.string ?? "", began,
                 Self.duration(run),
@@ -28,12 +28,12 @@ struct RunReportLines {
         let secrets = (run["secretArguments"]?.array ?? []).compactMap(\.string).map { "\($0)=***" }
         let given = ([arguments] + secrets).filter { !$0.isEmpty }.joined(separator: " ")
         if !given.isEmpty { lines.append(line("arguments", given)) }
-        lines.append(line("queued", run.moment("queuedAt")))
+        lines.append(line("queued", run.timeText("queuedAt")))
         if run["startedAt"] != nil {
             let attempts = run["attempts"]?.int ?? 1
-            lines.append(line("started", run.moment("startedAt") + (attempts > 1 ? ", attempt \(attempts)" : "")))
+            lines.append(line("started", run.timeText("startedAt") + (attempts > 1 ? ", attempt \(attempts)" : "")))
         }
-        if run["endedAt"] != nil { lines.append(line("ended", "\(run.moment("endedAt")), after \(Self.duration(run))")) }
+        if run["endedAt"] != nil { lines.append(line("ended", "\(run.timeText("endedAt")), after \(Self.duration(run))")) }
         lines += steps(run) + log(run)
         if let omitted = run["omitted"]?.int { lines.append(line("omitted", "\(omitted) steps and log lines beyond the limit")) }
         let sent = (run["notifications"]?.array ?? []).compactMap(\.string)
@@ -62,7 +62,7 @@ struct RunReportLines {
             let reason = step["reason"]?.string.map { "  \($0)" } ?? ""
             let words = (step["name"]?.string ?? "") + (sent.isEmpty ? "" : "  \(sent)") + reason
             let took = Self.duration(from: step["began"], to: step["ended"])
-            return "  \(indent)\(glyph) \(words.printable)\(palette.dim("  at \(step.moment("began")), \(took)"))"
+            return "  \(indent)\(glyph) \(words.printable)\(palette.dim("  at \(step.timeText("began")), \(took)"))"
         }
     }
 
@@ -70,7 +70,7 @@ struct RunReportLines {
         (run["log"]?.array ?? []).map { line in
             let (level, text) = (line["level"]?.string ?? "", line["text"]?.string ?? "")
             let word = level == "info" ? "" : "\(level) "
-            return "    \(palette.dim(line.moment("time")))  \(word)\(text.printable)"
+            return "    \(palette.dim(line.timeText("time")))  \(word)\(text.printable)"
         }
     }
 

@@ -17,14 +17,14 @@ struct RunsListCommand: AsyncParsableCommand {
         commandName: "list", abstract: "List runs of flows, newest first.",
         discussion: "Example: pushhost runs list --flow morning --state failed")
 
-    @Option(help: "Only runs of this flow.")
+    @Option(help: ArgumentHelp("Only runs of this flow.", valueName: "name"))
     var flow: String?
 
-    @Option(help: "Only runs in this state.", completion: .list(RunRecord.State.allCases.map(\.rawValue)))
-    var state: String?
+    @Option(help: ArgumentHelp("Only runs in this state.", valueName: "name"))
+    var state: RunRecord.State?
 
-    @Option(help: "Only runs with this kind of trigger.", completion: .list(RunTrigger.Kind.allCases.map(\.rawValue)))
-    var trigger: String?
+    @Option(help: ArgumentHelp("Only runs with this kind of trigger.", valueName: "kind"))
+    var trigger: RunTrigger.Kind?
 
     @OptionGroup
     var list: ListOptions
@@ -35,7 +35,8 @@ struct RunsListCommand: AsyncParsableCommand {
     func run() async {
         await server.run { client throws(PushError) in
             let (runs, hasMore) = try await client.items(
-                ManagementClient.path("runs"), [("flow", flow), ("state", state), ("trigger", trigger)], first: list.limit)
+                ManagementClient.path("runs"), [("flow", flow), ("state", state?.rawValue), ("trigger", trigger?.rawValue)],
+                first: list.limit)
             return CommandResult(json: ["items": .array(runs), "hasMore": .bool(hasMore)]) { palette in
                 runs.isEmpty ? ["no runs"] : RunReportLines(palette: palette).table(runs) + list.more(hasMore, palette)
             }

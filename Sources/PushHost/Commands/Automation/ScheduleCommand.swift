@@ -46,33 +46,23 @@ struct ScheduleAddCommand: AsyncParsableCommand {
     @Argument(help: "Name of the new schedule.")
     var name: String
 
-    @Option(help: "Name of the flow, as pushhost flows lists it.")
+    @Option(help: ArgumentHelp("Name of the flow, as pushhost flows lists it.", valueName: "name"))
     var flow: String
 
-    @Option(help: "Cron expression.")
+    @Option(help: ArgumentHelp("Cron expression.", valueName: "expression"))
     var cron: String
 
-    @Option(help: "IANA name of the time zone, such as Europe/Lisbon.")
+    @Option(help: ArgumentHelp("IANA name of the time zone, such as Europe/Lisbon.", valueName: "name"))
     var timeZone = "UTC"
 
-    @Option(
-        help: "What to do about runs missed while the server was down.", completion: .list(MissedPolicy.allCases.map(\.rawValue)))
-    var missed = MissedPolicy.skip.rawValue
+    @Option(help: ArgumentHelp("What to do about runs missed while the server was down.", valueName: "policy"))
+    var missed = MissedPolicy.skip
 
     @OptionGroup
     var arguments: FlowArguments
 
     @OptionGroup
     var server: ServerOptions
-
-    func validate() throws {
-        // Checked here because it needs no server.
-        guard MissedPolicy(rawValue: missed) != nil else {
-            let names = MissedPolicy.allCases.map(\.rawValue)
-            let near = nearest(missed, in: names).map { "; did you mean \($0)?" } ?? ""
-            throw ValidationError("--missed \(missed): expected one of \(names.joined(separator: ", "))\(near)")
-        }
-    }
 
     func run() async {
         await ManagementSession(isJSON: server.json).run { () throws(PushError) in
@@ -83,7 +73,7 @@ struct ScheduleAddCommand: AsyncParsableCommand {
                     ManagementClient.path("schedules"),
                     body: [
                         "name": .string(name), "flow": .string(flow), "cron": .string(cron), "timeZone": .string(timeZone),
-                        "missed": .string(missed), "arguments": try await arguments.values(of: flow, client),
+                        "missed": .string(missed.rawValue), "arguments": try await arguments.values(of: flow, client),
                     ])
                 return CommandResult(json: kept) { ScheduleLines(palette: $0).lines(kept) }
             }
@@ -154,9 +144,9 @@ struct ScheduleLines {
         if !given.isEmpty { lines.append("  args     \(given)".printable) }
         lines.append("  missed   \(schedule["missed"]?.string ?? "")")
         let rules = try? SystemTimeZones.shared.rules(of: zone)
-        for (number, moment) in (schedule["next"]?.array ?? []).compactMap(\.string).enumerated() {
-            let time = Timestamp(iso8601: moment)
-            let utc = time?.iso8601(fraction: false) ?? moment
+        for (number, dueTime) in (schedule["next"]?.array ?? []).compactMap(\.string).enumerated() {
+            let time = Timestamp(iso8601: dueTime)
+            let utc = time?.iso8601(fraction: false) ?? dueTime
             let local = zone == "UTC" ? nil : time.flatMap { time in rules.map { "\($0.localTime(at: time))" } }
             lines.append("  \(number == 0 ? "next  " : "      ")   \(utc)\(local.map { "  \($0) local" } ?? "")")
         }

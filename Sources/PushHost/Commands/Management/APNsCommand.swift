@@ -26,7 +26,7 @@ struct APNsChannelsCommand: AsyncParsableCommand {
 
 /// Options that choose the server and the hub.
 struct APNsChannelOptions: ParsableArguments {
-    @Option(help: "Name of the hub; may be left out if there is only one.")
+    @Option(help: ArgumentHelp("Name of the hub; may be left out if there is only one.", valueName: "name"))
     var hub: String?
 
     @OptionGroup
@@ -53,7 +53,10 @@ struct APNsChannelsListCommand: AsyncParsableCommand {
     var options: APNsChannelOptions
 
     func run() async {
-        await options.run("list") { answer, _ in (answer["items"]?.array ?? []).compactMap { $0.string?.printable } }
+        await options.run("list") { answer, _ in
+            let channels = (answer["items"]?.array ?? []).compactMap { $0.string?.printable }
+            return channels.isEmpty ? ["no channels"] : channels
+        }
     }
 }
 
@@ -72,7 +75,7 @@ struct APNsChannelsShowCommand: AsyncParsableCommand {
         await options.run("show", [("channel", channel)]) { answer, palette in
             [
                 palette.bold("channel \(answer["channel"]?.string ?? "")".printable),
-                "  keeps               \((answer["keep"]?.string ?? "unknown").printable)",
+                "  stores              \((answer["keep"]?.string ?? "unknown").printable)",
             ]
         }
     }
@@ -85,7 +88,9 @@ struct APNsChannelsCreateCommand: AsyncParsableCommand {
 
     enum MessageStorage: String, ExpressibleByArgument, CaseIterable { case nothing, newest }
 
-    @Option(help: "What APNs stores for devices that are offline: nothing, or the newest message until it expires.")
+    @Option(
+        help: ArgumentHelp(
+            "What APNs stores for devices that are offline: nothing, or the newest message until it expires.", valueName: "messages"))
     var keep: MessageStorage = .nothing
 
     @OptionGroup

@@ -81,7 +81,7 @@ struct ApprovalsApproveCommand: AsyncParsableCommand {
             Exit codes: 0 sent · 2 usage · 4 server error, or already decided · 5 it is your own request.
             """)
 
-    @Option(help: "Reason, for the audit log.")
+    @Option(help: ArgumentHelp("Reason, for the audit log.", valueName: "text"))
     var reason: String?
 
     @OptionGroup
@@ -103,10 +103,10 @@ struct ApprovalsApproveCommand: AsyncParsableCommand {
 
 struct ApprovalsDenyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "deny", abstract: "Deny a request, or withdraw your own. Its record stays, its content is deleted.",
+        commandName: "deny", abstract: "Deny a request, or withdraw your own. The request stays in the list; its content is deleted.",
         discussion: "Example: pushhost approvals deny a-3 --reason \"wrong audience\"")
 
-    @Option(help: "Reason, for the audit log and the requester.")
+    @Option(help: ArgumentHelp("Reason, for the audit log and the requester.", valueName: "text"))
     var reason: String?
 
     @OptionGroup

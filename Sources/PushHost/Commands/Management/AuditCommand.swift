@@ -20,10 +20,11 @@ struct AuditListCommand: AsyncParsableCommand {
         commandName: "list", abstract: "List audit entries, newest first.",
         discussion: "Example: pushhost audit list --actor key:ci --since 24h")
 
-    @Option(help: "Only entries of this actor: owner, key:NAME, key:HUB/NAME, plugin:NAME, flow:NAME.")
+    @Option(
+        help: ArgumentHelp("Only entries of this actor: owner, key:NAME, key:HUB/NAME, plugin:NAME, flow:NAME.", valueName: "principal"))
     var actor: String?
 
-    @Option(help: "Only entries with this action, such as key.create.")
+    @Option(help: ArgumentHelp("Only entries with this action, such as key.create.", valueName: "name"))
     var action: String?
 
     @Option(
@@ -40,7 +41,7 @@ struct AuditListCommand: AsyncParsableCommand {
         await ManagementSession(isJSON: server.json).run { () throws(PushError) in
             let filter = AuditFilter(
                 actor: actor, action: action,
-                since: try since.map { text throws(PushError) in try Self.moment(text, SystemClock().now) })
+                since: try since.map { text throws(PushError) in try Self.time(text, SystemClock().now) })
             return try await AuditSource.with(try server.target()) { source throws(PushError) in
                 let (entries, hasMore) = try await source.list(filter, first: list.limit)
                 return CommandResult(json: ["items": .array(entries), "hasMore": .bool(hasMore)]) { palette in
@@ -50,8 +51,8 @@ struct AuditListCommand: AsyncParsableCommand {
         }
     }
 
-    private static func moment(_ text: String, _ now: Timestamp) throws(PushError) -> Timestamp {
-        if let moment = Timestamp(iso8601: text) { return moment }
+    private static func time(_ text: String, _ now: Timestamp) throws(PushError) -> Timestamp {
+        if let time = Timestamp(iso8601: text) { return time }
         if let past = Duration(parsing: text), past > .zero { return now + (.zero - past) }
         throw PushError(
             "usage.value", "--since: invalid time \"\(text)\"", hint: "write 2026-01-31T12:00:00Z, or 24h for the last 24 hours")

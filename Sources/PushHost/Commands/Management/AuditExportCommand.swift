@@ -14,7 +14,7 @@ struct AuditExportCommand: AsyncParsableCommand {
             Example: pushhost audit export --out audit.jsonl
             """)
 
-    @Option(help: "File to create; default is standard output.", completion: .file())
+    @Option(help: ArgumentHelp("File to create; default is standard output.", valueName: "file"), completion: .file())
     var out: String?
 
     @Flag(help: "Replace the file if it exists.")
@@ -24,7 +24,9 @@ struct AuditExportCommand: AsyncParsableCommand {
     var server: ServerOptions
 
     func validate() throws {
-        guard !server.json || out != nil else { throw ValidationError("--json needs --out: add --out FILE, or remove --json") }
+        guard !server.json || out != nil else {
+            throw ValidationError.usage("--json needs --out", hint: "add --out FILE, or remove --json")
+        }
     }
 
     func run() async {
@@ -38,7 +40,7 @@ struct AuditExportCommand: AsyncParsableCommand {
                 }
                 let end = try await write(source, to: out)
                 return CommandResult(json: ["file": .string(out), "end": .string(end.text), "entries": .integer(end.sequence)]) {
-                    ["\($0.green("✓")) exported \(end.sequence) entries to \(out.printable)", "  end  \(end.text)"]
+                    ["\($0.green("✓")) exported \(end.sequence) entries to \(out.printable)", "  head  \(end.text)"]
                 }
             }
         }

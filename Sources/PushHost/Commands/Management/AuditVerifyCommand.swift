@@ -26,21 +26,21 @@ struct AuditVerifyCommand: AsyncParsableCommand {
 
     func run() async {
         await ManagementSession(isJSON: server.json).run { () throws(PushError) in
-            let noted = try expect.map { text throws(PushError) in try AuditHead(noted: text) }
+            let recorded = try expect.map { text throws(PushError) in try AuditHead(recorded: text) }
             let answer: JSON
             if let file {
-                answer = try AuditExport.verify(file, against: noted).json
+                answer = try AuditExport.verify(file, against: recorded).json
             } else {
-                answer = try await AuditSource.with(try server.target()) { source throws(PushError) in try await source.verify(noted) }
+                answer = try await AuditSource.with(try server.target()) { source throws(PushError) in try await source.verify(recorded) }
             }
-            let isWhole = answer["whole"]?.bool == true
+            let isIntact = answer["whole"]?.bool == true
             return CommandResult(
-                json: answer, lines: { lines(answer, isWhole, $0) }, status: isWhole ? ExitStatus.pass : ExitStatus.failed)
+                json: answer, lines: { lines(answer, isIntact, $0) }, status: isIntact ? ExitStatus.pass : ExitStatus.failed)
         }
     }
 
-    private func lines(_ answer: JSON, _ isWhole: Bool, _ palette: Palette) -> [String] {
-        guard isWhole else {
+    private func lines(_ answer: JSON, _ isIntact: Bool, _ palette: Palette) -> [String] {
+        guard isIntact else {
             return [
                 "\(palette.red("✗")) the audit log is broken: \(answer["meaning"]?.string ?? "")",
                 "  entries before \(answer.number("brokenAt")) are intact; later ones prove nothing",
@@ -50,7 +50,7 @@ struct AuditVerifyCommand: AsyncParsableCommand {
         let through = expect == nil ? "" : ", including the expected head"
         var lines = [
             "\(palette.green("✓")) the audit log is intact: \(count) entr\(count == 1 ? "y" : "ies")\(through)",
-            "  end  \(answer["end"]?.string ?? "")",
+            "  head  \(answer["end"]?.string ?? "")",
         ]
         if file != nil { lines.append(palette.dim("  a file may lack later entries: verify with --expect and a head recorded later")) }
         return lines

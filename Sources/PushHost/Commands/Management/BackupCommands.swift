@@ -8,9 +8,9 @@ struct HubBackupCommand: AsyncParsableCommand {
         commandName: "backup",
         abstract: "Back up all hubs, with their devices and keys, to one file.",
         discussion: """
-            The backup is a consistent snapshot, even while the server runs; no server is needed. Access keys and push credentials are \
-            sealed in it with the key file, which is not included: back it up separately. A database of an older version is migrated \
-            and sealed in the backup, which needs the key file.
+            The backup is a consistent snapshot, even while the server runs; no server is needed. Access keys and push credentials in it \
+            are encrypted with the key file, which is not included: back it up separately. If a database of an older version contains \
+            them in clear text, they are encrypted in the backup, which needs the key file.
 
             Example: pushhost hub backup hubs.backup --data /var/lib/pushhost
 
@@ -58,10 +58,10 @@ struct HubRestoreCommand: AsyncParsableCommand {
     @OptionGroup
     var server: FolderOptions
 
-    @Flag(help: "Replace secrets in the backup that the key file does not open: new access keys, no push credentials.")
+    @Flag(help: "Replace secrets in the backup that cannot be decrypted with the key file: new access keys, no push credentials.")
     var renewSecrets = false
 
-    @Flag(help: "Without a running server: continue without the key file that the data folder records and the settings do not name.")
+    @Flag(help: "Without a running server: continue although the recorded key file is lost and the settings do not name it.")
     var keyIsLost = false
 
     @Flag(help: "Do not ask for confirmation.")
@@ -71,9 +71,11 @@ struct HubRestoreCommand: AsyncParsableCommand {
         let session = ManagementSession(isJSON: server.json)
         await session.run { () throws(PushError) in
             let settings = try server.settings()
+            let backup = BackupFile(settings: settings)
+            try await backup.checkBackup(file)
             try await session.confirm(
-                "This replaces all data in \(settings.data) with \(file). Changes since that backup are lost.", isPreconfirmed: yes)
-            let (flaw, renewed) = try await BackupFile(settings: settings).restore(
+                "This replaces all data in \(settings.data) with \(file)", "Changes since that backup are lost", isPreconfirmed: yes)
+            let (flaw, renewed) = try await backup.restore(
                 file, renewsSecrets: renewSecrets, isKeyLost: keyIsLost)
             let report = RenewedSecretsReport(json: renewed)
             return CommandResult(
@@ -88,10 +90,10 @@ struct HubRestoreCommand: AsyncParsableCommand {
 
 /// Options of commands that work on a data folder on this machine.
 struct FolderOptions: ParsableArguments {
-    @Option(help: "Data folder of the server.", completion: .directory)
+    @Option(help: ArgumentHelp("Data folder of the server.", valueName: "folder"), completion: .directory)
     var data: String?
 
-    @Option(help: "Settings file of the server, which names its data folder.", completion: .file())
+    @Option(help: ArgumentHelp("Settings file of the server, which names its data folder.", valueName: "file"), completion: .file())
     var config: String?
 
     @Flag(help: "Print one JSON object (schema \(ManagementSession.schema)) instead of text.")

@@ -26,26 +26,31 @@ struct SetAPNsCommand: AsyncParsableCommand {
 
     enum Environment: String, ExpressibleByArgument, CaseIterable { case production, development }
 
-    @Option(help: "Signing key file: AuthKey_ID.p8.", completion: .file(extensions: ["p8"]))
+    @Option(help: ArgumentHelp("Signing key file: AuthKey_ID.p8.", valueName: "file"), completion: .file(extensions: ["p8"]))
     var key: String?
 
-    @Option(help: "Id of the signing key; default is the id in the file's name.")
+    @Option(help: ArgumentHelp("Id of the signing key; default is the id in the file's name.", valueName: "id"))
     var keyID: String?
 
-    @Option(help: "Id of the team in Apple's developer account.")
+    @Option(help: ArgumentHelp("Id of the team in Apple's developer account.", valueName: "id"))
     var teamID: String?
 
-    @Option(help: "Certificate file (.p12) with its private key, instead of a signing key.", completion: .file(extensions: ["p12"]))
+    @Option(
+        help: ArgumentHelp("Certificate file (.p12) with its private key, instead of a signing key.", valueName: "file"),
+        completion: .file(extensions: ["p12"]))
     var certificate: String?
 
     @Option(
-        help: "File with the password of the .p12 file, - for standard input; asked for on the terminal by default.", completion: .file())
+        help: ArgumentHelp(
+            "File with the password of the .p12 file, - for standard input; asked for on the terminal by default.", valueName: "file"),
+        completion: .file())
     var passwordFile: String?
 
-    @Option(help: "Bundle id of the app; default is that of the certificate.")
+    @Option(help: ArgumentHelp("Bundle id of the app; default is that of the certificate.", valueName: "bundle-id"))
     var topic: String?
 
-    @Option(help: "APNs environment of the app's tokens; default is that of the certificate, or production.")
+    @Option(
+        help: ArgumentHelp("APNs environment of the app's tokens; default is that of the certificate, or production.", valueName: "name"))
     var environment: Environment?
 
     @OptionGroup
@@ -58,7 +63,8 @@ struct SetAPNsCommand: AsyncParsableCommand {
             case (nil, let certificate?): try await identity(certificate)
             default:
                 throw PushError(
-                    "usage.value", "--key and --certificate are \(key == nil ? "both missing" : "both given")", hint: "pass one of them")
+                    "usage.value", key == nil ? "missing option --key or --certificate" : "--key and --certificate cannot be combined",
+                    hint: "pass one of them")
             }
         }
     }
@@ -105,7 +111,9 @@ struct SetFCMCommand: AsyncParsableCommand {
         commandName: "fcm", abstract: "Set a service account of the Firebase project.",
         discussion: "Example: pushhost hub credentials set fcm news --service-account key.json")
 
-    @Option(help: "JSON file with the account's key, - for standard input.", completion: .file(extensions: ["json"]))
+    @Option(
+        help: ArgumentHelp("JSON file with the account's key, - for standard input.", valueName: "file"),
+        completion: .file(extensions: ["json"]))
     var serviceAccount: String
 
     @OptionGroup
@@ -126,7 +134,9 @@ struct SetWNSCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Package SID of the app.", valueName: "ms-app://…"))
     var packageSID: String
 
-    @Option(help: "File with the client secret, - for standard input; asked for on the terminal by default.", completion: .file())
+    @Option(
+        help: ArgumentHelp("File with the client secret, - for standard input; asked for on the terminal by default.", valueName: "file"),
+        completion: .file())
     var clientSecretFile: String?
 
     @OptionGroup
@@ -153,7 +163,9 @@ struct SetWebPushCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Contact address for the push services.", valueName: "mailto:…"))
     var subject: String
 
-    @Option(help: "File with the private key, PEM or 32 bytes in base64url; - for standard input.", completion: .file())
+    @Option(
+        help: ArgumentHelp("File with the private key, PEM or 32 bytes in base64url; - for standard input.", valueName: "file"),
+        completion: .file())
     var key: String?
 
     @Flag(help: "Generate a new key.")
@@ -169,7 +181,8 @@ struct SetWebPushCommand: AsyncParsableCommand {
         await options.set(.browser) { client, hub, path throws(PushError) in
             guard (key == nil) == generate else {
                 throw PushError(
-                    "usage.value", "--key and --generate are \(generate ? "both given" : "both missing")", hint: "pass one of them")
+                    "usage.value", generate ? "--key and --generate cannot be combined" : "missing option --key or --generate",
+                    hint: "pass one of them")
             }
             if let key { return try await body(SecretFile(option: "--key", name: "private key").key(key)) }
             let isReplaced = try await client.allItems(path).contains {
@@ -177,7 +190,7 @@ struct SetWebPushCommand: AsyncParsableCommand {
             }
             if isReplaced {
                 try await ManagementSession(isJSON: options.server.json).confirm(
-                    "This replaces the VAPID key of the hub \(hub). Existing subscriptions stop working.", isPreconfirmed: yes)
+                    "This replaces the VAPID key of hub \"\(hub)\"", "Existing subscriptions stop working", isPreconfirmed: yes)
             }
             return body(WebPushSettings.newKey().reveal())
         }

@@ -3,14 +3,14 @@ import PushModel
 
 /// Options that limit how much of a list is shown.
 struct ListOptions: ParsableArguments {
-    @Option(help: "Maximum number of items.")
+    @Option(help: ArgumentHelp("Maximum number of items.", valueName: "count"))
     var top = 50
 
-    @Flag(help: "All items.")
+    @Flag(help: "List all items.")
     var all = false
 
     func validate() throws {
-        guard top > 0 else { throw ValidationError("--top \(top): expected a number from 1 on, or use --all") }
+        guard top > 0 else { throw ValidationError.invalidValue("--top", top, expected: "a whole number from 1; --all lists all items") }
     }
 
     var limit: Int? { all ? nil : top }
@@ -31,17 +31,19 @@ struct DevicesCommand: AsyncParsableCommand {
             Example: pushhost devices --tag sports --platform apns
             """)
 
-    @Option(help: "Only devices of this user.")
+    @Option(help: ArgumentHelp("Only devices of this user.", valueName: "name"))
     var user: String?
 
-    @Option(help: "Only devices with this tag.")
+    @Option(help: ArgumentHelp("Only devices with this tag.", valueName: "name"))
     var tag: String?
 
-    @Option(help: "Only devices of this platform.", completion: .list(Platform.spellings))
+    @Option(
+        help: ArgumentHelp("Only devices of this platform (values: \(Platform.spellings.joined(separator: ", "))).", valueName: "name"),
+        completion: .list(Platform.spellings))
     var platform: String?
 
-    @Option(help: "Only devices whose last notification had this outcome.", completion: .list(OutcomeName.allCases.map(\.rawValue)))
-    var outcome: String?
+    @Option(help: ArgumentHelp("Only devices whose last notification had this outcome.", valueName: "name"))
+    var outcome: OutcomeName?
 
     @OptionGroup
     var list: ListOptions
@@ -49,9 +51,20 @@ struct DevicesCommand: AsyncParsableCommand {
     @OptionGroup
     var target: HubOptions
 
+    /// The platform that `--platform` names.
+    private var service: Platform? { platform.flatMap { Platform(name: $0) ?? Platform(shortName: $0) } }
+
+    func validate() throws {
+        guard let platform, service == nil else { return }
+        throw ValidationError.usage("--platform: unknown platform \"\(platform)\"", hint: "use \(Platform.spellings.alternatives)")
+    }
+
     func run() async {
         await target.run { client, hub throws(PushError) in
-            let query: [(String, String?)] = [("user", user), ("tag", tag), ("platform", platform), ("lastOutcome", outcome)]
+            let query: [(String, String?)] = [
+                ("user", user), ("tag", tag), ("platform", service?.shortName),
+                ("lastOutcome", outcome?.rawValue),
+            ]
             var (devices, hasMore) = try await client.items(
                 ManagementClient.path("hubs", hub, "installations"), query, first: list.limit)
             if !hasMore {

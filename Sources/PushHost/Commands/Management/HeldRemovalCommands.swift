@@ -3,10 +3,10 @@ import PushModel
 
 /// Options that select held removals.
 struct HeldRemovalOptions: ParsableArguments {
-    @Option(help: "Only removals due to this notification.")
+    @Option(help: ArgumentHelp("Only removals due to this notification.", valueName: "id"))
     var notification: String?
 
-    @Option(help: "Only removals with this reason of the push service, such as Unregistered.")
+    @Option(help: ArgumentHelp("Only removals with this reason of the push service, such as Unregistered.", valueName: "name"))
     var reason: String?
 
     var members: [(String, String?)] { [("notificationId", notification), ("reason", reason)] }
@@ -14,7 +14,7 @@ struct HeldRemovalOptions: ParsableArguments {
 
 struct HeldRemovalsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "held", abstract: "List devices whose removal is held, the newest first.",
+        commandName: "held", abstract: "List held removals, newest first.",
         discussion: "Example: pushhost pruned held --reason Unregistered")
 
     @OptionGroup
@@ -31,7 +31,7 @@ struct HeldRemovalsCommand: AsyncParsableCommand {
             let (removals, hasMore) = try await client.items(
                 ManagementClient.path("hubs", hub, "pruned", "held"), filter.members, first: list.limit)
             return CommandResult(json: ["items": .array(removals), "hasMore": .bool(hasMore)]) { palette in
-                removals.isEmpty ? ["no removals are held"] : Self.table(removals).lines(palette) + list.more(hasMore, palette)
+                removals.isEmpty ? ["no held removals"] : Self.table(removals).lines(palette) + list.more(hasMore, palette)
             }
         }
     }
@@ -52,7 +52,7 @@ struct HeldRemovalDecision: ParsableArguments {
     @OptionGroup
     var filter: HeldRemovalOptions
 
-    @Flag(help: "All held removals of the hub.")
+    @Flag(help: "Select all held removals of the hub.")
     var all = false
 
     @Flag(help: "Show how many devices are affected, and change nothing.")
@@ -66,7 +66,7 @@ struct HeldRemovalDecision: ParsableArguments {
 
     func validate() throws {
         guard filter.members.allSatisfy({ $0.1 == nil }), !all else { return }
-        throw ValidationError("no removals selected: use --notification, --reason or --all")
+        throw ValidationError.usage("no removals selected", hint: "use --notification, --reason or --all")
     }
 
     /// - Parameters:
@@ -79,13 +79,13 @@ struct HeldRemovalDecision: ParsableArguments {
             var body = JSONObject([("dryRun", .bool(dryRun))])
             body[narrowed.isEmpty ? "all" : "filter"] = narrowed.isEmpty ? "everyone" : .object(narrowed)
             let result = try await client.post(
-                ManagementClient.path("hubs", hub, "pruned", path), body: .object(body), patience: Self.timeLimit)
+                ManagementClient.path("hubs", hub, "pruned", path), body: .object(body), timeout: Self.timeLimit)
             return CommandResult(json: result) { palette in
                 let count = result["devices"]?.int ?? 0
                 let text = done("\(count) device\(count == 1 ? "" : "s")", dryRun)
                 var lines = [dryRun ? "\(text); nothing was changed" : "\(palette.green("✓")) \(text)"]
                 if let outdated = result["outdated"]?.int, outdated > 0 {
-                    lines.append("  \(outdated) registered again or deleted meanwhile: left unchanged")
+                    lines.append("  \(outdated) registered again or deleted: left unchanged")
                 }
                 return lines
             }
@@ -97,7 +97,7 @@ struct ApplyHeldRemovalsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apply", abstract: "Remove the devices whose removal is held.",
         discussion: """
-            Devices that were registered again meanwhile stay.
+            Devices that have registered again are not removed.
 
             Example: pushhost pruned apply --notification ID --dry-run
             """)
@@ -112,7 +112,7 @@ struct ApplyHeldRemovalsCommand: AsyncParsableCommand {
 
 struct DropHeldRemovalsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "drop", abstract: "Forget held removals; their devices stay registered.",
+        commandName: "drop", abstract: "Discard held removals; the devices stay registered.",
         discussion: "Example: pushhost pruned drop --all")
 
     @OptionGroup

@@ -1,4 +1,5 @@
 import ArgumentParser
+import PushHub
 import PushModel
 import PushRuntime
 
@@ -23,7 +24,7 @@ struct HubListCommand: AsyncParsableCommand {
     func run() async {
         await server.run { client throws(PushError) in
             let hubs = try await client.hubs.all()
-            var table = TextTable("HUB", "#REGISTRATIONS", "#INSTALLATIONS", "#WAITING", "PUSH SERVICES")
+            var table = TextTable("HUB", "#REGISTRATIONS", "#INSTALLATIONS", "#PENDING NOTIFICATIONS", "PUSH SERVICES")
             for hub in hubs {
                 table.add(
                     hub["name"]?.string ?? "", hub.number("registrations"), hub.number("installations"), hub.number("waiting"),
@@ -55,7 +56,7 @@ struct HubShowCommand: AsyncParsableCommand {
         let services = hub.words("pushServices")
         var rows = [
             ("registrations", hub.number("registrations")), ("installations", hub.number("installations")),
-            ("waiting", hub.number("waiting")), ("push services", services.isEmpty ? "no credentials" : services),
+            ("pending notifications", hub.number("waiting")), ("push services", services.isEmpty ? "no credentials" : services),
             ("created", hub["createdAt"]?.string ?? ""), ("changed", hub["updatedAt"]?.string ?? ""),
         ]
         let credentials = hub["credentials"]?.array ?? []
@@ -65,13 +66,13 @@ struct HubShowCommand: AsyncParsableCommand {
         for trouble in hub["troubles"]?.array ?? [] {
             let platform = trouble["platform"]?.string.flatMap { Platform(shortName: $0) }?.displayName ?? "a push service"
             let address = (trouble["origin"] ?? credentials.first { $0["platform"] == trouble["platform"] }?["address"])?.string
-            let finding = trouble["reason"]?.string.map { "rejects the hub's credential at present (\($0))" } ?? "does not answer"
+            let finding = trouble["reason"]?.string.map { "rejects the hub's credential at present (\($0))" } ?? "does not respond"
             let words =
                 trouble["mixUp"]?.string
                 ?? "\(address.map { "\($0) " } ?? "")\(finding); next attempt at \(trouble["nextTryAt"]?.string ?? "an unknown time")"
             rows.append(("issue", "\(platform): \(words)"))
         }
-        return [palette.bold("hub \(hub["name"]?.string ?? "")".printable)] + rows.map { "  \($0.0.padded(to: 20))\($0.1.printable)" }
+        return [palette.bold("hub \(hub["name"]?.string ?? "")".printable)] + rows.map { "  \($0.0.padded(to: 24))\($0.1.printable)" }
     }
 }
 
@@ -84,10 +85,10 @@ struct HubCreateCommand: AsyncParsableCommand {
     var name: String
 
     @Option(
-        help: ArgumentHelp("Time after its last update when a registration expires, such as P90D; default: never.", valueName: "duration"))
+        help: ArgumentHelp("Time after its last update when a registration expires, such as P90D; default: never.", valueName: "period"))
     var registrationTTL: String?
 
-    @Option(help: "Text to store with the hub.")
+    @Option(help: ArgumentHelp("Text to store with the hub.", valueName: "text"))
     var metadata: String?
 
     @OptionGroup
@@ -95,6 +96,7 @@ struct HubCreateCommand: AsyncParsableCommand {
 
     func run() async {
         await ManagementSession(isJSON: server.json).run { () throws(PushError) in
+            try Namespace.check(name)
             var body = JSONObject([("name", .string(name))])
             body["registrationTTL"] = registrationTTL.map(JSON.string)
             body["userMetadata"] = metadata.map(JSON.string)
@@ -130,7 +132,7 @@ struct HubDeleteCommand: AsyncParsableCommand {
                 let path = ManagementClient.path("hubs", name)
                 let hub = try await client.get(path)
                 try await session.confirm(
-                    "This deletes the hub \(name) with its keys and \(hub.number("registrations")) registrations.", isPreconfirmed: yes)
+                    "This deletes hub \"\(name)\" with its keys and \(hub.number("registrations")) registrations", isPreconfirmed: yes)
                 try await client.delete(path)
                 return CommandResult(json: ["name": .string(name)]) { ["\($0.green("✓")) hub \(name.printable) deleted"] }
             }

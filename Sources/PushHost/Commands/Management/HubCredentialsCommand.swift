@@ -121,7 +121,7 @@ struct CredentialsRemoveCommand: AsyncParsableCommand {
                     "usage.value", "unknown push service \"\(self.platform)\"", hint: "use apns, fcm, wns or webpush")
             }
             try await session.confirm(
-                "This removes the \(platform.displayName) credential of the hub \(hub).", isPreconfirmed: yes)
+                "This removes the \(platform.displayName) credential of hub \"\(hub)\"", isPreconfirmed: yes)
             try await client.delete("\(path)/\(platform.shortName)")
             return CommandResult(json: ["platform": .string(platform.shortName)]) {
                 ["\($0.green("✓")) removed the \(platform.displayName) credential of hub \(hub.printable)"]

@@ -3,7 +3,7 @@ import PushModel
 
 /// Options of commands that work on one hub.
 struct HubOptions: ParsableArguments {
-    @Option(help: "Name of the hub; may be left out if there is only one.")
+    @Option(help: ArgumentHelp("Name of the hub; may be left out if there is only one.", valueName: "name"))
     var hub: String?
 
     @OptionGroup

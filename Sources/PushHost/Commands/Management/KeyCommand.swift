@@ -7,7 +7,8 @@ struct KeyCommand: AsyncParsableCommand {
         commandName: "key",
         abstract: "List, create, rotate and revoke access keys of a hub or of the server.",
         discussion: """
-            With --hub, or a connection string of a hub, the commands work on the keys of that hub; otherwise on those that open every hub.
+            With --hub, or a connection string of a hub, the commands work on the keys of that hub; otherwise on the server keys, which \
+            apply to every hub.
 
             Example: pushhost key create ci --rights send --hub news
             """,
@@ -16,7 +17,7 @@ struct KeyCommand: AsyncParsableCommand {
 
 /// Options that choose the server's keys or those of one hub.
 struct KeyOptions: ParsableArguments {
-    @Option(help: "Hub of the keys; default is the hub of the connection string, or all hubs.")
+    @Option(help: ArgumentHelp("Hub of the keys; default is the hub of the connection string, or all hubs.", valueName: "name"))
     var hub: String?
 
     @OptionGroup
@@ -30,16 +31,16 @@ struct KeyOptions: ParsableArguments {
 
     private func meant(_ target: ManagementTarget) -> String? { hub ?? target.hub }
 
-    /// What the keys open, in words for messages.
-    func owner(_ target: ManagementTarget) -> String { meant(target).map { "of the hub \($0)" } ?? "to all hubs" }
+    /// What the keys are for, in words for messages: `for hub "news"` or `for all hubs`.
+    func scope(_ target: ManagementTarget) -> String { meant(target).map { "for hub \"\($0)\"" } ?? "for all hubs" }
 
     /// Shows a key after it was created or rotated. Its value is not shown again unless `--reveal` asks for it.
     func result(
-        _ key: JSON, _ done: String, _ client: ManagementClient, _ places: [String] = ["primary", "secondary"]
+        _ key: JSON, _ done: String, _ client: ManagementClient, _ slots: [String] = ["primary", "secondary"]
     ) async -> CommandResult {
         let report = KeyReport(keys: [key], url: await client.clientURL())
-        let said = "\(done), \(owner(client.target))".printable
-        return CommandResult(json: key) { ["\($0.green("✓")) \(said)"] + report.revealed($0, places) }
+        let said = "\(done) \(scope(client.target))".printable
+        return CommandResult(json: key) { ["\($0.green("✓")) \(said)"] + report.revealed($0, slots) }
     }
 }
 
@@ -70,7 +71,9 @@ struct KeyCreateCommand: AsyncParsableCommand {
     @Argument(help: "Name of the new key.")
     var name: String
 
-    @Option(help: "Rights of the key, separated by commas: listen, send, manage.", completion: .list(["listen", "send", "manage"]))
+    @Option(
+        help: ArgumentHelp("Rights of the key, separated by commas: listen, send, manage.", valueName: "right,…"),
+        completion: .list(["listen", "send", "manage"]))
     var rights: String
 
     @Option(
@@ -82,7 +85,7 @@ struct KeyCreateCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard let ceiling, ceiling < 1 else { return }
-        throw ValidationError("--ceiling \(ceiling): expected a number from 1 on")
+        throw ValidationError.invalidValue("--ceiling", ceiling, expected: "a whole number from 1")
     }
 
     func run() async {
@@ -113,29 +116,30 @@ struct KeyCreateCommand: AsyncParsableCommand {
 struct KeyRotateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate",
-        abstract: "Replace a value of a key and show the new one.",
+        abstract: "Regenerate the primary or secondary value of a key, and show it.",
+        usage: "pushhost key rotate (--primary | --secondary) <name> [<options>]",
         discussion: """
-            Both values of a key are valid. Rotate the one that no client uses, move the clients to it, then rotate the other. A replaced \
-            value is rejected at once.
+            Both values of a key are valid. Rotate the value that no client uses, move your clients to it, then rotate the other value. \
+            A replaced value is rejected at once.
 
             Example: pushhost key rotate ci --secondary --hub news
             """)
 
-    enum Place: String, EnumerableFlag { case primary, secondary }
+    enum Slot: String, EnumerableFlag { case primary, secondary }
 
     @Argument(help: "Name of the key.")
     var name: String
 
     @Flag(help: "Value to replace.")
-    var place: Place
+    var slot: Slot
 
     @OptionGroup
     var options: KeyOptions
 
     func run() async {
         await options.server.run { client throws(PushError) in
-            let key = try await client.post(options.path(client.target, name, "rotate"), body: ["key": .string(place.rawValue)])
-            return await options.result(key, "\(place.rawValue) value of \(name) replaced", client, [place.rawValue])
+            let key = try await client.post(options.path(client.target, name, "rotate"), body: ["key": .string(slot.rawValue)])
+            return await options.result(key, "\(slot.rawValue) value of key \(name) replaced", client, [slot.rawValue])
         }
     }
 }
@@ -158,7 +162,7 @@ struct KeyRevokeCommand: AsyncParsableCommand {
         await session.run { () throws(PushError) in
             let target = try options.server.target()
             try await session.confirm(
-                "This revokes the key \(name) \(options.owner(target)). Clients that use it lose access.", isPreconfirmed: yes)
+                "This revokes key \(name) \(options.scope(target))", "Clients that use it lose access", isPreconfirmed: yes)
             return try await ManagementClient.with(target) { client throws(PushError) in
                 try await client.delete(options.path(client.target, name))
                 return CommandResult(json: ["name": .string(name)]) { ["\($0.green("✓")) key \(name.printable) revoked"] }

@@ -4,12 +4,14 @@ import PushModel
 struct PrunedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pruned",
-        abstract: "List and restore devices removed for invalid tokens, and decide about removals that are held.",
+        abstract: "List and restore devices removed because their tokens are invalid; apply or discard held removals.",
         discussion: """
             Removed devices can be restored for a day (keep.pruned). When one notification would remove more than a share of its audience \
             (feedback.max_removed_share), further removals are held: the devices stay registered until you apply or drop the removals.
 
-            Example: pushhost pruned held, then pushhost pruned drop --notification ID
+            Examples:
+              pushhost pruned held
+              pushhost pruned drop --notification ID
             """,
         subcommands: [
             PrunedListCommand.self, PrunedRestoreCommand.self, HeldRemovalsCommand.self, ApplyHeldRemovalsCommand.self,
@@ -19,13 +21,13 @@ struct PrunedCommand: AsyncParsableCommand {
 
 /// Options that select removed devices.
 struct PrunedOptions: ParsableArguments {
-    @Option(help: "Only the registration or installation with this id.")
+    @Option(help: ArgumentHelp("Only the registration or installation with this id.", valueName: "device"))
     var id: String?
 
-    @Option(help: "Only devices removed due to this notification.")
+    @Option(help: ArgumentHelp("Only devices removed due to this notification.", valueName: "id"))
     var notification: String?
 
-    @Option(help: "Only devices removed for this reason of the push service, such as Unregistered.")
+    @Option(help: ArgumentHelp("Only devices removed for this reason of the push service, such as Unregistered.", valueName: "name"))
     var reason: String?
 
     @Option(help: ArgumentHelp("Only devices removed since this time, such as 2026-01-31T12:00:00Z.", valueName: "time"))
@@ -33,7 +35,7 @@ struct PrunedOptions: ParsableArguments {
 
     func validate() throws {
         guard let since, Timestamp(iso8601: since) == nil else { return }
-        throw ValidationError("--since: invalid time \"\(since)\": write it as 2026-01-31T12:00:00Z")
+        throw ValidationError.usage("--since: invalid time \"\(since)\"", hint: "write 2026-01-31T12:00:00Z")
     }
 
     var members: [(String, String?)] { [("id", id), ("notificationId", notification), ("reason", reason), ("since", since)] }
@@ -86,11 +88,11 @@ struct PrunedRestoreCommand: AsyncParsableCommand {
     @OptionGroup
     var filter: PrunedOptions
 
-    @Flag(help: "All removed devices of the hub.")
+    @Flag(help: "Restore all removed devices of the hub.")
     var all = false
 
     /// Time limit of the request; restoring half of a large hub takes minutes.
-    private static let patience = Duration.seconds(3600)
+    private static let timeout = Duration.seconds(3600)
 
     @Flag(help: "Show how many devices would be restored, and change nothing.")
     var dryRun = false
@@ -100,7 +102,7 @@ struct PrunedRestoreCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard filter.members.allSatisfy({ $0.1 == nil }), !all else { return }
-        throw ValidationError("no devices selected: use --id, --notification, --reason, --since or --all")
+        throw ValidationError.usage("no devices selected", hint: "use --id, --notification, --reason, --since or --all")
     }
 
     func run() async {
@@ -110,13 +112,13 @@ struct PrunedRestoreCommand: AsyncParsableCommand {
             var body = JSONObject([("dryRun", .bool(dryRun))])
             body[narrowed.isEmpty ? "all" : "filter"] = narrowed.isEmpty ? "everyone" : .object(narrowed)
             let result = try await client.post(
-                ManagementClient.path("hubs", hub, "pruned", "restore"), body: .object(body), patience: Self.patience)
+                ManagementClient.path("hubs", hub, "pruned", "restore"), body: .object(body), timeout: Self.timeout)
             return CommandResult(json: result) { palette in
                 let count = result["restored"]?.int ?? 0
                 let devices = "\(count) device\(count == 1 ? "" : "s")"
                 var lines = [dryRun ? "\(devices) would be restored; nothing was changed" : "\(palette.green("✓")) \(devices) restored"]
                 for (name, words) in [
-                    ("registeredAgain", "registered again meanwhile"), ("gone", "deleted or expired meanwhile"),
+                    ("registeredAgain", "registered again"), ("gone", "deleted or expired"),
                     ("unfit", "cannot be restored; see the server's log"),
                 ] {
                     if let number = result[name]?.int, number > 0 { lines.append("  \(number) \(words): left unchanged") }

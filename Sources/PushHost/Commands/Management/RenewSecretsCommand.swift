@@ -5,11 +5,11 @@ import PushServer
 struct HubRenewSecretsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "renew-secrets",
-        abstract: "Replace secrets that the key file does not open.",
+        abstract: "Replace secrets that cannot be decrypted with the key file.",
         discussion: """
             For a server whose key file is lost. Access keys keep their names and get new values; push credentials, tokens and stored \
-            values of plugins are removed. A missing key file is created. Devices, notifications, the audit log and secrets that the key \
-            file opens stay unchanged. Stop the server first.
+            values of plugins are removed. A missing key file is created. Devices, notifications, the audit log and secrets that \
+            can be decrypted stay unchanged. Stop the server first.
 
             If the data folder records a key file set with key.file, pass the settings with --config, or pass --key-is-lost.
 
@@ -21,7 +21,7 @@ struct HubRenewSecretsCommand: AsyncParsableCommand {
     @OptionGroup
     var server: FolderOptions
 
-    @Flag(help: "Continue without the key file that the data folder records and the settings do not name.")
+    @Flag(help: "Continue although the recorded key file is lost and the settings do not name it.")
     var keyIsLost = false
 
     @Flag(help: "Do not ask for confirmation.")
@@ -32,13 +32,14 @@ struct HubRenewSecretsCommand: AsyncParsableCommand {
         await session.run { () throws(PushError) in
             let settings = try server.settings()
             try await session.confirm(
-                "This replaces secrets in \(settings.data) that the key file does not open. Clients then need the new access keys.",
+                "This replaces secrets in \(settings.data) that cannot be decrypted with the key file",
+                "Clients then need the new access keys",
                 isPreconfirmed: yes)
             let recovery = SecretRecovery(settings: settings, isKeyLost: keyIsLost)
             let report = RenewedSecretsReport(json: RenewedSecretsDocument(try await recovery.renew()).json)
             return CommandResult(json: ["renewed": report.json]) { palette in
                 report.isEmpty
-                    ? ["\(palette.green("✓")) the key file opens every secret; nothing was changed"]
+                    ? ["\(palette.green("✓")) all secrets can be decrypted with the key file; nothing was changed"]
                     : ["\(palette.green("✓")) secrets renewed"] + report.lines()
             }
         }

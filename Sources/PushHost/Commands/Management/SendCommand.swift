@@ -40,7 +40,7 @@ struct SendCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "With --plan: maximum number of devices that may have been added, removed or changed since, such as 250 or 2%; default is 0.",
-            valueName: "number"))
+            valueName: "count|%"))
     var tolerance: String?
 
     @Option(help: ArgumentHelp("Property of the message; may be repeated.", valueName: "name=value"))
@@ -55,7 +55,7 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Time to send, such as 2026-12-24T18:00:00Z, or a duration from now such as 90m.", valueName: "time"))
     var at: String?
 
-    @Option(help: ArgumentHelp("Maximum number of devices per time: 200/s, 1000/m or 5000/h.", valueName: "pace"))
+    @Option(help: ArgumentHelp("Maximum number of devices per time: 200/s, 1000/m or 5000/h.", valueName: "rate"))
     var pace: String?
 
     @Option(help: ArgumentHelp("Purpose, shown to approvers.", valueName: "text"))
@@ -73,7 +73,7 @@ struct SendCommand: AsyncParsableCommand {
     @Flag(help: "Exit with 6 if there are no recipients.")
     var failOnNoTarget = false
 
-    @Option(help: "Name of the hub; may be left out if there is only one.")
+    @Option(help: ArgumentHelp("Name of the hub; may be left out if there is only one.", valueName: "name"))
     var hub: String?
 
     @OptionGroup
@@ -82,27 +82,31 @@ struct SendCommand: AsyncParsableCommand {
     func validate() throws {
         if plan != nil {
             guard to == nil, !broadcast, channel == nil else {
-                throw ValidationError("--plan already selects the recipients: remove --to, --broadcast and --channel")
+                throw ValidationError.usage(
+                    "--plan cannot be combined with --to, --broadcast or --channel", hint: "remove them; the plan selects the recipients")
             }
             guard !dryRun, !test else {
-                throw ValidationError(
-                    "--plan excludes --dry-run and --test: remove them; pushhost plan show lists the devices")
+                throw ValidationError.usage(
+                    "--plan cannot be combined with --dry-run or --test", hint: "remove them; pushhost plan show lists the devices")
             }
             return
         }
-        guard tolerance == nil else { throw ValidationError("--tolerance needs --plan: add a plan, or remove --tolerance") }
+        guard tolerance == nil else { throw ValidationError.usage("--tolerance needs --plan", hint: "add --plan, or remove --tolerance") }
         guard broadcast || to != nil || channel != nil else {
-            throw ValidationError("no recipients: use --to TAGS, --broadcast, --plan ID or --channel ID")
+            throw ValidationError.usage("no recipients", hint: "use --to TAGS, --broadcast, --plan ID or --channel ID")
         }
         guard channel == nil || !broadcast && to == nil else {
-            throw ValidationError("--channel excludes --to and --broadcast: remove them")
+            throw ValidationError.usage("--channel cannot be combined with --to or --broadcast", hint: "remove one of them")
         }
         guard channel == nil || !dryRun else {
-            throw ValidationError("--dry-run excludes --channel: the server does not know the devices of a channel")
+            throw ValidationError.usage(
+                "--dry-run and --channel cannot be combined", hint: "the server does not know the devices of a channel")
         }
-        guard !(broadcast && to != nil) else { throw ValidationError("--to and --broadcast exclude each other: remove one of them") }
+        guard !(broadcast && to != nil) else {
+            throw ValidationError.usage("--to and --broadcast cannot be combined", hint: "remove one of them")
+        }
         guard to.map({ !$0.allSatisfy(\.isWhitespace) }) ?? true else {
-            throw ValidationError("--to is empty: write a tag expression, or use --broadcast for every device")
+            throw ValidationError.usage("--to is empty", hint: "write a tag expression, or use --broadcast for every device")
         }
     }
 
@@ -117,7 +121,7 @@ struct SendCommand: AsyncParsableCommand {
                 let sender = Sender(client: client, hub: try await client.hubs.name(hub), progress: session.progress)
                 if dryRun { return try await preview(requests, sender) }
                 if broadcast {
-                    try await session.confirm("This sends to every device of the hub \(sender.hub).", isPreconfirmed: yes || test)
+                    try await session.confirm("This sends to every device of hub \"\(sender.hub)\"", isPreconfirmed: yes || test)
                 }
                 return try await send(requests, sender)
             }
@@ -157,7 +161,9 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     private func send(_ requests: [SendRequest], _ sender: Sender) async throws(PushError) -> CommandResult {
-        let reports = try await Interruption().cancelling { () throws(PushError) in try await sender.send(requests) }
+        var sent = try await Interruption().cancelling { () throws(PushError) in try await sender.send(requests) }
+        for place in sent.indices { sent[place].channel = channel }
+        let reports = sent
         return CommandResult(
             json: ["items": .array(reports.map(\.json))],
             lines: { palette in reports.flatMap { SendReport(palette: palette).lines($0) } },

@@ -38,7 +38,9 @@ struct TagsProveCommand: AsyncParsableCommand {
             return try TagExpression(parsing: text)
         } catch {
             var refusal = PushError(error)
-            refusal.message = "in the \(which) expression: \(refusal.message)"
+            let reason = error.message.hasSuffix(".") ? String(error.message.dropLast()) : error.message
+            refusal.message = "\(which) expression, character \(error.position): \(reason)"
+            refusal.hint = refusal.hint ?? "combine tags with &&, || and !, and quote the expression"
             throw refusal
         }
     }

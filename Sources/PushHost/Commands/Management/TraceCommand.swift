@@ -18,14 +18,16 @@ struct TraceCommand: AsyncParsableCommand {
     var notification: String
 
     @Option(
-        help: "Device: an installation, a registration, a handle or its beginning, a user (all devices), or a simulated phone.")
+        help: ArgumentHelp(
+            "Device: an installation, a registration, a handle or its beginning, a user (all devices), or a simulated phone.",
+            valueName: "id"))
     var device: String?
 
     @OptionGroup
     var target: HubOptions
 
     func validate() throws {
-        if device?.isEmpty == true { throw ValidationError("--device is empty: name a device, or remove --device") }
+        if device?.isEmpty == true { throw ValidationError.usage("--device is empty", hint: "name a device, or remove --device") }
     }
 
     func run() async {

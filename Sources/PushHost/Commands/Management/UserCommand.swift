@@ -93,6 +93,7 @@ struct UserListCommand: AsyncParsableCommand {
         await server.run { client throws(PushError) in
             let users = try await client.items(ManagementClient.path("users"), first: nil).items
             return CommandResult(json: ["items": .array(users)]) { palette in
+                guard !users.isEmpty else { return ["no users"] }
                 var table = TextTable("USER")
                 for user in users { table.add(user["username"]?.string ?? "") }
                 return table.lines(palette)
@@ -120,7 +121,7 @@ struct UserRemoveCommand: AsyncParsableCommand {
         await session.run { () throws(PushError) in
             let target = try server.target()
             try await session.confirm(
-                "This removes the user \(name), with all secure payloads from and to \(name).", isPreconfirmed: yes)
+                "This removes user \(name), with all secure payloads from or to \(name)", isPreconfirmed: yes)
             return try await ManagementClient.with(target) { client throws(PushError) in
                 try await client.delete(ManagementClient.path("users", name))
                 return CommandResult(json: ["username": .string(name)]) { ["\($0.green("✓")) user \(name.printable) removed"] }

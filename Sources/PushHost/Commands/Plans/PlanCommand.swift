@@ -59,11 +59,13 @@ struct PlanMakeCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard broadcast || to != nil else {
-            throw ValidationError("no recipients: use --to TAGS or --broadcast")
+            throw ValidationError.usage("no recipients", hint: "use --to TAGS or --broadcast")
         }
-        guard !(broadcast && to != nil) else { throw ValidationError("--to and --broadcast exclude each other: remove one of them") }
+        guard !(broadcast && to != nil) else {
+            throw ValidationError.usage("--to and --broadcast cannot be combined", hint: "remove one of them")
+        }
         guard to.map({ !$0.allSatisfy(\.isWhitespace) }) ?? true else {
-            throw ValidationError("--to is empty: write a tag expression, or use --broadcast for every device")
+            throw ValidationError.usage("--to is empty", hint: "write a tag expression, or use --broadcast for every device")
         }
     }
 
@@ -97,8 +99,9 @@ struct PlanFlowCommand: ProgramCommand {
     var flow: RunCommand
 
     func run(in program: HostProgram) async throws {
-        guard !flow.watch else { throw ValidationError("--watch works only with pushhost run: remove it") }
-        let session = FlowSession(command: flow, program: program, isPlanned: !flow.flowHelp, told: all ? PlanRequest.mostTold : 0)
+        guard !flow.watch else { throw PushError("usage.value", "--watch works only with pushhost run", hint: "remove --watch") }
+        let session = FlowSession(
+            command: flow, program: program, isPlanned: !flow.flowHelp, deviceLimit: all ? PlanRequest.maximumDevices : 0)
         Glibc.exit(await session.run(Interruption()).status)
     }
 }
@@ -123,7 +126,7 @@ struct PlanListCommand: AsyncParsableCommand {
     }
 
     private static func table(_ plans: [JSON]) -> TextTable {
-        var table = TextTable("PLAN", "TO", "PLANNED", "BY", "EXPIRES", "#DEVICES", "#DUPLICATES", "#REFUSED")
+        var table = TextTable("PLAN", "TO", "PLANNED", "BY", "EXPIRES", "#DEVICES", "#DUPLICATES", "#REJECTED")
         for plan in plans {
             table.add(
                 plan["planId"]?.string ?? "", plan["audience"]?["tagExpression"]?.string ?? "everyone", plan["plannedAt"]?.string ?? "",

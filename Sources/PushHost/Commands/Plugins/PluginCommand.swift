@@ -24,13 +24,13 @@ struct PluginCommand: AsyncParsableCommand {
 
 /// Options that choose the plugins' folder and the server.
 struct PluginOptions: ParsableArguments {
-    @Option(help: "Folder of the plugins; default is the one in the settings.", completion: .directory)
+    @Option(help: ArgumentHelp("Folder of the plugins; default is the one in the settings.", valueName: "folder"), completion: .directory)
     var plugins: String?
 
-    @Option(help: "Data folder of the server.", completion: .directory)
+    @Option(help: ArgumentHelp("Data folder of the server.", valueName: "folder"), completion: .directory)
     var data: String?
 
-    @Option(help: "Settings file of the server, which names both folders.", completion: .file())
+    @Option(help: ArgumentHelp("Settings file of the server, which names both folders.", valueName: "file"), completion: .file())
     var config: String?
 
     @Flag(help: "Print one JSON object (schema \(ManagementSession.schema)) instead of text.")
@@ -76,10 +76,10 @@ struct PluginOptions: ParsableArguments {
     }
 
     /// The server's report on its plugins; nil if no server uses the data folder.
-    static func served(_ settings: ServerSettings, patience: Duration = ManagementClient.patience) async throws(PushError) -> JSON? {
+    static func served(_ settings: ServerSettings, timeout: Duration = ManagementClient.timeout) async throws(PushError) -> JSON? {
         do throws(PushError) {
             return try await ManagementClient.with(.folder(settings.data)) { client throws(PushError) in
-                try await client.get(ManagementClient.path("plugins"), patience: patience)
+                try await client.get(ManagementClient.path("plugins"), timeout: timeout)
             }
         } catch {
             // A server that is running and does not answer is an error.

@@ -39,7 +39,7 @@ struct PluginListCommand: ProgramCommand {
                     "unlisted": .array(others.map(JSON.string)),
                 ])
             ) { palette in
-                var lines = isRunning ? [] : [palette.dim("no server uses \(settings.data): this is how one would start")]
+                var lines = isRunning ? [] : [palette.dim("no server is running on \(settings.data); showing what a server would load")]
                 if let fault { lines.append("\(palette.red("✗")) the server continues with the previous list: \(fault)") }
                 if shown.isEmpty { lines.append("\(folder.listPath) lists no plugins; add one with pushhost plugin enable NAME") }
                 for plugin in shown { lines += Self.lines(plugin, isRunning: isRunning, palette) }
@@ -55,7 +55,7 @@ struct PluginListCommand: ProgramCommand {
         -> JSON
     {
         let versions = PluginVersions(path: "\(settings.data)/plugins")
-        var report = PluginReport(entry, kept: versions.versions(of: entry.name))
+        var report = PluginReport(entry, versions: versions.versions(of: entry.name))
         report.last = versions.last(of: entry.name)
         do {
             report.status = PluginStatus(unused: try await PluginProbe(folder: folder, program: program).tried(entry, versions: versions))
@@ -84,9 +84,9 @@ struct PluginListCommand: ProgramCommand {
         if let open = live?["open"]?.array, !open.isEmpty { state += ", suspended" }
         var lines = ["\(palette.bold(name))  \(state)"]
         if let refused = plugin["refused"] {
-            let place = refused["at"]?.string.map { "\($0): " } ?? ""
+            let location = refused["at"]?.string.map { "\($0): " } ?? ""
             let version = refused["version"]?.string.map { "\($0): " } ?? ""
-            lines.append(line("refused", "\(version)\(place)\(refused["message"]?.string ?? "") (\(refused["code"]?.string ?? ""))"))
+            lines.append(line("refused", "\(version)\(location)\(refused["message"]?.string ?? "") (\(refused["code"]?.string ?? ""))"))
             if !isRunning, plugin["enabled"] != false, plugin["pinned"]?.string == nil,
                 let last = plugin["last"]?.string
             {

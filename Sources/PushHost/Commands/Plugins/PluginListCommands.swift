@@ -182,7 +182,7 @@ struct PluginRevokeCommand: ProgramCommand {
 
 struct PluginRollbackCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rollback", abstract: "Make an older version of a plugin live and pin it, whatever the folder contains.",
+        commandName: "rollback", abstract: "Make an older version of a plugin live and pin it, regardless of the content of its folder.",
         discussion: """
             Without VERSION, the version that was live before. --release removes the pin, so that the folder's content is live again.
 
@@ -202,7 +202,9 @@ struct PluginRollbackCommand: ProgramCommand {
     var options: PluginOptions
 
     func validate() throws {
-        guard !(release && version != nil) else { throw ValidationError("--release and VERSION exclude each other: remove one of them") }
+        guard !(release && version != nil) else {
+            throw ValidationError.usage("--release and VERSION cannot be combined", hint: "remove one of them")
+        }
     }
 
     func run(in program: HostProgram) async {
@@ -282,11 +284,11 @@ extension PluginRollbackCommand {
         let isFit = live == nil && pin == nil ? await fault(entry, folder, program) == nil : true
         let current = pin ?? live ?? (isFit ? source?.hash : versions.last(of: entry.name)?.hash) ?? ""
         // The next older version; the newest one if the current version was not stored.
-        let place = known.firstIndex { $0.hash.hasPrefix(current) }
-        guard let before = known.dropFirst(place.map { $0 + 1 } ?? 0).first else {
+        let index = known.firstIndex { $0.hash.hasPrefix(current) }
+        guard let before = known.dropFirst(index.map { $0 + 1 } ?? 0).first else {
             throw PushError(
                 "plugin.no_version", "no earlier version of \(entry.name) is stored in \(versions.path)",
-                hint: "only the last \(PluginVersions.kept) live versions are stored")
+                hint: "only the last \(PluginVersions.maximumVersions) live versions are stored")
         }
         return before.hash
     }
@@ -299,7 +301,7 @@ enum PluginGrants {
             return try Capability(parsing: text)
         } catch {
             throw PushError(
-                "usage.value", "\"\(text)\" \(error.reason)", hint: "capabilities are \(Capability.forms.joined(separator: ", "))")
+                "usage.value", error.reason, hint: "capabilities are \(Capability.forms.joined(separator: ", "))")
         }
     }
 
@@ -324,7 +326,7 @@ enum PluginGrants {
             "plugin.not_listed", "\(folder.listPath) does not list \(name)",
             hint: names.contains(name)
                 ? "enable it first: pushhost plugin enable \(name)"
-                : nearest(name, in: names).map { "did you mean \($0)?" } ?? "see all names with pushhost plugin list")
+                : nearest(name, in: names).map { "did you mean \"\($0)\"?" } ?? "see all names with pushhost plugin list")
     }
 
     static func result(_ name: String, _ grants: [Capability]) -> CommandResult {

@@ -152,7 +152,7 @@ struct PluginTestCommand: ProgramCommand {
     @Argument(help: "Names of plugins.")
     var name: [String] = []
 
-    @Option(help: "Run only tests whose full name contains this text.")
+    @Option(help: ArgumentHelp("Run only tests whose full name contains this text.", valueName: "text"))
     var filter: String?
 
     @Flag(help: "Run again when a file changes.")

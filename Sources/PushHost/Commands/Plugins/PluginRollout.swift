@@ -15,17 +15,17 @@ enum PluginRollout: Sendable {
     /// The server uses another plugins folder, this one.
     case elsewhere(String)
 
-    private static let patience = Duration.seconds(15)
+    private static let timeout = Duration.seconds(15)
     private static let pause = Duration.milliseconds(50)
 
     /// Waits until the server has decided, up to 15 seconds.
     static func settled(_ name: String, _ source: PluginSource, in folder: PluginFolder, _ settings: ServerSettings) async -> PluginRollout
     {
-        let end = ContinuousClock.now + patience
+        let end = ContinuousClock.now + timeout
         while ContinuousClock.now < end {
             do throws(PushError) {
-                guard let served = try await PluginOptions.served(settings, patience: end - .now) else { return .none }
-                if let place = served["folder"]?.string, place != folder.place { return .elsewhere(place) }
+                guard let served = try await PluginOptions.served(settings, timeout: end - .now) else { return .none }
+                if let path = served["folder"]?.string, path != folder.resolvedPath { return .elsewhere(path) }
                 if let state = state(of: name, source, in: served, listed: PluginListFile(folder).revision) { return state }
             } catch {
                 return .pending
@@ -58,7 +58,7 @@ enum PluginRollout: Sendable {
         case .none, .live: []
         case .refused(let why): ["  the server rejected it: \(why)"]
         case .pending: ["  the server has not applied it yet; see its state with pushhost plugin list"]
-        case .elsewhere(let place): ["  not applied: the server's plugins are in \(place)"]
+        case .elsewhere(let path): ["  not applied: the server's plugins are in \(path)"]
         }
     }
 }

@@ -38,14 +38,14 @@ package struct OutcomeProbe: Sendable {
             needle.withUnsafeBytes { needle in
                 guard let first = needle.first, rows.count >= needle.count else { return false }
                 let last = rows.count - needle.count
-                var place = 0
-                while place <= last {
-                    if rows[place] == first {
+                var index = 0
+                while index <= last {
+                    if rows[index] == first {
                         var length = 1
-                        while length < needle.count, rows[place + length] == needle[length] { length += 1 }
+                        while length < needle.count, rows[index + length] == needle[length] { length += 1 }
                         if length == needle.count { return true }
                     }
-                    place += 1
+                    index += 1
                 }
                 return false
             }

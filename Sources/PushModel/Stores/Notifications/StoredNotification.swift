@@ -9,18 +9,18 @@ package struct StoredNotification: Sendable, Equatable {
     /// The plugins on whose behalf it was sent, the most recent first. Their own hooks are skipped for it.
     package var origin: [String]
     /// Devices that hooks deferred to a later time.
-    package var holds: DeferredDevices
+    package var deferredDevices: DeferredDevices
 
     package init(
         sequence: Int64, request: NotificationRequest, idempotency: IdempotencyKey? = nil, outcome: NotificationOutcome,
-        origin: [String] = [], holds: DeferredDevices = DeferredDevices()
+        origin: [String] = [], deferredDevices: DeferredDevices = DeferredDevices()
     ) {
         self.sequence = sequence
         self.request = request
         self.idempotency = idempotency
         self.outcome = outcome
         self.origin = origin
-        self.holds = holds
+        self.deferredDevices = deferredDevices
     }
 }
 
@@ -61,25 +61,27 @@ package struct NotificationProgress: Sendable, Equatable {
     /// New last outcomes of registrations, by row; only those that changed.
     package var lastOutcomes: [UInt32: OutcomeName]
     /// Deferred devices; nil if unchanged. A notification that has ended has none.
-    package var holds: DeferredDevices?
+    package var deferredDevices: DeferredDevices?
     /// Events to report to flows.
     package var events: [HubEvent] = []
 
     package init(
         sequence: Int64, outcome: NotificationOutcome, devices: OutcomeBatch, lastOutcomes: [UInt32: OutcomeName] = [:],
-        holds: DeferredDevices? = nil
+        deferredDevices: DeferredDevices? = nil
     ) {
         self.sequence = sequence
         self.outcome = outcome
         self.devices = devices
         self.lastOutcomes = lastOutcomes
-        self.holds = holds
+        self.deferredDevices = deferredDevices
     }
 
     package init(
         sequence: Int64, outcome: NotificationOutcome, devices: [DeviceOutcome], lastOutcomes: [UInt32: OutcomeName] = [:],
-        holds: DeferredDevices? = nil
+        deferredDevices: DeferredDevices? = nil
     ) {
-        self.init(sequence: sequence, outcome: outcome, devices: OutcomeBatch(devices), lastOutcomes: lastOutcomes, holds: holds)
+        self.init(
+            sequence: sequence, outcome: outcome, devices: OutcomeBatch(devices), lastOutcomes: lastOutcomes,
+            deferredDevices: deferredDevices)
     }
 }

@@ -13,7 +13,7 @@ package struct RegistrationChange: Sendable, Equatable {
     /// The time of the restoration.
     package var restoredAt: Timestamp?
     /// Handles whose held removals this change settles: it removes their devices, or their apps have registered them again.
-    package var settledRemovals: [DeviceHandle] = []
+    package var resolvedRemovals: [DeviceHandle] = []
     /// Events to store for flows.
     package var events: [HubEvent] = []
 

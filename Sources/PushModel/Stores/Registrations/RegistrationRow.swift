@@ -1,10 +1,10 @@
 /// A registration and its row.
 package struct RegistrationRow: Sendable, Equatable {
-    package var place: UInt32
+    package var row: UInt32
     package var registration: Registration
 
-    package init(place: UInt32, registration: Registration) {
-        self.place = place
+    package init(row: UInt32, registration: Registration) {
+        self.row = row
         self.registration = registration
     }
 }

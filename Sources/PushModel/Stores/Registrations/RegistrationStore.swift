@@ -8,13 +8,13 @@ package protocol RegistrationStore: Sendable {
     /// The registrations in these rows, in row order. Empty rows are skipped.
     ///
     /// Throws `storage.corrupt` if one of them is unreadable.
-    func registrations(at places: [UInt32]) async throws(PushError) -> [RegistrationRow]
+    func registrations(at rows: [UInt32]) async throws(PushError) -> [RegistrationRow]
     /// The installations in these rows, in row order. They have their own row numbers.
-    func installations(at places: [UInt32]) async throws(PushError) -> [InstallationRow]
+    func installations(at rows: [UInt32]) async throws(PushError) -> [InstallationRow]
     /// The tags of at most `limit` registrations, in row order: those after a row, or from the first if nil.
     ///
     /// Invalid tags are left out.
-    func tags(behind place: UInt32?, limit: Int) async throws(PushError) -> [TagsRow]
+    func tags(behind row: UInt32?, limit: Int) async throws(PushError) -> [TagsRow]
     /// Stores a change in one transaction. Returns when it is as durable as the store can make it.
     func commit(_ change: RegistrationChange) async throws(PushError)
 }

@@ -1,12 +1,12 @@
 /// The removal of a registration from its row.
 package struct RemovedRegistration: Sendable, Equatable {
-    package var place: UInt32
+    package var row: UInt32
     package var id: RegistrationID
-    package var departure: RegistrationDeparture
+    package var tombstone: RegistrationTombstone
 
-    package init(place: UInt32, id: RegistrationID, departure: RegistrationDeparture) {
-        self.place = place
+    package init(row: UInt32, id: RegistrationID, tombstone: RegistrationTombstone) {
+        self.row = row
         self.id = id
-        self.departure = departure
+        self.tombstone = tombstone
     }
 }

@@ -2,7 +2,7 @@
 package struct StoredHub: Sendable, Equatable {
     package var registrations: [RegistrationRow]
     package var installations: [InstallationRow]
-    package var departures: [RegistrationID: RegistrationDeparture]
+    package var tombstones: [RegistrationID: RegistrationTombstone]
     /// The outcome of the last push to a registration, by row. Registrations without a push have none.
     package var lastOutcomes: [UInt32: OutcomeName]
     /// The largest sequence that a notification ever had; 0 if there never was one.
@@ -12,12 +12,12 @@ package struct StoredHub: Sendable, Equatable {
 
     package init(
         registrations: [RegistrationRow] = [], installations: [InstallationRow] = [],
-        departures: [RegistrationID: RegistrationDeparture] = [:], lastOutcomes: [UInt32: OutcomeName] = [:],
+        tombstones: [RegistrationID: RegistrationTombstone] = [:], lastOutcomes: [UInt32: OutcomeName] = [:],
         lastSequence: Int64 = 0, unreadable: [UnreadableRow] = []
     ) {
         self.registrations = registrations
         self.installations = installations
-        self.departures = departures
+        self.tombstones = tombstones
         self.lastOutcomes = lastOutcomes
         self.lastSequence = lastSequence
         self.unreadable = unreadable
@@ -25,23 +25,23 @@ package struct StoredHub: Sendable, Equatable {
 
     /// Passes all data to a reader, as a store does.
     package func read(into reader: inout some StoredHubReader) {
-        reader.expect(registrationsBelow: registrations.reduce(0) { max($0, $1.place &+ 1) })
+        reader.expect(registrationsBelow: registrations.reduce(0) { max($0, $1.row &+ 1) })
         for placed in installations {
             do throws(PushError) {
                 try reader.add(placed)
             } catch {
-                reader.add(UnreadableRow(table: .installations, place: placed.place, reason: error.message))
+                reader.add(UnreadableRow(table: .installations, row: placed.row, reason: error.message))
             }
         }
         for placed in registrations {
             do throws(PushError) {
                 try reader.add(placed)
             } catch {
-                reader.add(UnreadableRow(table: .registrations, place: placed.place, reason: error.message))
+                reader.add(UnreadableRow(table: .registrations, row: placed.row, reason: error.message))
             }
         }
-        for (place, outcome) in lastOutcomes { reader.add(outcome, at: place) }
-        for (id, departure) in departures { reader.add(departure, of: id) }
+        for (rowNumber, outcome) in lastOutcomes { reader.add(outcome, at: rowNumber) }
+        for (id, tombstone) in tombstones { reader.add(tombstone, of: id) }
         for row in unreadable { reader.add(row) }
         reader.end(lastSequence: lastSequence)
     }
@@ -52,15 +52,16 @@ extension StoredHub: StoredHubReader {
 
     package mutating func add(_ installation: InstallationRow) { installations.append(installation) }
 
-    package mutating func add(_ registration: StoredRegistration, whole: () throws(PushError) -> Registration) throws(PushError) {
-        registrations.append(RegistrationRow(place: registration.place, registration: try whole()))
+    package mutating func add(_ registration: StoredRegistration, fullRegistration: () throws(PushError) -> Registration) throws(PushError)
+    {
+        registrations.append(RegistrationRow(row: registration.row, registration: try fullRegistration()))
     }
 
     package mutating func add(_ registration: RegistrationRow) { registrations.append(registration) }
 
-    package mutating func add(_ outcome: OutcomeName, at place: UInt32) { lastOutcomes[place] = outcome }
+    package mutating func add(_ outcome: OutcomeName, at rowNumber: UInt32) { lastOutcomes[rowNumber] = outcome }
 
-    package mutating func add(_ departure: RegistrationDeparture, of id: RegistrationID) { departures[id] = departure }
+    package mutating func add(_ tombstone: RegistrationTombstone, of id: RegistrationID) { tombstones[id] = tombstone }
 
     package mutating func add(_ row: UnreadableRow) { unreadable.append(row) }
 

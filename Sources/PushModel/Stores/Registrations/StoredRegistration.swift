@@ -1,6 +1,6 @@
 /// A stored registration as its columns. The buffers are valid only during the reader's call.
 package struct StoredRegistration {
-    package let place: UInt32
+    package let row: UInt32
     package let id: UnsafeRawBufferPointer
     package let handle: StoredHandle
     /// Separated by commas.
@@ -12,10 +12,10 @@ package struct StoredRegistration {
     package let expiration: Timestamp
 
     package init(
-        place: UInt32, id: UnsafeRawBufferPointer, handle: StoredHandle, tags: UnsafeRawBufferPointer, templateKey: Int64?,
+        row: UInt32, id: UnsafeRawBufferPointer, handle: StoredHandle, tags: UnsafeRawBufferPointer, templateKey: Int64?,
         pushVariables: [String: String], installationID: String?, expiration: Timestamp
     ) {
-        self.place = place
+        self.row = row
         self.id = id
         self.handle = handle
         self.tags = tags

@@ -1,10 +1,10 @@
 /// The tags of a registration and its row.
 package struct TagsRow: Sendable, Equatable {
-    package var place: UInt32
+    package var row: UInt32
     package var tags: [Tag]
 
-    package init(place: UInt32, tags: [Tag]) {
-        self.place = place
+    package init(row: UInt32, tags: [Tag]) {
+        self.row = row
         self.tags = tags
     }
 }

@@ -5,6 +5,6 @@ package protocol ScheduleStore: Sendable {
     /// Schedules in the order of their names. Those of a restored backup skip all times before `now`.
     func schedules(startingFrom now: Timestamp) async throws(PushError) -> [StoredSchedule]
     /// Adds a schedule or replaces the one with its name.
-    func keep(_ schedule: StoredSchedule) async throws(PushError)
+    func save(_ schedule: StoredSchedule) async throws(PushError)
     func removeSchedule(_ name: String) async throws(PushError)
 }

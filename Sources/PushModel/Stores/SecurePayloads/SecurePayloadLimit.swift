@@ -22,7 +22,7 @@ package struct SecurePayloadLimit: Sendable {
         }
     }
 
-    package enum Place: Sendable, Equatable {
+    package enum Decision: Sendable, Equatable {
         case free
         /// Free once the payload with this id has been expired.
         case held(String)
@@ -33,7 +33,7 @@ package struct SecurePayloadLimit: Sendable {
     /// addressee that reads at once can always receive more, and a sender cannot use up the share of others.
     ///
     /// - Parameter held: in the order of their expiration.
-    package func place(among held: [Held]) -> Place {
+    package func decision(among held: [Held]) -> Decision {
         let own = held.filter(\.isFromSender)
         let isShareUsed = own.count >= ofSender
         guard isShareUsed || held.count >= all else { return .free }

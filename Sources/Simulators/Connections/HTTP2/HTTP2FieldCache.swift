@@ -12,23 +12,23 @@ struct HTTP2FieldCache {
     /// More fields than clients usually send.
     private static let capacity = 32
 
-    /// Returns the field at `place` (from 0) with these bytes; `nil` for an invalid name.
+    /// Returns the field at `index` (from 0) with these bytes; `nil` for an invalid name.
     mutating func field(
-        at place: Int, name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>
+        at index: Int, name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>
     ) -> HTTPField? {
-        if place < entries.count, entries[place].name.elementsEqual(name) {
-            if entries[place].value.elementsEqual(value) { return entries[place].field }
-            let field = HTTPField(name: entries[place].field.name, value: String(decoding: value, as: UTF8.self))
-            entries[place].value = Array(value)
-            entries[place].field = field
+        if index < entries.count, entries[index].name.elementsEqual(name) {
+            if entries[index].value.elementsEqual(value) { return entries[index].field }
+            let field = HTTPField(name: entries[index].field.name, value: String(decoding: value, as: UTF8.self))
+            entries[index].value = Array(value)
+            entries[index].field = field
             return field
         }
         guard let fieldName = HTTPField.Name(String(decoding: name, as: UTF8.self)) else { return nil }
         let field = HTTPField(name: fieldName, value: String(decoding: value, as: UTF8.self))
         let entry = Entry(name: Array(name), value: Array(value), field: field)
-        if place < entries.count {
-            entries[place] = entry
-        } else if place == entries.count, place < Self.capacity {
+        if index < entries.count {
+            entries[index] = entry
+        } else if index == entries.count, index < Self.capacity {
             entries.append(entry)
         }
         return field

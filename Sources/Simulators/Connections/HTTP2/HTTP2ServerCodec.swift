@@ -42,7 +42,7 @@ final class HTTP2ServerCodec {
     private var exchanges: [Int32: Exchange] = [:]
     private var fields = HTTP2FieldCache()
     private var events: [Event] = []
-    private var farewell: (stream: Int32, debugData: [UInt8])?
+    private var goAwayData: (stream: Int32, debugData: [UInt8])?
     private var answers = 0
     private var resets = 0
     /// The stream limits of SETTINGS frames that have not been sent yet, oldest first.
@@ -97,18 +97,18 @@ final class HTTP2ServerCodec {
             let count = nghttp2_session_mem_send(session, &bytes)
             if count < 0 { throw HTTP2Failure(code: count) }
             guard count > 0 else { break }
-            let place = buffer.writerIndex
+            let offset = buffer.writerIndex
             buffer.writeBytes(UnsafeRawBufferPointer(start: bytes, count: count))
-            writeStreamLimit(in: &buffer, at: place, count: count)
+            writeStreamLimit(in: &buffer, at: offset, count: count)
         }
         return buffer.writerIndex > start
     }
 
     /// Writes the stream limit into a SETTINGS frame (RFC 9113 section 6.5.1). libnghttp2 returns one frame at a time.
-    private func writeStreamLimit(in buffer: inout ByteBuffer, at place: Int, count: Int) {
-        guard count > 9, buffer.getInteger(at: place + 3, as: UInt8.self) == UInt8(NGHTTP2_SETTINGS.rawValue), !pendingStreamLimits.isEmpty
+    private func writeStreamLimit(in buffer: inout ByteBuffer, at offset: Int, count: Int) {
+        guard count > 9, buffer.getInteger(at: offset + 3, as: UInt8.self) == UInt8(NGHTTP2_SETTINGS.rawValue), !pendingStreamLimits.isEmpty
         else { return }
-        for entry in stride(from: place + 9, through: place + count - 6, by: 6)
+        for entry in stride(from: offset + 9, through: offset + count - 6, by: 6)
         where buffer.getInteger(at: entry, as: UInt16.self) == UInt16(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue) {
             buffer.setInteger(pendingStreamLimits.removeFirst(), at: entry + 2)
             return
@@ -154,7 +154,7 @@ final class HTTP2ServerCodec {
     /// Sends GOAWAY once this request is fully answered, for clients that stop at GOAWAY.
     func goAway(after stream: Int32, debugData: [UInt8]) {
         guard exchanges[stream]?.isAnswered == true else { return goAway(debugData: debugData) }
-        farewell = (stream, debugData)
+        goAwayData = (stream, debugData)
     }
 
     /// Sends GOAWAY (RFC 9113 section 6.8): no new requests are accepted; those in progress are still answered.
@@ -248,10 +248,10 @@ extension HTTP2ServerCodec {
         // Ignore fields of refused requests, and trailers, which no client sends.
         guard opening?.stream == stream else { return }
         opening?.exchange.headerBytes += name.count + value.count + 32
-        guard let first = name.first, let place = opening?.exchange.fieldCount, !isTooLong else { return }
+        guard let first = name.first, let index = opening?.exchange.fieldCount, !isTooLong else { return }
         if first == UInt8(ascii: ":") {
             readPseudoField(name, String(decoding: value, as: UTF8.self))
-        } else if let field = fields.field(at: place, name: name, value: value) {
+        } else if let field = fields.field(at: index, name: name, value: value) {
             opening?.exchange.head.headerFields.append(field)
             opening?.exchange.fieldCount += 1
         }
@@ -332,7 +332,7 @@ extension HTTP2ServerCodec {
     private func close(_ stream: Int32) {
         if opening?.stream == stream { opening = nil }
         guard let exchange = exchanges.removeValue(forKey: stream) else { return }
-        if let farewell, farewell.stream == stream { goAway(debugData: farewell.debugData) }
+        if let goAwayData, goAwayData.stream == stream { goAway(debugData: goAwayData.debugData) }
         if exchange.isHandedOver, !exchange.isAnswered { events.append(.cancelled(stream: stream)) }
     }
 }

@@ -32,9 +32,9 @@ final class HTTP2ServerHandler: ChannelDuplexHandler, ServerConnection {
     var eventLoop: (any EventLoop)? { context?.eventLoop }
     var isMultiplexed: Bool { true }
 
-    func respond(to stream: Int32, _ response: HTTPResponse, body: [UInt8], farewell: [UInt8]?) {
+    func respond(to stream: Int32, _ response: HTTPResponse, body: [UInt8], goAwayData: [UInt8]?) {
         codec?.respond(to: stream, response, body: body)
-        if let farewell { codec?.goAway(after: stream, debugData: farewell) }
+        if let goAwayData { codec?.goAway(after: stream, debugData: goAwayData) }
         schedulePump()
     }
 

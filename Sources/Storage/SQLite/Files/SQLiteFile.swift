@@ -102,8 +102,8 @@ enum SQLiteFile {
     /// - Parameter flaw: a known flaw of the old database, which is then not opened, to avoid further damage.
     /// - Returns: what was wrong with the old database.
     static func exchange(_ path: String, for staged: String, flaw: PushError? = nil) throws -> PushError? {
-        if let flaw = try settle(staged) { throw flaw }
-        let flaw = try flaw ?? settle(path)
+        if let flaw = try checkpoint(staged) { throw flaw }
+        let flaw = try flaw ?? checkpoint(path)
         try flush(staged)
         // Remaining log files belong to an unusable database. They must not be applied to the new one.
         for file in ["\(path)-wal", "\(path)-shm", "\(path)-journal"] where unlink(file) != 0 && errno != ENOENT {
@@ -118,7 +118,7 @@ enum SQLiteFile {
     /// Checkpoints the log of a database into its file and checks the database.
     ///
     /// - Returns: what is wrong with the database; nil if it is usable.
-    private static func settle(_ path: String) throws -> PushError? {
+    private static func checkpoint(_ path: String) throws -> PushError? {
         guard exists(path) else { return nil }
         do {
             let queue = try DatabaseQueue(path: path, configuration: configuration(readonly: false))
@@ -159,7 +159,7 @@ enum SQLiteFile {
     }
 
     static func missing(_ path: String) -> PushError {
-        PushError("storage.not_found", "there is no file \(path)", hint: "name a backup", status: 404)
+        PushError("storage.not_found", "the file \(path) does not exist", hint: "name a backup", status: 404)
     }
 
     static func failure(_ what: String, _ path: String) -> PushError {

@@ -28,10 +28,10 @@ struct DeadBatch {
 
     /// Last device first.
     func devices(before end: RemovedDevice.Position) -> some Sequence<RemovedDevice> {
-        devices.indices.reversed().lazy.filter { (position.sequence, ordinals[$0]) < (end.sequence, end.ordinal) }.map { place in
+        devices.indices.reversed().lazy.filter { (position.sequence, ordinals[$0]) < (end.sequence, end.ordinal) }.map { rowNumber in
             RemovedDevice(
-                position: RemovedDevice.Position(sequence: position.sequence, ordinal: ordinals[place]), notificationID: notificationID,
-                time: time, device: devices[place])
+                position: RemovedDevice.Position(sequence: position.sequence, ordinal: ordinals[rowNumber]), notificationID: notificationID,
+                time: time, device: devices[rowNumber])
         }
     }
 }

@@ -21,25 +21,25 @@ struct LastOutcomes {
     }
 
     /// The outcome for a registration row; nil if there is none. An unknown code counts as none, so that the registration is still loaded.
-    subscript(place: UInt32) -> OutcomeName? {
-        guard let block = blocks[place >> Self.blockBits], Self.offset(of: place) < block.count else { return nil }
-        return try? OutcomeName(storedCode: block[Self.offset(of: place)])
+    subscript(rowNumber: UInt32) -> OutcomeName? {
+        guard let block = blocks[rowNumber >> Self.blockBits], Self.offset(of: rowNumber) < block.count else { return nil }
+        return try? OutcomeName(storedCode: block[Self.offset(of: rowNumber)])
     }
 
-    private static func key(of place: UInt32, hub: Int64) -> Int64 { hub << hubBits + Int64(place) >> blockBits }
+    private static func key(of rowNumber: UInt32, hub: Int64) -> Int64 { hub << hubBits + Int64(rowNumber) >> blockBits }
 
-    private static func offset(of place: UInt32) -> Int { Int(place & (1 << UInt32(blockBits) - 1)) }
+    private static func offset(of rowNumber: UInt32) -> Int { Int(rowNumber & (1 << UInt32(blockBits) - 1)) }
 
     // MARK: - Changes
 
     /// - Parameter outcomes: sorted by row.
-    static func set(_ outcomes: [(place: UInt32, code: UInt8)], hub: Int64, in database: Database) throws {
+    static func set(_ outcomes: [(rowNumber: UInt32, code: UInt8)], hub: Int64, in database: Database) throws {
         var next = 0
         while next < outcomes.count {
-            let key = key(of: outcomes[next].place, hub: hub)
+            let key = key(of: outcomes[next].rowNumber, hub: hub)
             var block = try content(of: key, in: database)
-            while next < outcomes.count, self.key(of: outcomes[next].place, hub: hub) == key {
-                let offset = offset(of: outcomes[next].place)
+            while next < outcomes.count, self.key(of: outcomes[next].rowNumber, hub: hub) == key {
+                let offset = offset(of: outcomes[next].rowNumber)
                 if block.count <= offset { block.append(contentsOf: repeatElement(0, count: offset + 1 - block.count)) }
                 block[offset] = outcomes[next].code
                 next += 1
@@ -48,27 +48,27 @@ struct LastOutcomes {
         }
     }
 
-    static func clear(_ place: UInt32, hub: Int64, in database: Database) throws {
-        guard try isSet(place, hub: hub, in: database) else { return }
-        let key = key(of: place, hub: hub)
+    static func clear(_ rowNumber: UInt32, hub: Int64, in database: Database) throws {
+        guard try isSet(rowNumber, hub: hub, in: database) else { return }
+        let key = key(of: rowNumber, hub: hub)
         var block = try content(of: key, in: database)
-        block[offset(of: place)] = 0
+        block[offset(of: rowNumber)] = 0
         try put(block, at: key, in: database)
     }
 
     /// Clears the outcome of a row that a new registration takes over.
-    static func clear(_ place: UInt32, unlessOf id: RegistrationID, hub: Int64, in database: Database) throws {
-        guard try isSet(place, hub: hub, in: database) else { return }
+    static func clear(_ rowNumber: UInt32, unlessOf id: RegistrationID, hub: Int64, in database: Database) throws {
+        guard try isSet(rowNumber, hub: hub, in: database) else { return }
         let stays = try database.first(
-            "SELECT 1 FROM registration WHERE hub = ? AND place = ? AND id = ?", hub, place, id.text
+            "SELECT 1 FROM registration WHERE hub = ? AND place = ? AND id = ?", hub, rowNumber, id.text
         ) { _ in true }
-        if stays == nil { try clear(place, hub: hub, in: database) }
+        if stays == nil { try clear(rowNumber, hub: hub, in: database) }
     }
 
-    private static func isSet(_ place: UInt32, hub: Int64, in database: Database) throws -> Bool {
+    private static func isSet(_ rowNumber: UInt32, hub: Int64, in database: Database) throws -> Bool {
         try database.first(
-            "SELECT 1 FROM last_outcome_block WHERE key = ? AND substr(content, ?, 1) > x'00'", key(of: place, hub: hub),
-            offset(of: place) + 1
+            "SELECT 1 FROM last_outcome_block WHERE key = ? AND substr(content, ?, 1) > x'00'", key(of: rowNumber, hub: hub),
+            offset(of: rowNumber) + 1
         ) { _ in true } ?? false
     }
 

@@ -16,7 +16,7 @@ struct SQLiteHubReader {
         let end = try registrations.end()
         reader.expect(registrationsBelow: UInt32(clamping: end))
         try registrations.read(into: &reader)
-        try SQLiteDepartureTable(hub: hub, database: database).read(into: &reader)
+        try SQLiteTombstoneTable(hub: hub, database: database).read(into: &reader)
         try SQLiteHeldRemovalTable(hub: hub, database: database).read(into: &reader)
         reader.end(lastSequence: try SQLiteNotificationTable(hub: hub, database: database).lastSequence())
         // Temporary sort buffers amount to a sixth of the data that stays. Return them to the system.
@@ -36,7 +36,7 @@ extension StoredHubReader {
         do {
             try reading(name()) { try add(&self) }
         } catch let error as PushError where error.code == "storage.corrupt" {
-            self.add(UnreadableRow(table: table, place: placed.flatMap { UInt32(exactly: $0.integer(0)) }, reason: error.message))
+            self.add(UnreadableRow(table: table, row: placed.flatMap { UInt32(exactly: $0.integer(0)) }, reason: error.message))
         }
     }
 }

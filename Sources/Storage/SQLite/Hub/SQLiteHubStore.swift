@@ -16,16 +16,16 @@ struct SQLiteHubStore: HubStore {
         }
     }
 
-    func registrations(at places: [UInt32]) async throws(PushError) -> [RegistrationRow] {
-        try await database.read { [hub] in try SQLiteRegistrationTable(hub: hub, database: $0).registrations(at: places) }
+    func registrations(at rows: [UInt32]) async throws(PushError) -> [RegistrationRow] {
+        try await database.read { [hub] in try SQLiteRegistrationTable(hub: hub, database: $0).registrations(at: rows) }
     }
 
-    func installations(at places: [UInt32]) async throws(PushError) -> [InstallationRow] {
-        try await database.read { [hub] in try SQLiteInstallationTable(hub: hub, database: $0).installations(at: places) }
+    func installations(at rows: [UInt32]) async throws(PushError) -> [InstallationRow] {
+        try await database.read { [hub] in try SQLiteInstallationTable(hub: hub, database: $0).installations(at: rows) }
     }
 
-    func tags(behind place: UInt32?, limit: Int) async throws(PushError) -> [TagsRow] {
-        try await database.read { [hub] in try SQLiteRegistrationTable(hub: hub, database: $0).tags(after: place, limit: limit) }
+    func tags(behind rowNumber: UInt32?, limit: Int) async throws(PushError) -> [TagsRow] {
+        try await database.read { [hub] in try SQLiteRegistrationTable(hub: hub, database: $0).tags(after: rowNumber, limit: limit) }
     }
 
     func commit(_ change: RegistrationChange) async throws(PushError) {
@@ -35,21 +35,21 @@ struct SQLiteHubStore: HubStore {
         try await database.write { [hub, templates = database.templates] database in
             let registrationTable = SQLiteRegistrationTable(hub: hub, database: database)
             let installationTable = SQLiteInstallationTable(hub: hub, database: database)
-            let departureTable = SQLiteDepartureTable(hub: hub, database: database)
+            let departureTable = SQLiteTombstoneTable(hub: hub, database: database)
             let prunedTable = SQLitePrunedTable(hub: hub, database: database)
             // Templates that a registration no longer uses.
             var left: Set<Int64> = []
             for removal in change.removals {
-                if let key = try registrationTable.templateKey(at: removal.place) { left.insert(key) }
+                if let key = try registrationTable.templateKey(at: removal.row) { left.insert(key) }
                 try departureTable.record(removal)
-                try registrationTable.remove(removal.place)
+                try registrationTable.remove(removal.row)
             }
-            for place in change.installationRemovals { try installationTable.remove(place) }
+            for rowNumber in change.installationRemovals { try installationTable.remove(rowNumber) }
             for (device, content) in zip(change.pruned, pruned) { try prunedTable.insert(device, content) }
             try prunedTable.restore(change.restored, at: change.restoredAt)
-            try SQLiteHeldRemovalTable(hub: hub, database: database).delete(of: change.settledRemovals)
+            try SQLiteHeldRemovalTable(hub: hub, database: database).delete(of: change.resolvedRemovals)
             for put in change.puts {
-                let before = try registrationTable.templateKey(at: put.place)
+                let before = try registrationTable.templateKey(at: put.row)
                 let key = try put.registration.template.map { try templates.key(of: $0, in: database) }
                 if let before, before != key { left.insert(before) }
                 try registrationTable.put(put, template: key)
@@ -57,16 +57,16 @@ struct SQLiteHubStore: HubStore {
             // After the puts, because another registration may use the same template.
             for key in left { try templates.removeUnused(key, in: database) }
             for (put, content) in zip(change.installationPuts, installations) { try installationTable.put(put, content) }
-            try SQLiteRunStore.keep(change.events, in: database)
+            try SQLiteRunStore.save(change.events, in: database)
         }
     }
 
-    func departed(_ subject: DepartedSubject, limit: Int) async throws(PushError) -> [DepartedRegistration] {
-        try await database.read { [hub] in try SQLiteDepartureTable(hub: hub, database: $0).departed(subject, limit: limit) }
+    func deletedRegistrations(_ subject: DeletedRegistrationFilter, limit: Int) async throws(PushError) -> [DeletedRegistration] {
+        try await database.read { [hub] in try SQLiteTombstoneTable(hub: hub, database: $0).deletedRegistrations(subject, limit: limit) }
     }
 
-    func forgetDepartures(before time: Timestamp, limit: Int) async throws(PushError) -> Int {
-        try await database.write { [hub] in try SQLiteDepartureTable(hub: hub, database: $0).forget(before: time, limit: limit) }
+    func removeTombstones(before time: Timestamp, limit: Int) async throws(PushError) -> Int {
+        try await database.write { [hub] in try SQLiteTombstoneTable(hub: hub, database: $0).forget(before: time, limit: limit) }
     }
 
     // MARK: - Pruned devices
@@ -145,7 +145,7 @@ struct SQLiteHubStore: HubStore {
         let row = SQLiteNotificationTable.ProgressRow(progress, hub: hub)
         try await database.write(size: row.size) { [hub] database in
             try SQLiteNotificationTable(hub: hub, database: database).record(row)
-            try SQLiteRunStore.keep(progress.events, in: database)
+            try SQLiteRunStore.save(progress.events, in: database)
         }
     }
 
@@ -207,16 +207,16 @@ struct SQLiteHubStore: HubStore {
     /// Number of batches per read, so that a large notification does not block other reads.
     private static let batchesPerRead = 16
 
-    /// Calls `body` with the batches that satisfy `isWanted`, in order, until it returns false.
+    /// Calls `body` with the batches that satisfy `isIncluded`, in order, until it returns false.
     private func eachBatch(
-        ofNotification sequence: Int64, where isWanted: @escaping @Sendable ([UInt8]) -> Bool = { _ in true },
+        ofNotification sequence: Int64, where isIncluded: @escaping @Sendable ([UInt8]) -> Bool = { _ in true },
         _ body: (OutcomeBatch) -> Bool
     ) async throws(PushError) {
         var next: Int64 = 0
         while true {
             let part = try await database.read { [hub, next] in
                 try SQLiteOutcomeTable(hub: hub, database: $0)
-                    .batches(ofNotification: sequence, from: next, limit: Self.batchesPerRead, where: isWanted)
+                    .batches(ofNotification: sequence, from: next, limit: Self.batchesPerRead, where: isIncluded)
             }
             for (_, batch) in part {
                 if let batch, !body(batch) { return }

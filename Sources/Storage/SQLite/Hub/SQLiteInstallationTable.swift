@@ -9,16 +9,16 @@ struct SQLiteInstallationTable {
     /// - Parameter content: the installation as JSON.
     func put(_ put: InstallationRow, _ content: String) throws {
         try database.run(
-            "INSERT OR REPLACE INTO installation (hub, place, expiration, content) VALUES (?, ?, ?, ?)", hub, put.place,
+            "INSERT OR REPLACE INTO installation (hub, place, expiration, content) VALUES (?, ?, ?, ?)", hub, put.row,
             put.expiration.milliseconds, content)
     }
 
-    func remove(_ place: UInt32) throws { try database.run("DELETE FROM installation WHERE hub = ? AND place = ?", hub, place) }
+    func remove(_ rowNumber: UInt32) throws { try database.run("DELETE FROM installation WHERE hub = ? AND place = ?", hub, rowNumber) }
 
     /// The installations in these rows. Empty rows are skipped.
-    func installations(at places: [UInt32]) throws -> [InstallationRow] {
-        try places.compactMap { place in
-            try database.first("\(Self.selection) WHERE hub = ? AND place = ?", hub, place) { row in
+    func installations(at rows: [UInt32]) throws -> [InstallationRow] {
+        try rows.compactMap { rowNumber in
+            try database.first("\(Self.selection) WHERE hub = ? AND place = ?", hub, rowNumber) { row in
                 try reading(name(of: row)) { try Self.installation(row) }
             }
         }
@@ -36,6 +36,6 @@ struct SQLiteInstallationTable {
     private func name(of row: SQLRow) -> String { "the installation \(row.integer(0)) of hub \(hub)" }
 
     private static func installation(_ row: SQLRow) throws -> InstallationRow {
-        InstallationRow(place: try row.place(0), installation: try Installation(stored: row.json(2)), expiration: row.time(1))
+        InstallationRow(row: try row.rowNumber(0), installation: try Installation(stored: row.json(2)), expiration: row.time(1))
     }
 }

@@ -15,7 +15,7 @@ struct SQLiteNotificationTable {
         fileprivate let request: String
         fileprivate let columns: OutcomeColumns
         fileprivate let origin: String?
-        fileprivate let holds: [UInt8]?
+        fileprivate let deferredDevices: [UInt8]?
 
         init(_ notification: StoredNotification, hub: Int64) throws(PushError) {
             self.notification = notification
@@ -23,7 +23,7 @@ struct SQLiteNotificationTable {
             request = notification.request.storedJSON.text()
             columns = OutcomeColumns(notification.outcome)
             origin = notification.origin.isEmpty ? nil : JSON.array(notification.origin.map { .string($0) }).text()
-            holds = notification.holds.isEmpty ? nil : notification.holds.stored
+            deferredDevices = notification.deferredDevices.isEmpty ? nil : notification.deferredDevices.stored
         }
     }
 
@@ -46,7 +46,7 @@ struct SQLiteNotificationTable {
             notification.idempotency?.fingerprint, outcome.state.rawValue, outcome.state.isFinal, outcome.tags,
             outcome.enqueuedAt.milliseconds, outcome.startedAt?.milliseconds, outcome.endedAt?.milliseconds,
             outcome.scheduledFor?.milliseconds, row.columns.counts, row.columns.nearMisses, row.columns.remarks,
-            row.origin, row.holds, plan)
+            row.origin, row.deferredDevices, plan)
         return .accepted
     }
 
@@ -77,25 +77,27 @@ struct SQLiteNotificationTable {
         fileprivate let key: NotificationKey
         fileprivate let devices: [OutcomeRows]
         fileprivate let columns: OutcomeColumns
-        fileprivate let holds: [UInt8]?
+        fileprivate let deferredDevices: [UInt8]?
         /// Sorted by row.
-        fileprivate let lastOutcomes: [(place: UInt32, code: UInt8)]
+        fileprivate let lastOutcomes: [(rowNumber: UInt32, code: UInt8)]
 
         init(_ progress: NotificationProgress, hub: Int64) {
             outcome = progress.outcome
             key = NotificationKey(hub: hub, upTo: progress.sequence)
             devices = SQLiteOutcomeTable.rows(for: progress.devices)
             columns = OutcomeColumns(progress.outcome)
-            lastOutcomes = progress.lastOutcomes.map { (place: $0.key, code: $0.value.storedCode) }.sorted { $0.place < $1.place }
-            holds = progress.holds?.stored
+            lastOutcomes = progress.lastOutcomes.map { (rowNumber: $0.key, code: $0.value.storedCode) }.sorted {
+                $0.rowNumber < $1.rowNumber
+            }
+            deferredDevices = progress.deferredDevices?.stored
         }
 
         /// Approximate number of bytes.
-        var size: Int { devices.reduce(holds?.count ?? 0) { $0 + $1.content.count } }
+        var size: Int { devices.reduce(deferredDevices?.count ?? 0) { $0 + $1.content.count } }
     }
 
     func record(_ row: ProgressRow) throws {
-        let (outcome, holds) = (row.outcome, row.holds)
+        let (outcome, deferredDevices) = (row.outcome, row.deferredDevices)
         let before = database.totalChangesCount
         try database.run(
             """
@@ -105,8 +107,8 @@ struct SQLiteNotificationTable {
             WHERE key = ?
             """, outcome.state.rawValue, outcome.state.isFinal, outcome.tags, outcome.enqueuedAt.milliseconds,
             outcome.startedAt?.milliseconds, outcome.endedAt?.milliseconds, outcome.scheduledFor?.milliseconds,
-            row.columns.counts, row.columns.nearMisses, row.columns.remarks, holds != nil || outcome.state.isFinal,
-            outcome.state.isFinal || holds?.isEmpty != false ? nil : holds, row.key.stored)
+            row.columns.counts, row.columns.nearMisses, row.columns.remarks, deferredDevices != nil || outcome.state.isFinal,
+            outcome.state.isFinal || deferredDevices?.isEmpty != false ? nil : deferredDevices, row.key.stored)
         // The notification may have been deleted in the meantime.
         if database.totalChangesCount > before {
             try SQLiteOutcomeTable(hub: hub, database: database).append(row.devices, to: row.key)
@@ -172,17 +174,17 @@ struct SQLiteNotificationTable {
                     enqueuedAt: row.time(7), scheduledFor: row.optional(10, row.time), startedAt: row.optional(8, row.time),
                     endedAt: row.optional(9, row.time)))
             try OutcomeColumns.read(counts: 11, nearMisses: 12, remarks: 14, of: row, into: &outcome)
-            var holds = DeferredDevices()
+            var deferredDevices = DeferredDevices()
             if !row.isNull(16) {
                 guard let stored = DeferredDevices(stored: row.bytes(16)) else {
                     throw UnreadableValue(reason: "its deferred devices are unreadable")
                 }
-                holds = stored
+                deferredDevices = stored
             }
             return StoredNotification(
                 sequence: sequence, request: try NotificationRequest(stored: row.json(2)),
                 idempotency: row.optional(3) { IdempotencyKey(key: row.text($0), fingerprint: row.bytes(4)) }, outcome: outcome,
-                origin: row.isNull(15) ? [] : try row.json(15).storedArray().map { try $0.storedText() }, holds: holds)
+                origin: row.isNull(15) ? [] : try row.json(15).storedArray().map { try $0.storedText() }, deferredDevices: deferredDevices)
         }
     }
 }

@@ -43,9 +43,9 @@ struct SQLiteOutcomeTable {
     ///
     /// - Parameters:
     ///   - first: smallest ordinal of a first device.
-    ///   - isWanted: decides by the content of a batch whether it is decoded.
+    ///   - isIncluded: decides by the content of a batch whether it is decoded.
     func batches(
-        ofNotification sequence: Int64, from first: Int64, limit: Int, where isWanted: ([UInt8]) -> Bool
+        ofNotification sequence: Int64, from first: Int64, limit: Int, where isIncluded: ([UInt8]) -> Bool
     ) throws -> [(first: Int64, batch: OutcomeBatch?)] {
         let key = NotificationKey(hub: hub, upTo: sequence)
         return try database.all(
@@ -54,7 +54,7 @@ struct SQLiteOutcomeTable {
             """, key.stored, first, limit
         ) { row -> (first: Int64, batch: OutcomeBatch?) in
             let (first, content) = (row.integer(0), row.bytes(1))
-            guard isWanted(content) else { return (first, nil) }
+            guard isIncluded(content) else { return (first, nil) }
             return (first, try reading("the devices from \(first) on of \(key.name)") { try OutcomeBatchCodec.batch(of: content) })
         }
     }

@@ -11,62 +11,62 @@ struct SQLiteRegistrationTable {
     /// - Parameter template: key of its template.
     func put(_ put: RegistrationRow, template: Int64?) throws {
         let registration = put.registration
-        try LastOutcomes.clear(put.place, unlessOf: registration.id, hub: hub, in: database)
-        try SQLiteDepartureTable(hub: hub, database: database).remove(registration.id)
+        try LastOutcomes.clear(put.row, unlessOf: registration.id, hub: hub, in: database)
+        try SQLiteTombstoneTable(hub: hub, database: database).remove(registration.id)
         // REPLACE also deletes a row that has the same id.
         try database.run(
             """
             INSERT OR REPLACE INTO registration (hub, place, id, etag, expiration, updated_at, platform, handle, tags, template,
                 push_variables, installation, secondary_tile) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """, hub, put.place, registration.id.text, registration.etag, registration.expiration.milliseconds,
+            """, hub, put.row, registration.id.text, registration.etag, registration.expiration.milliseconds,
             registration.updatedAt.milliseconds, registration.platform.rawValue, registration.handle.storedText,
             registration.tags.lazy.map(\.text).joined(separator: ","), template,
             registration.pushVariables.isEmpty ? nil : JSON(registration.pushVariables).text(), registration.installationID,
             registration.secondaryTile)
     }
 
-    func remove(_ place: UInt32) throws {
-        try database.run("DELETE FROM registration WHERE hub = ? AND place = ?", hub, place)
-        try LastOutcomes.clear(place, hub: hub, in: database)
+    func remove(_ rowNumber: UInt32) throws {
+        try database.run("DELETE FROM registration WHERE hub = ? AND place = ?", hub, rowNumber)
+        try LastOutcomes.clear(rowNumber, hub: hub, in: database)
     }
 
     /// The template key of the registration in a row.
-    func templateKey(at place: UInt32) throws -> Int64? {
+    func templateKey(at rowNumber: UInt32) throws -> Int64? {
         try database.first(
-            "SELECT template FROM registration WHERE hub = ? AND place = ? AND template IS NOT NULL", hub, place
+            "SELECT template FROM registration WHERE hub = ? AND place = ? AND template IS NOT NULL", hub, rowNumber
         ) { $0.integer(0) }
     }
 
     // MARK: - Reading rows
 
     /// The registrations in these rows. Empty rows are skipped.
-    func registrations(at places: [UInt32]) throws -> [RegistrationRow] {
+    func registrations(at rows: [UInt32]) throws -> [RegistrationRow] {
         var templates: [Int64: RegistrationTemplate] = [:]
-        return try places.compactMap { place in
-            try registration(at: place, &templates).map { RegistrationRow(place: place, registration: $0) }
+        return try rows.compactMap { rowNumber in
+            try registration(at: rowNumber, &templates).map { RegistrationRow(row: rowNumber, registration: $0) }
         }
     }
 
     /// The tags of at most `limit` registrations, in row order: those after a row, or from the first if nil.
-    func tags(after place: UInt32?, limit: Int) throws -> [TagsRow] {
+    func tags(after rowNumber: UInt32?, limit: Int) throws -> [TagsRow] {
         try database.all(
             "SELECT place, tags FROM registration WHERE hub = ? AND place > ? ORDER BY place LIMIT ?", hub,
-            place.map { Int64($0) } ?? -1, limit
+            rowNumber.map { Int64($0) } ?? -1, limit
         ) { row in
-            TagsRow(place: try row.place(0), tags: row.text(1).split(separator: ",").compactMap { Tag(validating: String($0)) })
+            TagsRow(row: try row.rowNumber(0), tags: row.text(1).split(separator: ",").compactMap { Tag(validating: String($0)) })
         }
     }
 
     /// The registration in a row; nil if the row is empty.
     ///
     /// - Parameter templates: templates compiled so far, by key.
-    private func registration(at place: UInt32, _ templates: inout [Int64: RegistrationTemplate]) throws -> Registration? {
+    private func registration(at rowNumber: UInt32, _ templates: inout [Int64: RegistrationTemplate]) throws -> Registration? {
         try database.first(
             """
             SELECT place, id, etag, expiration, updated_at, platform, handle, tags, template, push_variables, installation,
                 secondary_tile
             FROM registration WHERE hub = ? AND place = ?
-            """, hub, place
+            """, hub, rowNumber
         ) { row in try reading(name(of: row)) { try Self.registration(row, try template(row, &templates)) } }
     }
 
@@ -111,19 +111,19 @@ struct SQLiteRegistrationTable {
         var last: (text: String, platform: Platform)?
         try database.each(Self.selectLoaded, hub) { row in
             try reader.add(name(of: row), of: .registrations, row) { reader in
-                let place = try row.place(0)
+                let rowNumber = try row.rowNumber(0)
                 let name = row.text(3)
                 let platform = try last.flatMap { $0.text == name ? $0.platform : nil } ?? Platform(stored: name)
                 last = (name, platform)
                 if platform == .browser || platform == .baidu { _ = try DeviceHandle(platform: platform, stored: row.text(4)) }
                 try reader.add(
                     StoredRegistration(
-                        place: place, id: row.rawText(1), handle: StoredHandle(platform: platform, text: row.rawText(4)),
+                        row: rowNumber, id: row.rawText(1), handle: StoredHandle(platform: platform, text: row.rawText(4)),
                         tags: row.rawText(5), templateKey: row.optional(6, row.integer),
                         pushVariables: try row.optional(7) { try row.json($0).storedTexts() } ?? [:],
                         installationID: row.optional(8, row.text), expiration: row.time(2)),
-                    whole: { () throws(PushError) in try whole(place, templates) })
-                if let outcome = outcomes[place] { reader.add(outcome, at: place) }
+                    fullRegistration: { () throws(PushError) in try fullRegistration(rowNumber, templates) })
+                if let outcome = outcomes[rowNumber] { reader.add(outcome, at: rowNumber) }
             }
         }
     }
@@ -139,16 +139,18 @@ struct SQLiteRegistrationTable {
         var byKey: [Int64: RegistrationTemplate] = [:]
     }
 
-    private func whole(_ place: UInt32, _ templates: CompiledTemplates) throws(PushError) -> Registration {
+    private func fullRegistration(_ rowNumber: UInt32, _ templates: CompiledTemplates) throws(PushError) -> Registration {
         var found: Registration?
         do {
-            found = try registration(at: place, &templates.byKey)
+            found = try registration(at: rowNumber, &templates.byKey)
         } catch let error as PushError {
             throw error
         } catch {
-            throw StorageError.unavailable("the registration \(place) of hub \(hub) cannot be read: \(error)", hint: "try again")
+            throw StorageError.unavailable("the registration \(rowNumber) of hub \(hub) cannot be read: \(error)", hint: "try again")
         }
-        guard let found else { throw StorageError.unavailable("the registration \(place) of hub \(hub) was deleted", hint: "try again") }
+        guard let found else {
+            throw StorageError.unavailable("the registration \(rowNumber) of hub \(hub) was deleted", hint: "try again")
+        }
         return found
     }
 }

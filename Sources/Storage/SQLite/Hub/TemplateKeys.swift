@@ -49,7 +49,7 @@ final class TemplateKeys: Sendable {
         guard database.totalChangesCount > before else { return }
         // SQLite may reuse the key for another template.
         known.withLock { known in
-            if let place = known.firstIndex(where: { $0.value == key }) { known.remove(at: place) }
+            if let rowNumber = known.firstIndex(where: { $0.value == key }) { known.remove(at: rowNumber) }
         }
     }
 

@@ -73,10 +73,10 @@ enum OutcomeMigration {
     private static func moveLastOutcomes(in database: Database) throws {
         let hubs = try database.all("SELECT DISTINCT hub FROM last_outcome") { $0.integer(0) }
         for hub in hubs {
-            var outcomes: [(place: UInt32, code: UInt8)] = []
+            var outcomes: [(rowNumber: UInt32, code: UInt8)] = []
             try database.each("SELECT place, outcome FROM last_outcome WHERE hub = ? ORDER BY place", hub) { row in
-                guard let place = UInt32(exactly: row.integer(0)), let outcome = OutcomeName(rawValue: row.text(1)) else { return }
-                outcomes.append((place, outcome.storedCode))
+                guard let rowNumber = UInt32(exactly: row.integer(0)), let outcome = OutcomeName(rawValue: row.text(1)) else { return }
+                outcomes.append((rowNumber, outcome.storedCode))
             }
             try LastOutcomes.set(outcomes, hub: hub, in: database)
         }

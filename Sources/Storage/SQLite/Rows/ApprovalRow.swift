@@ -49,7 +49,7 @@ struct ApprovalRow {
         if let behalf = origin.behalf { object.append("behalf", .string(behalf.description)) }
         if scope.reach.isUnknown { object.append("isReachUnknown", .bool(true)) }
         if let note = origin.note { object.append("note", .string(note)) }
-        if let moment = scope.dueAt { object.append("moment", .integer(moment.milliseconds)) }
+        if let dueAt = scope.dueAt { object.append("moment", .integer(dueAt.milliseconds)) }
         if let decision = approval.decision {
             var members: JSONObject = ["by": .string(decision.principal.description), "at": .integer(decision.time.milliseconds)]
             if let reason = decision.reason { members.append("reason", .string(reason)) }

@@ -19,7 +19,7 @@ struct ScheduleRow {
                 timeZone: try json.required("zone").storedText(), missed: try MissedPolicy(stored: json.required("missed").storedText()),
                 arguments: try json.required("arguments").storedObject())
             return StoredSchedule(
-                rule: rule, isConfigured: row.bool(1), isPaused: row.bool(2), heard: row.isNull(3) ? now : row.time(3))
+                rule: rule, isConfigured: row.bool(1), isPaused: row.bool(2), handledUntil: row.isNull(3) ? now : row.time(3))
         }
     }
 

@@ -1,0 +1,6 @@
+/// Why a codec cannot go on.
+enum CodecFailure: Error {
+    /// The connection has used all its stream identifiers (RFC 9113, section 5.1.1).
+    case streamsExhausted
+    case library(Int)
+}

@@ -1,7 +1,0 @@
-import PushHostKit
-
-/// The standard `pushhost`, without further functions and plugins in Swift.
-@main
-struct Program {
-    static func main() async { await PushHostProgram.main() }
-}

@@ -1,0 +1,19 @@
+/// When and why a registration was removed. Its id cannot be used again; a write to it gets status 410.
+package struct RegistrationTombstone: Sendable, Equatable {
+    package enum Reason: Sendable, Equatable {
+        case deleted
+        case expired
+        /// A push service reported its handle as invalid, with this reason.
+        case invalidHandle(String)
+        /// Its installation no longer includes it, or was deleted.
+        case installationChanged
+    }
+
+    package var reason: Reason
+    package var time: Timestamp
+
+    package init(_ reason: Reason, at time: Timestamp) {
+        self.reason = reason
+        self.time = time
+    }
+}
