@@ -170,8 +170,7 @@ struct Outcomes {
         return DeviceOutcome(
             device: OutcomeDevice(registrationID: id(number), platform: .apns, handle: handle(number), templateName: nil), outcome: outcome,
             reason: outcome == .success ? "" : isDead ? "Unregistered" : "TooManyRequests",
-            explanation: outcome == .success
-                ? "accepted by the push service" : "the app was removed from the device, or its token is an old one",
+            cause: outcome == .success ? .accepted : .text("the app was removed from the device, or its token is an old one"),
             pushID: outcome == .success ? "\(part(0, 8))-\(part(8, 4))-\(part(12, 4))-\(part(16, 4))-\(part(20, 12))" : nil, size: 210,
             isRegistrationRemoved: isDead)
     }

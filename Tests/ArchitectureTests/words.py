@@ -41,7 +41,7 @@ EXCEPTIONS = [
     (r"^Sources/PushModel/Automation/RunTrigger\.swift$", "^moment$", "a key of stored runs and of the JSON interface"),
     (r"^Sources/WebAPI/Flows/RunRecordJSON\.swift$", r"^moment\?$", "a key of the JSON interface"),
     (r"^Sources/WebAPI/Flows/FlowInterface\.swift$", "^anybody$", "the stored name of callers of an open flow"),
-    (r"^Sources/PushHub/Targets/Recipient\.swift$", "nobody knows whether", "a stored explanation of older versions"),
+    (r"^Sources/Storage/Records/OutcomeSentences\.swift$", "nobody knows whether", "a sentence of older versions"),
     (r"^Sources/Bindings/Flows/SendReporter\.swift$", "^everybody$", "a word that users write where push.everyone is meant"),
 ]
 

@@ -128,11 +128,12 @@ import Testing
             Group(request: NotificationRequest(audience: .everyone, content: .template([:])), all: devices))
         #expect(
             rulings == [
-                DeliveryRuling(devices: .chosen([2, 3]), decision: .skip, reason: "everything: b"),
+                DeliveryRuling(devices: .chosen([2, 3]), decision: .skip, plugin: "everything", reason: "b"),
                 DeliveryRuling(
                     devices: .tagged(try PushModel.Tag("a")), decision: .hold(until: HubBench.startTime + .seconds(5)),
-                    reason: "everything: later"),
-                DeliveryRuling(devices: .all, decision: .pass, reason: "everything: "),
+                    plugin: "everything",
+                    reason: "later"),
+                DeliveryRuling(devices: .all, decision: .pass, plugin: "everything", reason: ""),
             ])
     }
 

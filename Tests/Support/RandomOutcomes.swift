@@ -18,8 +18,15 @@ package struct RandomOutcomes {
                 registrationID: oneIn(5) ? nil : registrationID(), installationID: oneIn(3) ? optionalID() : nil,
                 platform: oneIn(9) ? pick(Platform.allCases) : handle.platform, handle: handle,
                 templateName: oneIn(3) ? pick(Self.texts) : nil), outcome: pick(OutcomeName.allCases), reason: pick(Self.texts),
-            explanation: pick(Self.texts), pushID: optionalID(), size: oneIn(9) ? pick([0, -1, .max, .min]) : Int(random.next() % 5000),
+            cause: cause(), pushID: optionalID(), size: oneIn(9) ? pick([0, -1, .max, .min]) : Int(random.next() % 5000),
             isRegistrationRemoved: oneIn(4))
+    }
+
+    private func cause() -> OutcomeCause {
+        pick([
+            .accepted, .duplicate, .removedEarly, .cancelled, .unanswered, .text(pick(Self.texts)),
+            .ruled(HookReason(plugin: oneIn(2) ? "quiet" : nil, reason: pick(Self.texts))),
+        ])
     }
 
     package func number(below end: Int) -> Int { Int(random.next() % UInt64(end)) }

@@ -60,10 +60,10 @@ package final class ScriptedHooks: HubHooks {
     }
 
     /// Defers devices with a tag until a time, and decides nothing else.
-    package func hold(_ tag: String, until time: Timestamp, because reason: String = "quiet: at night") throws {
+    package func hold(_ tag: String, until time: Timestamp, by plugin: String = "quiet", because reason: String = "at night") throws {
         let tag = try Tag(tag)
         beforeDelivering { group in
-            _ = await group.rule([DeliveryRuling(devices: .tagged(tag), decision: .hold(until: time), reason: reason)])
+            _ = await group.rule([DeliveryRuling(devices: .tagged(tag), decision: .hold(until: time), plugin: plugin, reason: reason)])
         }
     }
 

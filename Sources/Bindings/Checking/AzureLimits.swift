@@ -113,7 +113,7 @@ struct AzureLimits {
             var range = value.range
             if error.code == "payload.collapse_id" { range = values["collapse_id"]?.range ?? range }
             if error.code == "payload.property_name" {
-                range = value.keys.first { error.message.contains("\"\($0.key)\"") }?.value ?? range
+                range = NotificationRequest.firstInvalidPropertyName(among: value.keys.keys).flatMap { value.keys[$0] } ?? range
             }
             report(SourceFinding(LuaError(error), at: range))
         }

@@ -266,7 +266,7 @@ struct FlowWalk {
         }
         guard !globals.areOpen, !isFull, reported.insert(name.text).inserted else { return .unknown }
         // Testing a foreign name is accepted, except for another language's name of nil.
-        if isTested, let hint = LuaLibrary.foreign[name.text], hint != "write nil" { return .unknown }
+        if isTested, LuaLibrary.foreign[name.text] != nil, !LuaLibrary.foreignNil.contains(name.text) { return .unknown }
         report(globalCheck.unknown(name, severity: isTested ? .warning : .error))
         return .unknown
     }

@@ -28,12 +28,15 @@ package enum LuaLibrary {
     static let strict: Set<String> = ["os", "io", "debug", "package"]
 
     /// Names from other languages and older versions of Lua, with their replacements.
-    static let foreign: [String: String] = [
-        "null": "write nil", "None": "write nil", "undefined": "write nil", "NULL": "write nil", "NaN": "write 0/0",
+    static let foreign: [String: String] = foreignNil.reduce(into: [
+        "NaN": "write 0/0",
         "unpack": "write table.unpack", "loadstring": "write load", "arg": "declare options with push.args", "this": "write self",
         "bit32": "Lua has the operators &, |, ~, << and >>", "console": "write print(…)", "printf": "write print(string.format(…))",
         "sleep": "write push.sleep \"1s\"", "setTimeout": "write push.spawn(function() push.sleep \"1s\" … end)",
         "log": "write push.log(…)",
         "self": "self exists only in functions that are declared with a colon",
-    ]
+    ]) { $0[$1] = "write nil" }
+
+    /// The names that other languages have for nil.
+    static let foreignNil: Set<String> = ["null", "None", "undefined", "NULL"]
 }

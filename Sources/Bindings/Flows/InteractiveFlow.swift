@@ -157,12 +157,13 @@ package final class InteractiveFlow: Sendable {
         return answer
     }
 
-    /// Adds the raised value to the message if it was not a text.
+    /// Adds the raised value to a message that describes only its type.
     private func withValue(_ error: LuaError) async -> LuaError {
-        guard error.value != .nil, error.message.hasPrefix("the script raised a ") else { return error }
+        guard error.value != .nil, error.describesType else { return error }
         guard let text = try? await session.call(functions.shownError, [error.value]).first?.shown else { return error }
         var error = error
         error.message = "the script raised \(text)"
+        error.describesType = false
         return error
     }
 }

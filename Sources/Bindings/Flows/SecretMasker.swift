@@ -197,8 +197,8 @@ extension FailedExpectation {
         masked.message = texts.masking(message)
         masked.expected = expected.map(texts.masking)
         masked.actual = actual.map(texts.masking)
-        // The message ends with the value, which may be too short to be recognized within other text.
-        if let actual, let hidden = masked.actual, hidden != actual, message.hasSuffix(", got \(actual)") {
+        // The value at the end of the message may be too short to be recognized within other text.
+        if let actual, let hidden = masked.actual, hidden != actual, message.hasSuffix(actual) {
             masked.message = texts.masking(String(message.dropLast(actual.count))) + hidden
         }
         return masked

@@ -5,7 +5,7 @@ import PushModel
 enum HookAnswers {
     static let beforeSend = Binding(
         "before_send", "Changes or vetoes the notification. Without a result it is accepted unchanged.",
-        takes: .table(
+        takes: .returned(
             [
                 .optional("veto", .string, "rejects it; the reason for the sender, at most 300 characters"),
                 .optional("at", .time, "defers it to this time, at most seven days ahead"),
@@ -25,7 +25,7 @@ enum HookAnswers {
 
     static let beforeDeliver = Binding(
         "before_deliver", "A ruling about some of the devices. The first ruling for a device applies.",
-        takes: .table([
+        takes: .returned([
             .optional("all", .boolean, "true: all devices"),
             .optional("tag", .tag, "devices with this tag"),
             .optional("devices", .list(.integer), "devices with these numbers"),
@@ -41,7 +41,7 @@ enum HookAnswers {
 
     static let onRegister = Binding(
         "on_register", "Changes or vetoes the registration. Without a result it is stored unchanged.",
-        takes: .table([
+        takes: .returned([
             .optional("veto", .string, "rejects it; the reason for the client, at most 300 characters"),
             .optional("add_tags", .list(.tag), "tags to add"),
             .optional("remove_tags", .list(.tag), "tags to remove"),
@@ -51,13 +51,13 @@ enum HookAnswers {
 
     static let refusal = Binding(
         "a refusal", "Vetoes the operation. Without a result it continues.",
-        takes: .table([.optional("veto", .string, "rejects it; the reason for the user, at most 300 characters")]),
+        takes: .returned([.optional("veto", .string, "rejects it; the reason for the user, at most 300 characters")]),
         example: "return { veto = \"outside of working hours\" }", body: .prelude)
 
     /// The response of a route; no value means 204.
     static let route = Binding(
         "a route", "The response. Without a result: 204 No Content.",
-        takes: .table([
+        takes: .returned([
             .optional("status", .integer, "an HTTP status, 200 by default"),
             .optional("json", .any, "a body as JSON"),
             .optional("body", .any, "a body as a string"),
@@ -80,19 +80,12 @@ enum HookAnswers {
     static func arguments(_ values: [LuaValue], _ binding: Binding, run: FlowRun) throws(LuaError) -> Arguments? {
         guard let value = values.first, value != .nil else { return nil }
         func refusal(_ got: String) -> LuaError {
-            .misuse("args.wrong_type", "\(binding.name) must return one table with names, got \(got)", hint: "write \(binding.example)")
+            .misuse("args.wrong_type", "\(binding.name) must return one table with names, got \(got)", hint: "write \(binding.correctForm)")
         }
         guard values.count == 1 else { throw refusal("\(values.count) values") }
         guard case .table(let table) = value else { throw refusal(value.phrase) }
         guard table.array.isEmpty else { throw refusal("one with an unnamed value") }
-        do throws(LuaError) {
-            return try Arguments(LuaCall(arguments: [value], run: LuaRunID(rawValue: 0), attachment: run), for: binding)
-        } catch {
-            // The hint must show a return value instead of a call.
-            var error = error
-            if error.hint?.hasPrefix("write \(binding.name)") == true { error.hint = "write \(binding.example)" }
-            throw error
-        }
+        return try Arguments(LuaCall(arguments: [value], run: LuaRunID(rawValue: 0), attachment: run), for: binding)
     }
 }
 
@@ -204,6 +197,6 @@ extension DeliveryRuling {
             throw refuse("does not select any devices", "write tag = \"…\", devices = { … } or all = true; is a variable nil?")
         default: throw refuse("selects devices in two ways", "write two rulings")
         }
-        self.init(devices: devices, decision: decision, reason: "\(plugin): \(reason)")
+        self.init(devices: devices, decision: decision, plugin: plugin, reason: reason)
     }
 }

@@ -86,7 +86,7 @@ struct ArgumentCheck<Value: ArgumentValue> {
             guard given.count == 1 else {
                 return fail(
                     "args.too_many", "\(binding.name) needs one table, got \(given.count) arguments",
-                    hint: "write \(binding.signature)", culprit: given[1])
+                    hint: "write \(binding.correctForm)", culprit: given[1])
             }
             self.isComplete = self.isComplete && isComplete
             values = fields.filter { !$0.value.content.isNil }
@@ -100,7 +100,7 @@ struct ArgumentCheck<Value: ArgumentValue> {
             if let item = array.first {
                 fail(
                     "args.unknown_key", "\(binding.name) needs named keys, got a value without a name",
-                    hint: "write \(binding.signature)", culprit: item)
+                    hint: "write \(binding.correctForm)", culprit: item)
             }
         default:
             // A single required argument may be passed without a table.
@@ -110,7 +110,7 @@ struct ArgumentCheck<Value: ArgumentValue> {
                 let place = binding.style == .leading ? "a table last" : "one table"
                 fail(
                     "args.wrong_type", "\(binding.name) needs \(place), got a \(first.content.typeName)",
-                    hint: "write \(binding.signature)", culprit: first)
+                    hint: "write \(binding.correctForm)", culprit: first)
             }
         }
     }
@@ -122,7 +122,7 @@ struct ArgumentCheck<Value: ArgumentValue> {
             return fail(
                 "args.too_many",
                 "\(binding.name) takes \(parameters.count) argument\(parameters.count == 1 ? "" : "s"), got \(given.count)",
-                hint: "write \(binding.signature)", culprit: given[parameters.count])
+                hint: "write \(binding.correctForm)", culprit: given[parameters.count])
         }
         for (parameter, value) in zip(parameters, given) where !value.content.isNil || parameter.type == .any {
             values[parameter.name] = value

@@ -98,7 +98,7 @@ extension Platform {
             "args.platform", "unknown platform \"\(name)\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
             hint:
                 "\(isRetired ? "MPNS, the service of Windows Phone, was shut down; " : "")use \(spellings.joined(separator: ", "))",
-            details: ["key": .string(key)])
+            details: ["key": .string(key), "name": .string(name)])
     }
 }
 

@@ -57,6 +57,9 @@ package struct Binding: Sendable {
         String(name[(name.lastIndex { $0 == ":" || $0 == "." }.map(name.index(after:)) ?? name.startIndex)...])
     }
 
+    /// The form that the hint of a wrong call shows: the call, or for a table that a script returns instead, the example.
+    package var correctForm: String { takes.isReturned ? example : signature }
+
     /// The call as help shows it: `push.send{ to=, alert= }`.
     package var signature: String {
         let names = parameters.map { $0.isRequired ? $0.name : "[\($0.name)]" }

@@ -6,6 +6,8 @@ package struct CallForm: Sendable {
     package var parameters: [Parameter]
     /// Checks which keys may be combined.
     package var constraint: Constraint?
+    /// Whether a script returns the table instead of passing it, as hooks do.
+    package var isReturned = false
 
     /// The error of an invalid call. Swift 6.3 does not count `throws(LuaError)` of a function type as a use of `package import Lua`.
     package typealias Failure = LuaError
@@ -25,6 +27,11 @@ package struct CallForm: Sendable {
 
     package static func table(_ parameters: [Parameter], constraint: Constraint? = nil) -> CallForm {
         CallForm(style: .table, parameters: parameters, constraint: constraint)
+    }
+
+    /// One table with named keys that a script returns.
+    package static func returned(_ parameters: [Parameter], constraint: Constraint? = nil) -> CallForm {
+        CallForm(style: .table, parameters: parameters, constraint: constraint, isReturned: true)
     }
 
     package static func positional(_ parameters: [Parameter], constraint: Constraint? = nil) -> CallForm {

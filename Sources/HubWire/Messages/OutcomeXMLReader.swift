@@ -63,7 +63,7 @@ extension DeviceOutcome {
             device: OutcomeDevice(
                 registrationID: result.text(of: "RegistrationId").flatMap { RegistrationID($0.trimmed) }, platform: platform,
                 handle: DeviceHandle(reported: handle, platform), templateName: nil), outcome: Self.outcome(sentence), reason: "",
-            explanation: sentence, pushID: nil, size: 0, isRegistrationRemoved: false)
+            cause: .text(sentence), pushID: nil, size: 0, isRegistrationRemoved: false)
     }
 
     /// Maps Azure's outcome sentences to names. A telemetry name maps to itself.

@@ -52,16 +52,17 @@ extension Machine {
             }
         case LUA_TTABLE:
             error.code = field(L, index, "code") ?? "script.error"
-            error.message = recordedText(L, index, of: run) ?? field(L, index, "message") ?? describeTable(L, index)
+            let text = recordedText(L, index, of: run) ?? field(L, index, "message")
+            (error.message, error.describesType) = (text ?? describeTable(L, index), text == nil)
             error.value = (try? read(L, index)) ?? .nil
         case LUA_TNIL:
             error.message = "the script raised nil"
         default:
             error.value = (try? read(L, index)) ?? .nil
-            error.message = "the script raised a \(String(cString: lua_typename(L, lua_type(L, index))))"
-            if case .integer(let number) = error.value { error.message = "\(number)" }
-            if case .number(let number) = error.value { error.message = "\(number)" }
-            if let text = recordedText(L, index, of: run) { error.message = "the script raised \(text)" }
+            (error.message, error.describesType) = ("the script raised a \(String(cString: lua_typename(L, lua_type(L, index))))", true)
+            if case .integer(let number) = error.value { (error.message, error.describesType) = ("\(number)", false) }
+            if case .number(let number) = error.value { (error.message, error.describesType) = ("\(number)", false) }
+            if let text = recordedText(L, index, of: run) { (error.message, error.describesType) = ("the script raised \(text)", false) }
         }
         if let run {
             clua_push_origin(L, run.control.pointer, index)
@@ -86,8 +87,7 @@ extension Machine {
             defer { clua_pop(L, 1) }
             return (try? read(L, -1)) ?? .nil
         }
-        error.hint = field(L, index, "hint")
-        error.trackingID = field(L, index, "tracking_id")
+        (error.hint, error.trackingID) = (field(L, index, "hint"), field(L, index, "tracking_id"))
         if case .integer(let status) = value("status") { error.status = Int(status) }
         error.isRetryable = value("retryable") == .boolean(true)
         error.details = value("details")

@@ -44,6 +44,8 @@ public struct LuaError: Error, Sendable, Equatable {
     public var annotations: [String: String]
     /// The value that the script raised, if it was not a structured error.
     public var value: LuaValue
+    /// Whether `message` is about the type of `value`, because the value has no text of its own.
+    package var describesType = false
 
     /// Makes an error.
     public init(

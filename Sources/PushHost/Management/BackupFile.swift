@@ -100,12 +100,9 @@ struct BackupFile {
                 let answer = try await ask("restore", name, renewsSecrets ? ["renewSecrets": true] : [:])
                 if answer.object != nil { renewed = answer }
             } catch {
-                // Replaces the name of the temporary copy with the path that the operator gave.
+                // The operator knows the path of the backup, not that of its temporary copy.
                 var error = error
-                if let range = error.message.firstRange(of: name) {
-                    let start = error.message[..<range.lowerBound].lastIndex(of: " ").map { error.message.index(after: $0) }
-                    error.message.replaceSubrange((start ?? error.message.startIndex)..<range.upperBound, with: path)
-                }
+                for copy in ["\(folder)/\(name)", name] { error.message = error.message.replacing(copy, with: path) }
                 throw error
             }
         }

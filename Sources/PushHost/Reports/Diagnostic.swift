@@ -122,10 +122,9 @@ struct Diagnostic {
         if case .table(let table) = error.details { table.fields["differences"] != nil } else { false }
     }
 
-    /// Whether the error is in the key's value, not in the key.
+    /// Whether the error is in the key's value, not in the key. A platform that is not known may be a key itself, as in `payload`.
     private func isValueAtFault(_ key: String) -> Bool {
-        ["args.wrong_type", "args.platform", "args.duration", "args.time", "args.empty"].contains(error.code)
-            && !error.message.contains("platform \"\(key)\"")
+        ["args.wrong_type", "args.platform", "args.duration", "args.time", "args.empty"].contains(error.code) && detail("name") != key
     }
 
     /// Finds a name: `key =` in the table of the call, or `.name` in its first line. Nil if it occurs more than once.

@@ -131,13 +131,13 @@ public struct Ruling: Sendable, Equatable {
             case .tag(let text): .tagged(try Tag(text))
             case .chosen(let numbers): .chosen(numbers)
             }
-        let fate: DeliveryRuling.Decision =
+        let decision: DeliveryRuling.Decision =
             switch fate {
             case .skip: .skip
             case .hold(let time): .hold(until: Timestamp(milliseconds: time))
             case .pass: .pass
             }
-        return DeliveryRuling(devices: devices, decision: fate, reason: "\(plugin): \(reason)")
+        return DeliveryRuling(devices: devices, decision: decision, plugin: plugin, reason: reason)
     }
 }
 

@@ -9,8 +9,7 @@ final class DeliveryGroup: HookedGroup {
     /// Devices with the same decision.
     struct Ruled: Sendable {
         var decision: DeliveryRuling.Decision
-        /// For people.
-        var reason: String
+        var reason: HookReason
         var devices: RowSet
     }
 

@@ -6,25 +6,25 @@ struct DeliveryRulings {
     struct Part {
         var outcome = OutcomeName.skipped
         /// Nil for duplicates.
-        var explanation: String?
+        var cause: OutcomeCause?
         var members: [UInt32]
 
         func completed(_ member: UInt32, _ recipient: Recipient) -> CompletedTarget {
-            guard let explanation else { return SendPipeline.skipped(member, recipient) }
+            guard let cause else { return SendPipeline.skipped(member, recipient) }
             return CompletedTarget(
                 order: Int(member),
-                result: DeliveryResult(device: recipient.outcome(outcome, reason: Recipient.ruled, explanation, size: 0)))
+                result: DeliveryResult(device: recipient.outcome(outcome, reason: Recipient.ruled, cause, size: 0)))
         }
     }
 
-    private struct Cause: Hashable {
+    private struct Refusal: Hashable {
         var outcome: OutcomeName
-        var explanation: String
+        var cause: OutcomeCause
     }
 
-    private var causes: [(cause: Cause, devices: RowSet)] = []
-    /// Indices into `causes`.
-    private var indexes: [Cause: Int] = [:]
+    private var refusals: [(refusal: Refusal, devices: RowSet)] = []
+    /// Indices into `refusals`.
+    private var indexes: [Refusal: Int] = [:]
     private var refused = RowSet()
     private var held = RowSet()
     private(set) var deferredDevices = DeferredDevices()
@@ -41,22 +41,22 @@ struct DeliveryRulings {
                 deferredDevices.add(ruling.devices, on: group.platform, until: time, ruling.reason)
                 held.formUnion(ruling.devices)
             // The sender of a test waits for the results, so nothing is deferred.
-            case .hold, .skip: refuse(ruling.devices, .skipped, ruling.reason)
+            case .hold, .skip: refuse(ruling.devices, .skipped, .ruled(ruling.reason))
             }
         }
         // Abandoned, not skipped: a failed hook is an error, not a decision.
-        if let failure { refuse(open, .abandoned, failure.message) }
+        if let failure { refuse(open, .abandoned, .text(failure.message)) }
     }
 
-    private mutating func refuse(_ devices: RowSet, _ outcome: OutcomeName, _ explanation: String) {
+    private mutating func refuse(_ devices: RowSet, _ outcome: OutcomeName, _ cause: OutcomeCause) {
         guard !devices.isEmpty else { return }
         refused.formUnion(devices)
-        let cause = Cause(outcome: outcome, explanation: explanation)
-        if let index = indexes[cause] {
-            causes[index].devices.formUnion(devices)
+        let refusal = Refusal(outcome: outcome, cause: cause)
+        if let index = indexes[refusal] {
+            refusals[index].devices.formUnion(devices)
         } else {
-            indexes[cause] = causes.count
-            causes.append((cause, devices))
+            indexes[refusal] = refusals.count
+            refusals.append((refusal, devices))
         }
     }
 
@@ -72,7 +72,7 @@ struct DeliveryRulings {
             // Reporting a duplicate handle would mark the original as done when the notification resumes.
             (deferredDevices.duplicates, targets.duplicates) = (targets.duplicates, [])
         }
-        let parts = causes.map { Part(outcome: $0.outcome, explanation: $0.explanation, members: $1.rows) }
+        let parts = refusals.map { Part(outcome: $0.outcome, cause: $0.cause, members: $1.rows) }
         return duplicates.isEmpty ? parts : parts + [Part(members: duplicates)]
     }
 }

@@ -64,7 +64,7 @@ struct DeliveryRun: Sendable {
                     self.recipients.append(recipient)
                     continue
                 }
-                let device = recipient.outcome(.skipped, reason: "", Recipient.removedEarlyExplanation, size: size)
+                let device = recipient.outcome(.skipped, reason: "", .removedEarly, size: size)
                 self.left.append(CompletedTarget(order: Int(member), result: DeliveryResult(device: device)))
                 left.append(member)
             }

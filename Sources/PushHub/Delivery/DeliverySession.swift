@@ -175,8 +175,8 @@ struct DeliverySession {
         let parts = rulings.take(from: &targets)
         let batch = context.settings.dispatch.devicesPerBatch
         for part in parts {
-            if let explanation = part.explanation {
-                context.environment.note(.delivery, "\(id): not sent to \(part.members.count) devices: \(explanation)")
+            if let cause = part.cause {
+                context.environment.note(.delivery, "\(id): not sent to \(part.members.count) devices: \(cause.text)")
             }
             for first in stride(from: 0, to: part.members.count, by: batch) {
                 let members = Array(part.members[first..<min(first + batch, part.members.count)])

@@ -87,7 +87,7 @@ struct DeliveryTally: Sendable {
     mutating func abandon(_ members: [UInt32], _ recipients: [Recipient], at time: Timestamp) {
         add(
             zip(members, recipients).map { member, recipient in
-                CompletedDevice(order: Int(member), device: recipient.outcome(.abandoned, reason: "", Self.cancelledExplanation, size: 0))
+                CompletedDevice(order: Int(member), device: recipient.outcome(.abandoned, reason: "", .cancelled, size: 0))
             }, at: time)
     }
 
@@ -97,9 +97,6 @@ struct DeliveryTally: Sendable {
                 CompletedDevice(order: CompletedTarget.order(ofDuplicate: member), device: recipient.duplicateOutcome)
             }, at: time)
     }
-
-    /// The explanation for abandoned devices.
-    static let cancelledExplanation = "the delivery was cancelled"
 
     // MARK: - After a crash
 

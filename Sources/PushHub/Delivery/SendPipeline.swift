@@ -85,7 +85,7 @@ struct SendPipeline: Sendable {
                         order: Int(member),
                         result: DeliveryResult(
                             device: recipient.outcome(
-                                refusal.outcome, reason: refusal.reason, refusal.explanation, size: group.body.count)))
+                                refusal.outcome, reason: refusal.reason, .text(refusal.explanation), size: group.body.count)))
                 }
             } else {
                 run.begin(index, firstAttempt(of: PushService(group.platform), policy, in: run))
@@ -319,7 +319,7 @@ struct SendPipeline: Sendable {
                 CompletedTarget(
                     order: Int(member),
                     result: DeliveryResult(
-                        device: target.outcome(.abandoned, reason: "", "the connector gave no answer", size: 0))))
+                        device: target.outcome(.abandoned, reason: "", .text("the connector gave no answer"), size: 0))))
         }
         for ((member, target), verdict) in zip(zip(batch.members, batch.recipients), verdicts) {
             environment.note(.delivery, "\(id): \(target.handle.abbreviated) \(verdict.summary)")

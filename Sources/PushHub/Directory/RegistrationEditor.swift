@@ -111,7 +111,7 @@ struct RegistrationEditor {
             switch reason {
             case .deleted: "has been deleted"
             case .expired: "has expired"
-            case .invalidHandle(let reason): "was removed: \(reason)"
+            case .invalidHandle(let report): "was removed: \(report.text)"
             case .installationChanged: "was removed by a change of its installation"
             }
         return PushError(

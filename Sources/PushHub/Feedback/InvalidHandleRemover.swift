@@ -104,7 +104,7 @@ struct InvalidHandleRemover {
             let notification = found.dead.notificationID
             guard let now = current[found.row], found.isRemovable(now) else { continue }
             let tombstone = directory.tombstone(
-                .invalidHandle("\(handle.platform.displayName) answered \(reason.isEmpty ? "that its handle is invalid" : reason)"))
+                .invalidHandle(InvalidHandleReport(handle.platform, reason: reason)))
             if let installation = now.installationID {
                 if installations[installation] == nil {
                     guard let row = try await directory.installationRow(installation) else { continue }

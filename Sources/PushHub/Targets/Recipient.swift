@@ -9,28 +9,20 @@ struct Recipient: Sendable {
     /// Whether the registration was removed, or its row reused for another platform, since the send began. It gets nothing.
     var hasLeft = false
 
-    func outcome(_ outcome: OutcomeName, reason: String, _ explanation: String, size: Int) -> DeviceOutcome {
+    func outcome(_ outcome: OutcomeName, reason: String, _ cause: OutcomeCause, size: Int) -> DeviceOutcome {
         DeviceOutcome(
             device: OutcomeDevice(
                 registrationID: registrationID, installationID: installationID, platform: handle.platform, handle: handle,
-                templateName: templateName), outcome: outcome, reason: reason, explanation: explanation, pushID: nil, size: size,
+                templateName: templateName), outcome: outcome, reason: reason, cause: cause, pushID: nil, size: size,
             isRegistrationRemoved: false)
     }
 
     var duplicateOutcome: DeviceOutcome {
-        outcome(.skipped, reason: "", Self.duplicate, size: 0)
+        outcome(.skipped, reason: "", .duplicate, size: 0)
     }
 
     /// The reason code if a hook has decided.
     static let ruled = "Hook"
-    /// The explanation for a duplicate.
-    static let duplicate = "another registration with the same handle stands for it"
-    /// The explanation for a registration that was removed before its batch was due.
-    static let removedEarlyExplanation = "the registration left before its turn came"
-    /// The explanation for a push that was sent but not answered.
-    static let unanswered = "it is unknown whether it was delivered"
-    /// The explanations of unanswered pushes in stored results, which traces recognize: the current one, and that of older versions.
-    static let storedUnanswered: Set<String> = [unanswered, "nobody knows whether it was delivered"]
 }
 
 /// What the recipients of a group have in common.
@@ -63,16 +55,15 @@ struct DeliveryResult: Sendable {
     init(target: Recipient, verdict: Verdict, size: Int) {
         switch verdict {
         case .accepted(let id):
-            device = target.outcome(.success, reason: "", "accepted by the push service", size: size)
+            device = target.outcome(.success, reason: "", .accepted, size: size)
             device.pushID = id
         case .rejected(let rejection), .transient(let rejection, _):
-            device = target.outcome(rejection.outcome, reason: rejection.reason, rejection.explanation, size: size)
+            device = target.outcome(rejection.outcome, reason: rejection.reason, .text(rejection.explanation), size: size)
             isHandleInvalid = rejection.isHandleInvalid
             invalidSince = rejection.invalidSince
             isWrongEnvironment = rejection.wrongEnvironment != nil
         case .unknown(let reason):
-            device = target.outcome(
-                .pnsUnreachable, reason: reason, Recipient.unanswered, size: size)
+            device = target.outcome(.pnsUnreachable, reason: reason, .unanswered, size: size)
         }
     }
 }

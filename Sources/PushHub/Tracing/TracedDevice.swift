@@ -56,8 +56,7 @@ struct TraceFacts: Sendable {
 
     struct Hold: Sendable {
         var until: Timestamp
-        /// Plugin name and reason, as in `quiet: night`.
-        var reason: String
+        var reason: HookReason
     }
 
     /// The plan that the notification is bound to.

@@ -4,14 +4,21 @@ import PushModel
 extension Tracer {
     mutating func verdict(of row: RecordedOutcome) -> Conclusion {
         let device = row.device
-        for twin in facts.rows where twin.device.explanation == Recipient.duplicate && twin != row {
+        for twin in facts.rows where twin.device.cause == .duplicate && twin != row {
             let subject = twin.device.registrationID.map { "registration \($0)" } ?? "a duplicate"
             add(twin.time, .duplicate, "\(subject) has the same handle: one push for both", isGood: true)
         }
         let when = row.time ?? outcome.endedAt ?? facts.sentAt
         let reason = device.reason.isEmpty ? device.outcome.rawValue : device.reason
         let values = ["reason": reason, "explanation": device.explanation, "time": when.inSentence]
-        if device.reason == Recipient.ruled { return ruled(device, when) }
+        if case .ruled(let reason) = device.cause {
+            decide(when, .plugin, reason.text)
+            return Conclusion(.vetoed, ["plugin": Self.plugin(reason), "reason": reason.reason])
+        }
+        if device.reason == Recipient.ruled {
+            decide(when, .plugin, device.explanation)
+            return Conclusion(.hookFailed, ["reason": device.explanation])
+        }
         if device.outcome == .skipped { return skipped(device, when) }
         addContent(row)
         switch device.outcome {
@@ -39,27 +46,20 @@ extension Tracer {
         case .wrongToken: return Conclusion(.otherEnvironment, values)
         case .badChannel where device.reason == "BadDeviceToken": return Conclusion(.otherEnvironment, values)
         case .throttled, .channelThrottled: return Conclusion(.throttled, values)
-        case .pnsUnreachable where Recipient.storedUnanswered.contains(device.explanation): return Conclusion(.noAnswer)
+        case .pnsUnreachable where device.cause == .unanswered: return Conclusion(.noAnswer)
         case .pnsUnreachable, .pnsUnavailable, .pnsServerError: return Conclusion(.serviceInTrouble, values)
         default: return Conclusion(.rejected, values)
         }
     }
 
-    private mutating func ruled(_ device: DeviceOutcome, _ when: Timestamp) -> Conclusion {
-        let (plugin, reason) = Self.plugin(device.explanation)
-        decide(when, .plugin, device.explanation)
-        return device.outcome == .skipped
-            ? Conclusion(.vetoed, ["plugin": plugin, "reason": reason]) : Conclusion(.hookFailed, ["reason": device.explanation])
-    }
-
     private mutating func skipped(_ device: DeviceOutcome, _ when: Timestamp) -> Conclusion {
-        if device.explanation == Recipient.removedEarlyExplanation, let left = self.device.deleted.first { return deleted(left) }
-        guard device.explanation == Recipient.duplicate else {
+        if device.cause == .removedEarly, let left = self.device.deleted.first { return deleted(left) }
+        guard device.cause == .duplicate else {
             decide(when, .device, device.explanation)
             return Conclusion(.registrationLeft, ["time": when.inSentence])
         }
         decide(when, .duplicate, device.explanation, isGood: nil)
-        let other = facts.rows.first { $0.device.handle == device.handle && $0.device.explanation != Recipient.duplicate }
+        let other = facts.rows.first { $0.device.handle == device.handle && $0.device.cause != .duplicate }
         return Conclusion(.duplicate, ["other": other?.device.registrationID?.text ?? "which has left"])
     }
 
@@ -69,7 +69,7 @@ extension Tracer {
             decide(when, .turn, "it was good until \(end.inSentence)")
             return Conclusion(.expired, ["time": end.inSentence])
         }
-        if device.explanation == DeliveryTally.cancelledExplanation, outcome.state == .canceled { return cancelled() }
+        if device.cause == .cancelled, outcome.state == .canceled { return cancelled() }
         decide(when, .turn, device.explanation)
         return Conclusion(.abandoned, ["time": when.inSentence, "reason": device.explanation])
     }

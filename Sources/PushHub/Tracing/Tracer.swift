@@ -102,7 +102,7 @@ struct Tracer {
         func rank(_ row: RecordedOutcome) -> Int {
             switch row.device.outcome {
             case .success: 3
-            case .skipped: row.device.explanation == Recipient.duplicate ? 0 : 1
+            case .skipped: row.device.cause == .duplicate ? 0 : 1
             default: 2
             }
         }
@@ -266,10 +266,8 @@ extension Tracer {
         case .expired: return Conclusion(.registrationExpired, time)
         case .deleted: return Conclusion(.registrationDeleted, time)
         case .installationChanged: return Conclusion(.registrationReplaced, time)
-        case .invalidHandle(let reason):
-            // The reason is "APNs answered Unregistered", and the sentence already names the service.
-            let word = reason.split(separator: " ").last.map(String.init) ?? reason
-            return Conclusion(.tokenDead, time.merging(["reason": word]) { $1 })
+        case .invalidHandle(let report):
+            return Conclusion(.tokenDead, time.merging(["reason": report.reason.isEmpty ? "no reason given" : report.reason]) { $1 })
         }
     }
 
@@ -284,7 +282,7 @@ extension Tracer {
         case .canceled: return cancelled()
         case .enqueued, .processing:
             if let hold = facts.hold {
-                let (plugin, reason) = Self.plugin(hold.reason)
+                let (plugin, reason) = (Self.plugin(hold.reason), hold.reason.reason)
                 decide(facts.now, .plugin, "held by \(plugin) until \(hold.until.inSentence): \(reason)", isGood: nil)
                 return Conclusion(.held, ["plugin": plugin, "time": hold.until.inSentence, "reason": reason])
             }
@@ -324,11 +322,8 @@ extension Tracer {
         return Conclusion(.cancelled, ["time": ended.inSentence])
     }
 
-    /// Splits a plugin's ruling into the plugin's name and the reason.
-    static func plugin(_ text: String) -> (name: String, reason: String) {
-        guard let colon = text.firstIndex(of: ":") else { return ("of the hub", text) }
-        return (String(text[..<colon]), String(text[text.index(after: colon)...].drop { $0 == " " }))
-    }
+    /// The name of the plugin that decided, after the words "The plugin".
+    static func plugin(_ reason: HookReason) -> String { reason.plugin ?? "of the hub" }
 }
 
 extension Pace {
@@ -350,7 +345,7 @@ extension RegistrationTombstone {
         case .deleted: "the registration was deleted"
         case .expired: "the registration expired"
         case .installationChanged: "its installation was changed or deleted"
-        case .invalidHandle(let reason): reason
+        case .invalidHandle(let report): report.text
         }
     }
 }

@@ -18,18 +18,12 @@ package struct DeliveryRuling: Sendable, Equatable {
 
     package var devices: Devices
     package var decision: Decision
-    /// Text for people: the explanation of the outcome, with the plugin's name. Cut to 300 characters, because it is stored for each
-    /// device.
-    package let reason: String
+    /// The cause of the outcome.
+    package let reason: HookReason
 
-    package init(devices: Devices, decision: Decision, reason: String) {
+    package init(devices: Devices, decision: Decision, plugin: String? = nil, reason: String) {
         self.devices = devices
         self.decision = decision
-        self.reason = reason.hookReason
+        self.reason = HookReason(plugin: plugin, reason: reason)
     }
-}
-
-extension String {
-    /// The text cut to 300 characters, the maximum that is stored or sent for a hook's reason.
-    package var hookReason: String { prefix(300).utf8.count == utf8.count ? self : "\(prefix(299))…" }
 }

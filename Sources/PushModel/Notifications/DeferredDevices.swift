@@ -2,7 +2,7 @@
 package struct DeferredDevices: Sendable, Equatable {
     private struct Wait: Hashable {
         var time: Timestamp
-        var reason: String
+        var reason: HookReason
         var platform: Platform
     }
 
@@ -31,7 +31,7 @@ package struct DeferredDevices: Sendable, Equatable {
         return sets.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    package mutating func add(_ devices: RowSet, on platform: Platform, until time: Timestamp, _ reason: String) {
+    package mutating func add(_ devices: RowSet, on platform: Platform, until time: Timestamp, _ reason: HookReason) {
         guard !devices.isEmpty else { return }
         waits[Wait(time: time, reason: reason, platform: platform), default: RowSet()].formUnion(devices)
     }
@@ -76,7 +76,7 @@ package struct DeferredDevices: Sendable, Equatable {
     }
 
     /// Until when a device is deferred, and why; nil if it is not, or if another registration was in its row.
-    package func wait(at row: UInt32, mark: UInt32?) -> (time: Timestamp, reason: String)? {
+    package func wait(at row: UInt32, mark: UInt32?) -> (time: Timestamp, reason: HookReason)? {
         guard let wait = waits.first(where: { $0.value.contains(row) })?.key, mark == nil || marks[row] == mark else { return nil }
         return (wait.time, wait.reason)
     }
@@ -96,7 +96,7 @@ package struct DeferredDevices: Sendable, Equatable {
         }
         let sorted = counts.sorted { ($0.key.time, $0.key.reason) < ($1.key.time, $1.key.reason) }
         let listed = sorted.prefix(Self.maximumNotices).map {
-            Notice.deferred(devices: $0.value, until: $0.key.time, reason: $0.key.reason)
+            Notice.deferred(devices: $0.value, until: $0.key.time, reason: $0.key.reason.text)
         }
         let others = sorted.dropFirst(Self.maximumNotices).reduce(0) { $0 + $1.value }
         return others == 0 ? listed : listed + [.deferred(devices: others, until: nil, reason: "")]
@@ -104,15 +104,15 @@ package struct DeferredDevices: Sendable, Equatable {
 
     private struct Deferral: Hashable {
         var time: Timestamp
-        var reason: String
+        var reason: HookReason
     }
 }
 
 // MARK: - Stored
 
 extension DeferredDevices {
-    /// The stored form. For each time: milliseconds since 1970, reason, platform, and number of devices; for each device, the difference
-    /// of its row from the previous one, and its mark, 0 for none.
+    /// The stored form. For each time: milliseconds since 1970, plugin (empty for none), reason, platform, and number of devices; for each
+    /// device, the difference of its row from the previous one, and its mark, 0 for none.
     package var stored: [UInt8] {
         var bytes: [UInt8] = []
         let sorted = waits.sorted {
@@ -120,7 +120,8 @@ extension DeferredDevices {
         }
         for (wait, devices) in sorted {
             bytes.append(word: UInt64(bitPattern: wait.time.milliseconds))
-            bytes.append(text: wait.reason)
+            bytes.append(text: wait.reason.plugin ?? "")
+            bytes.append(text: wait.reason.reason)
             bytes.append(text: wait.platform.rawValue)
             bytes.append(number: UInt64(devices.count))
             var last: UInt32 = 0
@@ -135,18 +136,14 @@ extension DeferredDevices {
 
     /// Nil for invalid bytes.
     package init?(stored bytes: [UInt8]) {
-        // The first version stored no marks. Without marks, hooks are asked again about the devices.
-        guard let devices = Self(stored: bytes, hasMarks: true) ?? Self(stored: bytes, hasMarks: false) else { return nil }
-        self = devices
-    }
-
-    private init?(stored bytes: [UInt8], hasMarks: Bool) {
         self.init()
         let isComplete = bytes.withUnsafeBytes { buffer in
             var cursor = ByteCursor(buffer)
             while !cursor.isAtEnd, !cursor.isBeyond {
                 let time = Timestamp(milliseconds: Int64(bitPattern: cursor.word()))
-                let (reason, platform) = (cursor.text(), Platform(rawValue: cursor.text()))
+                let plugin = cursor.text()
+                let reason = HookReason(plugin: plugin.isEmpty ? nil : plugin, reason: cursor.text())
+                let platform = Platform(rawValue: cursor.text())
                 let count = cursor.count()
                 var (rows, last) = ([UInt32](), UInt64(0))
                 rows.reserveCapacity(count)
@@ -154,7 +151,8 @@ extension DeferredDevices {
                     last += cursor.number() & 0xffff_ffff
                     guard let row = UInt32(exactly: last) else { return false }
                     rows.append(row)
-                    let mark = hasMarks ? UInt32(truncatingIfNeeded: cursor.number()) : 0
+                    // Without a mark, hooks are asked again about the device.
+                    let mark = UInt32(truncatingIfNeeded: cursor.number())
                     if mark != 0 { marks[row] = mark }
                 }
                 guard let platform, !rows.isEmpty, !cursor.isBeyond else { return false }

@@ -27,11 +27,11 @@ package struct OutcomeDevice: Sendable, Equatable {
 /// The result for one device.
 package struct DeviceOutcome: Sendable, Equatable {
     package var device: OutcomeDevice
-    package var outcome: OutcomeName
     /// The push service's own reason; empty on success.
     package var reason: String
-    /// What the result means and what to do.
-    package var explanation: String
+    package var cause: OutcomeCause
+    /// Behind the cause, where it takes no room: a sender that waits has a value of this type for each device.
+    package var outcome: OutcomeName
     /// The push service's id of the push.
     package var pushID: String?
     /// Size of the rendered body in bytes.
@@ -40,18 +40,20 @@ package struct DeviceOutcome: Sendable, Equatable {
     package var isRegistrationRemoved: Bool
 
     package init(
-        device: OutcomeDevice, outcome: OutcomeName, reason: String, explanation: String, pushID: String?, size: Int,
+        device: OutcomeDevice, outcome: OutcomeName, reason: String, cause: OutcomeCause, pushID: String?, size: Int,
         isRegistrationRemoved: Bool
     ) {
         self.device = device
-        self.outcome = outcome
         self.reason = reason
-        self.explanation = explanation
+        self.cause = cause
+        self.outcome = outcome
         self.pushID = pushID
         self.size = size
         self.isRegistrationRemoved = isRegistrationRemoved
     }
 
+    /// Text for people: what the result means and what to do.
+    package var explanation: String { cause.text }
     package var registrationID: RegistrationID? { device.registrationID }
     package var installationID: String? { device.installationID }
     package var platform: Platform { device.platform }

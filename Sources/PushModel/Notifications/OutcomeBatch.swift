@@ -10,21 +10,21 @@ package struct OutcomeBatch: Sendable {
         package var templateName: String?
         package var outcome: OutcomeName
         package var reason: String
-        package var explanation: String
+        package var cause: OutcomeCause
         /// Size of the rendered body, in bytes.
         package var size: Int
         package var isRegistrationRemoved: Bool
 
         package init(
             platform: Platform, handlePlatform: Platform? = nil, templateName: String?, outcome: OutcomeName, reason: String,
-            explanation: String, size: Int, isRegistrationRemoved: Bool = false
+            cause: OutcomeCause, size: Int, isRegistrationRemoved: Bool = false
         ) {
             self.platform = platform
             self.handlePlatform = handlePlatform ?? platform
             self.templateName = templateName
             self.outcome = outcome
             self.reason = reason
-            self.explanation = explanation
+            self.cause = cause
             self.size = size
             self.isRegistrationRemoved = isRegistrationRemoved
         }
@@ -190,12 +190,12 @@ extension OutcomeBatch.Kind {
     fileprivate init(of device: DeviceOutcome) {
         self.init(
             platform: device.platform, handlePlatform: device.handle.platform, templateName: device.templateName, outcome: device.outcome,
-            reason: device.reason, explanation: device.explanation, size: device.size, isRegistrationRemoved: device.isRegistrationRemoved)
+            reason: device.reason, cause: device.cause, size: device.size, isRegistrationRemoved: device.isRegistrationRemoved)
     }
 
     fileprivate func isKind(of device: DeviceOutcome) -> Bool {
         outcome == device.outcome && size == device.size && platform == device.platform && handlePlatform == device.handle.platform
             && isRegistrationRemoved == device.isRegistrationRemoved && templateName == device.templateName && reason == device.reason
-            && explanation == device.explanation
+            && cause == device.cause
     }
 }

@@ -150,7 +150,7 @@ enum OutcomeRow {
         return DeviceOutcome(
             device: OutcomeDevice(
                 registrationID: registrationID, installationID: installationID, platform: kind.platform, handle: handle,
-                templateName: kind.templateName), outcome: kind.outcome, reason: kind.reason, explanation: kind.explanation,
+                templateName: kind.templateName), outcome: kind.outcome, reason: kind.reason, cause: kind.cause,
             pushID: text(shape >> 6, &row), size: kind.size, isRegistrationRemoved: kind.isRegistrationRemoved)
     }
 

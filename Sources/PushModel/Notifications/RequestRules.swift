@@ -21,6 +21,11 @@ extension NotificationRequest {
         return request
     }
 
+    /// The name that `payload.property_name` is about; nil if all names of template properties are valid.
+    package static func firstInvalidPropertyName(among names: some Sequence<String>) -> String? {
+        names.sorted().first { $0.isEmpty || $0.count > 120 || !$0.utf8.allSatisfy(\.isPropertyCharacter) }
+    }
+
     private func check(reaching platforms: Set<Platform>?, _ refusesLarge: Bool) throws(PushError) {
         switch content {
         case .native(let payloads):
@@ -41,12 +46,10 @@ extension NotificationRequest {
                     hint: "give a payload for \(handle.platform.rawValue)", status: 400)
             }
         case .template(let properties):
-            for name in properties.keys.sorted() {
-                guard !name.isEmpty, name.count <= 120, name.utf8.allSatisfy(\.isPropertyCharacter) else {
-                    throw PushError(
-                        "payload.property_name", "\"\(name)\" is not the name of a template property",
-                        hint: "names are letters, digits and _, at most 120", status: 400)
-                }
+            if let name = Self.firstInvalidPropertyName(among: properties.keys) {
+                throw PushError(
+                    "payload.property_name", "\"\(name)\" is not the name of a template property",
+                    hint: "names are letters, digits and _, at most 120", status: 400)
             }
             let size = properties.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 6 }
             guard size <= 65_536 else {

@@ -3,8 +3,8 @@ package struct RegistrationTombstone: Sendable, Equatable {
     package enum Reason: Sendable, Equatable {
         case deleted
         case expired
-        /// A push service reported its handle as invalid, with this reason.
-        case invalidHandle(String)
+        /// A push service reported its handle as invalid.
+        case invalidHandle(InvalidHandleReport)
         /// Its installation no longer includes it, or was deleted.
         case installationChanged
     }

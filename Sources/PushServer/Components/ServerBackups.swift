@@ -39,6 +39,9 @@ struct ServerBackups: Sendable {
             }
         } catch {
             await resume(flows, storage)
+            var error = error
+            // The client knows the file by its name.
+            error.message = error.message.replacing(path, with: name)
             throw error
         }
         await resume(flows, storage)

@@ -55,7 +55,7 @@ struct RemoteDeviceResults: Sendable {
             device: OutcomeDevice(
                 registrationID: id, installationID: json["installationId"]?.string, platform: platform, handle: handle,
                 templateName: json["template"]?.string), outcome: outcome, reason: json["reason"]?.string ?? "",
-            explanation: json["explanation"]?.string ?? "", pushID: json["pushId"]?.string, size: json["bytes"]?.int ?? 0,
+            cause: .text(json["explanation"]?.string ?? ""), pushID: json["pushId"]?.string, size: json["bytes"]?.int ?? 0,
             isRegistrationRemoved: json["isRegistrationRemoved"]?.bool ?? false)
     }
 }

@@ -73,6 +73,7 @@ enum SQLiteSchema {
             try SecretMigration.seal(with: seal, in: database)
         }
         migrator.registerMigration("notices as values") { database in try NoticeMigration.run(in: database) }
+        migrator.registerMigration("causes as values") { database in try CauseMigration.run(in: database) }
         return migrator
     }
 

@@ -129,7 +129,7 @@ import Testing
 
     @Test func `rulings of a hook that fails are not applied, rulings of one that succeeds are`() async throws {
         let bench = try PluginBench()
-        let skip = DeliveryRuling(devices: .chosen([2]), decision: .skip, reason: "native: asked for it")
+        let skip = DeliveryRuling(devices: .chosen([2]), decision: .skip, plugin: "native", reason: "asked for it")
         let good = Self.type(
             [.beforeDeliver],
             Hooks(deliver: { group in

@@ -196,9 +196,9 @@ import Testing
         #expect(
             group.rulings == [
                 DeliveryRuling(
-                    devices: .tagged(try Tag("zone:a")), decision: .hold(until: HubBench.startTime + .seconds(3600)),
-                    reason: "quiet: they sleep"),
-                DeliveryRuling(devices: .chosen([4]), decision: .skip, reason: "quiet: asked for it"),
+                    devices: .tagged(try Tag("zone:a")), decision: .hold(until: HubBench.startTime + .seconds(3600)), plugin: "quiet",
+                    reason: "they sleep"),
+                DeliveryRuling(devices: .chosen([4]), decision: .skip, plugin: "quiet", reason: "asked for it"),
             ])
         #expect(group.remaining.map(\.number) == [3])
     }
@@ -217,9 +217,9 @@ import Testing
         #expect(bench.texts == [])
         #expect(
             group.rulings == [
-                DeliveryRuling(devices: .tagged(try Tag("day")), decision: .pass, reason: "first: "),
-                DeliveryRuling(devices: .all, decision: .skip, reason: "first: asleep"),
-                DeliveryRuling(devices: .tagged(try Tag("day")), decision: .skip, reason: "second: too many"),
+                DeliveryRuling(devices: .tagged(try Tag("day")), decision: .pass, plugin: "first", reason: ""),
+                DeliveryRuling(devices: .all, decision: .skip, plugin: "first", reason: "asleep"),
+                DeliveryRuling(devices: .tagged(try Tag("day")), decision: .skip, plugin: "second", reason: "too many"),
             ])
         #expect(group.remaining == [])
     }

@@ -14,10 +14,10 @@ import Testing
     init() throws { bench = try HubBench(hooks: hooks) }
 
     /// Skips every device with a tag.
-    private func skip(_ tag: String, because reason: String = "quiet: not on Sundays") throws {
+    private func skip(_ tag: String, by plugin: String? = "quiet", because reason: String = "not on Sundays") throws {
         let tag = try Tag(tag)
         hooks.beforeDelivering { group in
-            _ = await group.rule([DeliveryRuling(devices: .tagged(tag), decision: .skip, reason: reason)])
+            _ = await group.rule([DeliveryRuling(devices: .tagged(tag), decision: .skip, plugin: plugin, reason: reason)])
         }
     }
 
@@ -44,10 +44,10 @@ import Testing
     @Test func `of a long reason the beginning is stored for each device`() async throws {
         try await phones(1...1)
         let long = String(repeating: "é", count: 301)
-        try skip("a", because: long)
+        try skip("a", by: nil, because: long)
         let outcome = try await hub.send(.alert())
         #expect(outcome.devices.map(\.explanation) == [String(repeating: "é", count: 299) + "…"])
-        try skip("a", because: String(long.dropLast()))
+        try skip("a", by: nil, because: String(long.dropLast()))
         #expect(try await hub.send(.alert()).devices.map(\.explanation) == [String(long.dropLast())])
     }
 
@@ -178,7 +178,7 @@ import Testing
         let quiet = try Tag("quiet")
         hooks.beforeDelivering { group throws(PushError) in
             guard group.platform == .apns else { return }
-            _ = await group.rule([DeliveryRuling(devices: .tagged(quiet), decision: .skip, reason: "quiet: asleep")])
+            _ = await group.rule([DeliveryRuling(devices: .tagged(quiet), decision: .skip, plugin: "quiet", reason: "asleep")])
             throw PushError("plugin.failed", "quiet: attempt to index a nil value")
         }
         let outcome = try await hub.send(.alert(to: "a"))

@@ -29,8 +29,8 @@ import Testing
         let (ten, eleven) = (try Tag("ten"), try Tag("eleven"))
         hooks.beforeDelivering { group in
             _ = await group.rule([
-                DeliveryRuling(devices: .tagged(ten), decision: .hold(until: Self.ten), reason: "quiet: asleep"),
-                DeliveryRuling(devices: .tagged(eleven), decision: .hold(until: Self.eleven), reason: "quiet: late riser"),
+                DeliveryRuling(devices: .tagged(ten), decision: .hold(until: Self.ten), plugin: "quiet", reason: "asleep"),
+                DeliveryRuling(devices: .tagged(eleven), decision: .hold(until: Self.eleven), plugin: "quiet", reason: "late riser"),
             ])
         }
     }
@@ -129,8 +129,8 @@ import Testing
         let (ten, eleven) = (try Tag("ten"), try Tag("eleven"))
         hooks.beforeDelivering { group in
             _ = await group.rule([
-                DeliveryRuling(devices: .tagged(ten), decision: .hold(until: Self.ten), reason: "quiet: asleep"),
-                DeliveryRuling(devices: .tagged(eleven), decision: .hold(until: Self.eleven), reason: "quiet: late riser"),
+                DeliveryRuling(devices: .tagged(ten), decision: .hold(until: Self.ten), plugin: "quiet", reason: "asleep"),
+                DeliveryRuling(devices: .tagged(eleven), decision: .hold(until: Self.eleven), plugin: "quiet", reason: "late riser"),
             ])
         }
         var hub = try await hub()
@@ -153,8 +153,10 @@ import Testing
         var holds = DeferredDevices()
         for (row, platform) in Platform.delivered.enumerated() {
             let rows = (0...UInt32(row * 40)).map { $0 * $0 * 3_000 + UInt32(row) }
-            holds.add(RowSet(rows), on: platform, until: Self.ten + .seconds(row), "quiet: \u{1F634} \(row % 2)")
-            holds.add(RowSet([.max]), on: platform, until: Self.ten, "")
+            holds.add(
+                RowSet(rows), on: platform, until: Self.ten + .seconds(row),
+                HookReason(plugin: "quiet", reason: "\u{1F634} \(row % 2)"))
+            holds.add(RowSet([.max]), on: platform, until: Self.ten, HookReason(plugin: nil, reason: ""))
         }
         let bytes = holds.stored
         #expect(DeferredDevices(stored: bytes) == holds)
@@ -212,12 +214,12 @@ import Testing
         hooks.beforeDelivering { group in
             let counts = await group.rule([
                 DeliveryRuling(devices: .tagged(day), decision: .pass, reason: ""),
-                DeliveryRuling(devices: .all, decision: .hold(until: Self.ten), reason: "quiet: asleep"),
+                DeliveryRuling(devices: .all, decision: .hold(until: Self.ten), plugin: "quiet", reason: "asleep"),
             ])
             #expect(counts == [1, 2])
             #expect(group.count == 1)
             // A pass applies to its own list only.
-            #expect(await group.rule([DeliveryRuling(devices: .all, decision: .skip, reason: "cap: too many")]) == [1])
+            #expect(await group.rule([DeliveryRuling(devices: .all, decision: .skip, plugin: "cap", reason: "too many")]) == [1])
         }
         let hub = try await hub()
         let id = try await hub.accept(.alert(to: "a")).outcome.id
@@ -269,8 +271,8 @@ import Testing
         hooks.beforeDelivering { group in
             let devices = await group.devices(after: nil, limit: 1)
             _ = await group.rule([
-                DeliveryRuling(devices: .chosen(devices.map(\.number)), decision: .skip, reason: "quiet: too late"),
-                DeliveryRuling(devices: .tagged(ten), decision: .hold(until: Self.eleven), reason: "quiet: asleep"),
+                DeliveryRuling(devices: .chosen(devices.map(\.number)), decision: .skip, plugin: "quiet", reason: "too late"),
+                DeliveryRuling(devices: .tagged(ten), decision: .hold(until: Self.eleven), plugin: "quiet", reason: "asleep"),
             ])
         }
         bench.advance(by: .seconds(3600))

@@ -239,7 +239,9 @@ import Testing
         change = RegistrationChange(
             removals: [
                 RemovedRegistration(
-                    row: 50, id: id, tombstone: RegistrationTombstone(.invalidHandle("Unregistered"), at: HubBench.startTime))
+                    row: 50, id: id,
+                    tombstone: RegistrationTombstone(
+                        .invalidHandle(InvalidHandleReport(.apns, reason: "Unregistered")), at: HubBench.startTime))
             ])
         change.pruned = [
             PrunedDevice(.registration(forged), handle: .phone(1), reason: "Unregistered", notificationID: "n", time: HubBench.startTime)

@@ -10,7 +10,7 @@ extension TraceScenario {
         TraceScenario(.vetoed, "The plugin quiet blocked it for alice-1: not on Sundays.") { bench in
             try await bench.install(tags: ["sports"])
             bench.hooks.beforeDelivering { group in
-                _ = await group.rule([DeliveryRuling(devices: .all, decision: .skip, reason: "quiet: not on Sundays")])
+                _ = await group.rule([DeliveryRuling(devices: .all, decision: .skip, plugin: "quiet", reason: "not on Sundays")])
             }
             return (try await bench.send(.alert(to: "sports")), "alice-1")
         },

@@ -168,7 +168,7 @@ import Testing
         bench.answer(.rejected(.dead()), .phone(4))
         let tag = try Tag("n5")
         bench.hooks.beforeDelivering { group in
-            _ = await group.rule([DeliveryRuling(devices: .tagged(tag), decision: .skip, reason: "quiet: at night")])
+            _ = await group.rule([DeliveryRuling(devices: .tagged(tag), decision: .skip, plugin: "quiet", reason: "at night")])
         }
         let id = try await bench.send(.alert(to: "sports"))
         let answer = try await bench.hub.hub.trace(TraceQuestion(notification: id))

@@ -7,7 +7,7 @@ import Testing
         DeviceOutcome(
             device: OutcomeDevice(
                 registrationID: RegistrationID(random: SeededRandom(seed: UInt64(number))), platform: .apns, handle: .phone(number),
-                templateName: nil), outcome: outcome, reason: "", explanation: "accepted by the push service",
+                templateName: nil), outcome: outcome, reason: "", cause: .accepted,
             pushID: "01234567-89ab-cdef-0123-456789abcdef", size: 210, isRegistrationRemoved: false)
     }
 

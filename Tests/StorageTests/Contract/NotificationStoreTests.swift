@@ -173,7 +173,7 @@ import Testing
             odd.device.platform = .browser
             odd.device.templateName = Samples.oddText
             odd.reason = Samples.oddText
-            odd.explanation = Samples.oddText
+            odd.cause = .text(Samples.oddText)
             odd.pushID = nil
             odd.size = .max
             odd.isRegistrationRemoved = true

@@ -78,7 +78,9 @@ import Testing
             let removals = rows.map { row in
                 RemovedRegistration(
                     row: row.row, id: row.registration.id,
-                    tombstone: RegistrationTombstone(.invalidHandle("dead"), at: HubBench.startTime + .seconds(Int(row.row))))
+                    tombstone: RegistrationTombstone(
+                        .invalidHandle(InvalidHandleReport(row.registration.platform, reason: "dead")),
+                        at: HubBench.startTime + .seconds(Int(row.row))))
             }
             try await store.commit(RegistrationChange(removals: removals + [Samples.removal(9, 9, .deleted)]))
             func left(_ subject: DeletedRegistrationFilter, limit: Int = 9) async throws -> [DeletedRegistration] {
@@ -166,7 +168,7 @@ import Testing
             try await store.commit(RegistrationChange(puts: [Samples.put(0, 1), Samples.put(1, 2), Samples.put(2, 3), Samples.put(3, 4)]))
             let removals = [
                 Samples.removal(0, 1), Samples.removal(1, 2, .expired, after: 1),
-                Samples.removal(2, 3, .invalidHandle("Unregistered \(Samples.oddText)"), after: 2),
+                Samples.removal(2, 3, .invalidHandle(InvalidHandleReport(.apns, reason: "Unregistered \(Samples.oddText)")), after: 2),
                 Samples.removal(3, 4, .installationChanged, after: 3),
             ]
             try await store.commit(RegistrationChange(removals: removals, puts: [Samples.put(0, 5)]))

@@ -107,7 +107,7 @@ enum Samples {
     static func device(_ number: Int, outcome: OutcomeName = .success) -> DeviceOutcome {
         DeviceOutcome(
             device: OutcomeDevice(registrationID: id(number), platform: .apns, handle: .phone(number), templateName: nil), outcome: outcome,
-            reason: "", explanation: "", pushID: "push-\(number)", size: number, isRegistrationRemoved: false)
+            reason: "", cause: .text(""), pushID: "push-\(number)", size: number, isRegistrationRemoved: false)
     }
 
     static func hub(_ number: Int64, name: String? = nil) -> HubRecord {

@@ -99,30 +99,67 @@ import Testing
 
     @Test func `Bytes of a later version are rejected with its number`() throws {
         var content = Array(OutcomeBatchCodec.bytes(of: OutcomeBatch(RandomOutcomes(seed: 3).devices(2))).dropLast(8))
-        content[0] = 3
+        content[0] = 5
         let error = #expect(throws: UnreadableValue.self) { try OutcomeBatchCodec.batch(of: Self.summed(content)) }
-        #expect(error?.reason == "unknown batch version 3")
+        #expect(error?.reason == "unknown batch version 5")
     }
 
     @Test func `Bytes are the same as those of earlier versions`() throws {
-        // The exact bytes of version 1. Reading them differently means losing stored data.
+        // The exact bytes of versions 1 and 3. Reading them differently means losing stored data.
         var device = Samples.device(1, outcome: .wrongToken)
-        (device.reason, device.explanation, device.device.templateName) = ("Bad", "worse", "t")
+        (device.reason, device.cause, device.device.templateName) = ("Bad", .text("worse"), "t")
         device.isRegistrationRemoved = true
         var other = Samples.device(2)
         (other.device.registrationID, other.device.installationID, other.pushID) = (nil, "i", "0A000000-0000-0000-0000-00000000000F")
         other.device.handle = .baidu(user: "u", channel: "c")
         other.device.platform = .fcmV1
         let bytes = OutcomeBatchCodec.bytes(of: OutcomeBatch([device, other]))
-        let expected: [UInt8] =
-            [1, 4, 1] + Array("t".utf8) + [3] + Array("Bad".utf8) + [5] + Array("worse".utf8) + [0]
-            + [2, 1, 1, 18, 3, 0, 1, 2, 1, 2, 8, 1, 0, 3, 3, 2]
-            + [2, 0, 0b1101_0001] + [0x41, 0x42, 0x0f, 0, 0, 0, 0, 0] + [0x81, 0x84, 0x1e, 0, 0, 0, 0, 0]
+        let texts: [UInt8] = [4, 1] + Array("t".utf8) + [3] + Array("Bad".utf8) + [5] + Array("worse".utf8) + [0]
+        let rows: [UInt8] =
+            [2, 0, 0b1101_0001] + [0x41, 0x42, 0x0f, 0, 0, 0, 0, 0] + [0x81, 0x84, 0x1e, 0, 0, 0, 0, 0]
             + Array(repeating: 0, count: 31) + [1] + [6] + Array("push-1".utf8)
             + [1, 0b1000_1100, 1] + Array("i".utf8) + [1] + Array("u".utf8) + [1] + Array("c".utf8)
             + [0x0a, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x0f]
-        #expect(Array(bytes.dropLast(8)) == expected)
-        #expect(try OutcomeBatchCodec.batch(of: Self.summed(expected)) == OutcomeBatch([device, other]))
+        let sentences = [1] + texts + [2, 1, 1, 18, 3, 0, 1, 2, 1, 2, 8, 1, 0, 3, 3, 2] + rows
+        let causes = [3] + texts + [2, 1, 1, 18, 3, 0, 1, 8, 2, 1, 2, 8, 1, 0, 3, 8, 3, 2] + rows
+        #expect(Array(bytes.dropLast(8)) == causes)
+        for bytes in [sentences, causes] {
+            #expect(try OutcomeBatchCodec.batch(of: Self.summed(bytes)) == OutcomeBatch([device, other]))
+        }
+    }
+
+    @Test(
+        arguments: [
+            (.accepted, [1]), (.duplicate, [2]), (.removedEarly, [3]), (.cancelled, [4]), (.unanswered, [5]),
+            (.ruled(HookReason(plugin: "q", reason: "r")), [6, 1, 2]), (.ruled(HookReason(plugin: nil, reason: "r")), [7, 1]),
+            (.text("t"), [8, 1]),
+        ] as [(OutcomeCause, [UInt8])])
+    func `Every cause has its own code`(cause: OutcomeCause, code: [UInt8]) throws {
+        var device = Samples.device(1)
+        device.cause = cause
+        let bytes = OutcomeBatchCodec.bytes(of: OutcomeBatch([device]))
+        // Behind the texts, of which the first is the reason: the number of kinds, then platforms, outcome, flags and reason.
+        #expect(bytes.firstRange(of: [1, 1, 1, 1, 0, 0] + code + [1]) != nil)
+        #expect(try OutcomeBatchCodec.batch(of: bytes).first?.cause == cause)
+    }
+
+    @Test func `Sentences of older versions become causes`() {
+        func cause(_ outcome: OutcomeName, _ reason: String, _ text: String) -> OutcomeCause {
+            OutcomeCause(sentence: text, of: outcome, reason: reason)
+        }
+        #expect(cause(.success, "", "accepted by the push service") == .accepted)
+        for text in ["another registration with the same handle stands for it", "the same handle already got this notification"] {
+            #expect(cause(.skipped, "", text) == .duplicate)
+            #expect(cause(.skipped, "Hook", text) == .ruled(HookReason(plugin: nil, reason: text)))
+        }
+        #expect(cause(.skipped, "", "the registration left before its turn came") == .removedEarly)
+        #expect(cause(.abandoned, "", "the delivery was cancelled") == .cancelled)
+        #expect(cause(.abandoned, "Hook", "quiet: attempt to index a nil value") == .text("quiet: attempt to index a nil value"))
+        for text in ["it is unknown whether it was delivered", "nobody knows whether it was delivered"] {
+            #expect(cause(.pnsUnreachable, "read timed out", text) == .unanswered)
+        }
+        #expect(cause(.skipped, "Hook", "quiet: at night: 23:00") == .ruled(HookReason(plugin: "quiet", reason: "at night: 23:00")))
+        #expect(cause(.badChannel, "BadDeviceToken", "the delivery was cancelled") == .text("the delivery was cancelled"))
     }
 
     @Test func `Every platform and outcome has its own code`() throws {

@@ -19,7 +19,7 @@ import Testing
         func beforeDeliver(_ group: any HookedGroup) async {
             guard let tag = Tag(validating: "later") else { return }
             _ = await group.rule([
-                DeliveryRuling(devices: .tagged(tag), decision: .hold(until: HeldDevicesTests.time), reason: "quiet: \u{1F634}")
+                DeliveryRuling(devices: .tagged(tag), decision: .hold(until: HeldDevicesTests.time), plugin: "quiet", reason: "\u{1F634}")
             ])
         }
 

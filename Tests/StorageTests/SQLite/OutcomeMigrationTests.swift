@@ -49,8 +49,12 @@ import Testing
         let folder = try Folder()
         let outcomes = RandomOutcomes(seed: 11)
         // Only handles that the old version could store: their parts had no line breaks.
-        let odd = outcomes.devices(99).filter {
+        var odd = outcomes.devices(99).filter {
             (try? DeviceHandle(platform: $0.handle.platform, stored: $0.handle.storedText)) == $0.handle
+        }
+        for row in odd.indices {
+            let device = odd[row]
+            odd[row].cause = OutcomeCause(sentence: device.explanation, of: device.outcome, reason: device.reason)
         }
         let devices = [1: odd, 2: (0..<SQLiteOutcomeTable.maximumDevicesInRow + 3).map { Samples.device($0) }, 4: [Samples.device(3)]]
         #expect(odd.count > 50 && odd.contains { $0.isRegistrationRemoved })

@@ -31,6 +31,7 @@ enum SchemaVersion: String, CaseIterable, Comparable, CustomTestStringConvertibl
     case heldRemovals = "19-held-removals"
     case sealedSecrets = "20-sealed-secrets"
     case notices = "21-notices-as-values"
+    case causes = "22-causes-as-values"
 
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "Fixtures/Versions")

@@ -67,7 +67,8 @@ extension VersionContent {
                 tombstones: [
                     Samples.id(11): RegistrationTombstone(.deleted, at: Self.at(10)),
                     Samples.id(12): RegistrationTombstone(.expired, at: Self.at(11)),
-                    Samples.id(13): RegistrationTombstone(.invalidHandle("Unregistered"), at: Self.at(12)),
+                    Samples.id(13): RegistrationTombstone(
+                        .invalidHandle(InvalidHandleReport(.apns, reason: "Unregistered")), at: Self.at(12)),
                     Samples.id(14): RegistrationTombstone(.installationChanged, at: Self.at(13)),
                 ], lastOutcomes: [0: .success, 1: .wrongToken, 5: .throttled],
                 lastSequence: version >= .heldRemovals ? 9 : version >= .plans ? 8 : 6)
@@ -148,7 +149,9 @@ extension VersionContent {
     /// Versions before `departures` stored only ids and times.
     func expectDepartures(in store: any HubStore) async throws {
         let died = DeletedRegistration(
-            id: Samples.id(13), tombstone: RegistrationTombstone(.invalidHandle("Unregistered"), at: Self.at(12)), handle: .phone(13),
+            id: Samples.id(13),
+            tombstone: RegistrationTombstone(.invalidHandle(InvalidHandleReport(.apns, reason: "Unregistered")), at: Self.at(12)),
+            handle: .phone(13),
             expiration: .distantFuture, installationID: nil)
         let changed = DeletedRegistration(
             id: Samples.id(14), tombstone: RegistrationTombstone(.installationChanged, at: Self.at(13)), handle: .phone(14),

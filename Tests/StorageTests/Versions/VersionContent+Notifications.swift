@@ -110,9 +110,9 @@ extension VersionContent {
     private var deferredDevices: DeferredDevices {
         var devices = DeferredDevices()
         guard version >= .unmarkedDevices else { return devices }
-        devices.add(RowSet([1]), on: .apns, until: Self.at(7200), "quiet: until nine")
-        devices.add(RowSet([6]), on: .baidu, until: Self.at(10_800), "long")
-        devices.add(RowSet([3]), on: .wns, until: Self.at(10_800), "long")
+        devices.add(RowSet([1]), on: .apns, until: Self.at(7200), HookReason(plugin: "quiet", reason: "until nine"))
+        devices.add(RowSet([6]), on: .baidu, until: Self.at(10_800), HookReason(plugin: nil, reason: "long"))
+        devices.add(RowSet([3]), on: .wns, until: Self.at(10_800), HookReason(plugin: nil, reason: "long"))
         let marks: [UInt32: UInt32] = [1: 0x1234, 3: 0xfedc_ba98, 6: 7]
         if version >= .deferredDevices { devices.note { marks[$0] ?? 0 } }
         return devices

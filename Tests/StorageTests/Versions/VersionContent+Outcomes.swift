@@ -7,7 +7,9 @@ import Testing
 // Results of devices, which traces read too, and jobs.
 extension VersionContent {
     func expectOutcomes(in store: any HubStore) async throws {
-        let expected: [Int64: [RecordedOutcome]] = [1: completedOutcomes, 4: deferredOutcomes, 6: directOutcomes]
+        let expected: [Int64: [RecordedOutcome]] = [
+            1: completedOutcomes, 4: deferredOutcomes, 6: directOutcomes, 9: version >= .causes ? causedOutcomes : [],
+        ]
         for sequence in 1...9 as ClosedRange<Int64> {
             let outcomes = expected[sequence, default: []]
             #expect(try await store.devices(ofNotification: sequence, from: 0, limit: 9) == outcomes.map(\.device), "\(sequence)")
@@ -31,30 +33,57 @@ extension VersionContent {
         RecordedOutcome(device: device, time: version >= .departures ? Self.at(milliseconds: milliseconds) : nil)
     }
 
-    private static let accepted = "accepted by the push service"
-
     private var completedOutcomes: [RecordedOutcome] {
         let phone = DeviceOutcome(
             device: OutcomeDevice(
                 registrationID: Samples.id(1), installationID: "ana-1", platform: .apns, handle: .phone(1), templateName: "alert"),
-            outcome: .success, reason: "", explanation: Self.accepted, pushID: "0a000000-0000-0000-0000-00000000000f", size: 30,
+            outcome: .success, reason: "", cause: .accepted, pushID: "0a000000-0000-0000-0000-00000000000f", size: 30,
             isRegistrationRemoved: false)
         let dead = DeviceOutcome(
             device: OutcomeDevice(registrationID: Samples.id(13), platform: .apns, handle: .phone(13), templateName: nil),
-            outcome: .wrongToken, reason: "Unregistered", explanation: "the device token is inactive", pushID: nil, size: 30,
+            outcome: .wrongToken, reason: "Unregistered", cause: .text("the device token is inactive"), pushID: nil, size: 30,
             isRegistrationRemoved: true)
         let tile = DeviceOutcome(
             device: OutcomeDevice(
                 registrationID: Samples.id(4), installationID: "pc", platform: .wns, handle: Self.tile, templateName: "t"),
-            outcome: .skipped, reason: "", explanation: "another registration has this handle", pushID: "push 1", size: 0,
+            outcome: .skipped, reason: "", cause: .duplicate, pushID: "push 1", size: 0,
             isRegistrationRemoved: false)
-        return [outcome(phone, at: 21_500), outcome(dead, at: 21_500), outcome(tile, at: 22_000)]
+        var others: [DeviceOutcome] = []
+        if version >= .batches { others.append(Self.phone(15, .skipped, "", .removedEarly, size: 30)) }
+        others += [
+            Self.phone(16, .pnsUnreachable, "the connection broke", .unanswered, size: 30), Self.phone(17, .abandoned, "", .cancelled),
+        ]
+        if version >= .plugins { others.append(Self.phone(18, .skipped, "Hook", .ruled(Self.atNight))) }
+        return [outcome(phone, at: 21_500), outcome(dead, at: 21_500)] + ([tile] + others).map { outcome($0, at: 22_000) }
+    }
+
+    /// A result of each cause.
+    private var causedOutcomes: [RecordedOutcome] {
+        let devices = [
+            Self.phone(21, .success, "", .accepted, size: 30), Self.phone(22, .skipped, "", .duplicate),
+            Self.phone(23, .skipped, "", .removedEarly, size: 30), Self.phone(24, .abandoned, "", .cancelled),
+            Self.phone(25, .pnsUnreachable, "the connection broke", .unanswered, size: 30),
+            Self.phone(26, .skipped, "Hook", .ruled(Self.atNight)),
+            Self.phone(27, .skipped, "Hook", .ruled(HookReason(plugin: nil, reason: "too late"))),
+            Self.phone(28, .badChannel, "BadDeviceToken", .text("the device token is invalid"), size: 30),
+        ]
+        return devices.map { outcome($0, at: 91_500) }
+    }
+
+    private static let atNight = HookReason(plugin: "quiet", reason: "at night")
+
+    private static func phone(
+        _ number: Int, _ outcome: OutcomeName, _ reason: String, _ cause: OutcomeCause, size: Int = 0
+    ) -> DeviceOutcome {
+        DeviceOutcome(
+            device: OutcomeDevice(registrationID: Samples.id(number), platform: .apns, handle: .phone(number), templateName: nil),
+            outcome: outcome, reason: reason, cause: cause, pushID: nil, size: size, isRegistrationRemoved: false)
     }
 
     private var deferredOutcomes: [RecordedOutcome] {
         let browser = DeviceOutcome(
             device: OutcomeDevice(registrationID: Self.longID, platform: .browser, handle: .subscription, templateName: nil),
-            outcome: .success, reason: "", explanation: Self.accepted, pushID: nil, size: 2, isRegistrationRemoved: false)
+            outcome: .success, reason: "", cause: .accepted, pushID: nil, size: 2, isRegistrationRemoved: false)
         return [outcome(browser, at: 41_250)]
     }
 
@@ -62,14 +91,14 @@ extension VersionContent {
     private var directOutcomes: [RecordedOutcome] {
         let phone = DeviceOutcome(
             device: OutcomeDevice(registrationID: nil, platform: .apns, handle: .phone(1), templateName: nil), outcome: .success,
-            reason: "", explanation: Self.accepted, pushID: "0A000000-0000-0000-0000-00000000000F", size: 2, isRegistrationRemoved: false)
+            reason: "", cause: .accepted, pushID: "0A000000-0000-0000-0000-00000000000F", size: 2, isRegistrationRemoved: false)
         let browser = DeviceOutcome(
             device: OutcomeDevice(registrationID: nil, platform: .browser, handle: .subscription, templateName: nil),
-            outcome: .pnsUnavailable, reason: "503", explanation: "the push service is unavailable", pushID: nil, size: 2,
+            outcome: .pnsUnavailable, reason: "503", cause: .text("the push service is unavailable"), pushID: nil, size: 2,
             isRegistrationRemoved: false)
         let baidu = DeviceOutcome(
             device: OutcomeDevice(registrationID: nil, platform: .baidu, handle: Self.baidu, templateName: nil),
-            outcome: .invalidCredentials, reason: "", explanation: "no credential for Baidu", pushID: nil, size: 0,
+            outcome: .invalidCredentials, reason: "", cause: .text("no credential for Baidu"), pushID: nil, size: 0,
             isRegistrationRemoved: false)
         return [phone, browser, baidu].map { RecordedOutcome(device: $0, time: nil) }
     }

@@ -33,7 +33,7 @@ import Testing
             DeviceOutcome(
                 device: OutcomeDevice(
                     registrationID: RegistrationID("1-2-\(number)"), platform: .apns, handle: .phone(number), templateName: nil),
-                outcome: .expiredChannel, reason: "Unregistered", explanation: "", pushID: nil, size: 0, isRegistrationRemoved: true)
+                outcome: .expiredChannel, reason: "Unregistered", cause: .text(""), pushID: nil, size: 0, isRegistrationRemoved: true)
         }
         try await store.record(NotificationProgress(sequence: sequence, outcome: outcome, devices: devices))
     }

@@ -13,7 +13,7 @@ import Testing
         DeviceOutcome(
             device: OutcomeDevice(
                 registrationID: id.flatMap { RegistrationID($0) }, platform: handle.platform, handle: handle, templateName: nil),
-            outcome: outcome, reason: "R", explanation: "said in words", pushID: nil, size: 1, isRegistrationRemoved: false)
+            outcome: outcome, reason: "R", cause: .text("said in words"), pushID: nil, size: 1, isRegistrationRemoved: false)
     }
 
     @Test func `the answer to a test send has a result per device`() {

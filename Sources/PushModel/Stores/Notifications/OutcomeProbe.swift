@@ -79,7 +79,7 @@ package struct OutcomeTally: Sendable {
         package var platform: Platform
         package var outcome: OutcomeName
         package var reason: String
-        package var explanation: String
+        package var cause: OutcomeCause
         package var isRegistrationRemoved: Bool
     }
 
@@ -106,7 +106,7 @@ package struct OutcomeTally: Sendable {
         for (number, kind) in batch.kinds.enumerated() {
             guard let example = examples[number] else { continue }
             let ending = Ending(
-                platform: kind.platform, outcome: kind.outcome, reason: kind.reason, explanation: kind.explanation,
+                platform: kind.platform, outcome: kind.outcome, reason: kind.reason, cause: kind.cause,
                 isRegistrationRemoved: kind.isRegistrationRemoved)
             if counts[ending] == nil, counts.count == Self.most {
                 others += devices[number]

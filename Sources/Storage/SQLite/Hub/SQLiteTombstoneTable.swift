@@ -12,9 +12,9 @@ struct SQLiteTombstoneTable {
         try database.run(
             """
             INSERT OR REPLACE INTO departure (hub, id, time, reason, detail, platform, handle, expiration, installation)
-            SELECT ?1, ?2, ?3, ?4, ?5, platform, handle, expiration, installation
+            SELECT ?1, ?2, ?3, ?4, ?5, coalesce(platform, ?7), handle, expiration, installation
             FROM (SELECT 1) LEFT JOIN registration ON hub = ?1 AND place = ?6
-            """, hub, removal.id.text, time, reason.storedText, reason.detail, removal.row)
+            """, hub, removal.id.text, time, reason.storedText, reason.report?.reason, removal.row, reason.report?.platform?.rawValue)
     }
 
     /// Forgets the removal of a registration whose id is in use again.
@@ -41,8 +41,7 @@ struct SQLiteTombstoneTable {
         try reading("the departure of the registration \(row.text(0))") {
             DeletedRegistration(
                 id: try RegistrationID(stored: row.text(0)),
-                tombstone: RegistrationTombstone(
-                    try RegistrationTombstone.Reason(stored: row.text(2), detail: row.optional(3, row.text) ?? ""), at: row.time(1)),
+                tombstone: try RegistrationTombstone(stored: row),
                 handle: try DeviceHandle(platform: Platform(stored: row.text(4)), stored: row.text(5)), expiration: row.time(6),
                 installationID: row.optional(7, row.text))
         }
@@ -60,10 +59,9 @@ struct SQLiteTombstoneTable {
 
     /// Passes all tombstones to a reader.
     func read(into reader: inout some StoredHubReader) throws {
-        try database.each("SELECT id, time, reason, detail FROM departure WHERE hub = ?", hub) { row in
+        try database.each("SELECT id, time, reason, detail, platform FROM departure WHERE hub = ?", hub) { row in
             try reader.add("the departure of \(row.text(0)) from hub \(hub)", of: .tombstones) { reader in
-                let reason = try RegistrationTombstone.Reason(stored: row.text(2), detail: row.text(3))
-                reader.add(RegistrationTombstone(reason, at: row.time(1)), of: try RegistrationID(stored: row.text(0)))
+                reader.add(try RegistrationTombstone(stored: row), of: try RegistrationID(stored: row.text(0)))
             }
         }
     }
@@ -79,17 +77,25 @@ extension RegistrationTombstone.Reason {
         }
     }
 
-    fileprivate var detail: String? {
-        if case .invalidHandle(let reason) = self { reason } else { nil }
+    /// The columns `detail` and `platform` store its parts.
+    fileprivate var report: InvalidHandleReport? {
+        if case .invalidHandle(let report) = self { report } else { nil }
     }
+}
 
-    fileprivate init(stored text: String, detail: String) throws {
-        switch text {
-        case "deleted": self = .deleted
-        case "expired": self = .expired
-        case "handleDied": self = .invalidHandle(detail)
-        case "installationChanged": self = .installationChanged
-        default: throw UnreadableValue(reason: "unknown reason \"\(text)\"")
+extension RegistrationTombstone {
+    /// - Parameter row: begins with the columns `id`, `time`, `reason`, `detail` and `platform`.
+    fileprivate init(stored row: SQLRow) throws {
+        let reason: Reason
+        switch row.text(2) {
+        case "deleted": reason = .deleted
+        case "expired": reason = .expired
+        case "handleDied":
+            let platform = try row.optional(4) { try Platform(stored: row.text($0)) }
+            reason = .invalidHandle(InvalidHandleReport(platform, reason: row.optional(3, row.text) ?? ""))
+        case "installationChanged": reason = .installationChanged
+        case let text: throw UnreadableValue(reason: "unknown reason \"\(text)\"")
         }
+        self.init(reason, at: row.time(1))
     }
 }

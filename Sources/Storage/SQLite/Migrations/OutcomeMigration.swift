@@ -52,13 +52,15 @@ enum OutcomeMigration {
     }
 
     private static func device(_ row: SQLRow) throws -> DeviceOutcome {
-        DeviceOutcome(
+        let (outcome, reason) = (try OutcomeName(stored: row.text(5)), row.text(6))
+        return DeviceOutcome(
             device: OutcomeDevice(
                 registrationID: try row.optional(0) { try RegistrationID(stored: row.text($0)) },
                 installationID: row.optional(11, row.text), platform: try Platform(stored: row.text(1)),
                 handle: try DeviceHandle(platform: Platform(stored: row.text(2)), stored: row.text(3)),
-                templateName: row.optional(4, row.text)), outcome: try OutcomeName(stored: row.text(5)), reason: row.text(6),
-            explanation: row.text(7), pushID: row.optional(8, row.text), size: Int(row.integer(9)), isRegistrationRemoved: row.bool(10))
+                templateName: row.optional(4, row.text)), outcome: outcome, reason: reason,
+            cause: OutcomeCause(sentence: row.text(7), of: outcome, reason: reason), pushID: row.optional(8, row.text),
+            size: Int(row.integer(9)), isRegistrationRemoved: row.bool(10))
     }
 
     /// Stores an unreadable device as an empty batch, so that it is still reported as unreadable and its number is not reused.

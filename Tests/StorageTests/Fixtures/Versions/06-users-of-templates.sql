@@ -95,7 +95,7 @@ INSERT INTO installation (hub, place, expiration, content) VALUES
 INSERT INTO departure (hub, id, time, reason, detail) VALUES
     (1, '1000011-2000011-1', 1767603610000, 'deleted', NULL),
     (1, '1000012-2000012-1', 1767603611000, 'expired', NULL),
-    (1, '1000013-2000013-1', 1767603612000, 'handleDied', 'Unregistered'),
+    (1, '1000013-2000013-1', 1767603612000, 'handleDied', 'APNs answered Unregistered'),
     (1, '1000014-2000014-1', 1767603613000, 'installationChanged', NULL);
 INSERT INTO last_outcome (hub, place, outcome) VALUES
     (1, 0, 'Success'),
@@ -107,7 +107,9 @@ INSERT INTO sequence (hub, last) VALUES
 INSERT INTO device_outcome (hub, sequence, ordinal, registration, platform, handle_platform, handle, template, outcome, reason, explanation, push_id, size, is_removed, installation) VALUES
     (1, 1, 0, '1000001-2000001-1', 'apns', 'apns', '0000000000000000000000000000000000000000000000000000000000000001', 'alert', 'Success', '', 'accepted by the push service', '0a000000-0000-0000-0000-00000000000f', 30, 0, 'ana-1'),
     (1, 1, 1, '1000013-2000013-1', 'apns', 'apns', '000000000000000000000000000000000000000000000000000000000000000D', NULL, 'WrongToken', 'Unregistered', 'the device token is inactive', NULL, 30, 1, NULL),
-    (1, 1, 2, '1000004-2000004-1', 'wns', 'wns', 'https://wns.example/?token=tile', 't', 'Skipped', '', 'another registration has this handle', 'push 1', 0, 0, 'pc'),
+    (1, 1, 2, '1000004-2000004-1', 'wns', 'wns', 'https://wns.example/?token=tile', 't', 'Skipped', '', 'the same handle already got this notification', 'push 1', 0, 0, 'pc'),
+    (1, 1, 3, '1000016-2000016-1', 'apns', 'apns', '0000000000000000000000000000000000000000000000000000000000000010', NULL, 'PnsUnreachable', 'the connection broke', 'nobody knows whether it was delivered', NULL, 30, 0, NULL),
+    (1, 1, 4, '1000017-2000017-1', 'apns', 'apns', '0000000000000000000000000000000000000000000000000000000000000011', NULL, 'AbandonedNotificationMessages', '', 'the delivery was cancelled', NULL, 0, 0, NULL),
     (1, 4, 0, '2791930577995350061-1383940673593449736-1', 'browser', 'browser', 'https://push.example/send/1' || char(10) || 'BAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' || char(10) || 'aaaaaaaaaaaaaaaaaaaaaa', NULL, 'Success', '', 'accepted by the push service', NULL, 2, 0, NULL),
     (1, 6, 0, NULL, 'apns', 'apns', '0000000000000000000000000000000000000000000000000000000000000001', NULL, 'Success', '', 'accepted by the push service', '0A000000-0000-0000-0000-00000000000F', 2, 0, NULL),
     (1, 6, 1, NULL, 'browser', 'browser', 'https://push.example/send/1' || char(10) || 'BAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' || char(10) || 'aaaaaaaaaaaaaaaaaaaaaa', NULL, 'PnsUnavailable', '503', 'the push service is unavailable', NULL, 2, 0, NULL),

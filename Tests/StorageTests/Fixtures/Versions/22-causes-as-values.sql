@@ -1,0 +1,297 @@
+-- Schema version 22: the last migration is "causes as values".
+-- Payload key: a456981ebd8312ffbc76c1a7b242ce1908fe8b1b3e0c560997cfc5d6cb862fe6
+PRAGMA application_id = 1349863535;
+PRAGMA user_version = 1234567890;
+CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
+CREATE TABLE namespace (
+    key INTEGER PRIMARY KEY CHECK (key = 1), rules TEXT NOT NULL, last_hub INTEGER NOT NULL
+, secrets BLOB) STRICT;
+CREATE TABLE hub (
+    number INTEGER PRIMARY KEY, name TEXT NOT NULL, description TEXT NOT NULL, created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+, secrets BLOB) STRICT;
+CREATE TABLE leaving_hub (number INTEGER PRIMARY KEY) STRICT;
+CREATE TABLE template (
+    key INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, content TEXT NOT NULL
+) STRICT;
+CREATE TABLE registration (
+    hub INTEGER NOT NULL, place INTEGER NOT NULL, id TEXT NOT NULL, etag INTEGER NOT NULL,
+    expiration INTEGER NOT NULL, updated_at INTEGER NOT NULL, platform TEXT NOT NULL, handle TEXT NOT NULL,
+    tags TEXT NOT NULL, template INTEGER, push_variables TEXT, installation TEXT, secondary_tile TEXT,
+    PRIMARY KEY (hub, place), UNIQUE (hub, id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE installation (
+    hub INTEGER NOT NULL, place INTEGER NOT NULL, expiration INTEGER NOT NULL, content TEXT NOT NULL,
+    PRIMARY KEY (hub, place)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE departure (
+    hub INTEGER NOT NULL, id TEXT NOT NULL, time INTEGER NOT NULL, reason TEXT NOT NULL, detail TEXT, platform TEXT, handle TEXT, expiration INTEGER, installation TEXT,
+    PRIMARY KEY (hub, id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE sequence (hub INTEGER PRIMARY KEY, last INTEGER NOT NULL) STRICT;
+CREATE TABLE account (
+    user TEXT PRIMARY KEY COLLATE tag, username TEXT NOT NULL, cost INTEGER NOT NULL, salt BLOB NOT NULL,
+    digest BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE session (
+    digest BLOB PRIMARY KEY, username TEXT NOT NULL, expiration INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE secure_payload (
+    id TEXT PRIMARY KEY, sender TEXT NOT NULL, addressee TEXT NOT NULL COLLATE tag, expiration INTEGER NOT NULL,
+    maximum_reads INTEGER, sealed BLOB, granted_reads INTEGER NOT NULL, ending TEXT, reads TEXT NOT NULL
+, key_mark BLOB NOT NULL DEFAULT x'') STRICT;
+CREATE TABLE job (
+    hub INTEGER NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL, status TEXT NOT NULL, is_final INTEGER NOT NULL,
+    -- In hundredths of a per cent.
+    progress INTEGER NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, content TEXT NOT NULL, secrets BLOB,
+    PRIMARY KEY (hub, id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE notification (
+    key INTEGER PRIMARY KEY, hub INTEGER NOT NULL, id TEXT NOT NULL, request TEXT NOT NULL, idempotency_key TEXT,
+    fingerprint BLOB, state TEXT NOT NULL, is_final INTEGER NOT NULL, tags TEXT, enqueued_at INTEGER NOT NULL,
+    started_at INTEGER, ended_at INTEGER, scheduled_for INTEGER, counts TEXT, near_misses TEXT
+, remarks TEXT, origin TEXT, holds BLOB, plan INTEGER) STRICT;
+CREATE TABLE provider_token (
+    key TEXT PRIMARY KEY, token TEXT NOT NULL, issued_at INTEGER NOT NULL
+, secrets BLOB) STRICT, WITHOUT ROWID;
+CREATE TABLE outcome_batch (
+    id INTEGER PRIMARY KEY, notification INTEGER NOT NULL, first INTEGER NOT NULL, count INTEGER NOT NULL, content BLOB NOT NULL
+) STRICT;
+CREATE TABLE dead_batch (
+    notification INTEGER NOT NULL, first INTEGER NOT NULL, ordinals BLOB NOT NULL, content BLOB NOT NULL,
+    PRIMARY KEY (notification, first)
+) STRICT;
+CREATE TABLE last_outcome_block (key INTEGER PRIMARY KEY, content BLOB NOT NULL) STRICT;
+CREATE TABLE pruned (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, hub INTEGER NOT NULL, time INTEGER NOT NULL, is_restored INTEGER NOT NULL,
+    id TEXT NOT NULL, notification TEXT NOT NULL, platform TEXT NOT NULL, handle TEXT NOT NULL, reason TEXT NOT NULL,
+    content TEXT NOT NULL
+) STRICT;
+CREATE TABLE pruned_telling (
+    hub INTEGER PRIMARY KEY, offered INTEGER NOT NULL, acknowledged INTEGER NOT NULL
+) STRICT;
+CREATE TABLE key_value_space (
+    number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, entries INTEGER NOT NULL, bytes INTEGER NOT NULL,
+    last_version INTEGER NOT NULL
+) STRICT;
+CREATE TABLE key_value (
+    id INTEGER PRIMARY KEY, space INTEGER NOT NULL, kind INTEGER NOT NULL, key BLOB NOT NULL, version INTEGER NOT NULL,
+    expiration INTEGER, content BLOB NOT NULL
+) STRICT;
+CREATE TABLE audit_entry (
+    sequence INTEGER PRIMARY KEY, time INTEGER NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL, subject TEXT NOT NULL,
+    details TEXT NOT NULL, outcome TEXT NOT NULL, hash BLOB NOT NULL
+) STRICT;
+CREATE TABLE audit_end (
+    key INTEGER PRIMARY KEY CHECK (key = 1), sequence INTEGER NOT NULL, hash BLOB NOT NULL
+) STRICT;
+CREATE TABLE approval (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, hub INTEGER NOT NULL, state TEXT NOT NULL, requester TEXT NOT NULL,
+    fingerprint BLOB NOT NULL, idempotency_key TEXT, expires_at INTEGER NOT NULL, content TEXT NOT NULL,
+    -- What is to be sent; none once that is done, or will not be.
+    request TEXT
+) STRICT;
+CREATE TABLE run (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, flow TEXT NOT NULL, key TEXT, state TEXT NOT NULL, is_final INTEGER NOT NULL,
+    trigger TEXT NOT NULL, queued_at INTEGER NOT NULL, ended_at INTEGER, content TEXT NOT NULL, report TEXT
+) STRICT;
+CREATE TABLE schedule (
+    name TEXT PRIMARY KEY, is_configured INTEGER NOT NULL, is_paused INTEGER NOT NULL, heard INTEGER, content TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE hub_event (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, hub TEXT NOT NULL, kind TEXT NOT NULL, time INTEGER NOT NULL, content TEXT NOT NULL
+) STRICT;
+CREATE TABLE plan (
+    key INTEGER PRIMARY KEY, hub INTEGER NOT NULL, subject TEXT NOT NULL, made_at INTEGER NOT NULL, content TEXT NOT NULL
+) STRICT;
+CREATE TABLE plan_part (
+    id INTEGER PRIMARY KEY, plan INTEGER NOT NULL, part INTEGER NOT NULL, content BLOB NOT NULL
+) STRICT;
+CREATE TABLE plan_sequence (hub INTEGER PRIMARY KEY, last INTEGER NOT NULL) STRICT;
+CREATE TABLE held_removal (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, hub INTEGER NOT NULL, time INTEGER NOT NULL, valid_before INTEGER NOT NULL,
+    notification TEXT NOT NULL, platform TEXT NOT NULL, handle TEXT NOT NULL, reason TEXT NOT NULL,
+    UNIQUE (hub, platform, handle)
+) STRICT;
+CREATE TABLE secret_key (
+    key INTEGER PRIMARY KEY CHECK (key = 1), id BLOB NOT NULL, is_clean INTEGER NOT NULL
+) STRICT;
+INSERT INTO grdb_migrations (identifier) VALUES
+    ('tables'),
+    ('feedback and jobs'),
+    ('keys of notifications, names of hubs'),
+    ('tokens for push services'),
+    ('installations of devices'),
+    ('users of templates'),
+    ('keys of secure payloads'),
+    ('outcomes in batches'),
+    ('remarks on notifications'),
+    ('devices that were pruned'),
+    ('keys and values, an audit trail'),
+    ('origins of notifications'),
+    ('devices that are held'),
+    ('sends that wait for leave'),
+    ('runs of flows'),
+    ('whose registrations left'),
+    ('plans'),
+    ('sends to plans'),
+    ('held removals'),
+    ('sealed secrets'),
+    ('notices as values'),
+    ('causes as values');
+INSERT INTO namespace (key, rules, last_hub, secrets) VALUES
+    (1, '[{"name":"RootManageSharedAccessKey","rights":["Listen","Manage","Send"],"created":1767603540000,"modified":1767603540000}]', 4, X'011A67377EBF70C51DE2AA39F8B98ADFB63F95D374295B35191C30126B39FCC06421D8E6F3C6C31754A485BA064F045A796FA975EE310C671146D9697AE2D9371E1302901E76F150FD2161B4472DD586AE41673023C504E5259E897C42A198A01589052D156A8F95AF702C2E7744BDBE6E666635BC668A649C43E260085E766160F646BC56A9AEF6F5367C20525396F5F16BA1230E663D563C8FD47D35AE3FC7BEEF7787C53A210F4F5BA3F76267F2DE93930D560169F6C3');
+INSERT INTO hub (number, name, description, created_at, updated_at, secrets) VALUES
+    (1, 'hub', '{"rules":[{"name":"DefaultFullSharedAccessSignature","rights":["Listen","Manage","Send"],"created":1767603550000,"modified":1767603550000},{"name":"sender","rights":["Send"],"created":1767603560000,"modified":1767603570000,"ceiling":1000}],"ttl":[7776000,0],"platforms":["Apns"],"metadata":"team=ops; größe=1","quotas":{"DailyOperations":100,"DailyMaxActiveDevices":7}}', 1767603550000, 1767603570000, X'011A67377EBF70C51DA9F348E7AE3D86D194E949C42E0FE0A24148F2473F78F759C37E5CD2A1E9F38CFB2762D2FBAAAA66035EAEC0E6E7E57AD383E4874922BEB4FAC7B336868E98120BFD15912D6E63D30FCEBE5E4C905819641208AB90B84163937D9A28C6DFAA49390BBA056C042A7927C14D9EE33F772AC0AAE0B59527C9222EAD52605C2451DF7174A16FDCFA0B9594357B444E506D52F7C808E7C1BFFEEA08281D21BCEAC2763FD1EE4E5640D3333600303784FACF83060F34D849454D9AA54B9275E1492E627F28DD251E2DCB80269522412EB3DEB203AB203F2CB80CB546281C0EEB1D2AA5AE7A4D51E53E9D6DFD0CE874E482ECC6351D6BAE131E3FEBEED0CA7CD336F8D12650EB03B23464C306AA85A2E5539FBCABB7AB6F977B3C9966649F9C797F7687CBD7237645A6C46818FF5C08C041652459DDCD25D828D9F9377DA1333258182AA88D42AC6491FFEDB784A8A3A964D1A4FF04EB47408DAB469A99D73B5739349B26CCCD965A82FD95'),
+    (2, 'News/été', '{"rules":[]}', 1767603580000, 1767603590000, X'011A67377EBF70C51D66B155137D0AD5037C73848D41C6E52D4F340754F86947A8B9E6265106B58B49F99EFE3FCF05C224FB2924216AA71CA4EAF8E347');
+INSERT INTO leaving_hub (number) VALUES
+    (4);
+INSERT INTO template (key, digest, content) VALUES
+    (1, X'39DE24396FE236F148B0999CA05B4AC13CF89211D9DAD6DF5FF8CC5F8172E2F7', '{"platform":"apns","body":"{\"aps\":{\"alert\":\"$(message:{é 🎉})\"}}","name":"alert","headers":[["apns-push-type","alert"]],"expiry":"$(expiry)"}'),
+    (2, X'81D0C4A966050A99429B96740EEC035193C9F24B806295319FB6C3B11B7FE122', '{"platform":"wns","body":"<tile><visual><binding template=\"TileText\"><text id=\"1\">$(m)</text></binding></visual></tile>","name":"t","headers":[["X-WNS-Type","wns/tile"]]}'),
+    (3, X'BDD9B1EDABBFC3911F10F07C897BE113D0F99E77A9CF7850E2F0E328740C52F8', '{"platform":"fcmv1","body":"{\"message\":{\"data\":{\"a\":\"#(count)\"}}}"}');
+INSERT INTO registration (hub, place, id, etag, expiration, updated_at, platform, handle, tags, template, push_variables, installation, secondary_tile) VALUES
+    (1, 0, '1000001-2000001-1', 3, 253402300799999, 1767603601000, 'apns', '0000000000000000000000000000000000000000000000000000000000000001', 'News,größe,$InstallationId:{ana-1},$UserId:{Ana}', NULL, '{"locale":"pt-PT"}', 'ana-1', NULL),
+    (1, 1, '1000002-2000002-1', 3, 253402300799999, 1767603601000, 'apns', '0000000000000000000000000000000000000000000000000000000000000001', 'News,größe,alerts,$InstallationId:{ana-1},$UserId:{Ana}', 1, '{"locale":"pt-PT"}', 'ana-1', NULL),
+    (1, 2, '1000003-2000003-1', 1, 1767690000000, 1767603602000, 'wns', 'https://wns.example/?token=tile', 'tile,$InstallationId:{pc}', NULL, NULL, 'pc', 'weather'),
+    (1, 3, '1000004-2000004-1', 1, 1767690000000, 1767603602000, 'wns', 'https://wns.example/?token=tile', 'tile,t,$InstallationId:{pc}', 2, NULL, 'pc', 'weather'),
+    (1, 5, '2791930577995350061-1383940673593449736-1', 1, 1775379600000, 1767603603000, 'browser', 'https://push.example/send/1' || char(10) || 'BAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' || char(10) || 'aaaaaaaaaaaaaaaaaaaaaa', 'web', NULL, NULL, NULL, NULL),
+    (1, 6, '1000006-2000006-1', 2, 253402300799999, 1767603604000, 'baidu', '17-8' || char(10) || '9-1', '', NULL, NULL, NULL, NULL),
+    (2, 0, '1000001-2000001-1', 1, 253402300799999, 1767603605000, 'fcmv1', 'fcm:token-1', 'News', 3, NULL, NULL, NULL),
+    (4, 0, '1000001-2000001-1', 1, 253402300799999, 1767603601000, 'apns', '0000000000000000000000000000000000000000000000000000000000000001', '', NULL, NULL, NULL, NULL);
+INSERT INTO installation (hub, place, expiration, content) VALUES
+    (1, 0, 253402300799999, '{"id":"ana-1","handle":["apns","0000000000000000000000000000000000000000000000000000000000000001"],"user":"Ana","tags":["News","größe"],"variables":{"locale":"pt-PT"},"templates":{"alert":{"body":"{\"aps\":{\"alert\":\"$(message:{é 🎉})\"}}","headers":[["apns-push-type","alert"]],"expiry":"$(expiry)","tags":["alerts"]}},"updated":1767603601000}'),
+    (1, 2, 1767690000000, '{"id":"pc","handle":["wns","https://wns.example/?token=a%2fb"],"expired":true,"expiration":1767690000000,"tags":["News"],"tiles":{"weather":{"handle":["wns","https://wns.example/?token=tile"],"tags":["tile"],"templates":{"t":{"body":"<tile><visual><binding template=\"TileText\"><text id=\"1\">$(m)</text></binding></visual></tile>","tags":["t"]}}}},"updated":1767603602000}');
+INSERT INTO departure (hub, id, time, reason, detail, platform, handle, expiration, installation) VALUES
+    (1, '1000011-2000011-1', 1767603610000, 'deleted', NULL, NULL, NULL, NULL, NULL),
+    (1, '1000012-2000012-1', 1767603611000, 'expired', NULL, NULL, NULL, NULL, NULL),
+    (1, '1000013-2000013-1', 1767603612000, 'handleDied', 'Unregistered', 'apns', '000000000000000000000000000000000000000000000000000000000000000D', 253402300799999, NULL),
+    (1, '1000014-2000014-1', 1767603613000, 'installationChanged', NULL, 'apns', '000000000000000000000000000000000000000000000000000000000000000E', 1767690000000, 'ana-1');
+INSERT INTO sequence (hub, last) VALUES
+    (2, 40);
+INSERT INTO account (user, username, cost, salt, digest) VALUES
+    ('username:ana', 'ana', 131072, X'01010101010101010101010101010101', X'0202020202020202020202020202020202020202020202020202020202020202'),
+    ('username:Böb', 'Böb', 16, X'03030303030303030303030303030303', X'0404040404040404040404040404040404040404040404040404040404040404');
+INSERT INTO session (digest, username, expiration) VALUES
+    (X'0505050505050505050505050505050505050505050505050505050505050505', 'Ana', 1767607200000),
+    (X'0606060606060606060606060606060606060606060606060606060606060606', 'carol', 1767600000000);
+INSERT INTO secure_payload (id, sender, addressee, expiration, maximum_reads, sealed, granted_reads, ending, reads, key_mark) VALUES
+    ('201376544', 'username:ana', 'username:Böb', 1767690000000, 2, X'F51A6A80ECE416AD2B5AABDC3DB914DFC17898D84649E58978940360F30E2CBC03A8458C5723F7DA9A6D99D0390F69F371F98844CBA79B4FBE', 1, NULL, '[[1767603720000,"böb","granted"],[1767603721000,"eve","forbidden"],[1767603722000,"Böb","vetoed"]]', X'B0CFF02C4708E154'),
+    ('7', 'username:Böb', 'username:Böb', 1767776400000, NULL, X'80CDD711A644B561D69E2507219C3B6E77A952D8D8FCCD253893A0738DC0D525C7C1C7', 0, NULL, '[]', X''),
+    ('8', 'username:ana', 'username:ana', 1767603700000, 1, NULL, 1, 'exhausted', '[[1767603690000,"ana","granted"]]', X'B0CFF02C4708E154'),
+    ('9', 'username:ana', 'username:Böb', 1767603800000, NULL, NULL, 0, 'revoked', '[]', X'B0CFF02C4708E154'),
+    ('10', 'username:ana', 'username:Böb', 1767603590000, NULL, NULL, 0, 'expired', '[[1767603600000,"Böb","expired"]]', X'B0CFF02C4708E154');
+INSERT INTO job (hub, id, kind, status, is_final, progress, created_at, updated_at, content, secrets) VALUES
+    (1, 'job-1', 'ExportRegistrations', 'Completed', 1, 10000, 1767603700000, 1767603710000, '', X'011A67377EBF70C51D785493EC036F4D9AB267197A320546585E566D99A59CCBB110CCDC7B302715A64C95C8C590DD60B17B85D4A09188A8CF79B0EAD7997882A87F74AE3B2BFC67E9B07324E202B87F5A80D8AF892A9BE5F5E93A955077B0DBEA63CB27C6C9AE6EAF21353B33C89EB794249CDFC31B02B0901D24CDFBBDEBE5AB947CE0D068'),
+    (1, 'job-2', 'ImportUpsertRegistrations', 'Failed', 1, 1234, 1767603701000, 1767603711000, '', X'011A67377EBF70C51DF1BE52B798FB377A9AA338B1E0C77E16EA8EF1FBA891F4C4F4F8C8DDD954E4A84D9CE2D069B3D7BE536BCD1D7C387C117A7A6106C626824E3033376405313560E587F8C2C22C4A4430B69A832C7CDF23E32B12E24A3858857C72E32E9A1353294FFCE6C20FF6E2463F1D3D44C5E4B6F45B8C7EC48F8F199017645F65A69EC8DD12BC9D2BD32B2163E3254E2843B0458EC34932E7F93DA03CDB67A9A41EBA59DF86543A4CFD24BA6D5E2F248BB04ADD5714488FC47285D6FD2AD31F8E035F'),
+    (1, 'job-3', 'ExportRegistrations', 'Running', 0, 50, 1767603702000, 1767603712000, '', X'011A67377EBF70C51D76CBA1D0D0DFCE26CAB90CBB89AF01D8702BA34B23905AA6369EB1F83F1CA9B43F8807943C58F6046379484A23186193351A18746765355FCA94CDD651FEA0D9DC');
+INSERT INTO notification (key, hub, id, request, idempotency_key, fingerprint, state, is_final, tags, enqueued_at, started_at, ended_at, scheduled_for, counts, near_misses, remarks, origin, holds, plan) VALUES
+    (17592186044417, 1, '0123456789abcdef0123456789abcdef-20260105090000-1-1', '{"tags":"news && !muted","native":{"apns":{"text":"{\"aps\":{\"alert\":\"Hello\"}}","headers":[["apns-priority","5"]]},"wns":{"bytes":"/wA="}},"expiration":1767607200000,"priority":"high","collapse":"c-1"}', 'order-1', X'0101010101010101010101010101010101010101010101010101010101010101', 'Completed', 1, 'news && !muted', 1767603620000, 1767603621000, 1767603623000, NULL, '{"apns":{"Success":1,"WrongToken":1},"wns":{"Skipped":1}}', NULL, '{"pruned":{"apns":{"Unregistered":1}}}', '["weather","quiet"]', NULL, NULL),
+    (17592186044418, 1, '0123456789abcdef0123456789abcdef-20260105090000-2-1', '{"tags":"news","template":{"message":"Good morning","é":"ü"},"pace":"200/s","approvedReach":{"devices":1000,"ceilingOf":"key:hub/sender"}}', NULL, NULL, 'Scheduled', 0, 'news', 1767603630000, NULL, NULL, 1767690000000, NULL, NULL, NULL, NULL, NULL, NULL),
+    (17592186044419, 1, '0123456789abcdef0123456789abcdef-20260105090000-3-1', '{"everyone":true,"template":{"a":"b"}}', NULL, NULL, 'NoTargetFound', 1, NULL, 1767603631000, 1767603631000, 1767603632000, NULL, NULL, '["no registration has the tag \"x\""]', NULL, NULL, NULL, NULL),
+    (17592186044420, 1, '0123456789abcdef0123456789abcdef-20260105090000-4-1', '{"everyone":true,"native":{"apns":{"text":"{}"},"wns":{"text":"<tile/>"},"browser":{"text":"{}"},"baidu":{"text":"{}"}}}', NULL, NULL, 'Processing', 0, NULL, 1767603640000, 1767603641000, NULL, NULL, '{"browser":{"Success":1}}', NULL, '{"notices":["APNs: most handles belong to the sandbox",{"kind":"deferred","devices":1,"until":1767610800000,"reason":"quiet: until nine"},{"kind":"deferred","devices":2,"until":1767614400000,"reason":"long"}]}', NULL, X'8057D08D9B0100000571756965740A756E74696C206E696E650461706E730101B4240046078E9B01000000046C6F6E670562616964750106070046078E9B01000000046C6F6E6703776E73010398F5F2F60F', NULL),
+    (17592186044421, 1, '0123456789abcdef0123456789abcdef-20260105090000-5-1', '{"tags":"news","template":{"message":"Final score"},"approvedReach":{"devices":17,"approval":"a-4"}}', NULL, NULL, 'Abandoned', 1, 'news', 1767603650000, NULL, 1767603660000, 1767603660000, NULL, NULL, '{"notices":[{"kind":"exceeded_approval","devices":1230,"approved":{"devices":17,"approval":"a-4"}}]}', NULL, NULL, NULL),
+    (17592186044422, 1, '0123456789abcdef0123456789abcdef-20260105090000-6-1', '{"devices":[["apns","0000000000000000000000000000000000000000000000000000000000000001"],["browser","https://push.example/send/1\nBAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\naaaaaaaaaaaaaaaaaaaaaa"],["baidu","17-8\n9-1"]],"native":{"apns":{"text":"{}"}},"test":true}', NULL, NULL, 'DetailedStateAvailable', 1, NULL, 1767603670000, 1767603670000, 1767603671000, NULL, '{"apns":{"Success":1},"browser":{"PnsUnavailable":1},"baidu":{"InvalidCredentials":1}}', NULL, NULL, NULL, NULL, NULL),
+    (17592186044423, 1, '0123456789abcdef0123456789abcdef-20260105090000-7-1', '{"tags":"news","template":{"message":"Final score"},"plan":"p-0001","tolerance":"2%"}', 'plan-7', X'0707070707070707070707070707070707070707070707070707070707070707', 'Scheduled', 0, 'news', 1767603680000, NULL, NULL, 1767776400000, NULL, NULL, NULL, NULL, NULL, 17592186044417),
+    (17592186044424, 1, '0123456789abcdef0123456789abcdef-20260105090000-8-1', '{"everyone":true,"template":{"a":"b"},"plan":"p-0009"}', NULL, NULL, 'Abandoned', 1, NULL, 1767603681000, 1767603682000, 1767603682000, 1767603682000, NULL, NULL, '{"notices":[{"kind":"plan_lost","plan":"p-0009"}]}', NULL, NULL, 17592186044425),
+    (17592186044425, 1, '0123456789abcdef0123456789abcdef-20260105090000-9-1', '{"everyone":true,"template":{"a":"b"}}', NULL, NULL, 'Completed', 1, NULL, 1767603690000, 1767603691000, 1767603692000, NULL, NULL, NULL, '{"notices":[{"kind":"held_removals","percent":20},{"kind":"wrong_environment","platform":"apns","advice":"most handles belong to the sandbox"}]}', NULL, NULL, NULL),
+    (35184372088873, 2, '0123456789abcdef0123456789abcdef-20260105090000-41-1', '{"device":["fcmv1","fcm:token-1"],"template":{}}', NULL, NULL, 'Enqueued', 0, NULL, 1767603642000, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO provider_token (key, token, issued_at, secrets) VALUES
+    ('apns/TEAM/KEY1', '', 1767603605000, X'011A67377EBF70C51DCB4AF270572303C47724F6DDCBFE06F1D4C97926FE917C8DB0EF4211AE910CDB6B534CFC2F092A70DCB163A6F7D471D3E343C4CEE3FD');
+INSERT INTO outcome_batch (id, notification, first, count, content) VALUES
+    (1, 17592186044417, 0, 7, X'020D05616C657274001C616363657074656420627920746865207075736820736572766963650C556E726567697374657265641C7468652064657669636520746F6B656E20697320696E616374697665017437616E6F7468657220726567697374726174696F6E2077697468207468652073616D652068616E646C65207374616E647320666F722069742A74686520726567697374726174696F6E206C656674206265666F726520697473207475726E2063616D651474686520636F6E6E656374696F6E2062726F6B6526697420697320756E6B6E6F776E2077686574686572206974207761732064656C6976657265641A7468652064656C6976657279207761732063616E63656C6C656404486F6F6B0F71756965743A206174206E6967687407010101010001021E0101120203041E04040F010501060001010F0001071E01010E0008091E01010200010A0001010F000B0C000702007CCE628D9B0100000270D0628D9B010000005D41420F000000000081841E000000000005616E612D3100000000000000000000000000000000000000000000000000000000000000010A00000000000000000000000000000F01114D420F00000000008D841E0000000000000000000000000000000000000000000000000000000000000000000000000D02CD44420F000000000084841E00000000000270631F68747470733A2F2F776E732E6578616D706C652F3F746F6B656E3D74696C650670757368203103114F420F00000000008F841E0000000000000000000000000000000000000000000000000000000000000000000000000F041150420F000000000090841E00000000000000000000000000000000000000000000000000000000000000000000000010051151420F000000000091841E00000000000000000000000000000000000000000000000000000000000000000000000011061152420F000000000092841E0000000000000000000000000000000000000000000000000000000000000000000000001257953D499E10A213'),
+    (2, 17592186044420, 0, 1, X'0202001C616363657074656420627920746865207075736820736572766963650105050100000102010100A21B638D9B01000000012DC0F68211EEBE26089DC0CFB5BE34131B68747470733A2F2F707573682E6578616D706C652F73656E642F31574241414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141411661616161616161616161616161616161616161616161D066370914E22ECF'),
+    (3, 17592186044422, 0, 3, X'0105001C61636365707465642062792074686520707573682073657276696365033530331F7468652070757368207365727669636520697320756E617661696C61626C65176E6F2063726564656E7469616C20666F72204261696475030101010000010205050D000203020808080000040003009000000000000000000000000000000000000000000000000000000000000000010A00000000000000000000000000000F01001B68747470733A2F2F707573682E6578616D706C652F73656E642F3157424141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141166161616161616161616161616161616161616161616102000431372D3803392D31CC5245E7DC5010EF'),
+    (4, 17592186044425, 0, 8, X'0408001474686520636F6E6E656374696F6E2062726F6B6504486F6F6B057175696574086174206E6967687408746F6F206C6174650E426164446576696365546F6B656E1B7468652064657669636520746F6B656E20697320696E76616C6964080101010000011E01010F0000020001010F0000031E0101020000040001010E0001051E01010F00020603040001010F0002070500010103000608071E080100ECDF638D9B010000001155420F000000000095841E00000000000000000000000000000000000000000000000000000000000000000000000015011156420F000000000096841E00000000000000000000000000000000000000000000000000000000000000000000000016021157420F000000000097841E00000000000000000000000000000000000000000000000000000000000000000000000017031158420F000000000098841E00000000000000000000000000000000000000000000000000000000000000000000000018041159420F000000000099841E0000000000000000000000000000000000000000000000000000000000000000000000001905115A420F00000000009A841E0000000000000000000000000000000000000000000000000000000000000000000000001A06115B420F00000000009B841E0000000000000000000000000000000000000000000000000000000000000000000000001B07115C420F00000000009C841E0000000000000000000000000000000000000000000000000000000000000000000000001C33111510A0C217BF');
+INSERT INTO dead_batch (notification, first, ordinals, content) VALUES
+    (17592186044417, 1, X'01', X'01020C556E726567697374657265641C7468652064657669636520746F6B656E20697320696E616374697665010101120200011E0100114D420F00000000008D841E0000000000000000000000000000000000000000000000000000000000000000000000000DA696C389A99A6DDC');
+INSERT INTO last_outcome_block (key, content) VALUES
+    (4194304, X'011200000010'),
+    (8388608, X'06');
+INSERT INTO pruned (number, hub, time, is_restored, id, notification, platform, handle, reason, content) VALUES
+    (2, 1, 1767603622000, 0, '1000013-2000013-1', '0123456789abcdef0123456789abcdef-20260105090000-1-1', 'apns', '000000000000000000000000000000000000000000000000000000000000000D', 'Unregistered', '{"registration":{"id":"1000013-2000013-1","etag":2,"expiration":253402300799999,"updated":1767603606000,"handle":["apns","000000000000000000000000000000000000000000000000000000000000000D"],"tags":["News"],"template":{"platform":"apns","body":"{\"aps\":{\"alert\":\"$(m)\"}}","headers":[["apns-push-type","alert"]],"priority":"5"},"variables":{"a":"ü"}}}'),
+    (3, 1, 1767603623000, 0, 'ana-9', '0123456789abcdef0123456789abcdef-20260105090000-1-1', 'apns', '0000000000000000000000000000000000000000000000000000000000000009', 'Unregistered', '{"installation":{"id":"ana-9","user":"Ana","tags":["News","größe"]}}'),
+    (4, 1, 1767603624000, 1, '1000006-2000006-1', '0123456789abcdef0123456789abcdef-20260105090000-1-1', 'baidu', '17-8' || char(10) || '9-1', 'Unregistered', '{"registration":{"id":"1000006-2000006-1","etag":1,"expiration":253402300799999,"updated":1767603603000,"handle":["baidu","17-8\n9-1"]}}');
+INSERT INTO pruned_telling (hub, offered, acknowledged) VALUES
+    (1, 3, 1);
+INSERT INTO key_value_space (number, name, entries, bytes, last_version) VALUES
+    (1, 'weather', 3, 79, 1767603603000),
+    (2, 'empty', 0, 0, 1767603602000);
+INSERT INTO key_value (id, space, kind, key, version, expiration, content) VALUES
+    (1, 1, 0, X'6C617374', 5, NULL, X'011A67377EBF70C51DBAADAB5F0D63065723C0DA0442F60CA27B065E589B282ACDF116A90ACA159AE2BE0B8A2C2BEC4EB668B23CB34B5D379FE636CB3C5D9A441B18512A4860396FE19799F0F811140BF6'),
+    (2, 1, 0, X'766973697473', 1767603603000, 1767690000000, X'011A67377EBF70C51DD54F7CCB2703F0E68CC8B6B6A7259CFBC4F9E66DA49C7BE705CD69EE9A1E195941D7E8E54B29DC8CD49A'),
+    (3, 1, 1, X'616E61', 0, 1767607200000, X'37E22E12CEAA083F807A628D9B010000DCB51C66A9FF6B0F687E628D9B010000');
+INSERT INTO audit_entry (sequence, time, actor, action, subject, details, outcome, hash) VALUES
+    (1, 1767603800000, 'owner', 'plugin.install', 'weather', '[["digest","7bd5f4"],["version","1.0"]]', 'succeeded', X'5483A9F54E4512E71612EBFD3A8756868A6607AEB3837517C6C3FCF284AE9361'),
+    (2, 1767603801000, 'key:RootManageSharedAccessKey', 'plugin.enable', 'größe "x"', '[]', 'refused', X'1480D7697ADE5AE24605997866C32049388D1E1A024623D69919E3CD49CFF85B'),
+    (3, 1767603802000, 'key:hub/sender', 'approval.request', 'a-1', '[["hub","hub"],["words","a-1: 1,203 devices"]]', 'succeeded', X'6B406AF59D937F7C8A78B52524DCBC66E4883DC2BD481A1E3B80BAEFC3BF2B9A');
+INSERT INTO audit_end (key, sequence, hash) VALUES
+    (1, 3, X'6B406AF59D937F7C8A78B52524DCBC66E4883DC2BD481A1E3B80BAEFC3BF2B9A');
+INSERT INTO approval (number, hub, state, requester, fingerprint, idempotency_key, expires_at, content, request) VALUES
+    (1, 1, 'pending', 'key:hub/sender', X'0101010101010101010101010101010101010101010101010101010101010101', 'ask-1', 1767690000000, '{"hub":"hub","created":1767603730000,"sendKey":"approval-1","audience":"everyone","content":"templates with message (12 bytes)","ceiling":[1000,"key:hub/sender"],"reach":{"apns":1200,"wns":3},"note":"outage \"north\"","moment":1767776400000}', '{"everyone":true,"template":{"message":"To everybody"}}'),
+    (2, 1, 'denied', 'flow:greet', X'0202020202020202020202020202020202020202020202020202020202020202', NULL, 1767690001000, '{"hub":"hub","created":1767603731000,"sendKey":"approval-2","audience":"tags news","content":"apns (2 bytes)","ceiling":[2],"reach":{"apns":3},"behalf":"key:hub/ops","isReachUnknown":true,"decision":{"by":"owner","at":1767603740000,"reason":"too many"}}', NULL),
+    (4, 1, 'sent', 'key:RootManageSharedAccessKey', X'0404040404040404040404040404040404040404040404040404040404040404', NULL, 1767690002000, '{"hub":"hub","created":1767603732000,"sendKey":"approval-4","audience":"tags news","content":"templates with message (11 bytes)","ceiling":[10],"reach":{"apns":12},"decision":{"by":"key:hub/ops","at":1767603741000},"notification":"0123456789abcdef0123456789abcdef-20260105090000-5-1"}', NULL),
+    (5, 1, 'approved', 'plugin:weather', X'0505050505050505050505050505050505050505050505050505050505050505', NULL, 1767690003000, '{"hub":"hub","created":1767603733000,"sendKey":"approval-5","audience":"tags news","content":"templates with message (2 bytes)","ceiling":[2],"reach":{"apns":3},"decision":{"by":"owner","at":1767603742000}}', '{"tags":"news","template":{"message":"Hi"},"approvedReach":{"devices":2}}'),
+    (6, 1, 'failed', 'owner', X'0606060606060606060606060606060606060606060606060606060606060606', NULL, 1767690004000, '{"hub":"hub","created":1767603734000,"sendKey":"approval-6","audience":"everyone","content":"apns (2 bytes)","ceiling":[2],"reach":{},"decision":{"by":"server","at":1767603743000},"failure":"hub.paused: the hub is paused"}', NULL);
+INSERT INTO run (number, flow, key, state, is_final, trigger, queued_at, ended_at, content, report) VALUES
+    (1, 'greet', 'k-1', 'completed', 1, 'command', 1767603750000, 1767603753000, '{"script":"scripts/greet.lua","trigger":{"kind":"command","by":"owner"},"arguments":{"to":"sports","n":[1,2.5]},"guarantee":"at-most-once","attempts":1,"version":"7bd5f4","withheld":["secret"],"started":1767603751000}', '{"steps":[{"name":"greet","depth":0,"status":"passed","began":1767603751000,"ended":1767603752000,"notifications":["0123456789abcdef0123456789abcdef-20260105090000-1-1"]},{"name":"wait","depth":1,"status":"skipped","began":1767603752000,"ended":1767603752000,"reason":"not today"}],"log":[[1767603752000,"info","greeted é"]],"omitted":2,"notifications":["0123456789abcdef0123456789abcdef-20260105090000-1-1","0123456789abcdef0123456789abcdef-20260105090000-2-1"],"result":{"ok":true}}'),
+    (2, 'clean', NULL, 'queued', 0, 'event', 1767603754000, NULL, '{"script":"scripts/clean.lua","trigger":{"kind":"event","event":"token.expired","hub":"hub"},"arguments":{},"guarantee":"at-least-once","attempts":0,"origin":["weather"]}', NULL),
+    (4, 'greet', NULL, 'running', 0, 'schedule', 1767603755000, NULL, '{"script":"scripts/greet.lua","trigger":{"kind":"schedule","schedule":"morning","moment":"2026-01-05T09:02:35Z"},"arguments":{},"guarantee":"at-most-once","attempts":1,"version":"7bd5f4","started":1767603755000}', NULL),
+    (5, 'greet', NULL, 'failed', 1, 'rerun', 1767603756000, 1767603757000, '{"script":"scripts/greet.lua","trigger":{"kind":"rerun","run":"r-1","by":"key:hub/sender"},"arguments":{},"guarantee":"at-most-once","attempts":1,"started":1767603756000}', '{"failure":{"code":"script.error","message":"attempt to call nil","hint":"check the name","location":"scripts/greet.lua:4"}}');
+INSERT INTO schedule (name, is_configured, is_paused, heard, content) VALUES
+    ('morning', 1, 0, 1767603755000, '{"flow":"greet","cron":"30 9 * * MON-FRI","zone":"Europe/Lisbon","missed":"once","arguments":{"to":"news"}}'),
+    ('nightly', 0, 1, NULL, '{"flow":"clean","cron":"@daily","zone":"UTC","missed":"skip","arguments":{}}');
+INSERT INTO hub_event (number, hub, kind, time, content) VALUES
+    (3, 'hub', 'token.expired', 1767603622000, '{"facts":{"kind":"registration","id":"1000013-2000013-1","platform":"apns","user":null,"reason":"Unregistered","notification_id":"0123456789abcdef0123456789abcdef-20260105090000-1-1"},"origin":["weather"]}'),
+    (4, 'hub', 'registration.created', 1767603623000, '{"facts":{"kind":"installation","id":"ana-1","tags":["News"]}}');
+INSERT INTO plan (key, hub, subject, made_at, content) VALUES
+    (17592186044417, 1, 'template news', 1767603760000, '{"tags":"news","template":{"message":"Final score"},"members":3,"report":{"plannedAt":"2026-01-05T09:02:40.000Z","expiresAt":"2026-01-12T09:02:40.000Z","plannedBy":"owner","audience":{"tagExpression":"news"},"content":{"message":{"message":"Final score"}},"matched":4,"total":2,"duplicates":1,"refused":1,"platforms":{"apns":1,"fcm":1},"tags":[{"name":"News","devices":2}],"furtherTags":3,"locales":[{"name":"pt-PT","devices":1}],"templates":[{"platform":"apns","kind":"template","template":"alert","devices":1,"smallestBytes":22,"largestBytes":22,"refused":1}],"furtherTemplates":4,"groups":[{"platform":"apns","kind":"template","template":"alert","devices":1,"payload":"{\"aps\":{\"alert\":\"é\"}}","headers":{"apns-push-type":"alert"},"bytes":22,"limit":4096,"tooLarge":false,"missing":["message"],"textless":true,"unreplaced":["$(x)"],"refused":{"outcome":"InvalidCredentials","reason":"403","explanation":"no credential"}}],"furtherGroups":5,"nearMisses":["similar: new"],"failedTerms":[{"term":"news","matches":2,"without":3}]}}'),
+    (17592186044419, 1, 'all *', 1767603761000, '{"everyone":true,"members":0,"report":{"plannedAt":"2026-01-05T09:02:41.000Z","audience":{"broadcast":"everyone"},"matched":0,"total":0,"duplicates":0,"refused":0,"platforms":{},"tags":[],"furtherTags":0,"locales":[],"templates":[],"furtherTemplates":0,"groups":[],"furtherGroups":0,"difference":{"planId":"p-0001","plannedAt":"2026-01-05T09:02:40.000Z","joined":1,"left":2,"changed":3,"firstJoined":[{"registrationId":"1000002-2000002-1","installationId":"ana-1","user":"Ana","platform":"apns","handle":"000000…0001","kind":"template","template":"alert","bytes":22,"isDuplicate":false,"isRefused":true,"hasLeft":false}],"firstLeft":[{"platform":"fcm","kind":"native","isDuplicate":true,"isRefused":false,"hasLeft":true}]}}}');
+INSERT INTO plan_part (id, plan, part, content) VALUES
+    (1, 17592186044417, 0, X'020461706E730F05616C6572741688776655443322110762726F77736572080209000000000000000301000142420F000000000082841E000000000002010F0630372D382D310202012DC0F68211EEBE26089DC0CFB5BE3413');
+INSERT INTO plan_sequence (hub, last) VALUES
+    (1, 3);
+INSERT INTO held_removal (number, hub, time, valid_before, notification, platform, handle, reason) VALUES
+    (1, 1, 1767603691000, 1767603690000, '0123456789abcdef0123456789abcdef-20260105090000-9-1', 'apns', '0000000000000000000000000000000000000000000000000000000000000001', 'Unregistered'),
+    (3, 1, 1767603691500, 1767603690500, '0123456789abcdef0123456789abcdef-20260105090000-9-1', 'browser', 'https://push.example/send/1' || char(10) || 'BAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' || char(10) || 'aaaaaaaaaaaaaaaaaaaaaa', '410');
+INSERT INTO secret_key (key, id, is_clean) VALUES
+    (1, X'1A67377EBF70C51D', 1);
+DELETE FROM sqlite_sequence;
+INSERT INTO sqlite_sequence (name, seq) VALUES ('pruned', 5), ('approval', 7), ('run', 6), ('hub_event', 4), ('held_removal', 4);
+CREATE INDEX departure_by_time ON departure (hub, time);
+CREATE INDEX session_by_expiration ON session (expiration);
+CREATE INDEX secure_payload_readable ON secure_payload (addressee) WHERE ending IS NULL;
+CREATE INDEX secure_payload_by_expiration ON secure_payload (expiration);
+CREATE UNIQUE INDEX notification_by_key ON notification (hub, idempotency_key) WHERE idempotency_key IS NOT NULL;
+CREATE INDEX notification_unfinished ON notification (hub) WHERE is_final = 0;
+CREATE INDEX notification_by_end ON notification (hub, ended_at) WHERE is_final = 1;
+CREATE UNIQUE INDEX hub_by_name ON hub (lower(name));
+CREATE INDEX registration_by_template ON registration (template) WHERE template IS NOT NULL;
+CREATE INDEX secure_payload_by_key ON secure_payload (key_mark) WHERE ending IS NULL;
+CREATE UNIQUE INDEX outcome_batch_by_notification ON outcome_batch (notification, first);
+CREATE INDEX pruned_by_hub ON pruned (hub);
+CREATE INDEX pruned_by_id ON pruned (hub, id);
+CREATE INDEX pruned_by_time ON pruned (hub, time);
+CREATE UNIQUE INDEX key_value_by_key ON key_value (space, kind, key);
+CREATE INDEX key_value_by_expiration ON key_value (space, expiration) WHERE expiration IS NOT NULL;
+CREATE INDEX audit_entry_by_actor ON audit_entry (actor);
+CREATE INDEX audit_entry_by_action ON audit_entry (action);
+CREATE TRIGGER audit_entry_unchanged BEFORE UPDATE ON audit_entry BEGIN
+    SELECT RAISE(ABORT, 'entries of the audit trail are never changed');
+END;
+CREATE TRIGGER audit_entry_kept BEFORE DELETE ON audit_entry BEGIN
+    SELECT RAISE(ABORT, 'entries of the audit trail are never removed');
+END;
+CREATE INDEX approval_by_state ON approval (state);
+CREATE INDEX approval_by_fingerprint ON approval (hub, requester, fingerprint);
+CREATE INDEX approval_by_key ON approval (hub, requester, idempotency_key) WHERE idempotency_key IS NOT NULL;
+CREATE UNIQUE INDEX run_by_key ON run (flow, key) WHERE key IS NOT NULL;
+CREATE INDEX run_by_flow ON run (flow, number);
+CREATE INDEX run_unfinished ON run (number) WHERE is_final = 0;
+CREATE INDEX run_by_end ON run (ended_at) WHERE is_final = 1;
+CREATE INDEX departure_by_handle ON departure (hub, handle) WHERE handle IS NOT NULL;
+CREATE INDEX departure_by_installation ON departure (hub, installation) WHERE installation IS NOT NULL;
+CREATE INDEX plan_by_subject ON plan (hub, subject);
+CREATE UNIQUE INDEX plan_part_by_plan ON plan_part (plan, part);
+CREATE INDEX notification_by_plan ON notification (plan) WHERE plan IS NOT NULL;
+CREATE INDEX held_removal_by_hub ON held_removal (hub, number);
