@@ -12,7 +12,7 @@ PLUGIN_PACKAGES := nginx-light libnginx-mod-http-lua lua-cjson wrk
 HUB_BENCH_PACKAGES := postgresql python3
 # Azure clients from PyPI, which tests run against the served hub; fetched once.
 PYTHON := .build/python
-CLIENTS := Tests/PushHostTests/Clients/requirements.txt
+CLIENTS := Tests/EndToEnd/Clients/requirements.txt
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 PREFIX ?= /usr/local
 
@@ -167,10 +167,12 @@ install: setup
 	@echo "Installed $(DESTDIR)$(PREFIX)/bin/pushhost, with completion for bash, zsh and fish, and a service for systemd"
 
 # Runs the tests of the program on the one installed by `make install`, because the optimizer must not change its behaviour.
-# SUITES='Kill|Security' selects the suites whose names contain one of these words.
+# SUITES='Kill|Security' selects the suites whose names contain one of these words. The modules are those of the program; suites that
+# start it as a process are in EndToEndTests.
 SUITES ?=
+PROGRAM_TESTS := EndToEnd|PushHost|PushServer|PushLab|PushRuntime
 test-installed:
-	@$(WIDTH) PUSHHOST_TESTED="$(abspath $(DESTDIR)$(PREFIX)/bin/pushhost)" $(call run_tests,--filter '^PushHostTests[.]$(if $(SUITES),[A-Za-z]*($(SUITES)))')
+	@$(WIDTH) PUSHHOST_TESTED="$(abspath $(DESTDIR)$(PREFIX)/bin/pushhost)" $(call run_tests,--filter '^($(PROGRAM_TESTS))Tests[.]$(if $(SUITES),[A-Za-z]*($(SUITES)))')
 
 # Prints the systemd service as it is installed.
 unit:

@@ -161,20 +161,27 @@ let package = Package(
         .target(name: "PushHostKit", dependencies: ["PushHost", "Bindings", "Lua", "PushModel"], swiftSettings: strict),
         .executableTarget(name: "Program", dependencies: ["PushHostKit"], swiftSettings: strict),
 
+        // Fixtures of several test targets.
         .target(
             name: "Support", dependencies: ["PushModel", "PushHub", "PushBackend", "Storage", crypto], path: "Tests/Support",
             swiftSettings: strict),
+        // Fixtures for tests of the program's outer targets: rehearsals of flows, certificates.
+        .target(
+            name: "HostSupport", dependencies: ["Bindings", "Lua", "PushLab", "PushModel", crypto, x509, asn1],
+            path: "Tests/HostSupport", swiftSettings: strict),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "CLua", "EmbeddingExample"], swiftSettings: strict),
         .testTarget(name: "LuaSyntaxTests", dependencies: ["LuaSyntax", "Lua"], swiftSettings: strict),
-        .testTarget(name: "PushModelTests", dependencies: ["PushModel", "Support", crypto], swiftSettings: strict),
-        .testTarget(name: "PushHubTests", dependencies: ["PushHub", "PushModel", "Storage", "Support", crypto], swiftSettings: strict),
+        .testTarget(name: "PushModelTests", dependencies: ["PushModel", "PushHub", "Support"], swiftSettings: strict),
+        .testTarget(
+            name: "PushHubTests", dependencies: ["PushHub", "PushModel", "PushBackend", "Storage", "Support"], swiftSettings: strict),
         .testTarget(
             name: "PushBackendTests", dependencies: ["PushBackend", "Bindings", "PushHub", "PushModel", "Storage", "Support", crypto],
             swiftSettings: strict),
         .testTarget(
             name: "DeliveryTests",
             dependencies: [
-                "Delivery", "Support", "CNGHTTP2", crypto, cryptoExtras, httpTypes, nioCore, nioEmbedded, nioPosix, nioTLS, nioSSL, x509,
+                "Delivery", "PushModel", "Storage", "Support", "CNGHTTP2", crypto, cryptoExtras, httpTypes, nioCore, nioEmbedded, nioPosix,
+                nioTLS, nioSSL, x509,
                 asn1,
             ],
             swiftSettings: strict),
@@ -200,23 +207,41 @@ let package = Package(
             ], swiftSettings: strict),
         .testTarget(
             name: "SimulatorsTests",
-            dependencies: ["Simulators", "CNGHTTP2", crypto, cryptoExtras, httpTypes, nioCore, nioPosix, nioSSL, x509],
+            dependencies: ["Simulators", "CNGHTTP2", crypto, cryptoExtras, httpTypes, nioCore, nioPosix, nioSSL],
             swiftSettings: strict),
         .testTarget(
-            name: "BindingsTests", dependencies: ["Bindings", "Lua", "LuaSyntax", "PushModel", "Storage", "Support"], swiftSettings: strict),
+            name: "BindingsTests",
+            dependencies: ["Bindings", "Lua", "LuaSyntax", "PushModel", "PushHub", "PushBackend", "Storage", "Support"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PushRuntimeTests", dependencies: ["PushRuntime", "PushModel", "Support"], swiftSettings: strict),
+        .testTarget(
+            name: "PushLabTests",
+            dependencies: ["PushLab", "PushRuntime", "PushModel", "Delivery", "Lua", "RemoteHub", "Simulators", "Support", nioCore],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PushServerTests",
+            dependencies: [
+                "PushServer", "PushLab", "PushRuntime", "PushModel", "PushHub", "PushBackend", "Bindings", "Delivery", "Lua", "RemoteHub",
+                "Simulators", "Storage", "WebAPI", "Support", "HostSupport", coreMetrics, crypto, cryptoExtras, grdbSQLite, httpTypes,
+                hummingbird, logging, serviceLifecycle, x509, asn1,
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "PushHostTests",
             dependencies: [
-                "Program", "PushHost", "PushRuntime", "PushLab", "PushServer", "Bindings", "Delivery", "HubWire", "Lua", "PushModel",
-                "PushHub", "PushBackend", "PushHostKit",
-                "RemoteHub", "Simulators",
-                "Storage",
-                "Support", "WebAPI", argumentParser,
-                crypto, grdbSQLite, httpTypes, nioCore,
-                coreMetrics, x509,
-                asn1, hummingbird, logging, serviceLifecycle,
+                "PushHost", "PushServer", "PushLab", "PushModel", "Bindings", "Lua", "Support", "HostSupport", argumentParser, crypto,
             ],
-            exclude: ["Clients"], swiftSettings: strict),
+            swiftSettings: strict),
+        // Whole flows, and the built program in its own process. Makefile and CI select these suites for the installed program.
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "Program", "PushHost", "PushServer", "PushLab", "PushRuntime", "PushModel", "PushHub", "Bindings", "Delivery", "HubWire",
+                "Lua", "Simulators", "Storage", "WebAPI", "Support", "HostSupport", crypto, cryptoExtras, grdbSQLite, httpTypes,
+                hummingbird, logging, serviceLifecycle,
+            ],
+            path: "Tests/EndToEnd", exclude: ["Clients"], swiftSettings: strict),
         .testTarget(
             name: "PushHostKitTests", dependencies: ["PushHostKit", "Bindings", "Lua", "PushModel", "Support"], swiftSettings: strict),
         .testTarget(

@@ -42,7 +42,7 @@ import Testing
         ]
         let old = try Regex("(?:\(words.joined(separator: "|")))(?![a-z])")
         var found: Set<String> = []
-        for file in try Package.swiftFiles(in: "Sources") {
+        for file in try Package.swiftFiles(in: "Sources") + Package.swiftFiles(in: "Tests") {
             for line in file.code {
                 for match in line.text.matches(of: declaration) where match.1.firstMatch(of: old) != nil {
                     found.insert("\(file.path): \(match.1)")

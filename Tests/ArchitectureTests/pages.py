@@ -25,7 +25,9 @@ KNOWN = {"Sendable"}
 
 
 def declared():
-    names = {folder.name for folder in (ROOT / "Sources").iterdir()}
+    names = {"Sources", "Tests"}
+    for root in ("Sources", "Tests"):
+        names.update(folder.name for folder in (ROOT / root).iterdir())
     for folder in ("Sources", "Tests"):
         for file in (ROOT / folder).rglob("*.swift"):
             text = file.read_text(encoding="utf-8")

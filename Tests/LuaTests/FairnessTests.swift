@@ -18,7 +18,7 @@ import Testing
                 $0.count += 1
                 return $0.count < Self.most && $0.ends.count < others
             }
-            if goesOn { HandClock.tick(2) }
+            if goesOn { ManualClock.tick(2) }
             return goesOn
         }
 
@@ -90,7 +90,7 @@ import Testing
                         },
                         .sync("fair.round") { call in
                             if case .integer(let number)? = call.arguments.first { rounds.withLock { $0.append(Int(number)) } }
-                            HandClock.tick(2)
+                            ManualClock.tick(2)
                             return []
                         },
                     ]))

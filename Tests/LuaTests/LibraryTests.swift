@@ -5,8 +5,8 @@ import Testing
 @Suite struct LibraryTests {
     /// Functions that are reimplemented so that they can be stopped give the results of the stock library.
     @Test func `the library gives the results of the stock library`() {
-        let seed = TwinLibraries.seed
-        let error = TwinLibraries.run(Self.comparison, seed: seed, fuel: 4_000_000_000)
+        let seed = StockComparison.seed
+        let error = StockComparison.run(Self.comparison, seed: seed, fuel: 4_000_000_000)
         #expect(error == nil, "seed \(seed)")
     }
 

@@ -7,9 +7,9 @@ import Testing
     /// Set `LUA_TEST_SEED` to repeat a failure.
     @Test(arguments: 0..<3)
     func `the matcher gives the results of the stock matcher`(part: Int64) {
-        let seed = TwinLibraries.seed + part
+        let seed = StockComparison.seed + part
         print("comparing with seed \(seed)")
-        let error = TwinLibraries.run(Self.comparison, seed: seed, fuel: 4_000_000_000)
+        let error = StockComparison.run(Self.comparison, seed: seed, fuel: 4_000_000_000)
         #expect(error == nil, "seed \(seed)")
     }
 
@@ -26,7 +26,7 @@ import Testing
         "string.gsub(('x'):rep(1e5), '', ('y'):rep(100))",
     ])
     func `a pattern stops when its fuel is used up`(source: String) {
-        #expect(TwinLibraries.run("while true do pcall(load[[\(source)]]) end", seed: 0, fuel: 20_000_000) == "stopped: 4")
+        #expect(StockComparison.run("while true do pcall(load[[\(source)]]) end", seed: 0, fuel: 20_000_000) == "stopped: 4")
     }
 
     static let comparison = """

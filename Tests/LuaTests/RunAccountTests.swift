@@ -20,7 +20,7 @@ import Testing
     }
 
     /// A clock that the test moves, in nanoseconds.
-    private final class HandTime: Sendable {
+    private final class ManualTime: Sendable {
         private let time = Mutex<Int64>(0)
         var now: Int64 { time.withLock { $0 } }
         func advance(by nanoseconds: Int64) { time.withLock { $0 += nanoseconds } }
@@ -29,7 +29,7 @@ import Testing
     @Test(arguments: 1...40)
     func `after a budget is spent charges are refused, and each operation in flight adds one note`(seed: UInt64) {
         var numbers = Numbers(state: seed)
-        let time = HandTime()
+        let time = ManualTime()
         let limits = RunAccount.Limits(
             cpu: .nanoseconds(Int.random(in: 0...50_000, using: &numbers)), time: .nanoseconds(Int.random(in: 1...50_000, using: &numbers)),
             memory: .random(in: 0...50_000, using: &numbers), output: .random(in: 0...50_000, using: &numbers),
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test func `an exceeded time limit is found at the next check`() throws {
-        let time = HandTime()
+        let time = ManualTime()
         let account = RunAccount(RunAccount.Limits(time: .nanoseconds(100)), now: { time.now })
         time.advance(by: 100)
         try account.checkTime()
@@ -172,12 +172,12 @@ import Testing
                         .async("host.work") { call in
                             await Task.yield()
                             guard case .integer(let seconds)? = call.arguments.first else { return [] }
-                            HandClock.tick(Int(seconds) * 200)
+                            ManualClock.tick(Int(seconds) * 200)
                             return []
                         },
                         .async("host.work_and_wait") { call in
                             await Task.yield()
-                            HandClock.tick(4_000)
+                            ManualClock.tick(4_000)
                             try await gates.wait("never")
                             return []
                         },

@@ -31,7 +31,7 @@ private struct Order: LuaReadableRecord, LuaWritableRecord, Equatable {
 }
 
 /// A record in a record, lists of records, a map, and a member without a schema.
-private struct Shelf: LuaWritableRecord {
+private struct OrderList: LuaWritableRecord {
     static let luaMembers: [(name: String, shape: LuaShape)] = [
         ("first", Order.luaShape.optional), ("orders", .list(of: Order.luaShape)), ("counts", .map(of: .integer).optional),
         ("extra", .value),
@@ -58,13 +58,13 @@ private struct Shelf: LuaWritableRecord {
     }
 }
 
-private struct ReadShelf: LuaReadableRecord {
+private struct ReadOrderList: LuaReadableRecord {
     static let luaMembers: [(name: String, shape: LuaShape)] = [
         ("first", Order.luaShape.optional), ("orders", .list(of: Order.luaShape)), ("extra", .value),
     ]
-    var shelf: Shelf
+    var list: OrderList
 
-    init(members: inout LuaReader) throws { shelf = try Shelf(members: &members) }
+    init(members: inout LuaReader) throws { list = try OrderList(members: &members) }
 }
 
 /// A record with known keys, one of which may be passed without its name.
@@ -137,7 +137,7 @@ private struct TypedBench {
                         throw Bench.refusal
                     },
                     LuaFunction("f.fail") { (_: Int) throws -> Int in throw Bench.refusal },
-                    LuaFunction("f.shelf") { (shelf: ReadShelf) in shelf.shelf },
+                    LuaFunction("f.orders") { (list: ReadOrderList) in list.list },
                     LuaFunction("f.greet") { (greeting: Greeting) in greeting.text },
                     LuaFunction("f.any") { (value: LuaValue, function: LuaFunctionReference?) in
                         [value, function.map(LuaValue.function) ?? .boolean(false)]
@@ -193,8 +193,8 @@ private struct TypedBench {
     @Test func `records, lists, maps and values without a schema nest`() async throws {
         let results = try await TypedBench().run(
             """
-            local s = f.shelf { orders = { {topic = 'a', priority = 4}, {topic = 'b', tags = {'x'}} }, extra = { deep = {1} } }
-            local e = f.shelf { first = {topic = 'c'}, orders = {} }
+            local s = f.orders { orders = { {topic = 'a', priority = 4}, {topic = 'b', tags = {'x'}} }, extra = { deep = {1} } }
+            local e = f.orders { first = {topic = 'c'}, orders = {} }
             return s.first, s.orders[1].priority, s.orders[2].tags[1], s.counts.a, s.counts.b, s.extra.deep[1],
                 e.first.topic, #e.orders, next(e.counts), e.extra
             """)
@@ -214,7 +214,7 @@ private struct TypedBench {
         ("f.order{topic = 'x', tags = {'a', 2}}", "argument 1.tags[2] of f.order must be a text, got a number"),
         ("f.order{topic = 'x', tags = {a = 'b'}}", "argument 1.tags of f.order must be a list, got a table"),
         ("f.order{topic = 'x', tags = {'\\xff'}}", "argument 1.tags[1] of f.order must be a text, got a string that is not UTF-8"),
-        ("f.shelf{orders = {{topic = 'a'}, {topic = true}}}", "argument 1.orders[2].topic of f.shelf must be a text, got a boolean"),
+        ("f.orders{orders = {{topic = 'a'}, {topic = true}}}", "argument 1.orders[2].topic of f.orders must be a text, got a boolean"),
         ("f.greet{name = 'a', tmes = 3}", "argument 1 of f.greet has no key \"tmes\""),
         ("f.greet{name = 'a', [true] = 3}", "argument 1 of f.greet must be a table with known keys only, got a table"),
         ("f.greet(true)", "argument 1 of f.greet must be a text, got a boolean"),
@@ -287,7 +287,7 @@ private struct TypedBench {
                     for i = 1, 3 do
                         k[#k + 1] = f.order{topic = 'a text that is longer than forty bytes, number ' .. i, tags = {'a', 'b' .. i}}
                         k[#k + 1] = f.later({topic = 'x' .. i}, {1, 2, i})
-                        k[#k + 1] = f.shelf{orders = {{topic = 'a' .. i}}, extra = {'y' .. i}}
+                        k[#k + 1] = f.orders{orders = {{topic = 'a' .. i}}, extra = {'y' .. i}}
                         pcall(f.fail, 1)
                         pcall(f.count, '\\xff')
                     end

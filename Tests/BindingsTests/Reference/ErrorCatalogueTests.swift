@@ -6,17 +6,17 @@ import Testing
 
 @Suite struct ErrorCatalogueTests {
     /// A line of the sources that has a code.
-    private struct Place {
+    private struct Occurrence {
         var code: String
         /// `FILE:LINE`
-        var place: String
+        var location: String
         /// The text before it without blanks, such as `throwPushError(`.
         var context: String
     }
 
     /// Every literal in the sources that has the form of a code.
-    private static let places: [Place] = {
-        var places: [Place] = []
+    private static let occurrences: [Occurrence] = {
+        var occurrences: [Occurrence] = []
         var kinds: Set<String> = []
         for file in (try? PackageText.files()) ?? []
         where !file.path.hasPrefix("Simulators/") || file.path.hasPrefix("Simulators/Server/") {
@@ -25,29 +25,29 @@ import Testing
                 defer { previous = line }
                 let text = line.drop { $0 == " " }
                 guard text.contains("\""), !text.hasPrefix("//"), !text.hasPrefix("--") else { continue }
-                let place = "\(file.path):\(number + 1)"
+                let location = "\(file.path):\(number + 1)"
                 for match in line.matches(of: /"([a-z_]+\.[a-z_]+)"/) {
                     let before = "\(previous)\(line[..<match.range.lowerBound])".filter { !$0.isWhitespace }
-                    places.append(Place(code: String(match.1), place: place, context: before))
+                    occurrences.append(Occurrence(code: String(match.1), location: location, context: before))
                 }
                 for match in line.matches(of: /(?:error|warning)\[([a-z_]+\.[a-z_]+)\]/) {
-                    places.append(Place(code: String(match.1), place: place, context: ""))
+                    occurrences.append(Occurrence(code: String(match.1), location: location, context: ""))
                 }
                 for match in line.matches(of: /code: "(cancelled)"/) {
-                    places.append(Place(code: String(match.1), place: place, context: "kind:.cancelled,code:"))
+                    occurrences.append(Occurrence(code: String(match.1), location: location, context: "kind:.cancelled,code:"))
                 }
                 for match in line.matches(of: /kind: "([a-z]+)"/) { kinds.insert(String(match.1)) }
             }
             // The codes of file readers are composed of a kind of file and a fault.
             guard file.path == "PushRuntime/Files/TextFile.swift" else { continue }
             for match in file.text.matches(of: /fail\("([a-z_]+)"/) {
-                places.append(Place(code: "*.\(match.1)", place: file.path, context: ""))
+                occurrences.append(Occurrence(code: "*.\(match.1)", location: file.path, context: ""))
             }
         }
-        let composed = places.filter { $0.code.hasPrefix("*.") }
-        return places.filter { !$0.code.hasPrefix("*.") }
+        let composed = occurrences.filter { $0.code.hasPrefix("*.") }
+        return occurrences.filter { !$0.code.hasPrefix("*.") }
             + kinds.flatMap { kind in
-                composed.map { Place(code: kind + $0.code.dropFirst(), place: $0.place, context: $0.context) }
+                composed.map { Occurrence(code: kind + $0.code.dropFirst(), location: $0.location, context: $0.context) }
             }
     }()
 
@@ -70,9 +70,11 @@ import Testing
     }
 
     @Test func `every code of the sources has a page`() {
-        #expect(Self.places.count > 150)
-        for place in Self.places where !Self.isOther(place.code) {
-            #expect(ErrorCatalogue.entry(place.code) != nil, "\(place.place) has \(place.code), which is not in the catalogue")
+        #expect(Self.occurrences.count > 150)
+        for occurrence in Self.occurrences where !Self.isOther(occurrence.code) {
+            #expect(
+                ErrorCatalogue.entry(occurrence.code) != nil, "\(occurrence.location) has \(occurrence.code), which is not in the catalogue"
+            )
         }
     }
 
@@ -80,7 +82,7 @@ import Testing
     private static let retired: Set<String> = ["native.late"]
 
     @Test func `every page is about a code of the sources`() {
-        let raised = Set(Self.places.map(\.code)).union(Self.retired)
+        let raised = Set(Self.occurrences.map(\.code)).union(Self.retired)
         for entry in ErrorCatalogue.all where !raised.contains(entry.code) {
             Issue.record("no source raises \(entry.code)")
         }
@@ -96,12 +98,12 @@ import Testing
             ("kind:.misuse,code:", [.misuse, .program]), ("kind:.runtime,code:", [.runtime]), ("kind:.cancelled,code:", [.cancelled]),
         ]
         var known = 0
-        for place in Self.places {
-            guard let entry = ErrorCatalogue.entry(place.code),
-                let ending = endings.first(where: { place.context.hasSuffix($0.0) })
+        for occurrence in Self.occurrences {
+            guard let entry = ErrorCatalogue.entry(occurrence.code),
+                let ending = endings.first(where: { occurrence.context.hasSuffix($0.0) })
             else { continue }
             known += 1
-            #expect(!ending.1.isDisjoint(with: entry.kinds), "\(place.place): \(place.code) is \(ending.1)")
+            #expect(!ending.1.isDisjoint(with: entry.kinds), "\(occurrence.location): \(occurrence.code) is \(ending.1)")
         }
         #expect(known > 100)
     }

@@ -17,7 +17,7 @@ struct APNsProviderTokenTests {
         transport.pushes.compactMap { $0.header("authorization").map { String($0.dropFirst("bearer ".count)) } }
     }
 
-    @Test("It names team, key and the hub's time, and verifies against the key")
+    @Test("The token has the team, the key and the hub's time, and its signature is valid")
     func claims() async throws {
         let transport = ScriptedTransport([])
         _ = await (try connector(transport)).deliver(.apns())
@@ -31,7 +31,7 @@ struct APNsProviderTokenTests {
         #expect(!token.isSigned(by: P256.Signing.PrivateKey().publicKey))
     }
 
-    @Test("It is signed once and renewed after fifty minutes")
+    @Test("The token is signed once and renewed after fifty minutes")
     func renewal() async throws {
         let transport = ScriptedTransport([])
         let connector = try connector(transport)
@@ -47,7 +47,7 @@ struct APNsProviderTokenTests {
         #expect(SignedToken(all[3])?.claims["iat"] == .integer(Accounts.start.seconds + 3000))
     }
 
-    @Test("Connectors that share it send the same one")
+    @Test("Connectors that share a token send the same one")
     func sharing() async throws {
         let transport = ScriptedTransport([])
         let token = try APNsProviderToken(settings: Accounts.apns, clock: clock)
@@ -56,9 +56,9 @@ struct APNsProviderTokenTests {
         #expect(Set(tokens(transport)).count == 1)
     }
 
-    @Test("A process that starts goes on with the token of the one before, as long as it serves")
+    @Test("A new process uses the token of the previous one while it is valid")
     func kept() async throws {
-        let store = KeptTokens()
+        let store = StoredTokens()
         let transport = ScriptedTransport([])
         func deliver(_ settings: APNsSettings = Accounts.apns) async throws {
             let token = try APNsProviderToken(settings: settings, clock: clock, store: store)
@@ -80,7 +80,7 @@ struct APNsProviderTokenTests {
         #expect(Set(tokens(transport)).count == 3 && tokens(transport).count == 5)
     }
 
-    @Test("Fifty deliveries at once sign it once")
+    @Test("Fifty concurrent deliveries sign one token")
     func singleFlight() async throws {
         let transport = ScriptedTransport([])
         let connector = try connector(transport)
@@ -110,7 +110,7 @@ struct APNsProviderTokenTests {
         #expect(verdict?.rejection?.outcome == .invalidCredentials)
     }
 
-    @Test("A token younger than twenty minutes is not replaced, whatever APNs says")
+    @Test("A token younger than twenty minutes is not replaced, whatever APNs answers")
     func tooYoung() async throws {
         let transport = ScriptedTransport([.answer(403, [:], #"{"reason":"ExpiredProviderToken"}"#)])
         let verdict = await (try connector(transport)).deliver(.apns()).first
@@ -118,7 +118,7 @@ struct APNsProviderTokenTests {
         #expect(verdict?.rejection?.reason == "ExpiredProviderToken")
     }
 
-    @Test("A key that cannot sign is refused at once")
+    @Test("A key that cannot sign is rejected at once")
     func badKey() {
         var settings = Accounts.apns
         settings.authentication = .token(
@@ -131,7 +131,7 @@ struct APNsProviderTokenTests {
     }
 }
 
-private final class KeptTokens: ProviderTokenStore {
+private final class StoredTokens: ProviderTokenStore {
     private let tokens = Mutex<[String: ProviderToken]>([:])
 
     func token(_ key: String) -> ProviderToken? { tokens.withLock { $0[key] } }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Delivery
 
-@Suite("What APNs is sent")
+@Suite("Requests to APNs")
 struct APNsRequestTests {
     private func push(
         _ batch: DeliveryBatch, settings: APNsSettings = Accounts.apns
@@ -16,7 +16,7 @@ struct APNsRequestTests {
         return try #require(transport.pushes.first)
     }
 
-    @Test("An alert has these headers in this order, and the body as it was written")
+    @Test("An alert has these headers in this order, and an unchanged body")
     func alert() async throws {
         let options = PushOptions(
             expiration: Accounts.start + .seconds(3600), priority: .high, collapseID: "score")
@@ -47,7 +47,7 @@ struct APNsRequestTests {
     }
 
     @Test(
-        "The payload decides between alert and background",
+        "The payload determines whether it is an alert or a background push",
         arguments: [
             (#"{"aps":{"content-available":1},"id":"7"}"#, "background", "5"),
             (#"{"aps":{"content-available":true}}"#, "background", "5"),
@@ -63,7 +63,7 @@ struct APNsRequestTests {
         #expect(push.header("apns-priority") == priority)
     }
 
-    @Test("A background notification keeps priority 5 whatever the sender wishes")
+    @Test("A background notification has priority 5, whatever the sender sets")
     func backgroundPriority() async throws {
         let push = try await push(
             .apns(#"{"aps":{"content-available":1}}"#, options: PushOptions(priority: .high)))
@@ -71,7 +71,7 @@ struct APNsRequestTests {
     }
 
     @Test(
-        "A push type brings its topic suffix",
+        "A push type adds its topic suffix",
         arguments: [
             ("alert", ""), ("background", ""), ("location", ".location-query"), ("voip", ".voip"),
             ("complication", ".complication"), ("fileprovider", ".pushkit.fileprovider"), ("mdm", ""),
@@ -84,7 +84,7 @@ struct APNsRequestTests {
         #expect(push.header("apns-push-type") == type)
     }
 
-    @Test("Headers of the sender win, in both spellings and any case")
+    @Test("Headers of the sender take precedence, in both spellings and any case")
     func passThrough() async throws {
         let id = "11111111-2222-4333-8444-555555555555"
         let push = try await push(
@@ -104,7 +104,7 @@ struct APNsRequestTests {
         #expect(push.header("authorization")?.contains("stolen") == false)
     }
 
-    @Test("A header value with bytes that no header may have is dropped")
+    @Test("A header value with invalid bytes is dropped")
     func garbageHeader() async throws {
         let push = try await push(
             .apns(headers: [PushHeader("X-Apns-Expiration", "\u{fffd}"), PushHeader("apns-topic", "a\r\nb: c")]))
@@ -112,13 +112,13 @@ struct APNsRequestTests {
         #expect(push.header("apns-topic") == "com.example.app")
     }
 
-    @Test("An expiration beyond thirty days is cut, for APNs keeps nothing longer")
+    @Test("An expiration is at most thirty days, because APNs stores nothing longer")
     func distantExpiration() async throws {
         let push = try await push(.apns(options: PushOptions(expiration: .distantFuture)))
         #expect(push.header("apns-expiration") == "\(1_767_600_000 + 30 * 86_400)")
     }
 
-    @Test("Every device has its own id and its place in the answer")
+    @Test("Every device has its own id and its own position in the result")
     func order() async throws {
         let transport = ScriptedTransport([
             .answer(200, ["apns-id": "first"]), .answer(410, [:], #"{"reason":"Unregistered"}"#),
@@ -136,7 +136,7 @@ struct APNsRequestTests {
     }
 
     @Test(
-        "A payload over the limit is refused before anything is sent",
+        "A payload over the limit is rejected before anything is sent",
         arguments: [
             ("alert", 4096, true), ("alert", 4097, false), ("voip", 5120, true), ("voip", 5121, false),
         ])
@@ -158,7 +158,7 @@ struct APNsRequestTests {
         }
     }
 
-    @Test("A handle of another platform is refused")
+    @Test("A handle of another platform is rejected")
     func foreignHandle() async throws {
         let transport = ScriptedTransport([])
         let connector = try APNsConnector(

@@ -2,7 +2,7 @@ import Delivery
 import PushModel
 import Testing
 
-@Suite("What APNs answers becomes a verdict")
+@Suite("Verdicts for answers of APNs")
 struct APNsVerdictTests {
     private func verdict(_ steps: ScriptedTransport.Step...) async throws -> Verdict? {
         let connector = try APNsConnector(
@@ -109,20 +109,20 @@ struct APNsVerdictTests {
         #expect(try await verdict(step)?.retryAfter == wait)
     }
 
-    @Test("Too many token updates ask for twenty minutes of patience")
+    @Test("TooManyProviderTokenUpdates delays the retry by twenty minutes")
     func tokenUpdates() async throws {
         let step = ScriptedTransport.Step.answer(429, [:], #"{"reason":"TooManyProviderTokenUpdates"}"#)
         #expect(try await verdict(step)?.retryAfter == .seconds(1200))
     }
 
-    @Test("Of all reasons, too many token updates alone blocks the credential, whatever the device", arguments: APNsReason.allCases)
+    @Test("TooManyProviderTokenUpdates is the only reason that blocks the credential for every device", arguments: APNsReason.allCases)
     func blocks(reason: APNsReason) async throws {
         let step = ScriptedTransport.Step.answer(reason.status, [:], #"{"reason":"\#(reason.rawValue)"}"#)
         #expect(try await verdict(step)?.rejection?.isCredentialBlocked == (reason == .tooManyProviderTokenUpdates))
     }
 
     @Test(
-        "A reason that Apple adds later is carried through as text, and its status decides",
+        "An unknown reason is passed on as text, and the status determines the verdict",
         arguments: [
             (400, false, false), (403, false, false), (410, false, true), (429, true, false), (500, true, false),
             (502, true, false),
@@ -135,7 +135,7 @@ struct APNsVerdictTests {
     }
 
     @Test(
-        "Hostile answers are read without harm",
+        "Malicious answers do no harm",
         arguments: [
             "", "not json", "[]", "{", #"{"reason":7}"#, #"{"reason":null,"timestamp":"soon"}"#, "\u{0}\u{1}",
             #"{"reason":"\#(String(repeating: "A", count: 5000))"}"#, String(repeating: "[", count: 60_000),
@@ -147,14 +147,14 @@ struct APNsVerdictTests {
         #expect(rejection.reason.count <= 201)
     }
 
-    @Test("A megabyte of answer is not taken for a reason")
+    @Test("An answer of a megabyte is not read as a reason")
     func hugeAnswer() async throws {
         let body =
             Array(#"{"reason":"Unregistered","x":""#.utf8) + Array(repeating: 0x41, count: 1 << 20) + Array("\"}".utf8)
         #expect(try await verdict(.bytes(400, body))?.rejection?.reason == "HTTP 400")
     }
 
-    @Test("A timestamp out of range is left out")
+    @Test("A timestamp out of range is omitted")
     func absurdTimestamp() async throws {
         let step = ScriptedTransport.Step.answer(410, [:], #"{"reason":"Unregistered","timestamp":-1}"#)
         let rejection = try #require(await verdict(step)?.rejection)

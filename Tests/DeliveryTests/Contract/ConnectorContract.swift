@@ -6,7 +6,7 @@ import Testing
 /// The contract of every connector with the hub, tested over real sockets with TLS.
 @Suite struct ConnectorContract {
     @Test(arguments: ContractedService.all)
-    func `there is one verdict per handle, in order, and a dead or foreign handle does not affect the others`(
+    func `there is one verdict per handle, in order, and an invalid or unknown handle does not affect the others`(
         service: ContractedService
     ) async throws {
         let contract = try await Contract(service) { request, _ in
@@ -62,7 +62,7 @@ import Testing
 
     @Test(arguments: ContractedService.all)
     func `a refused connection is a transient error that names the address`(service: ContractedService) async throws {
-        let port = DeadPort()
+        let port = ClosedPort()
         let contract = try await Contract(service, port: port.number)
         for verdict in await contract.connector.deliver(contract.batch(3, at: port.number)) {
             #expect(verdict.isTransient && verdict.rejection?.outcome == .pnsUnreachable, "\(verdict)")
@@ -91,9 +91,9 @@ import Testing
     }
 
     @Test func `over HTTP 1 a connection lost before the request is retried once`() async throws {
-        var manner = ServiceManner()
-        manner.closedFirst = 1
-        let contract = try await Contract(.wns, manner)
+        var behaviour = ServiceBehaviour()
+        behaviour.closedFirst = 1
+        let contract = try await Contract(.wns, behaviour)
         #expect(await contract.deliver(1).map(\.isAccepted) == [true])
         #expect(contract.server.accepted == 2)
         #expect(contract.devices == [0])
@@ -144,9 +144,9 @@ import Testing
 
     @Test(arguments: ContractedService.overHTTP2)
     func `requests in flight are limited as the service allows, first 1 and then 100`(service: ContractedService) async throws {
-        var manner = ServiceManner()
-        (manner.firstStreams, manner.streams) = (1, 100)
-        let contract = try await Contract(service, manner)
+        var behaviour = ServiceBehaviour()
+        (behaviour.firstStreams, behaviour.streams) = (1, 100)
+        let contract = try await Contract(service, behaviour)
         #expect(await contract.deliver(400).allSatisfy { $0.isAccepted })
         #expect(contract.devices.sorted() == Array(0..<400))
         try await contract.end()
@@ -154,9 +154,9 @@ import Testing
 
     @Test(arguments: ContractedService.overHTTP2)
     func `after GOAWAY the remaining requests use another connection, and each is sent once`(service: ContractedService) async throws {
-        var manner = ServiceManner()
-        (manner.goodbye, manner.streams) = (20, 10)
-        let contract = try await Contract(service, manner)
+        var behaviour = ServiceBehaviour()
+        (behaviour.goodbye, behaviour.streams) = (20, 10)
+        let contract = try await Contract(service, behaviour)
         #expect(await contract.deliver(100).allSatisfy { $0.isAccepted })
         #expect(contract.devices.sorted() == Array(0..<100))
         #expect(contract.server.spoken > 1)

@@ -84,15 +84,15 @@ struct Contract {
 
     /// - Parameter port: the port to send to instead of the server's own.
     init(
-        _ service: ContractedService, _ manner: ServiceManner = ServiceManner(), port: Int? = nil,
+        _ service: ContractedService, _ behaviour: ServiceBehaviour = ServiceBehaviour(), port: Int? = nil,
         answering: ServiceServer.Answering? = nil
     ) async throws {
         let (identity, clock) = (try TestIdentity(), VirtualClock(now: Accounts.start))
         self.service = service
-        var manner = manner
-        if !service.speaksHTTP2 { manner.protocols = ["http/1.1"] }
-        server = try await ServiceServer(manner, identity: identity, answering: answering ?? { _, _ in service.success })
-        var plain = ServiceManner()
+        var behaviour = behaviour
+        if !service.speaksHTTP2 { behaviour.protocols = ["http/1.1"] }
+        server = try await ServiceServer(behaviour, identity: identity, answering: answering ?? { _, _ in service.success })
+        var plain = ServiceBehaviour()
         plain.protocols = nil
         tokens = try await ServiceServer(plain, identity: identity) { _, number in
             .answer(200, [:], #"{"access_token":"token-\#(number)","expires_in":3599,"token_type":"Bearer"}"#)

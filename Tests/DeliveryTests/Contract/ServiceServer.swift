@@ -27,7 +27,7 @@ enum ServiceReply: Sendable {
 }
 
 /// The behaviour of a service besides its answers.
-struct ServiceManner: Sendable {
+struct ServiceBehaviour: Sendable {
     /// Concurrent streams per HTTP/2 connection after the first answer; before it `firstStreams` applies.
     var streams: UInt32 = 100
     var firstStreams: UInt32?
@@ -86,12 +86,13 @@ final class ServiceServer: Sendable {
     private let listener: any Channel
 
     init(
-        _ manner: ServiceManner = ServiceManner(), identity: TestIdentity, answering: @escaping Answering = { _, _ in .answer(200) }
+        _ behaviour: ServiceBehaviour = ServiceBehaviour(), identity: TestIdentity,
+        answering: @escaping Answering = { _, _ in .answer(200) }
     ) async throws {
         let record = Record(answering)
         self.record = record
         var tls: NIOSSLContext?
-        if let protocols = manner.protocols {
+        if let protocols = behaviour.protocols {
             var configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: [.certificate(identity.certificate)], privateKey: .privateKey(identity.key))
             configuration.applicationProtocols = protocols
@@ -104,13 +105,13 @@ final class ServiceServer: Sendable {
                         state.accepted += 1
                         return state.accepted
                     }
-                    if number <= manner.closedFirst { return channel.close(promise: nil) }
+                    if number <= behaviour.closedFirst { return channel.close(promise: nil) }
                     let pipeline = channel.pipeline.syncOperations
                     if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
-                    let isModern = manner.protocols?.contains("h2") == true
+                    let isModern = behaviour.protocols?.contains("h2") == true
                     try isModern
-                        ? pipeline.addHandler(ModernServiceHandler(manner, record))
-                        : pipeline.addHandler(PlainServiceHandler(manner, record))
+                        ? pipeline.addHandler(HTTP2ServiceHandler(behaviour, record))
+                        : pipeline.addHandler(PlainServiceHandler(behaviour, record))
                 }
             }.bind(host: "127.0.0.1", port: 0).get()
         port = listener.localAddress?.port ?? 0
@@ -134,13 +135,13 @@ private final class PlainServiceHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    private let manner: ServiceManner
+    private let behaviour: ServiceBehaviour
     private let record: ServiceServer.Record
     private var bytes: [UInt8] = []
     private var hasSpoken = false
 
-    init(_ manner: ServiceManner, _ record: ServiceServer.Record) {
-        (self.manner, self.record) = (manner, record)
+    init(_ behaviour: ServiceBehaviour, _ record: ServiceServer.Record) {
+        (self.behaviour, self.record) = (behaviour, record)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -151,7 +152,7 @@ private final class PlainServiceHandler: ChannelInboundHandler {
         // A second request before the first answer breaks a rule of WNS.
         precondition(bytes.isEmpty, "a client of WNS does not pipeline")
         let (loop, bound) = (context.eventLoop, NIOLoopBound((self, context), eventLoop: context.eventLoop))
-        record.take(request, timeout: manner.timeout) { reply in
+        record.take(request, timeout: behaviour.timeout) { reply in
             loop.execute { bound.value.0.answer(reply, bound.value.1) }
         }
     }

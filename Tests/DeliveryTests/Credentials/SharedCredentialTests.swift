@@ -5,7 +5,7 @@ import Testing
 
 @testable import Delivery
 
-@Suite("A credential shared by many deliveries")
+@Suite("A credential that many deliveries share")
 struct SharedCredentialTests {
     private let shared = SharedCredential()
     private let failure = DeliveryFailure(verdict: .unknown(reason: "nothing"))
@@ -18,7 +18,7 @@ struct SharedCredentialTests {
 
     private static func pause() async { for _ in 0..<200 { await Task.yield() } }
 
-    @Test("It is obtained once for all who come while it is being obtained")
+    @Test("Concurrent callers share one request")
     func once() async {
         let count = Counter()
         await withTaskGroup { group in
@@ -35,7 +35,7 @@ struct SharedCredentialTests {
         #expect(count.value == 1)
     }
 
-    @Test("A refused one is replaced once, for all who were refused")
+    @Test("A rejected credential is replaced once for all callers")
     func refused() async throws {
         let old = try await shared.credential(now: Accounts.start) { () async throws(DeliveryFailure) in
             Self.credential("old")
@@ -69,7 +69,7 @@ struct SharedCredentialTests {
         #expect(credential == Self.credential("a"))
     }
 
-    @Test("An early renewal does not delay callers that can use the old one")
+    @Test("An early renewal does not delay callers, because the old credential is still valid")
     func early() async throws {
         let old = try await shared.credential(now: Accounts.start) { () async throws(DeliveryFailure) in Self.credential("old") }
         let late = Accounts.start + .seconds(55)
@@ -81,7 +81,7 @@ struct SharedCredentialTests {
         #expect(renewed == Self.credential("new"))
     }
 
-    @Test("A renewal that failed is tried again after a while, and at once where the old one serves no more")
+    @Test("A failed renewal is retried after a delay, or at once if the old credential has expired")
     func failedRenewal() async throws {
         let count = Counter()
         func use(after seconds: Int64) async throws(DeliveryFailure) -> Credential {
@@ -104,7 +104,7 @@ struct SharedCredentialTests {
         }
     }
 
-    @Test("A caller that is cancelled while obtaining it does not affect the others")
+    @Test("Cancelling the caller that makes the request does not affect the others")
     func cancelled() async {
         let leader = Task {
             try? await shared.credential(now: Accounts.start) { () async throws(DeliveryFailure) in

@@ -3,7 +3,7 @@ import HTTPTypes
 import PushModel
 import Testing
 
-@Suite("The access token of FCM")
+@Suite("FCM access tokens")
 struct FCMAccessTokenTests {
     private let clock = VirtualClock(now: Accounts.start)
 
@@ -11,7 +11,7 @@ struct FCMAccessTokenTests {
         try FCMConnector(settings: Accounts.fcm, transport: transport, clock: clock)
     }
 
-    @Test("It is asked for with a signed assertion, as a form")
+    @Test("A token is requested with a signed assertion, as a form")
     func grant() async throws {
         let transport = ScriptedTransport([])
         _ = await (try connector(transport)).deliver(.fcm())
@@ -37,7 +37,7 @@ struct FCMAccessTokenTests {
         #expect(transport.pushes.first?.header("authorization") == "Bearer ya29.the-access-token")
     }
 
-    @Test("It is asked for once, and again five minutes before it ends")
+    @Test("A token is requested once, and again five minutes before it expires")
     func renewal() async throws {
         let transport = ScriptedTransport([])
         let connector = try connector(transport)
@@ -50,7 +50,7 @@ struct FCMAccessTokenTests {
         #expect(transport.grants.count == 2)
     }
 
-    @Test("Fifty deliveries at once ask once")
+    @Test("Fifty concurrent deliveries make one request")
     func singleFlight() async throws {
         let transport = ScriptedTransport([])
         let connector = try connector(transport)
@@ -61,7 +61,7 @@ struct FCMAccessTokenTests {
         #expect(transport.pushes.count == 50)
     }
 
-    @Test("A renewal that fails is not felt as long as the old token serves")
+    @Test("A failed renewal has no effect while the old token is valid")
     func failedRenewal() async throws {
         let transport = ScriptedTransport(
             [],
@@ -106,7 +106,7 @@ struct FCMAccessTokenTests {
     }
 
     @Test(
-        "A refused account is the settings' fault, an ailing endpoint is not",
+        "A rejected account is an error of the settings, a failing endpoint is not",
         arguments: [
             (400, #"{"error":"invalid_grant","error_description":"Invalid JWT Signature."}"#, "invalid_grant", false),
             (401, #"{"error":"invalid_client"}"#, "invalid_client", false), (403, "<html>", "HTTP 403", false),
@@ -123,7 +123,7 @@ struct FCMAccessTokenTests {
         if !isTransient { #expect(verdict.rejection?.outcome == .invalidCredentials) }
     }
 
-    @Test("A key with written-out line ends, as in the JSON file, is understood")
+    @Test("A key with escaped line breaks, as in the JSON file, is accepted")
     func escapedKey() throws {
         var settings = Accounts.fcm
         settings.privateKey = Secret(settings.privateKey.reveal().replacing("\n", with: "\\n"))

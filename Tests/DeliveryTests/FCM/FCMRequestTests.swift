@@ -3,7 +3,7 @@ import HTTPTypes
 import PushModel
 import Testing
 
-@Suite("What FCM is sent")
+@Suite("Requests to FCM")
 struct FCMRequestTests {
     private func push(_ batch: DeliveryBatch) async throws -> ScriptedTransport.Exchange {
         let transport = ScriptedTransport([])
@@ -27,7 +27,7 @@ struct FCMRequestTests {
     }
 
     @Test(
-        "A message of v1 gets the token and is otherwise left alone",
+        "A v1 message gets the token and is otherwise unchanged",
         arguments: [
             (#"{"message":{"data":{"b":"1","a":"2"}}}"#, #"{"message":{"token":"tok:1","data":{"b":"1","a":"2"}}}"#),
             (#"{"message":{}}"#, #"{"message":{"token":"tok:1"}}"#),
@@ -45,7 +45,7 @@ struct FCMRequestTests {
     }
 
     @Test(
-        "A legacy body becomes a message of v1",
+        "A legacy body is converted to a v1 message",
         arguments: [
             (#"{"data":{"msg":"Hello"}}"#, #"{"message":{"token":"tok:1","data":{"msg":"Hello"}}}"#),
             (
@@ -83,7 +83,7 @@ struct FCMRequestTests {
     }
 
     @Test(
-        "The sender's options fill what the message leaves open",
+        "The sender's options apply where the message has no value",
         arguments: [
             (
                 #"{"message":{}}"#,
@@ -100,7 +100,7 @@ struct FCMRequestTests {
     }
 
     @Test(
-        "An expiration is a lifetime between nothing and four weeks",
+        "An expiration is sent as a TTL from zero to four weeks",
         arguments: [
             (Timestamp.distantFuture, "2419200s"), (Timestamp(seconds: 0), "0s"),
         ])
@@ -109,7 +109,7 @@ struct FCMRequestTests {
         #expect(push.text == #"{"message":{"token":"tok:1","android":{"ttl":"\#(ttl)"}}}"#)
     }
 
-    @Test("A token cannot break out of its place")
+    @Test("A token cannot inject JSON")
     func hostileToken() async throws {
         let push = try await push(.fcm(tokens: [#"a","topic":"all"#]))
         #expect(try JSON(parsing: push.body)["message"]?["token"]?.string == #"a","topic":"all"#)
@@ -129,7 +129,7 @@ struct FCMRequestTests {
         #expect(transport.all.isEmpty)
     }
 
-    @Test("A message over the limit is refused before anything is sent")
+    @Test("A message over the limit is rejected before anything is sent")
     func tooLarge() async throws {
         let transport = ScriptedTransport([])
         let connector = try FCMConnector(

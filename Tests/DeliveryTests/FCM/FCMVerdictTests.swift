@@ -2,7 +2,7 @@ import Delivery
 import PushModel
 import Testing
 
-@Suite("What FCM answers becomes a verdict")
+@Suite("Verdicts for answers of FCM")
 struct FCMVerdictTests {
     private let clock = VirtualClock(now: Accounts.start)
 
@@ -111,13 +111,13 @@ struct FCMVerdictTests {
         #expect(verdict == .accepted(id: "projects/demo-project/messages/0:17"))
     }
 
-    @Test("200 with a strange body is accepted all the same", arguments: ["", "ok", "[]", #"{"name":7}"#])
+    @Test("200 with an unexpected body is accepted too", arguments: ["", "ok", "[]", #"{"name":7}"#])
     func acceptedWithoutName(text: String) async throws {
         #expect(try await verdict(.answer(200, [:], text)) == .accepted(id: nil))
     }
 
     @Test(
-        "Retry-After lengthens the wait for quota, but never below a minute",
+        "Retry-After can extend the wait for quota; it is at least a minute",
         arguments: [
             ("10", 60), ("300", 300), ("soon", 60), ("-5", 60),
         ])
@@ -126,13 +126,13 @@ struct FCMVerdictTests {
         #expect(try await verdict(.answer(429, ["Retry-After": header], text))?.retryAfter == .seconds(seconds))
     }
 
-    @Test("Retry-After counts for an unavailable service")
+    @Test("Retry-After is honoured for an unavailable service")
     func unavailable() async throws {
         let text = Self.error(503, "UNAVAILABLE", fcm: "UNAVAILABLE")
         #expect(try await verdict(.answer(503, ["Retry-After": "17"], text))?.retryAfter == .seconds(17))
     }
 
-    @Test("The word of APNs behind FCM is passed on")
+    @Test("The reason of APNs behind FCM is passed on")
     func apnsDetail() async throws {
         let text = #"""
             {"error":{"code":401,"status":"UNAUTHENTICATED","message":"Auth error from APNS or Web Push Service",
@@ -144,7 +144,7 @@ struct FCMVerdictTests {
     }
 
     @Test(
-        "Hostile answers are read without harm and kill no handle",
+        "Malicious answers do no harm and remove no handle",
         arguments: [
             "", "<html>502</html>", "[]", #"{"error":"x"}"#, #"{"error":{"details":{"a":1}}}"#,
             #"{"error":{"details":[1,null,"x",{"@type":5}],"message":7,"status":[]}}"#, "\u{0}",

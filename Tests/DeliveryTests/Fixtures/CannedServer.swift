@@ -23,35 +23,35 @@ final class CannedServer: Sendable {
 
     let port: Int
     private let channel: any Channel
-    private let heard: Heard
+    private let record: ServerRecord
 
-    private final class Heard: Sendable {
+    private final class ServerRecord: Sendable {
         let requests = Mutex<[String]>([])
         let accepted = Atomic(0)
         let closed = Atomic(0)
     }
 
-    init(_ manner: Behaviour, tls: NIOSSLContext? = nil) async throws {
-        let heard = Heard()
+    init(_ behaviour: Behaviour, tls: NIOSSLContext? = nil) async throws {
+        let record = ServerRecord()
         channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    heard.accepted.add(1, ordering: .sequentiallyConsistent)
+                    record.accepted.add(1, ordering: .sequentiallyConsistent)
                     if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
-                    try channel.pipeline.syncOperations.addHandler(Clerk(manner: manner, heard: heard))
+                    try channel.pipeline.syncOperations.addHandler(Clerk(behaviour: behaviour, record: record))
                 }
             }.bind(host: "127.0.0.1", port: 0).get()
         port = channel.localAddress?.port ?? 0
-        self.heard = heard
+        self.record = record
     }
 
     /// Complete requests in order of arrival.
-    var requests: [String] { heard.requests.withLock { $0 } }
+    var requests: [String] { record.requests.withLock { $0 } }
 
     /// Accepted connections.
-    var accepted: Int { heard.accepted.load(ordering: .sequentiallyConsistent) }
+    var accepted: Int { record.accepted.load(ordering: .sequentiallyConsistent) }
     /// Accepted connections that have closed.
-    var closed: Int { heard.closed.load(ordering: .sequentiallyConsistent) }
+    var closed: Int { record.closed.load(ordering: .sequentiallyConsistent) }
 
     func stop() async throws { try await channel.close().get() }
 
@@ -59,17 +59,17 @@ final class CannedServer: Sendable {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
 
-        private let manner: Behaviour
-        private let heard: Heard
+        private let behaviour: Behaviour
+        private let record: ServerRecord
         private var text = ""
 
-        init(manner: Behaviour, heard: Heard) {
-            self.manner = manner
-            self.heard = heard
+        init(behaviour: Behaviour, record: ServerRecord) {
+            self.behaviour = behaviour
+            self.record = record
         }
 
         func channelActive(context: ChannelHandlerContext) {
-            if case .greeting(let text) = manner { context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil) }
+            if case .greeting(let text) = behaviour { context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil) }
             context.fireChannelActive()
         }
 
@@ -78,9 +78,9 @@ final class CannedServer: Sendable {
             guard let head = text.firstRange(of: "\r\n\r\n") else { return }
             let length = text[..<head.lowerBound].lowercased().firstMatch(of: /content-length: (\d+)/).flatMap { Int($0.1) } ?? 0
             guard text[head.upperBound...].utf8.count >= length else { return }
-            heard.requests.withLock { $0.append(text) }
+            record.requests.withLock { $0.append(text) }
             text = ""
-            switch manner {
+            switch behaviour {
             case .answering(let answer): context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer)), promise: nil)
             case .parting(let answer, let isCut):
                 context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer)), promise: nil)
@@ -102,14 +102,14 @@ final class CannedServer: Sendable {
         }
 
         func channelInactive(context: ChannelHandlerContext) {
-            heard.closed.add(1, ordering: .sequentiallyConsistent)
+            record.closed.add(1, ordering: .sequentiallyConsistent)
             context.fireChannelInactive()
         }
     }
 }
 
 /// A port that is bound for the lifetime of this object and refuses connections.
-final class DeadPort {
+final class ClosedPort {
     let number: Int
     private let descriptor: Int32
 

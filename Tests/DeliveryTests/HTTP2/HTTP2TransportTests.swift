@@ -10,9 +10,9 @@ import Testing
 @Suite struct HTTP2TransportTests {
     private let dice = Dice(seed: 1)
 
-    private func manner(_ name: String) -> TortureManner {
+    private func behaviour(_ name: String) -> TortureBehaviour {
         var dice = dice
-        return TortureManner(name, &dice)
+        return TortureBehaviour(name, &dice)
     }
 
     private func transport(
@@ -29,10 +29,10 @@ import Testing
     ])
     func `over TLS the service's ledger agrees with every outcome`(name: String) async throws {
         let identity = try TestIdentity()
-        let manner = manner(name)
-        let server = try await PeerServer(manner, identity: identity)
+        let behaviour = behaviour(name)
+        let server = try await PeerServer(behaviour, identity: identity)
         let transport = transport(server, identity.trust)
-        let batches = (1...10).map { PushBatch.test($0, count: 30, body: min(manner.body, 900)) }
+        let batches = (1...10).map { PushBatch.test($0, count: 30, body: min(behaviour.body, 900)) }
         let (faults, outcomes) = try await server.send(batches, over: transport)
         #expect(faults == [])
         #expect(outcomes.count == 300)
@@ -56,7 +56,7 @@ import Testing
         trust: (TestIdentity) -> TLSTrust, protocols: [String] = ["h2"], name: String = "localhost"
     ) async throws -> String {
         let identity = try TestIdentity()
-        let server = try await PeerServer(manner("plain"), identity: identity, protocols: protocols)
+        let server = try await PeerServer(behaviour("plain"), identity: identity, protocols: protocols)
         let transport = transport(server, trust(identity), name: name)
         let (faults, outcomes) = try await server.send([.test(1, count: 3)], over: transport)
         #expect(faults == [])
@@ -85,7 +85,7 @@ import Testing
         let text = try await failure { TLSTrust(roots: $0.trust.roots, pins: ["localhost": other.pin]) }
         #expect(text == "its key is not the one that the settings pin for localhost")
         let identity = try TestIdentity()
-        let server = try await PeerServer(manner("plain"), identity: identity)
+        let server = try await PeerServer(behaviour("plain"), identity: identity)
         let transport = transport(server, TLSTrust(roots: identity.trust.roots, pins: ["localhost": identity.pin]))
         #expect(try await server.send([.test(1, count: 3)], over: transport).outcomes.allSatisfy { $0.isAnswered })
         await transport.shutdown()
@@ -94,7 +94,7 @@ import Testing
 
     @Test func `a sender with a certificate presents it, on separate connections`() async throws {
         let (identity, client) = (try TestIdentity(), try TestIdentity("sender"))
-        let server = try await PeerServer(manner("plain"), identity: identity, clients: [client.certificate])
+        let server = try await PeerServer(behaviour("plain"), identity: identity, clients: [client.certificate])
         let transport = transport(server, identity.trust)
         let (faults, outcomes) = try await server.send([.test(1, count: 20, certificate: client.client)], over: transport)
         #expect(faults == [])
@@ -108,7 +108,7 @@ import Testing
 
     @Test func `senders of two teams do not share a connection`() async throws {
         let identity = try TestIdentity()
-        let server = try await PeerServer(manner("plain"), identity: identity)
+        let server = try await PeerServer(behaviour("plain"), identity: identity)
         let transport = transport(server, identity.trust)
         let batches = (1...6).map { PushBatch.test($0, count: 10, sender: $0 % 2 == 0 ? "even" : "odd") }
         #expect(try await server.send(batches, over: transport).outcomes.allSatisfy { $0.isAnswered })
@@ -119,9 +119,9 @@ import Testing
 
     @Test func `a sender beyond the limit of waiting pushes is suspended`() async throws {
         let identity = try TestIdentity()
-        var manner = manner("plain")
-        manner.streams = 1_000
-        let server = try await PeerServer(manner, identity: identity)
+        var behaviour = behaviour("plain")
+        behaviour.streams = 1_000
+        let server = try await PeerServer(behaviour, identity: identity)
         var limits = HTTP2Limits()
         (limits.pushes, limits.streams) = (40, 1_000)
         let transport = transport(server, identity.trust, limits: limits)
@@ -135,13 +135,13 @@ import Testing
 
     @Test func `after the shutdown nothing is sent, and a refused connection names the address`() async throws {
         let identity = try TestIdentity()
-        let server = try await PeerServer(manner("plain"), identity: identity)
+        let server = try await PeerServer(behaviour("plain"), identity: identity)
         let transport = transport(server, identity.trust)
         #expect(try await server.send([.test(1, count: 3)], over: transport).outcomes.allSatisfy { $0.isAnswered })
         await transport.shutdown()
         #expect(try refusal(await transport.send(.test(2, count: 3))) == "the server is shutting down")
         try await server.stop()
-        let port = DeadPort()
+        let port = ClosedPort()
         let lost = HTTP2Transport(
             route: PushRoute(host: "127.0.0.1", port: port.number), trust: identity.trust, random: SeededRandom(seed: 1))
         #expect(try refusal(await lost.send(.test(3, count: 3))).contains("Connection refused"))
@@ -159,7 +159,7 @@ import Testing
 
     @Test func `a cancelled sender has an outcome for every push`() async throws {
         let identity = try TestIdentity()
-        let server = try await PeerServer(manner("plain"), identity: identity)
+        let server = try await PeerServer(behaviour("plain"), identity: identity)
         let transport = transport(server, identity.trust)
         let outcomes = await withTaskGroup(of: [PushOutcome].self) { group in
             group.cancelAll()
@@ -174,9 +174,9 @@ import Testing
 
     @Test func `the connector delivers over this transport, with an id per device`() async throws {
         let identity = try TestIdentity()
-        var manner = manner("rejection")
-        manner.isLoose = true
-        let server = try await PeerServer(manner, identity: identity)
+        var behaviour = behaviour("rejection")
+        behaviour.isLoose = true
+        let server = try await PeerServer(behaviour, identity: identity)
         let transport = transport(server, identity.trust)
         let connector = try APNsConnector(
             settings: Accounts.apns, transport: transport, clock: VirtualClock(now: Accounts.start))

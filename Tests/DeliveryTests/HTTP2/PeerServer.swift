@@ -24,7 +24,7 @@ final class PeerServer: Sendable {
     private let record: NIOLoopBoundBox<Record>
 
     init(
-        _ manner: TortureManner, identity: TestIdentity, protocols: [String] = ["h2"], clients: [NIOSSLCertificate] = []
+        _ behaviour: TortureBehaviour, identity: TestIdentity, protocols: [String] = ["h2"], clients: [NIOSSLCertificate] = []
     ) async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let record = NIOLoopBoundBox.makeBoxSendingValue(Record(), eventLoop: loop)
@@ -41,7 +41,7 @@ final class PeerServer: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.addHandler(NIOSSLServerHandler(context: tls))
-                    try pipeline.addHandler(Clerk(manner, record.value))
+                    try pipeline.addHandler(Clerk(behaviour, record.value))
                 }
             }.bind(host: "127.0.0.1", port: 0).get()
         port = listener.localAddress?.port ?? 0
@@ -94,13 +94,13 @@ final class PeerServer: Sendable {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
 
-        private let manner: TortureManner
+        private let behaviour: TortureBehaviour
         private let record: Record
         private var peer: TorturePeer?
         private var dice = Dice(seed: 1)
 
-        init(_ manner: TortureManner, _ record: Record) {
-            self.manner = manner
+        init(_ behaviour: TortureBehaviour, _ record: Record) {
+            self.behaviour = behaviour
             self.record = record
         }
 
@@ -111,7 +111,7 @@ final class PeerServer: Sendable {
             if let certificate = try? context.pipeline.syncOperations.nioSSL_peerCertificate() {
                 record.clientNames.append(certificate.description)
             }
-            peer = try? TorturePeer(manner, ledger: record.ledger, partSize: 7) { [record] in record.bodies[$0] }
+            peer = try? TorturePeer(behaviour, ledger: record.ledger, partSize: 7) { [record] in record.bodies[$0] }
             write(context)
         }
 

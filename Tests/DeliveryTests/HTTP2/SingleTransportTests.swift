@@ -9,9 +9,9 @@ import Testing
     private func exchange(recordsHeaders: Bool) async throws -> [PushResponse] {
         let identity = try TestIdentity()
         var dice = Dice(seed: 1)
-        var manner = TortureManner("big headers", &dice)
-        manner.isLoose = true
-        let server = try await PeerServer(manner, identity: identity)
+        var behaviour = TortureBehaviour("big headers", &dice)
+        behaviour.isLoose = true
+        let server = try await PeerServer(behaviour, identity: identity)
         let transport = SingleTransport(
             HTTP2Transport(route: server.route, trust: identity.trust, random: SeededRandom(seed: 1), recordsHeaders: recordsHeaders))
         var responses: [PushResponse] = []
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func `an invalid request is not sent, and a refused connection names the address`() async throws {
-        let route = PushRoute(host: "127.0.0.1", port: DeadPort().number)
+        let route = PushRoute(host: "127.0.0.1", port: ClosedPort().number)
         let transport = SingleTransport(HTTP2Transport(route: route, random: SeededRandom(seed: 1)))
         func refusal(_ method: HTTPRequest.Method, _ path: String?) async -> String {
             do throws(TransportError) {

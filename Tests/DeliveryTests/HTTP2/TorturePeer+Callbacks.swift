@@ -42,7 +42,7 @@ extension TorturePeer {
             TorturePeer.of(user)?.ledger.note("an invalid frame of type \(type): \(String(cString: nghttp2_strerror(code)))")
             return 0
         }
-        guard manner.isPadded else { return }
+        guard behaviour.isPadded else { return }
         nghttp2_session_callbacks_set_select_padding_callback(callbacks) { _, frame, most, _ in
             guard let frame else { return most }
             return min(most, frame.pointee.hd.length + 37)

@@ -17,7 +17,7 @@ final class TorturePeer {
 
     static let errorBody = #"{"reason":"Unregistered","timestamp":1700000000000}"#
 
-    let manner: TortureManner
+    let behaviour: TortureBehaviour
     let ledger: Ledger
     /// The body that a request with this topic must have.
     let expectedBody: (String) -> [UInt8]?
@@ -37,12 +37,12 @@ final class TorturePeer {
     private let partSize: Int
     private let bigHeader = Array(String(repeating: "x", count: 9_000).utf8)
 
-    init(_ manner: TortureManner, ledger: Ledger, partSize: Int, expectedBody: @escaping (String) -> [UInt8]?) throws {
-        self.manner = manner
+    init(_ behaviour: TortureBehaviour, ledger: Ledger, partSize: Int, expectedBody: @escaping (String) -> [UInt8]?) throws {
+        self.behaviour = behaviour
         self.ledger = ledger
         self.partSize = partSize
         self.expectedBody = expectedBody
-        isRaised = manner.firstStreams == 0
+        isRaised = behaviour.firstStreams == 0
         var callbacks: OpaquePointer?
         nghttp2_session_callbacks_new(&callbacks)
         defer { nghttp2_session_callbacks_del(callbacks) }
@@ -51,8 +51,8 @@ final class TorturePeer {
             throw CodecFault()
         }
         settings([
-            (NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, isRaised ? manner.streams : manner.firstStreams),
-            (NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, manner.window),
+            (NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, isRaised ? behaviour.streams : behaviour.firstStreams),
+            (NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, behaviour.window),
         ])
     }
 
@@ -95,7 +95,7 @@ final class TorturePeer {
     func begin(_ stream: Int32) {
         count += 1
         var request = Request(number: count)
-        if isTurn(manner.refusal, count), !manner.liesAboutRefusal {
+        if isTurn(behaviour.refusal, count), !behaviour.liesAboutRefusal {
             request.isIgnored = true
             reset(stream, NGHTTP2_REFUSED_STREAM)
         }
@@ -105,7 +105,7 @@ final class TorturePeer {
     func headersEnded(_ stream: Int32, isEnd: Bool) {
         guard let request = requests[stream], !request.isIgnored, isTaken(stream) else { return }
         if isEnd { return ended(stream) }
-        guard isTurn(manner.early, request.number), let id = request.id else { return }
+        guard isTurn(behaviour.early, request.number), let id = request.id else { return }
         lastProcessed = max(lastProcessed, stream)
         ledger.decline(id)
         answer(stream, status: 413)
@@ -115,16 +115,16 @@ final class TorturePeer {
         guard let request = requests[stream], !request.isIgnored, !request.isAnswered, isTaken(stream), let id = request.id else { return }
         check(request)
         process(stream, id)
-        if isTurn(manner.silence, request.number) { return }
-        if isTurn(manner.reset, request.number) {
+        if isTurn(behaviour.silence, request.number) { return }
+        if isTurn(behaviour.reset, request.number) {
             requests[stream]?.isAnswered = true
             return reset(stream, NGHTTP2_INTERNAL_ERROR)
         }
-        if manner.liesAboutRefusal, isTurn(manner.refusal, request.number) { return reset(stream, NGHTTP2_REFUSED_STREAM) }
+        if behaviour.liesAboutRefusal, isTurn(behaviour.refusal, request.number) { return reset(stream, NGHTTP2_REFUSED_STREAM) }
         due.append(stream)
-        if isTurn(manner.pings, request.number) { nghttp2_submit_ping(session, 0, nil) }
-        if manner.goodbye > 0, processed >= manner.goodbye { closeGracefully() }
-        if manner.cut > 0, processed >= manner.cut { wantsCut = true }
+        if isTurn(behaviour.pings, request.number) { nghttp2_submit_ping(session, 0, nil) }
+        if behaviour.goodbye > 0, processed >= behaviour.goodbye { closeGracefully() }
+        if behaviour.cut > 0, processed >= behaviour.cut { wantsCut = true }
     }
 
     private func isTaken(_ stream: Int32) -> Bool { goodbye.map { stream <= $0 } ?? true }
@@ -132,11 +132,11 @@ final class TorturePeer {
     private func process(_ stream: Int32, _ id: PushID) {
         processed += 1
         lastProcessed = max(lastProcessed, stream)
-        if !manner.forgets { ledger.process(id) }
+        if !behaviour.forgets { ledger.process(id) }
     }
 
     private func check(_ request: Request) {
-        if manner.isLoose { return }
+        if behaviour.isLoose { return }
         if request.body != expectedBody(request.topic) { ledger.note("a body of \(request.body.count) bytes came for \(request.topic)") }
         if !request.path.hasPrefix("/3/device/") || request.path.count < 20 { ledger.note("a request came to \(request.path)") }
         if request.authorization != "bearer \(request.topic)" { ledger.note("a request for \(request.topic) had another's credential") }
@@ -147,7 +147,7 @@ final class TorturePeer {
         guard !due.isEmpty else { return false }
         let stream = due.remove(at: dice.roll(0...due.count - 1))
         guard let request = requests[stream] else { return true }
-        answer(stream, status: isTurn(manner.rejection, request.number) ? 410 : 200)
+        answer(stream, status: isTurn(behaviour.rejection, request.number) ? 410 : 200)
         return true
     }
 
@@ -155,15 +155,15 @@ final class TorturePeer {
         guard let request = requests[stream], var id = request.id else { return }
         ledger.answer(id, status: status)
         requests[stream]?.isAnswered = true
-        if manner.mixesIDs { id = PushID(high: id.high, low: id.low ^ 1) }
+        if behaviour.mixesIDs { id = PushID(high: id.high, low: id.low ^ 1) }
         var fields: [(String, [UInt8])] = [(":status", Array("\(status)".utf8)), ("apns-id", Array("\(id)".utf8))]
-        if isTurn(manner.bigHeaders, request.number) { fields += [("x-one", bigHeader), ("x-two", bigHeader)] }
+        if isTurn(behaviour.bigHeaders, request.number) { fields += [("x-one", bigHeader), ("x-two", bigHeader)] }
         if status != 200 { answers[stream] = ArraySlice(Self.errorBody.utf8) }
         submit(stream, fields, hasBody: status != 200)
         if status == 200, !isRaised {
             isRaised = true
-            settings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, manner.streams)])
-        } else if status != 200, manner.dropsOnReject {
+            settings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, behaviour.streams)])
+        } else if status != 200, behaviour.dropsOnReject {
             isRaised = false
             settings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, 1)])
         }
@@ -214,8 +214,8 @@ final class TorturePeer {
     /// The first of two GOAWAY frames allows for requests that are still in transit.
     private func closeGracefully() {
         let isFirst = goodbye == nil
-        guard isFirst || manner.isGoodbyeTwice else { return }
-        let last = manner.isGoodbyeTwice && isFirst ? lastProcessed + 4 : max(lastProcessed, 0)
+        guard isFirst || behaviour.isGoodbyeTwice else { return }
+        let last = behaviour.isGoodbyeTwice && isFirst ? lastProcessed + 4 : max(lastProcessed, 0)
         guard goodbye.map({ last <= $0 }) ?? true else { return }
         goodbye = last
         let said = Array(#"{"reason":"Shutdown"}"#.utf8)
@@ -223,8 +223,8 @@ final class TorturePeer {
     }
 
     func stir(_ dice: inout Dice) {
-        if manner.changesTable { settings([(NGHTTP2_SETTINGS_HEADER_TABLE_SIZE, [0, 100, 4_096, 65_536][dice.roll(0...3)])]) }
-        if manner.changesWindow { settings([(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, [20, 50, 3_000][dice.roll(0...2)])]) }
+        if behaviour.changesTable { settings([(NGHTTP2_SETTINGS_HEADER_TABLE_SIZE, [0, 100, 4_096, 65_536][dice.roll(0...3)])]) }
+        if behaviour.changesWindow { settings([(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, [20, 50, 3_000][dice.roll(0...2)])]) }
     }
 
     static func of(_ user: UnsafeMutableRawPointer?) -> TorturePeer? {

@@ -36,7 +36,7 @@ final class TortureRun {
     }
 
     private var dice: Dice
-    private let manner: TortureManner
+    private let behaviour: TortureBehaviour
     let ledger = Ledger()
     private let loop = EmbeddedEventLoop()
     private let dialer = Dialer()
@@ -48,15 +48,15 @@ final class TortureRun {
     private var completed = 0
     private var dialFailures = 0
 
-    init(seed: UInt64, name: String, sabotage: (inout TortureManner) -> Void = { _ in }) {
+    init(seed: UInt64, name: String, sabotage: (inout TortureBehaviour) -> Void = { _ in }) {
         dice = Dice(seed: seed)
-        var manner = TortureManner(name, &dice)
-        sabotage(&manner)
-        self.manner = manner
+        var behaviour = TortureBehaviour(name, &dice)
+        sabotage(&behaviour)
+        self.behaviour = behaviour
         var limits = HTTP2Limits()
         limits.streams = [1, 5, 50, 200][dice.roll(0...3)]
         limits.connections = dice.roll(1...3)
-        let firstStream = manner.firstStream
+        let firstStream = behaviour.firstStream
         pool = ConnectionPool(loop: loop, dialer: dialer, limits: limits, random: SeededRandom(seed: seed)) {
             try NGHTTP2Codec(slots: $0, firstStream: firstStream)
         }
@@ -64,8 +64,8 @@ final class TortureRun {
     }
 
     private func connect() -> EmbeddedChannel? {
-        if manner.cut > 0, dice.chance(5) { return nil }
-        let peer = try? TorturePeer(manner, ledger: ledger, partSize: dice.roll(1...20)) { [unowned self] in bodies[$0] }
+        if behaviour.cut > 0, dice.chance(5) { return nil }
+        let peer = try? TorturePeer(behaviour, ledger: ledger, partSize: dice.roll(1...20)) { [unowned self] in bodies[$0] }
         guard let peer, let address = try? SocketAddress(ipAddress: "127.0.0.1", port: 443) else { return nil }
         let channel = EmbeddedChannel(loop: loop)
         channel.connect(to: address, promise: nil)
@@ -76,7 +76,7 @@ final class TortureRun {
 
     /// Runs to the end and returns the faults.
     func faults() -> [String] {
-        var left = manner.pushes
+        var left = behaviour.pushes
         while left > 0 {
             let count = min(left, dice.roll(1...12))
             left -= count
@@ -96,10 +96,10 @@ final class TortureRun {
         // Every batch has its own credential, so that the token changes while streams of the batch before are open.
         let topic = "topic-\(number)"
         var fields = [PushHeader("apns-topic", topic), PushHeader("apns-push-type", "alert")]
-        if manner.bigRequestHeader > 0, number % 2 == 0 {
-            fields.append(PushHeader("x-big", String(repeating: "~", count: manner.bigRequestHeader)))
+        if behaviour.bigRequestHeader > 0, number % 2 == 0 {
+            fields.append(PushHeader("x-big", String(repeating: "~", count: behaviour.bigRequestHeader)))
         }
-        let body = (0..<manner.body).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ batches) }
+        let body = (0..<behaviour.body).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ batches) }
         bodies[topic] = body
         let template = HeaderTemplate(
             origin: PushOrigin(authority: "localhost"), authorization: Secret("bearer \(topic)"), fields: fields)
@@ -114,7 +114,7 @@ final class TortureRun {
         // Called once, on this thread, which drives the loop.
         let completion = NIOLoopBound((run: self, ids: mine), eventLoop: loop)
         pool.take([.send(number: number, batch) { completion.value.run.complete(completion.value.ids, $0) }])
-        if manner.cancellation > 0, batches % manner.cancellation == 0 {
+        if behaviour.cancellation > 0, batches % behaviour.cancellation == 0 {
             for _ in 0..<dice.roll(0...8) { step() }
             pool.take([.cancel(number: number)])
         }
@@ -144,9 +144,9 @@ final class TortureRun {
 
     private func stir(_ link: Link) {
         if dice.chance(4) { link.peer.stir(&dice) }
-        if manner.stallsWriting { link.channel.isWritable.toggle() }
-        if manner.stallsWriting, link.channel.isWritable { link.channel.pipeline.fireChannelWritabilityChanged() }
-        if manner.deafness > 0, dice.chance(manner.deafness) { link.isDeaf = true }
+        if behaviour.stallsWriting { link.channel.isWritable.toggle() }
+        if behaviour.stallsWriting, link.channel.isWritable { link.channel.pipeline.fireChannelWritabilityChanged() }
+        if behaviour.deafness > 0, dice.chance(behaviour.deafness) { link.isDeaf = true }
     }
 
     private func collect(_ link: Link) {

@@ -2,11 +2,11 @@ import Delivery
 import Testing
 
 @Suite struct TortureTests {
-    private static let seedsPerManner: UInt64 = 40
+    private static let seedsPerBehaviour: UInt64 = 40
 
-    @Test(arguments: TortureManner.names)
+    @Test(arguments: TortureBehaviour.names)
     func `every push has exactly one outcome, which agrees with the service's ledger`(name: String) async {
-        for seed in 0..<Self.seedsPerManner * (name == "all" ? 6 : 1) {
+        for seed in 0..<Self.seedsPerBehaviour * (name == "all" ? 6 : 1) {
             // Lets waiting tests continue between seeds.
             await Task.yield()
             let faults = TortureRun(seed: seed, name: name).faults()
@@ -32,7 +32,7 @@ import Testing
         #expect(faults.contains { $0.contains("processed 0 times") })
     }
 
-    @Test(arguments: TortureManner.names)
+    @Test(arguments: TortureBehaviour.names)
     func `every misbehaviour leads to each of its possible outcomes`(name: String) async {
         var (answered, notSent, unknown) = (0, 0, 0)
         for seed in UInt64(0)..<10 {

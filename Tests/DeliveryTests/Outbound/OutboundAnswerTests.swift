@@ -10,9 +10,9 @@ import Testing
 
     /// The result of a request to a server with this behaviour.
     private func ask(
-        _ manner: CannedServer.Behaviour, method: String = "GET", maximumAnswer: Int = 1000
+        _ behaviour: CannedServer.Behaviour, method: String = "GET", maximumAnswer: Int = 1000
     ) async throws -> Result<OutboundResponse, PushError> {
-        let server = try await CannedServer(manner)
+        let server = try await CannedServer(behaviour)
         let result = await bench.result(
             OutboundRequest(method: method, url: "http://service.test:\(server.port)/x", maximumAnswer: maximumAnswer))
         // Whatever the result, no connection stays open.
@@ -32,12 +32,12 @@ import Testing
     func `a body is read up to its limit, however its end is marked`(count: Int) async throws {
         let body = Self.body(count)
         let chunks = "\(String(count - 1, radix: 16))\r\n\(body.dropFirst())\r\n1\r\nb\r\n0\r\n\r\n"
-        for manner: CannedServer.Behaviour in [
+        for behaviour: CannedServer.Behaviour in [
             .answering("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n\(body)"),
             .answering("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)"), .parting("HTTP/1.1 200 OK\r\n\r\n\(body)"),
             .parting("HTTP/1.0 200 OK\r\n\r\n\(body)"),
         ] {
-            switch try await ask(manner) {
+            switch try await ask(behaviour) {
             case .success(let answer): #expect(count == 1000 && answer.text == body)
             case .failure(let error):
                 #expect(count == 1001 && error.code == "http.too_large" && error.details == ["limit": 1000], "\(error)")

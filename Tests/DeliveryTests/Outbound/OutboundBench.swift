@@ -10,9 +10,9 @@ import Testing
 final class OutboundBench: Sendable {
     let clock = VirtualClock(now: Accounts.start)
     let client: PublicHTTPClient
-    private let asked: Asked
+    private let record: LookupRecord
 
-    private final class Asked: Sendable {
+    private final class LookupRecord: Sendable {
         let names = Mutex<[String]>([])
         /// Lookups of names that are never resolved wait for this.
         let never = Mutex<[AsyncStream<Void>.Continuation]>([])
@@ -20,27 +20,27 @@ final class OutboundBench: Sendable {
 
     /// - Parameter names: the addresses of names; `never` stands for a lookup that does not end.
     init(_ names: [String: [String]] = ["service.test": ["127.0.0.1"]], trust: TLSTrust = TLSTrust()) {
-        let asked = Asked()
+        let record = LookupRecord()
         let network = PublicNetwork(clock: clock) { name in
-            asked.names.withLock { $0.append(name) }
+            record.names.withLock { $0.append(name) }
             let texts = names[name] ?? []
             if texts == ["never"] {
                 let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-                asked.never.withLock { $0.append(continuation) }
+                record.never.withLock { $0.append(continuation) }
                 for await _ in stream {}
             }
             return texts.compactMap { try? SocketAddress(ipAddress: $0, port: 0) }
         }
-        self.asked = asked
+        self.record = record
         client = PublicHTTPClient(clock: clock, network: network, trust: trust)
     }
 
     /// The names that were looked up.
-    var lookups: [String] { asked.names.withLock { $0 } }
+    var lookups: [String] { record.names.withLock { $0 } }
 
     /// Ends the lookups that do not end by themselves.
     func findNever() {
-        for continuation in asked.never.withLock({ $0 }) { continuation.finish() }
+        for continuation in record.never.withLock({ $0 }) { continuation.finish() }
     }
 
     /// The permission to reach `hosts`, and `privateHosts` in private networks.

@@ -92,7 +92,7 @@ import Testing
 
     @Test func `a refused connection and an unknown name are errors`() async throws {
         let bench = OutboundBench()
-        let port = DeadPort()
+        let port = ClosedPort()
         let refused = await bench.failure(OutboundRequest(url: "http://service.test:\(port.number)/x?hush"))
         #expect(refused?.code == "http.unreachable" && refused?.isRetryable == true)
         #expect(refused?.message == "service.test:\(port.number)/x: the connection failed: Connection refused")

@@ -11,9 +11,9 @@ import Testing
 
     /// A plain HTTP server that answers by path.
     private func server(_ answering: @escaping @Sendable (ServiceRequest) -> ServiceReply) async throws -> ServiceServer {
-        var manner = ServiceManner()
-        manner.protocols = nil
-        return try await ServiceServer(manner, identity: try TestIdentity()) { request, _ in answering(request) }
+        var behaviour = ServiceBehaviour()
+        behaviour.protocols = nil
+        return try await ServiceServer(behaviour, identity: try TestIdentity()) { request, _ in answering(request) }
     }
 
     /// Redirects `/start` and answers other paths.

@@ -21,8 +21,8 @@ import Testing
     }
 
     /// Runs a request to a server with this behaviour until its time limit.
-    private func expectTimeout(_ manner: CannedServer.Behaviour) async throws {
-        let server = try await CannedServer(manner)
+    private func expectTimeout(_ behaviour: CannedServer.Behaviour) async throws {
+        let server = try await CannedServer(behaviour)
         let task = start("http://service.test:\(server.port)/x?hush")
         try await until { !server.requests.isEmpty }
         #expect(bench.clock.nextDeadline == Accounts.start + .seconds(10))

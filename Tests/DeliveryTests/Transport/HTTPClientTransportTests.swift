@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func `an unreachable service is named by the address that was tried`() async throws {
-        let place = "127.0.0.1:\(DeadPort().number)"
+        let place = "127.0.0.1:\(ClosedPort().number)"
         let transport = HTTPClientTransport(route: WebAddress("http://\(place)"))
         let clock = VirtualClock(now: Accounts.start)
         let connectors: [(any Connector, DeliveryBatch)] = [
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test func `a refused connection means that nothing was sent`() async throws {
-        let port = DeadPort()
+        let port = ClosedPort()
         #expect(Self.isNotSent(try await Self.exchange(port: port.number)))
         withExtendedLifetime(port) {}
     }
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test func `whether a request without a body was sent is unknown`() async throws {
-        let port = DeadPort()
+        let port = ClosedPort()
         #expect(Self.isUnknown(try await Self.exchange(port: port.number, body: [])))
         withExtendedLifetime(port) {}
     }

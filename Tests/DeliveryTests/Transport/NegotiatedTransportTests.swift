@@ -34,9 +34,9 @@ import Testing
     }
 
     private func server(_ protocols: [String], _ identity: TestIdentity) async throws -> ServiceServer {
-        var manner = ServiceManner()
-        manner.protocols = protocols
-        return try await ServiceServer(manner, identity: identity)
+        var behaviour = ServiceBehaviour()
+        behaviour.protocols = protocols
+        return try await ServiceServer(behaviour, identity: identity)
     }
 
     @Test(arguments: [["http/1.1"], []])
@@ -70,9 +70,9 @@ import Testing
 
     @Test func `plain HTTP uses HTTP 1`() async throws {
         let identity = try TestIdentity()
-        var manner = ServiceManner()
-        manner.protocols = nil
-        let server = try await ServiceServer(manner, identity: identity)
+        var behaviour = ServiceBehaviour()
+        behaviour.protocols = nil
+        let server = try await ServiceServer(behaviour, identity: identity)
         let bench = Bench(identity.trust, clock: clock)
         #expect(await bench.transport.send(batch(server.port, scheme: "http")).allSatisfy { $0.isAnswered })
         await bench.end()
@@ -131,10 +131,10 @@ import Testing
 
     @Test func `the number of exchanges in flight is limited`() async throws {
         let identity = try TestIdentity()
-        var manner = ServiceManner()
+        var behaviour = ServiceBehaviour()
         // The server answers when 16 requests wait: a smaller width would never end, a larger one would be noticed.
-        (manner.protocols, manner.timeout) = (nil, 16)
-        let server = try await ServiceServer(manner, identity: identity)
+        (behaviour.protocols, behaviour.timeout) = (nil, 16)
+        let server = try await ServiceServer(behaviour, identity: identity)
         let client = HTTPClientTransport()
         let transport = ConcurrentTransport(client, width: 16)
         #expect(await transport.send(batch(server.port, count: 160, scheme: "http")).allSatisfy { $0.isAnswered })

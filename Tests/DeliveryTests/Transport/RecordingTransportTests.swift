@@ -3,7 +3,7 @@ import HTTPTypes
 import PushModel
 import Testing
 
-@Suite("The record of the wire")
+@Suite("Recording of the wire")
 struct RecordingTransportTests {
     private let clock = VirtualClock(now: Accounts.start)
 
@@ -15,7 +15,7 @@ struct RecordingTransportTests {
         }.joined(separator: "\n")
     }
 
-    @Test("An exchange is kept as its bytes were, with the bearer token masked")
+    @Test("An exchange is recorded byte for byte, with the bearer token masked")
     func push() async throws {
         let inner = ScriptedTransport([.answer(400, ["apns-id": "x"], #"{"reason":"BadPriority"}"#)])
         let record = RecordingTransport(inner, service: .apns, clock: clock)
@@ -111,7 +111,7 @@ struct RecordingTransportTests {
         #expect(record.exchanges(with: nil).map(\.response.status) == [0])
     }
 
-    @Test("Only the last exchanges are kept, oldest first, and each has its service")
+    @Test("Only the last exchanges are stored, oldest first, each with its service")
     func capacity() async throws {
         let record = RecordingTransport(ScriptedTransport([]), clock: clock, capacity: 3) { request in
             request.authority == "apple" ? .apns : .fcmV1

@@ -2,7 +2,7 @@ import Delivery
 import PushModel
 import Testing
 
-@Suite("A connection that fails becomes a verdict")
+@Suite("Verdicts for failed connections")
 struct TransportErrorTests {
     private let clock = VirtualClock(now: Accounts.start)
 
@@ -12,7 +12,7 @@ struct TransportErrorTests {
         return await connector.deliver(.apns()).first
     }
 
-    @Test("What was not sent is sent again at once, as it was")
+    @Test("A request that was not sent is repeated at once, unchanged")
     func notSentOnce() async throws {
         let transport = ScriptedTransport([.fail(.notSent("refused stream")), .answer(200, ["apns-id": "x"])])
         #expect(try await verdict(transport) == .accepted(id: "x"))
@@ -20,7 +20,7 @@ struct TransportErrorTests {
         #expect(transport.pushes[0].headers == transport.pushes[1].headers)
     }
 
-    @Test("What twice was not sent may be tried later")
+    @Test("A request that was twice not sent may be retried later")
     func notSentTwice() async throws {
         let transport = ScriptedTransport([.fail(.notSent("no route")), .fail(.notSent("no route"))])
         let verdict = try #require(await verdict(transport))
@@ -30,20 +30,20 @@ struct TransportErrorTests {
         #expect(verdict.rejection?.explanation.contains("no route") == true)
     }
 
-    @Test("What may have been delivered is not sent again")
+    @Test("A request that may have been delivered is not repeated")
     func unknown() async throws {
         let transport = ScriptedTransport([.fail(.unknown("connection reset"))])
         #expect(try await verdict(transport) == .unknown(reason: "connection reset"))
         #expect(transport.pushes.count == 1)
     }
 
-    @Test("A second try that breaks off leaves us not knowing")
+    @Test("A connection that breaks in the second attempt gives an unknown result")
     func notSentThenUnknown() async throws {
         let transport = ScriptedTransport([.fail(.notSent("goaway")), .fail(.unknown("reset"))])
         #expect(try await verdict(transport) == .unknown(reason: "reset"))
     }
 
-    @Test("A token endpoint that breaks off costs no notification: nothing was sent")
+    @Test("A broken connection to the token endpoint is retriable, because nothing was sent")
     func tokenEndpoint() async throws {
         let transport = ScriptedTransport([], tokenAnswer: .fail(.unknown("reset")))
         let connector = try WNSConnector(settings: Accounts.wns, transport: transport, clock: clock)
@@ -53,7 +53,7 @@ struct TransportErrorTests {
         #expect(transport.pushes.isEmpty)
     }
 
-    @Test("A cancelled delivery answers for every device and sends nothing more")
+    @Test("A cancelled delivery has a verdict for every device and sends nothing more")
     func cancelled() async throws {
         let transport = ScriptedTransport([])
         let connector = try APNsConnector(

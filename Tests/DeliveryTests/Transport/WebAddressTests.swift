@@ -2,10 +2,10 @@ import Testing
 
 @testable import Delivery
 
-@Suite("Addresses on the web")
+@Suite("Web addresses")
 struct WebAddressTests {
     @Test(
-        "An address is taken apart",
+        "An address is split into its parts",
         arguments: [
             ("https://Db5.Notify.windows.com/?token=A%2b", "https", "db5.notify.windows.com", "/?token=A%2b"),
             ("HTTPS://host:8443?x=1", "https", "host:8443", "/?x=1"), ("http://127.0.0.1", "http", "127.0.0.1", "/"),
@@ -19,7 +19,7 @@ struct WebAddressTests {
     }
 
     @Test(
-        "An address that two programs could read differently is invalid",
+        "An ambiguous address is invalid",
         arguments: [
             "", "https://", "https:/host", "ftp://host/", "https://user@host/", "https://host\\@evil/",
             "https://ho st/",
@@ -30,7 +30,7 @@ struct WebAddressTests {
     func refused(text: String) { #expect(WebAddress(text) == nil) }
 
     @Test(
-        "A reference leads where RFC 3986 (section 5.4) has it",
+        "References are resolved as in RFC 3986, section 5.4",
         arguments: [
             ("http:g", nil), ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
             ("//g", "http://g/"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"), ("#s", "http://a/b/c/d;p?q"),
@@ -47,7 +47,7 @@ struct WebAddressTests {
         #expect(URIReference(text).resolved(against: base) == target.flatMap { WebAddress($0) })
     }
 
-    @Test("A form survives being written and read")
+    @Test("A form is unchanged after encoding and decoding")
     func form() {
         let body = String(decoding: FormBody.encode(["a": "b c&d=\u{e9}+%", "e": ""]), as: UTF8.self)
         #expect(body == "a=b+c%26d%3D%C3%A9%2B%25&e=")

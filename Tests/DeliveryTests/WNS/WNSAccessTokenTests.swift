@@ -3,7 +3,7 @@ import HTTPTypes
 import PushModel
 import Testing
 
-@Suite("The access token of WNS")
+@Suite("WNS access tokens")
 struct WNSAccessTokenTests {
     private let clock = VirtualClock(now: Accounts.start)
     private static let aDay = #"{"access_token":"day-token","token_type":"bearer","expires_in":86400}"#
@@ -12,7 +12,7 @@ struct WNSAccessTokenTests {
         try WNSConnector(settings: Accounts.wns, transport: transport, clock: clock)
     }
 
-    @Test("It is asked for with the package's secret, as a form")
+    @Test("A token is requested with the package's secret, as a form")
     func grant() async throws {
         let transport = ScriptedTransport([])
         _ = await (try connector(transport)).deliver(.wns())
@@ -24,7 +24,7 @@ struct WNSAccessTokenTests {
                 + "&client_secret=very+secret%2F%2B%26%3D&scope=notify.windows.com")
     }
 
-    @Test("It serves for a day, less five minutes")
+    @Test("A token is used for a day less five minutes")
     func renewal() async throws {
         let transport = ScriptedTransport([], tokenAnswer: .answer(200, [:], Self.aDay))
         let connector = try connector(transport)
@@ -45,7 +45,7 @@ struct WNSAccessTokenTests {
         #expect(transport.pushes.count == 2)
     }
 
-    @Test("A wrong secret is the settings' fault and says so without telling it")
+    @Test("A wrong secret is reported as an error of the settings, without showing it")
     func wrongSecret() async throws {
         let text = #"{"error":"invalid_client","error_description":"Invalid client id"}"#
         let transport = ScriptedTransport([], tokenAnswer: .answer(400, [:], text))

@@ -3,7 +3,7 @@ import HTTPTypes
 import PushModel
 import Testing
 
-@Suite("What WNS is sent")
+@Suite("Requests to WNS")
 struct WNSRequestTests {
     private let clock = VirtualClock(now: Accounts.start)
 
@@ -14,7 +14,7 @@ struct WNSRequestTests {
         return try #require(transport.pushes.first)
     }
 
-    @Test("A toast has these headers in this order, and the body as it was written")
+    @Test("A toast has these headers in this order, and an unchanged body")
     func toast() async throws {
         let body = "<toast><visual><binding template=\"ToastGeneric\"><text>H\u{e9}</text></binding></visual></toast>"
         let push = try await push(
@@ -33,7 +33,7 @@ struct WNSRequestTests {
     }
 
     @Test(
-        "The root of the XML decides the type",
+        "The root of the XML determines the type",
         arguments: [
             ("<toast launch='a'/>", "wns/toast", "text/xml"), ("<TOAST/>", "wns/toast", "text/xml"),
             ("\u{feff}<?xml version=\"1.0\"?>\n<!-- <badge/> --><!DOCTYPE x>\n<tile>", "wns/tile", "text/xml"),
@@ -49,12 +49,12 @@ struct WNSRequestTests {
         #expect(push.header("Content-Length") == "\(body.utf8.count)")
     }
 
-    @Test("A priority is a number, high first", arguments: [(PushOptions.Priority.high, "1"), (.normal, "2"), (.low, "3")])
+    @Test("A priority is sent as a number, 1 for high", arguments: [(PushOptions.Priority.high, "1"), (.normal, "2"), (.low, "3")])
     func priority(wanted: PushOptions.Priority, number: String) async throws {
         #expect(try await push(.wns("<toast/>", options: PushOptions(priority: wanted))).header("X-WNS-PRIORITY") == number)
     }
 
-    @Test("Headers of the sender win, and no other header passes")
+    @Test("Headers of the sender take precedence, and other headers are dropped")
     func passThrough() async throws {
         let push = try await push(
             .wns(
@@ -73,7 +73,7 @@ struct WNSRequestTests {
     }
 
     @Test(
-        "A collapse id is the tag of a tile, where it can be one",
+        "A collapse id is the tag of a tile if it is a valid one",
         arguments: [
             ("<tile/>", "score1", "score1"), ("<tile/>", "much-too-odd", nil), ("<toast/>", "score1", nil),
         ])
@@ -83,7 +83,7 @@ struct WNSRequestTests {
     }
 
     @Test(
-        "A channel elsewhere is refused before a token is even asked for",
+        "A channel of another host is rejected before a token is requested",
         arguments: [
             "https://evil.example/", "http://db5.notify.windows.com/", "https://notify.windows.com.evil.example/",
             "https://evilnotify.windows.com/", "https://notify.windows.com/", "https://db5.notify.windows.com:444/",
@@ -118,7 +118,7 @@ struct WNSRequestTests {
         #expect(transport.pushes.count == (isAllowed ? 1 : 0))
     }
 
-    @Test("A notification over 5,000 bytes is refused before anything is sent", arguments: [5000, 5001])
+    @Test("A notification over 5,000 bytes is rejected before anything is sent", arguments: [5000, 5001])
     func tooLarge(size: Int) async throws {
         let transport = ScriptedTransport([])
         let connector = try WNSConnector(settings: Accounts.wns, transport: transport, clock: clock)

@@ -2,7 +2,7 @@ import Delivery
 import PushModel
 import Testing
 
-@Suite("What WNS answers becomes a verdict")
+@Suite("Verdicts for answers of WNS")
 struct WNSVerdictTests {
     private func verdict(_ steps: ScriptedTransport.Step...) async throws -> Verdict? {
         let connector = try WNSConnector(
@@ -68,19 +68,19 @@ struct WNSVerdictTests {
         }
     }
 
-    @Test("Received is accepted under the message's id")
+    @Test("The status received is accepted under the message's id")
     func accepted() async throws {
         let step = ScriptedTransport.Step.answer(200, ["X-WNS-Status": "received", "X-WNS-Msg-ID": "3E1E8CC6"])
         #expect(try await verdict(step) == .accepted(id: "3E1E8CC6"))
         #expect(try await verdict(.answer(200)) == .accepted(id: nil))
     }
 
-    @Test("Retry-After of a throttled sender counts")
+    @Test("Retry-After is honoured for a throttled sender")
     func retryAfter() async throws {
         #expect(try await verdict(.answer(406, ["Retry-After": "30"]))?.retryAfter == .seconds(30))
     }
 
-    @Test("What WNS says about the fault is passed on, cut to a line")
+    @Test("The error description of WNS is passed on, as one line")
     func description() async throws {
         let text = String(repeating: "x", count: 3000)
         let explanation = try #require(
@@ -99,7 +99,7 @@ struct WNSVerdictTests {
 
     private static let silence = ScriptedTransport.Step.fail(.unknown("no answer came in time"))
 
-    @Test("A batch without answers ends before every device has timed out")
+    @Test("A batch without answers ends before each device times out")
     func silence() async throws {
         let (verdicts, pushes) = try await exchanges(Array(repeating: Self.silence, count: 500), width: 32)
         // Those beyond the first 33 were in flight when it was detected.
@@ -109,7 +109,7 @@ struct WNSVerdictTests {
         #expect(verdicts.last?.rejection?.explanation.contains("no response to the previous") == true)
     }
 
-    @Test("An answer in between, whatever it is, lets a batch go on")
+    @Test("After any answer, a batch continues")
     func silences() async throws {
         let some = Array(repeating: Self.silence, count: 20)
         let (verdicts, pushes) = try await exchanges(some + [.answer(503)] + some + [.answer(200)] + some, width: 1)

@@ -94,7 +94,7 @@ import Testing
         #expect(transport.pushes[0].body == transport.pushes[1].body)
     }
 
-    @Test func `a dead browser does not affect the others`() async throws {
+    @Test func `a browser with an expired subscription does not affect the others`() async throws {
         let transport = ScriptedTransport([.answer(410), .answer(201), .fail(.unknown("reset")), .answer(201)])
         let connector = try WebPushConnector(
             settings: Accounts.webPush, transport: transport, clock: clock, random: SeededRandom(seed: 1))

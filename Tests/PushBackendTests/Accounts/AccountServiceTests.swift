@@ -10,7 +10,7 @@ import Testing
 
     init() throws { bench = try HubBench() }
 
-    @Test("An account is created once and left alone afterwards") func ensure() async throws {
+    @Test("An account is created once and then unchanged") func ensure() async throws {
         #expect(try await accounts.ensureAccount(username: "alice", password: password) == .created)
         #expect(try await accounts.ensureAccount(username: "alice", password: password) == .exists)
         let error = await refusal { try await accounts.ensureAccount(username: "alice", password: Secret("other")) }
@@ -29,7 +29,7 @@ import Testing
         #expect(try await accounts.login(username: "Alice", password: password).username == "alice")
     }
 
-    @Test("An unusable name or password is refused") func unusable() async {
+    @Test("An invalid name or password is rejected") func unusable() async {
         for name in ["", "a b", "a,b", String(repeating: "a", count: 112)] {
             let error = await refusal { try await accounts.ensureAccount(username: name, password: password) }
             #expect(error?.code == "auth.username" && error?.status == 400)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("A session holds until it expires on the clock") func session() async throws {
+    @Test("A session is valid until it expires") func session() async throws {
         _ = try await accounts.ensureAccount(username: "alice", password: password)
         let session = try await accounts.login(username: "alice", password: password)
         #expect(session.expiration == HubBench.startTime + .seconds(3600))
@@ -69,7 +69,7 @@ import Testing
         #expect(error?.status == 401)
     }
 
-    @Test("Logging out ends one session, and no other of the same user") func logout() async throws {
+    @Test("Logging out ends one session, and not the user's others") func logout() async throws {
         _ = try await accounts.ensureAccount(username: "alice", password: password)
         let first = try await accounts.login(username: "alice", password: password)
         let second = try await accounts.login(username: "alice", password: password)
@@ -80,7 +80,7 @@ import Testing
         #expect(await refusal { try await accounts.session(for: Secret("made up")) }?.code == "auth.session_expired")
     }
 
-    @Test("Neither password nor token is in any note") func notes() async throws {
+    @Test("Neither the password nor the token is in an event") func notes() async throws {
         _ = try await accounts.ensureAccount(username: "alice", password: password)
         let session = try await accounts.login(username: "alice", password: password)
         #expect(
@@ -95,7 +95,7 @@ import Testing
         #expect(bench.events.allSatisfy { !$0.text.contains("tutorial") })
     }
 
-    @Test("Tutorial mode lets a user name in as its password, and says so") func tutorialMode() async throws {
+    @Test("Tutorial mode accepts a user name as the password, and reports it") func tutorialMode() async throws {
         let bench = try HubBench(isTutorialMode: true)
         #expect(
             bench.notes(.backend) == [
@@ -111,7 +111,7 @@ import Testing
         #expect(error?.code == "auth.username")
     }
 
-    @Test("An account with a password keeps it in tutorial mode too") func tutorialAccount() async throws {
+    @Test("An account with a password needs it in tutorial mode too") func tutorialAccount() async throws {
         let bench = try HubBench(isTutorialMode: true)
         _ = try await bench.accounts.ensureAccount(username: "alice", password: password)
         let error = await refusal { try await bench.accounts.login(username: "alice", password: Secret("alice")) }
@@ -122,7 +122,7 @@ import Testing
 }
 
 @Suite struct PasswordHashTests {
-    @Test("A hash keeps its salt and its cost, and knows its password") func matches() throws {
+    @Test("A hash includes its salt and its cost, and verifies its password") func matches() throws {
         let hash = try PasswordHash(of: Secret("pass"), salt: [1, 2, 3], cost: .rehearsal)
         #expect(hash.cost == 16 && hash.salt == [1, 2, 3])
         #expect(try hash.matches(Secret("pass")))
@@ -131,21 +131,21 @@ import Testing
         #expect(try hash != PasswordHash(of: Secret("pass"), salt: [1, 2, 4], cost: .rehearsal))
     }
 
-    @Test("A served account costs 2^17, which the hash keeps") func served() throws {
+    @Test("The hash of a served account has the cost 2^17") func served() throws {
         #expect(ScryptCost.served.n == 131_072 && ScryptCost.rehearsal.n == 16)
         let hash = try PasswordHash(of: Secret("pass"), salt: [7], cost: .served)
         #expect(hash.cost == 131_072)
         #expect(try hash != PasswordHash(of: Secret("pass"), salt: [7], cost: .rehearsal))
     }
 
-    @Test("Less is refused for served accounts", arguments: [0, 16, 65_536, 131_073, 200_000, -131_072])
+    @Test("A smaller cost is rejected for served accounts", arguments: [0, 16, 65_536, 131_073, 200_000, -131_072])
     func refused(n: Int) async {
         let error = await refusal { try ScryptCost(served: n) }
         #expect(error?.code == "auth.cost")
         #expect(error?.message == "invalid scrypt cost N = \(n) for served accounts")
     }
 
-    @Test("More is taken", arguments: [131_072, 262_144]) func taken(n: Int) throws {
+    @Test("A larger cost is accepted", arguments: [131_072, 262_144]) func taken(n: Int) throws {
         #expect(try ScryptCost(served: n).n == n)
     }
 }

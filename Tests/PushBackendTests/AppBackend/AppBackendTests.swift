@@ -23,7 +23,7 @@ import Testing
         return try await backend.putRegistration(session, id, try description(number, tags: tags))
     }
 
-    @Test("A registration carries the tag of the session's user") func userTag() async throws {
+    @Test("A registration has the tag of the session's user") func userTag() async throws {
         let registration = try await register(try await login("alice"), 1, tags: ["phone"])
         #expect(registration.tags.map(\.text) == ["phone", "username:alice"])
     }
@@ -42,7 +42,7 @@ import Testing
         #expect(!ids.contains(fresh) && fresh != other.id)
     }
 
-    @Test("An installation with the same handle is left alone") func installation() async throws {
+    @Test("An installation with the same handle is unchanged") func installation() async throws {
         let session = try await login("alice")
         try await bench.hub.putInstallation(Installation(id: "pad", handle: .phone(1)))
         let registration = try await register(session, 1)
@@ -65,7 +65,7 @@ import Testing
         #expect(error?.status == 400)
     }
 
-    @Test("A session speaks for the user who logged in, whatever it claims") func forged() async throws {
+    @Test("A session acts for the user who logged in, whatever the request claims") func forged() async throws {
         var session = try await login("alice")
         session.username = "bob"
         #expect(try await register(session, 1).tags.map(\.text) == ["username:alice"])
@@ -73,7 +73,7 @@ import Testing
         #expect(bench.connector.bodies == [#"{"aps":{"alert":"From alice: Hi"}}"#])
     }
 
-    @Test("Without a session nothing is done") func noSession() async throws {
+    @Test("A request without a session is rejected") func noSession() async throws {
         let session = try await login("alice")
         let registration = try await register(session, 1)
         try await backend.logout(session)
@@ -111,7 +111,7 @@ import Testing
         #expect(try await bench.send(to: "username:alice").state == .noTargetFound)
     }
 
-    @Test("A user deletes an own registration, once") func deletion() async throws {
+    @Test("A user can delete their own registration, once") func deletion() async throws {
         let session = try await login("alice")
         let registration = try await register(session, 1)
         try await backend.deleteRegistration(session, registration.id)
@@ -188,14 +188,14 @@ import Testing
 
     private var registrar: DeviceRegistrar { DeviceRegistrar(backend: bench.backend) }
 
-    @Test("The first time an id is asked for, afterwards the remembered one is used") func remembered() async throws {
+    @Test("An id is requested once, and then the stored one is used") func remembered() async throws {
         let first = try await registrar.register(session, description)
         let second = try await registrar.register(session, description, rememberedID: first.id)
         #expect(second.id == first.id && second.etag == 2)
         #expect(try await registrar.register(session, description).id == first.id)
     }
 
-    @Test("When the hub says that the id is gone, the device asks for a new one and registers again") func gone()
+    @Test("If the hub reports the id as gone, the device requests a new one and registers again") func gone()
         async throws
     {
         let first = try await registrar.register(session, description)
@@ -205,7 +205,7 @@ import Testing
         #expect(second.tags.map(\.text) == ["username:alice"])
     }
 
-    @Test("It retries once, and not for ever") func once() async throws {
+    @Test("The device retries only once") func once() async throws {
         let puts = Mutex<[RegistrationID]>([])
         let hub = InterceptedHub(bench.hub) { call throws(PushError) in
             guard case .putRegistration(let id) = call else { return }
@@ -227,7 +227,7 @@ import Testing
         #expect(error?.code == "backend.reserved_tag")
     }
 
-    @Test("A remembered id that is another user's is given up for an own one") func foreignID() async throws {
+    @Test("A stored id of another user is replaced") func foreignID() async throws {
         _ = try await bench.backend.ensureAccount(username: "bob", password: Secret("pass"))
         let bob = try await bench.backend.login(username: "bob", password: Secret("pass"))
         let foreign = try await registrar.register(bob, RegistrationDescription(handle: .phone(2)))

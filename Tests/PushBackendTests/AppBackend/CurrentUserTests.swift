@@ -127,7 +127,7 @@ import Testing
         #expect(try await bench.send(to: "alice").state == .noTargetFound)
     }
 
-    @Test func `A session speaks for the user who logged in, and a closed session for no user`() async throws {
+    @Test func `A session acts for the user who logged in, and a closed session for no user`() async throws {
         var forged = alice
         forged.username = "bob"
         #expect(try await register(forged).registration.tags.map(\.text) == [Self.installation, "alice"])

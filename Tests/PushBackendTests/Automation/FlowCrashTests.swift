@@ -38,7 +38,7 @@ import Testing
     /// - Returns: Whether the first process crashed.
     private func scenario(dyingAt point: Int, isWritten: Bool) async throws -> Bool {
         let (storage, executor, events) = (MemoryStorage(), ScriptedFlows(), HubEvents())
-        let mortal = MortalStore(storage.runs, dyingAt: point, isWritten: isWritten)
+        let mortal = CrashingStore(storage.runs, dyingAt: point, isWritten: isWritten)
         let first = try await AutomationBench(Self.flows, store: mortal, executor: executor, events: events, isBegun: false)
         // The triggers that were acknowledged.
         var answered: Set<String> = []
@@ -117,7 +117,7 @@ import Testing
 }
 
 /// A store whose process crashes at one of its writes: the write is stored or not, and the caller never learns which.
-private final class MortalStore: AutomationStore {
+private final class CrashingStore: AutomationStore {
     private let base: any AutomationStore
     private let state: Mutex<(left: Int, isDead: Bool)>
     private let isWritten: Bool

@@ -376,7 +376,7 @@ import Testing
     // MARK: - Races
 
     @Test func `Concurrent reads never exceed the allowed number`() async throws {
-        let backend = try bench.backend(store: HesitantStore(bench.secureStore))
+        let backend = try bench.backend(store: DelayedStore(bench.secureStore))
         let id = try await backend.sendSecure(
             alice, SecureRequest(username: "bob", payload: Self.payload, maximumReads: 5)
         ).id
@@ -392,7 +392,7 @@ import Testing
     }
 
     @Test func `Concurrent sends never exceed the limit`() async throws {
-        let backend = try bench.backend(store: HesitantStore(bench.secureStore))
+        let backend = try bench.backend(store: DelayedStore(bench.secureStore))
         let codes = await withTaskGroup(of: String?.self) { group in
             for number in 0..<130 {
                 group.addTask {
@@ -406,7 +406,7 @@ import Testing
     }
 
     @Test func `No read succeeds once a revocation has returned`() async throws {
-        let backend = try bench.backend(store: HesitantStore(bench.secureStore))
+        let backend = try bench.backend(store: DelayedStore(bench.secureStore))
         let id = try await backend.sendSecure(alice, SecureRequest(username: "bob", payload: 1)).id
         let revocation = Revocation()
         let late = await withTaskGroup(of: Bool.self) { group in
@@ -436,7 +436,7 @@ private final class Revocation: Sendable {
 }
 
 /// Yields to other tasks before and after each step.
-private struct HesitantStore: SecurePayloadStore {
+private struct DelayedStore: SecurePayloadStore {
     private let store: any SecurePayloadStore
 
     init(_ store: any SecurePayloadStore) { self.store = store }

@@ -1,31 +1,32 @@
 import Bindings
+import HostSupport
 import Lua
+import PushLab
 import Synchronization
 
 @testable import PushHost
-@testable import PushLab
 
 /// An interactive flow in the embedded simulation, in this process.
 final class Prompt: Sendable {
     let flow: InteractiveFlow
     private let lines = Mutex(ReplLines())
-    private let heard: Heard
+    private let record: PromptRecord
     private let thread: LuaThread
 
-    private final class Heard: Sendable {
+    private final class PromptRecord: Sendable {
         let errors = Mutex<[LuaError]>([])
         let log = Mutex<[String]>([])
     }
 
     init(limits: LuaLimits = LuaLimits()) async throws {
-        let (heard, thread) = (Heard(), LuaThread(name: "prompt"))
+        let (record, thread) = (PromptRecord(), LuaThread(name: "prompt"))
         let world = try EmbeddedWorld(seed: 1, thread: thread, module: BindingRegistry.standard, secrets: TestSecrets())
         flow = try await InteractiveFlow(
             runner: FlowRunner(world: world.world, thread: thread, limits: limits, seed: 1),
             events: { event in
-                if case .log(_, let text, _) = event { heard.log.withLock { $0.append(text) } }
-            }, failures: { error in heard.errors.withLock { $0.append(error) } })
-        (self.heard, self.thread) = (heard, thread)
+                if case .log(_, let text, _) = event { record.log.withLock { $0.append(text) } }
+            }, failures: { error in record.errors.withLock { $0.append(error) } })
+        (self.record, self.thread) = (record, thread)
     }
 
     deinit { thread.stop() }
@@ -44,7 +45,7 @@ final class Prompt: Sendable {
     }
 
     /// The codes of the errors reported.
-    var told: [String] { heard.errors.withLock { $0.map(\.code) } }
-    var errors: [LuaError] { heard.errors.withLock { $0 } }
-    var log: [String] { heard.log.withLock { $0 } }
+    var told: [String] { record.errors.withLock { $0.map(\.code) } }
+    var errors: [LuaError] { record.errors.withLock { $0 } }
+    var log: [String] { record.log.withLock { $0 } }
 }

@@ -1,10 +1,11 @@
 import ArgumentParser
 import Foundation
+import PushLab
 import PushModel
+import Support
 import Testing
 
 @testable import PushHost
-@testable import PushLab
 @testable import PushServer
 
 /// How `--target` and the settings are interpreted, before any connection.

@@ -19,7 +19,7 @@ import Testing
 
     // MARK: - Retries
 
-    @Test("A transient refusal is tried again after one, two, four seconds and so on, up to a minute, for half an hour") func backoff()
+    @Test("A temporary failure is retried after one, two, four seconds and so on, up to a minute, for half an hour") func backoff()
         async throws
     {
         try await bench.register(.phone(1))
@@ -35,7 +35,7 @@ import Testing
         #expect(outcome.endedAt == HubBench.startTime + .seconds(1743))
     }
 
-    @Test("Only who was refused is tried again, never sooner than the service asks") func retryAfter() async throws {
+    @Test("Only rejected devices are retried, not before Retry-After") func retryAfter() async throws {
         for number in 1...3 { try await bench.register(.phone(number)) }
         bench.connector.script(
             .phone(2), .transient(.busy, retryAfter: .seconds(90)), .transient(.busy, retryAfter: .milliseconds(5)),
@@ -48,7 +48,7 @@ import Testing
         #expect(outcome.devices.map(\.handle) == [.phone(1), .phone(2), .phone(3)])
     }
 
-    @Test("A service in trouble does not delay the others") func headOfLine() async throws {
+    @Test("A failing service does not delay the others") func headOfLine() async throws {
         try await bench.register(.phone(1))
         try await bench.register(.gcm(token: "t"))
         bench.connector.script(.phone(1), .transient(.busy, retryAfter: .seconds(600)), .accepted(id: nil))
@@ -57,7 +57,7 @@ import Testing
         #expect(seconds(bench.connector.deliveries) == [0, 0, 600])
     }
 
-    @Test("Nothing is tried later than half an hour after the first attempt") func halfAnHour() async throws {
+    @Test("There is no attempt later than half an hour after the first") func halfAnHour() async throws {
         try await bench.register(.phone(1))
         bench.connector.script(.phone(1), .transient(.busy, retryAfter: .seconds(1000)))
         _ = try await send(.alert())
@@ -67,7 +67,7 @@ import Testing
         #expect(bench.connector.deliveries.count == 3)
     }
 
-    @Test("Nothing is tried again once it is worthless") func expiration() async throws {
+    @Test("An expired notification is not retried") func expiration() async throws {
         try await bench.register(.phone(1))
         bench.connector.script(.phone(1), .transient(.busy, retryAfter: nil))
         var request = try NotificationRequest.alert()
@@ -76,7 +76,7 @@ import Testing
         #expect(seconds(bench.connector.deliveries) == [0, 1, 3])
     }
 
-    @Test("What may have been delivered is sent once more: better twice than never") func unknown() async throws {
+    @Test("A push that may have been delivered is sent once more") func unknown() async throws {
         try await bench.register(.phone(1))
         bench.connector.script(.phone(1), .unknown(reason: "ConnectionReset"), .accepted(id: "again"))
         let outcome = try await send(.alert())
@@ -92,7 +92,7 @@ import Testing
         #expect(outcome.endedAt == HubBench.startTime + .seconds(1743))
     }
 
-    @Test("A connector that does not answer abandons the notification") func silence() async throws {
+    @Test("If a connector does not answer, the notification is abandoned") func silence() async throws {
         try await bench.register(.phone(1))
         bench.connector.fallSilent()
         let outcome = try await send(.alert())
@@ -101,7 +101,7 @@ import Testing
         #expect(outcome.devices[0].explanation == "the connector gave no answer")
     }
 
-    @Test("A platform without a connector fails on its rows") func noConnector() async throws {
+    @Test("A platform without a connector fails for its devices") func noConnector() async throws {
         let bench = try HubBench(platforms: [.apns])
         try await bench.register(.phone(1))
         try await bench.register(.gcm(token: "t"))
@@ -111,7 +111,7 @@ import Testing
         #expect(outcome.devices[1].explanation == "the hub has no credentials for GCM")
     }
 
-    @Test("While a notification is under way its outcome says so") func processing() async throws {
+    @Test("The state of a notification in progress is Processing") func processing() async throws {
         try await bench.register(.phone(1))
         bench.connector.script(.phone(1), .transient(.busy, retryAfter: nil), .accepted(id: nil))
         let hub = bench.hub
@@ -124,7 +124,7 @@ import Testing
 
     // MARK: - Feedback
 
-    @Test("A dead token leaves the hub, and its id says why") func dead() async throws {
+    @Test("An invalid token is removed from the hub, and the error for its id has the reason") func dead() async throws {
         let registration = try await bench.register(.phone(1), tags: ["a"])
         try await bench.register(.phone(2), tags: ["a"])
         bench.connector.script(.phone(1), .rejected(.dead()))
@@ -141,7 +141,7 @@ import Testing
         #expect(error?.message == "registration id \(registration.id) was removed: APNs answered Unregistered")
     }
 
-    @Test("A rejection that says nothing of the token leaves it") func alive() async throws {
+    @Test("A rejection for another reason than the token removes nothing") func alive() async throws {
         let registration = try await bench.register(.phone(1))
         bench.connector.script(
             .phone(1),
@@ -150,7 +150,7 @@ import Testing
         #expect(try await bench.hub.registration(registration.id) == registration)
     }
 
-    @Test("It leaves with everything registered for it, also what the send did not mean") func everything() async throws {
+    @Test("All registrations of an invalid token are removed, even those that the send did not address") func everything() async throws {
         try await bench.register(.phone(1), tags: ["a"])
         try await bench.register(.phone(1), tags: ["a"])
         try await bench.register(.phone(1), tags: ["b"], template: #"{"a":"$(b)"}"#)
@@ -162,7 +162,7 @@ import Testing
         #expect(try await bench.hub.registrations(.all, page: Page()).registrations.map(\.handle) == [.phone(2)])
     }
 
-    @Test("A direct send to a dead token clears its registrations too") func direct() async throws {
+    @Test("A direct send to an invalid token removes its registrations too") func direct() async throws {
         try await bench.register(.phone(1))
         bench.connector.script(.phone(1), .rejected(.dead()))
         let request = NotificationRequest(
@@ -172,7 +172,7 @@ import Testing
         #expect(try await bench.send(to: nil).state == .noTargetFound)
     }
 
-    @Test("A token that was registered after it died stays") func registeredAfterDeath() async throws {
+    @Test("A token that was registered after it became invalid is not removed") func registeredAfterDeath() async throws {
         bench.connector.script(.phone(1), .rejected(.dead(since: HubBench.startTime + .seconds(10))))
         bench.advance(by: .seconds(11))
         let registration = try await bench.register(.phone(1))
@@ -180,14 +180,14 @@ import Testing
         #expect(try await bench.hub.registration(registration.id) == registration)
     }
 
-    @Test("A token that died after it was registered leaves") func diedAfterRegistration() async throws {
+    @Test("A token that became invalid after it was registered is removed") func diedAfterRegistration() async throws {
         try await bench.register(.phone(1))
         bench.connector.script(.phone(1), .rejected(.dead(since: HubBench.startTime + .seconds(10))))
         bench.advance(by: .seconds(11))
         #expect(try await bench.send(to: nil).devices.map(\.isRegistrationRemoved) == [true])
     }
 
-    @Test("A registration that is renewed or moved while the send is under way stays") func renewedMeanwhile()
+    @Test("A registration that is renewed or moved during the send is not removed") func renewedMeanwhile()
         async throws
     {
         let renewed = try await bench.register(.phone(1)).id

@@ -23,14 +23,14 @@ import Testing
         try await bench.hub.send(.properties(properties))
     }
 
-    @Test("Devices with one template share one rendering, whatever its name") func grouping() async throws {
+    @Test("Devices with the same template share one rendering, whatever its name") func grouping() async throws {
         for number in 1...3 { try await register(.phone(number), name: "n\(number)") }
         let outcome = try await send(["message": "Hi"])
         #expect(bench.connector.batches.map(\.handles.count) == [3])
         #expect(outcome.devices.map(\.templateName) == ["n1", "n2", "n3"])
     }
 
-    @Test("Templates that differ only beside the body are rendered apart") func beside() async throws {
+    @Test("Templates that differ only outside of the body are rendered separately") func beside() async throws {
         try await register(.phone(1), headers: [PushHeader("apns-priority", "5")])
         try await register(.phone(2), headers: [PushHeader("apns-priority", "10")])
         try await register(.phone(3), expiry: "0")
@@ -43,7 +43,7 @@ import Testing
             ])
     }
 
-    @Test("Push variables stand below the message, and those that a template does not use split no batch")
+    @Test("Properties of the message override push variables, and variables that a template does not use split no batch")
     func variables() async throws {
         let body = #"{"aps":{"alert":"{$(name) + ' ' + $(message)}"}}"#
         try await register(.phone(1), body, pushVariables: ["Name": "Alice", "city": "Boston"])
@@ -58,13 +58,13 @@ import Testing
         #expect(bench.connector.bodies.last == #"{"aps":{"alert":"Carol Hi"}}"#)
     }
 
-    @Test("A template without a property of the message is sent all the same") func missing() async throws {
+    @Test("A template whose property the message lacks is sent too") func missing() async throws {
         try await register(.phone(1))
         #expect(try await send(["other": "Hi"]).sent == 1)
         #expect(bench.connector.bodies == [#"{"aps":{"alert":""}}"#])
     }
 
-    @Test("An expiry becomes apns-expiration, a priority apns-priority, unless the headers have them") func expiry()
+    @Test("An expiry is sent as apns-expiration and a priority as apns-priority, unless the headers have them") func expiry()
         async throws
     {
         try await register(.phone(1), expiry: "$(until)", priority: "$(how)")
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "A rendered expiry takes the forms of dates that a send takes",
+        "A rendered expiry can have every date format of a send",
         arguments: ["2026-01-06", "01/06/2026 00:00:00", "Tue, 06 Jan 2026 00:00:00 GMT", "0"])
     func expiryForms(text: String) async throws {
         try await register(.phone(1), expiry: "$(until)")
@@ -88,7 +88,7 @@ import Testing
         #expect(bench.connector.batches[0].headers == [PushHeader("apns-expiration", text == "0" ? "0" : "1767657600")])
     }
 
-    @Test("An expression that comes to no date or priority is left out, and the trace says so") func flaw() async throws {
+    @Test("An expression that renders to an invalid date or priority is omitted, and the trace reports it") func flaw() async throws {
         try await register(.phone(1), expiry: "$(until)", priority: "$(how)")
         #expect(try await send(["until": "soon", "how": "much"]).sent == 1)
         #expect(bench.connector.batches[0].headers == [])
@@ -99,13 +99,13 @@ import Testing
         )
     }
 
-    @Test("The expiry of a template for another platform means nothing") func otherPlatform() async throws {
+    @Test("The expiry of a template for another platform has no effect") func otherPlatform() async throws {
         try await register(.gcm(token: "t"), #"{"data":{}}"#, expiry: "whenever")
         _ = try await send(["a": "b"])
         #expect(bench.connector.batches[0].headers == [])
     }
 
-    @Test("Headers are filled in like bodies") func headers() async throws {
+    @Test("Headers are rendered like bodies") func headers() async throws {
         try await register(.phone(1), headers: [PushHeader("apns-collapse-id", "$(id)")])
         _ = try await send(["id": "order-7"])
         #expect(bench.connector.batches[0].headers == [PushHeader("apns-collapse-id", "order-7")])

@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(
-        "The index names whom a naive search names, while registrations come, go and change",
+        "The index finds what a full scan finds, while registrations are added, changed and removed",
         arguments: 1...20 as ClosedRange<UInt64>, [1, 4, AudienceIndex.rareLimit])
     func agreement(seed: UInt64, rareLimit: Int) async throws {
         let generator = try Generator(seed: seed)
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(
-        "Readers of a copy see what it was, at the same time as the original goes on changing",
+        "A copy stays unchanged while the original changes",
         arguments: 1...4 as ClosedRange<UInt64>)
     func readers(seed: UInt64) async throws {
         let generator = try Generator(seed: seed)
@@ -131,7 +131,7 @@ import Testing
         #expect(index.select(nil) == [70_000] && index.select(.tag(tag)) == [70_000])
     }
 
-    @Test("A parsed expression selects as it evaluates over one device")
+    @Test("A parsed expression selects the devices for which it evaluates to true")
     func parsed() throws {
         var index = AudienceIndex()
         let devices: [[String]] = [["a"], ["b", "c"], ["A", "C"], [], ["$UserId:{x}", "b"]]

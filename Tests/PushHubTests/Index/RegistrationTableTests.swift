@@ -17,7 +17,7 @@ import Testing
 
     private func later(_ seconds: Int64) -> Timestamp { HubBench.startTime + .seconds(seconds) }
 
-    @Test("A changed registration is found under what it has now only") func change() throws {
+    @Test("A changed registration is found only by its current tags") func change() throws {
         var table = RegistrationTable()
         let first = try registration(1, handle: 1, tags: ["a", "b"])
         table.put(first)
@@ -29,7 +29,7 @@ import Testing
         #expect(table.count == 1)
     }
 
-    @Test("A freed place is used again, and the row there is the new one") func reuse() throws {
+    @Test("A freed row is reused for the new registration") func reuse() throws {
         var table = RegistrationTable()
         let (first, second) = (try registration(1, tags: ["a"]), try registration(2, tags: ["b"]))
         table.put(first)
@@ -75,7 +75,7 @@ import Testing
         #expect(table.removeExpired(now: later(5000)) == 0)
     }
 
-    @Test("An expiry that is brought forward counts") func earlier() throws {
+    @Test("An earlier expiry applies") func earlier() throws {
         var table = RegistrationTable()
         let first = try registration(1, expiration: later(100))
         table.put(first)
@@ -84,7 +84,7 @@ import Testing
         #expect(table.removeExpired(now: later(20)) == 1)
     }
 
-    @Test("Installations that toggle their expiry do not pile up, and leave at the last one") func toggling() throws {
+    @Test("Repeated changes of an expiry do not accumulate, and the last one applies") func toggling() throws {
         var table = RegistrationTable()
         let installation = Installation(id: "pad", handle: .phone(1))
         for turn in 0..<2000 { table.put(installation, expiration: later(turn.isMultiple(of: 2) ? 10 : 20)) }

@@ -119,7 +119,7 @@ import Testing
     }
 }
 
-@Suite struct CrowdTests {
+@Suite struct LargeSendTests {
     @Test func `Large sends are limited by their number of devices, in order, and one alone always starts`() {
         var largeSends = LargeSendQueue(least: 10_000)
         let begun = [(1, 30_000), (2, 60_000), (3, 9_999), (4, 20_000)].map { largeSends.begins($0, devices: $1, limit: 80_000) }

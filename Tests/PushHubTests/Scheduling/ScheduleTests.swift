@@ -10,7 +10,7 @@ import Testing
 
     init() throws { bench = try HubBench() }
 
-    @Test("A scheduled notification waits for its due time and reaches the devices of that time") func waits() async throws {
+    @Test("A scheduled notification waits for its due time and reaches the devices registered then") func waits() async throws {
         try await bench.register(.phone(1), tags: ["a"])
         let dueTime = HubBench.startTime + .seconds(3600)
         let scheduled = try await hub.schedule(.alert(to: "a"), at: dueTime)
@@ -37,7 +37,7 @@ import Testing
         #expect(bench.connector.bodies == [1, 2, 3].map { #"{"aps":{"alert":"\#($0)"}}"# })
     }
 
-    @Test("A due time in the past means at once") func past() async throws {
+    @Test("With a due time in the past, a notification is sent at once") func past() async throws {
         try await bench.register(.phone(1))
         let scheduled = try await hub.schedule(.alert(), at: HubBench.startTime + .seconds(-5))
         await bench.settle()
@@ -45,7 +45,7 @@ import Testing
         #expect(bench.clock.now == HubBench.startTime)
     }
 
-    @Test("Seven days ahead is the limit") func limit() async throws {
+    @Test("A due time is at most seven days ahead") func limit() async throws {
         let week = HubBench.startTime + .seconds(7 * 86_400)
         _ = try await hub.schedule(.alert(), at: week)
         let error = await refusal { try await hub.schedule(.alert(), at: week + .milliseconds(1)) }
@@ -73,7 +73,7 @@ import Testing
         #expect(bench.notes(.schedule).last == "n-0001 cancelled")
     }
 
-    @Test("What has run, was cancelled or never existed cannot be cancelled") func cancelTooLate() async throws {
+    @Test("A notification that was sent, was cancelled or never existed cannot be cancelled") func cancelTooLate() async throws {
         let ran = try await hub.schedule(.alert(), at: HubBench.startTime + .seconds(1)).id
         await bench.settle()
         let cancelled = try await hub.schedule(.alert(), at: HubBench.startTime + .seconds(60)).id
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("A wait that is stopped from outside counts as cancelled") func stopped() async throws {
+    @Test("A wait that its caller cancels counts as cancelled") func stopped() async throws {
         let clock = VirtualClock(now: HubBench.startTime)
         let hub = NotificationHub(
             environment: HubEnvironment(

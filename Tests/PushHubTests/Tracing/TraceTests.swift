@@ -196,7 +196,7 @@ import Testing
         #expect(error?.code == "device.not_found" && error?.status == 404 && error?.hint == "did you mean \"alice-1\"?")
     }
 
-    @Test func `an unknown notification is distinguished from a forgotten one`() async throws {
+    @Test func `an unknown notification is distinguished from one that is no longer stored`() async throws {
         let bench = try TraceBench()
         try await bench.install(tags: ["sports"])
         let id = try await bench.send(.alert(to: "sports"))

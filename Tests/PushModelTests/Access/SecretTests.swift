@@ -2,7 +2,7 @@ import PushModel
 import Testing
 
 @Suite struct SecretTests {
-    @Test("A secret shows itself in no way of printing") func hidden() {
+    @Test("A secret is masked however it is printed") func hidden() {
         let secret = Secret("hunter2")
         var dumped = ""
         dump(secret, to: &dumped)

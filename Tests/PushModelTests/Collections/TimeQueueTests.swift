@@ -4,7 +4,7 @@ import Testing
 @testable import PushModel
 
 @Suite struct TimeQueueTests {
-    @Test("Subjects come in the order of their times, and of insertion if these are equal") func order() {
+    @Test("Subjects are in the order of their times, and of insertion if these are equal") func order() {
         let random = SeededRandom(seed: 7)
         var queue = TimeQueue<Int>()
         var expected: [(time: Int64, number: Int)] = []
@@ -20,7 +20,7 @@ import Testing
         #expect(queue.isEmpty)
     }
 
-    @Test("Only what is due leaves") func due() {
+    @Test("Only due subjects are removed") func due() {
         var queue = TimeQueue<String>()
         queue.insert("later", at: Timestamp(milliseconds: 11))
         queue.insert("now", at: Timestamp(milliseconds: 10))

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct NearestNameTests {
     @Test(
-        "The name that was meant is found",
+        "The nearest name is found",
         arguments: [
             ("Sprots", "Sports"), ("sports", "Sports"), ("Sport", "Sports"), ("Politcs", "Politics"),
             ("Polltics", "Politics"), ("Größee", "Größe"), ("cafe", "café"), ("Sportss", "Sports"),
@@ -12,17 +12,17 @@ import Testing
         #expect(nearest(name, in: ["Weather", "Sports", "Politics", "Größe", "café"]) == meant)
     }
 
-    @Test("Nothing is suggested where nothing is near", arguments: ["Xylophone", "", "S", "Spqrts__", "xyz"])
+    @Test("Without a near name there is no suggestion", arguments: ["Xylophone", "", "S", "Spqrts__", "xyz"])
     func notFound(name: String) {
         #expect(nearest(name, in: ["Sports", "Weather"]) == nil)
     }
 
-    @Test("Of equally near names the alphabetically first one wins, whatever their order") func ties() {
+    @Test("Of equally near names, the alphabetically first one is chosen, whatever their order") func ties() {
         #expect(nearest("cat", in: ["rat", "bat", "hat"]) == "bat")
         #expect(nearest("cat", in: ["hat", "bat", "rat"]) == "bat")
     }
 
-    @Test("A name of more than 128 characters is not looked for") func long() {
+    @Test("There is no search for a name of more than 128 characters") func long() {
         let long = String(repeating: "a", count: 129)
         #expect(nearest(long, in: [long]) == nil)
     }

@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(
-        "What is not JSON is refused, with the place",
+        "Invalid JSON is rejected with the position",
         arguments: [
             ("", 1, 1, "The text is empty; a JSON value was expected."),
             ("  ", 1, 3, "The text is empty; a JSON value was expected."),

@@ -2,7 +2,7 @@ import PushModel
 import Testing
 
 @Suite struct AlertPayloadsTests {
-    @Test("Every platform has a payload that its rules take", arguments: [nil, "Title"])
+    @Test("Every platform has a payload that its rules accept", arguments: [nil, "Title"])
     func complete(title: String?) throws {
         for payloads in [
             AlertPayloads.system(title: title, text: "a & <b> \"c\" \u{1}"), AlertPayloads.backend(text: "x"),

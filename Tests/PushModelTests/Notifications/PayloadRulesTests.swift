@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("APNs, FCM and GCM take a JSON object, and the place of a mistake is named")
+    @Test("APNs, FCM and GCM accept a JSON object, and errors have a position")
     func json() async {
         for platform in [Platform.apns, .fcmV1, .gcm] {
             let error = await check("{\n\"a\": }", platform)
@@ -61,7 +61,7 @@ import Testing
     private static let declarative = #"{"web_push":8030,"notification":{"title":"News","navigate":"https://example.com/news"}}"#
 
     @Test(
-        "What the browser is to show by itself is complete",
+        "A declarative push for a browser must be complete",
         arguments: [
             (#""title":"News","#, "", "has no title"), (#""title":"News""#, #""title":"""#, "has no title"),
             (#""title":"News""#, #""title":7"#, "has no title"),
@@ -75,7 +75,7 @@ import Testing
         #expect(error?.message.contains(fault) == true, "\(error?.message ?? "")")
     }
 
-    @Test("What is not for the browser itself is the web app's own matter")
+    @Test("Other JSON for a browser is not checked")
     func notDeclarative() async {
         #expect(await check(Self.declarative, .browser) == nil)
         #expect(await check(#"{"web_push":8030}"#, .apns) == nil)
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(
-        "The body of WNS is what its type says: XML with that root, or raw",
+        "A WNS body matches its type: XML with that root, or raw",
         arguments: [
             (nil, "<toast><a>\u{e9}</a></toast>"), (nil, "\u{FEFF}<?xml version='1.0'?>\n<Tile/>"), (nil, "anything"), (nil, "{\"a\":1}"),
             ("wns/toast", "<toast launch='a'/>"), ("WNS/Badge", "<badge value='7'/>"), ("wns/raw", "<order"), ("wns/raw", "\u{0}"),
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(
-        "Anything else WNS would take and the device lose, so it is refused with its place",
+        "Any other body is rejected with the position, because the device would lose it",
         arguments: [
             (nil, "<toast>\n<visual></toast>", "is not XML: </toast> was found where </visual> was expected at line 2, column 9"),
             (nil, " <toast", "is not XML: the tag <toast> is never closed with \">\" at line 1, column 2"),

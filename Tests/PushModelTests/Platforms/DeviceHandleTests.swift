@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test(
-        "A handle that its platform cannot have made is refused with the reason",
+        "A handle in another format than its platform's is rejected with the reason",
         arguments: [
             (Platform.apns, "", "APNs handle is empty"),
             (.apns, "abc", "APNs handle is not hexadecimal of even length"),
@@ -31,18 +31,18 @@ import Testing
         #expect(error?.hint != nil)
     }
 
-    @Test("FCM's two interfaces are two handles of one token") func fcm() throws {
+    @Test("One token has two handles, one for each interface of FCM") func fcm() throws {
         let token = "fXk:APA91b_-x"
         #expect(try DeviceHandle(platform: .fcmV1, text: token) != DeviceHandle(platform: .gcm, text: token))
         #expect(try DeviceHandle(platform: .gcm, text: token).platform == .gcm)
     }
 
-    @Test("A channel URI may be written in any case") func wns() throws {
+    @Test("A channel URI can be in any case") func wns() throws {
         let channel = "HTTPS://db5.notify.windows.com/?token=1"
         #expect(try DeviceHandle(platform: .wns, text: channel).text == channel)
     }
 
-    @Test("A browser's subscription is read as the browser writes it, flat, or as text") func browser() throws {
+    @Test("A browser's subscription is accepted as the browser writes it, flat, or as text") func browser() throws {
         guard case .browser(let endpoint, let p256dh, let auth) = DeviceHandle.subscription else { return }
         let nested: JSON = [
             "endpoint": .string(endpoint), "keys": ["p256dh": .string(p256dh), "auth": .string(auth + "==")],
@@ -54,7 +54,7 @@ import Testing
         #expect(DeviceHandle.subscription.text == endpoint)
     }
 
-    @Test("A subscription with a broken part names the part")
+    @Test("The error for a subscription names its invalid part")
     func brokenSubscription() async {
         guard case .browser(let endpoint, let p256dh, let auth) = DeviceHandle.subscription else { return }
         let broken: [(DeviceHandle, String)] = [
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("A Baidu handle is split once, and stays as it was split") func baidu() async throws {
+    @Test("A Baidu handle is split once") func baidu() async throws {
         #expect(try DeviceHandle(platform: .baidu, text: "1-2-3") == .baidu(user: "1", channel: "2-3"))
         let handle = DeviceHandle.baidu(user: "1-2", channel: "3")
         #expect(try handle.checked() == handle)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("A log shows the ends of a handle only") func abbreviation() {
+    @Test("A log shows only the start and end of a handle") func abbreviation() {
         let text = DeviceHandle.fcmV1(token: "abcdefghijklmnopqrstuvwxyz").abbreviated
         #expect(text == "abcdef…wxyz")
     }

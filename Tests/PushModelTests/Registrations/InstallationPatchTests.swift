@@ -37,7 +37,7 @@ import Testing
         #expect(try tags(.init(.remove, "/tags")) == [])
     }
 
-    @Test("An index inserts, and never stands for another tag than the client's") func indices() async throws {
+    @Test("A number in a path is an index to insert at, or the tag itself") func indices() async throws {
         #expect(try tags(.init(.add, "/tags/0", "idx")) == ["idx", "Sports", "News"])
         #expect(try tags(.init(.add, "/tags/1", ["a", "news", "b"])) == ["Sports", "a", "b", "News"])
         #expect(try tags(.init(.add, "/tags/2", "end")) == ["Sports", "News", "end"])
@@ -86,7 +86,7 @@ import Testing
         #expect(try patched(.init(.add, "/pushVariables/a~1b~0c", "x")).pushVariables["a/b~c"] == "x")
     }
 
-    @Test("A template is added from JSON or from text that holds it") func templates() throws {
+    @Test("A template is added from JSON or from text with JSON") func templates() throws {
         let json: JSON = ["body": "{\"a\":1}", "headers": ["apns-priority": "5"], "expiry": "0", "tags": ["t"]]
         for value in [json, .string(json.text())] {
             let template = try #require(try patched(.init(.add, "/templates/new", value)).templates["new"])
@@ -119,7 +119,7 @@ import Testing
         #expect(try template(.remove, "tags")?.tags == [])
     }
 
-    @Test("A new channel is no longer expired; the same channel still is") func channel() throws {
+    @Test("A new channel is not expired, and the same channel still is") func channel() throws {
         var expired = try installation
         expired.isPushChannelExpired = true
         var same = expired
@@ -174,7 +174,7 @@ import Testing
         #expect(installation.secondaryTiles.isEmpty)
     }
 
-    @Test("A log-out that is repeated does not fail: what is not there is removed, and replaced by what comes")
+    @Test("A repeated log-out succeeds: removing an absent member changes nothing, and replacing one adds it")
     func absent() throws {
         let before = try installation
         for path in ["/tags/Arts", "/tags/a b", "/templates/x", "/templates/x/body", "/templates/news/tags/c", "/pushVariables/city"] {
@@ -187,7 +187,7 @@ import Testing
         #expect(try patched(time, .init(.replace, "/expirationTime", .null)).expiration == nil)
     }
 
-    @Test("All templates are added to, replaced and removed at once; the first word of a path is in any case")
+    @Test("All templates can be replaced or removed at once, and the first part of a path is case-insensitive")
     func templateMap() throws {
         let new: JSON = ["x": ["body": "{}"], "news": ["body": "[]"], "none": .null]
         for value in [new, .string(new.text())] {
@@ -200,7 +200,7 @@ import Testing
         #expect(try patched(.init(.add, "/PushVariables/Name", #"1e3"#)).pushVariables == ["name": "Alice", "Name": "1e3"])
     }
 
-    @Test("The name of a template stands among its tags where a client sends back what it read, also where it can be none")
+    @Test("A template's name among its tags is accepted, because clients send back what they read")
     func ownName() async throws {
         let tagged: JSON = ["body": "{}", "tags": ["My template", "News"]]
         let templates = try patched(
@@ -210,7 +210,7 @@ import Testing
         #expect(await refusal { try patched(.init(.add, "/templates/other", tagged)) }?.code == "tag.invalid")
     }
 
-    @Test("A browser's channel is changed by its subscription") func browser() throws {
+    @Test("A browser's channel is changed with its subscription") func browser() throws {
         guard case .browser(_, let p256dh, let auth) = DeviceHandle.subscription else { return }
         let json: JSON = ["endpoint": "https://push.example/2", "p256dh": .string(p256dh), "auth": .string(auth)]
         for value in [json, .string(json.text())] {
@@ -221,7 +221,7 @@ import Testing
     }
 
     @Test(
-        "An operation that does not fit is named with its reason",
+        "An invalid operation is named with the reason",
         arguments: [
             (PatchOperation(.add, "tags", "x"), "add tags: the path must begin with /"),
             (PatchOperation(.add, "/colour", "x"), "add /colour: no such path"),
@@ -265,7 +265,7 @@ import Testing
         #expect(error?.status == 400)
     }
 
-    @Test("The body of a template may come as the JSON that it is") func bodyAsJSON() throws {
+    @Test("The body of a template can be JSON instead of text") func bodyAsJSON() throws {
         for (value, text) in [
             (["aps": ["alert": "$(m)", "badge": 1]], #"{"aps":{"alert":"$(m)","badge":1}}"#), ([1], "[1]"),
         ] as [(JSON, String)] {
@@ -274,7 +274,7 @@ import Testing
         }
     }
 
-    @Test("The first operation with which there is too much ends it, also where a later one would take it away")
+    @Test("The first operation that exceeds a limit fails the patch, even if a later one would remove the excess")
     func tooMuch() async throws {
         let many = JSON.array((0..<33_000).map { .string("t\($0)") })
         let places = ["/tags", "/tags/-", "/tags/Sports", "/templates/news/tags", "/templates/news/tags/a"]
@@ -298,7 +298,7 @@ import Testing
         #expect(one?.message == "the installation has 101 templates; the limit is 100")
     }
 
-    @Test("Tags of a rewritten template or tile are told apart by its new content") func rewritten() throws {
+    @Test("Tags of a changed template or tile are checked against its new content") func rewritten() throws {
         let anew: JSON = ["body": "{}", "tags": ["c"]]
         for step in [PatchOperation(.add, "/templates/news", anew), .init(.add, "/Templates", ["news": anew])] {
             let tags = try patched(.init(.add, "/templates/news/tags", "d"), step, .init(.add, "/templates/news/tags", ["d", "c", "a"]))
@@ -312,17 +312,17 @@ import Testing
         #expect(tags.map(\.text) == ["x", "Y"])
     }
 
-    @Test("A time after the last one means never") func never() throws {
+    @Test("A time after the last date means never") func never() throws {
         let late = PatchOperation(.add, "/expirationTime", "9999-12-31T23:59:59-12:00")
         #expect(try patched(late).expiration == nil)
     }
 
-    @Test("Bad tags and handles are refused as such") func values() async {
+    @Test("Invalid tags and handles are rejected with their own error codes") func values() async {
         #expect(await refusal { try patched(.init(.add, "/tags", "a b")) }?.code == "tag.invalid")
         #expect(await refusal { try patched(.init(.replace, "/pushChannel", "xyz")) }?.code == "handle.invalid")
     }
 
-    @Test("All operations apply or none does") func atomic() async throws {
+    @Test("Either all operations apply or none") func atomic() async throws {
         var installation = try installation
         let before = installation
         let error = await refusal {

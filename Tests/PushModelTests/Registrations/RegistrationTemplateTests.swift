@@ -14,7 +14,7 @@ import Testing
             name: name, body: body, headers: headers, expiry: expiry, priority: priority, platform: platform)
     }
 
-    @Test("A bad template is refused when it is made, with the place") func place() async {
+    @Test("An invalid template is rejected with the position when it is created") func place() async {
         let error = await refusal { try template("{\n \"aps\": {\"alert\": \"$(a b)\"}}") }
         #expect(error?.code == "template.syntax")
         #expect(error?.status == 400)
@@ -28,7 +28,7 @@ import Testing
         #expect(error?.message == "the template name has 201 characters; the limit is 200")
     }
 
-    @Test("APNs, FCM and GCM take a JSON object only", arguments: [Platform.apns, .fcmV1, .gcm])
+    @Test("APNs, FCM and GCM accept only a JSON object", arguments: [Platform.apns, .fcmV1, .gcm])
     func format(platform: Platform) async throws {
         for body in [Self.toast, #"["$(message)"]"#] {
             let error = await refusal { try template(body, platform) }
@@ -45,7 +45,7 @@ import Testing
         #expect(try template(expiry: text).expiry == text)
     }
 
-    @Test("Any other expiry is refused", arguments: ["tomorrow", "1", "", "-0", "{'next' + ' week'}"])
+    @Test("Any other expiry is rejected", arguments: ["tomorrow", "1", "", "-0", "{'next' + ' week'}"])
     func badExpiry(text: String) async {
         let error = await refusal { try template(expiry: text) }
         #expect(error?.code == "template.expiry")
@@ -58,7 +58,7 @@ import Testing
         _ = try template(headers: [PushHeader("APNS-Priority", text)])
     }
 
-    @Test("Any other priority is refused", arguments: ["256", "-1", "high", ""])
+    @Test("Any other priority is rejected", arguments: ["256", "-1", "high", ""])
     func badPriority(text: String) async {
         for error in [
             await refusal { try template(priority: text) },
@@ -69,14 +69,14 @@ import Testing
         }
     }
 
-    @Test("The headers of an APNs template are APNs' own") func headers() async throws {
+    @Test("An APNs template can only have headers of APNs") func headers() async throws {
         _ = try template(headers: [PushHeader("Apns-Collapse-Id", "$(id)")])
         let error = await refusal { try template(headers: [PushHeader("X-WNS-Type", "wns/toast")]) }
         #expect(error?.code == "template.header")
         #expect(error?.message == "\"X-WNS-Type\" is not a header of APNs")
     }
 
-    @Test("Headers are read as expressions, and a bad one is refused") func headerExpression() async {
+    @Test("Headers are parsed as expressions, and an invalid one is rejected") func headerExpression() async {
         let error = await refusal { try template(headers: [PushHeader("apns-topic", "$(")]) }
         #expect(error?.code == "template.syntax")
     }
@@ -128,18 +128,18 @@ import Testing
         #expect(error?.code == "template.header" && error?.message == "unknown X-NotificationClass \"toast\"")
     }
 
-    @Test("A byte order mark before the body is not kept") func byteOrderMark() throws {
+    @Test("A byte order mark before the body is removed") func byteOrderMark() throws {
         let marked = try template("\u{FEFF}" + Self.toast, .wns)
         #expect(Array(marked.body.utf8) == Array(Self.toast.utf8))
         #expect(try marked == template(Self.toast, .wns))
     }
 
-    @Test("An expiry is a date in every form that a send takes", arguments: ["11/21/2026 05:28:52", "Sat, 21 Nov 2026 05:28:52 GMT", "0"])
+    @Test("An expiry can have every date format of a send", arguments: ["11/21/2026 05:28:52", "Sat, 21 Nov 2026 05:28:52 GMT", "0"])
     func expiryForms(text: String) throws {
         #expect(try template(expiry: text).expiry == text)
     }
 
-    @Test("Templates are equal by what they say and are called") func equality() throws {
+    @Test("Templates are equal if their content and names are") func equality() throws {
         #expect(try template(name: "a") == template(name: "a"))
         #expect(try template(name: "a") != template(name: "b"))
         #expect(try template(expiry: "0") != template())

@@ -9,7 +9,7 @@ import Testing
         #expect(tags.map(\.text) == ["Sports", "news"])
     }
 
-    @Test("Azure's sixty tags are no limit here, a thousand is") func count() async throws {
+    @Test("The limit is a thousand tags, not Azure's sixty") func count() async throws {
         let many = try (1...1000).map { try Tag("t\($0)") }
         #expect(try many.checked().count == 1000)
         let error = await refusal { try (many + [Tag("one-more")]).checked() }
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(
-        "A text that starts with $ is refused as one, also where it has no form of a tag",
+        "Text that starts with $ is rejected as reserved, even if it is not a valid tag",
         arguments: ["$", "$foo", "$InstallationId", "$InstallationId:{", "$\u{301}UserId:{a}", "$UserId :{a}", "$$UserId:{a}", "$body"])
     func malformed(text: String) async throws {
         for work in [{ try [PushModel.Tag](["x", text]) }, { [try Tag(ofDevice: text)] }] as [() throws -> [PushModel.Tag]] {
@@ -50,14 +50,14 @@ import Testing
     }
 
     @Test(
-        "Blanks and look-alikes of the sign do not make a tag either",
+        "Whitespace and characters that look like $ are rejected too",
         arguments: [" $UserId:{a}", "\u{FF04}UserId:{a}", "\u{FE69}x", "\u{200B}$x"])
     func lookalikes(text: String) async {
         #expect(await refusal { try Tag(ofDevice: text) }?.code == "tag.invalid")
         #expect(await refusal { try [PushModel.Tag]([text]) }?.code == "tag.invalid")
     }
 
-    @Test("A template's own name among its tags is dropped where it is reserved") func templateName() throws {
+    @Test("A template's own name among its tags is dropped if it is reserved") func templateName() throws {
         let name = "$UserId:{bob}"
         #expect(try [PushModel.Tag]([name, "a"], ofTemplate: name).map(\.text) == ["a"])
         #expect(try [PushModel.Tag]([name, "a"], ofTemplate: "other").map(\.text) == [name, "a"])

@@ -15,7 +15,7 @@ import Testing
         #expect(time.digits == text.prefix(19).filter(\.isNumber))
     }
 
-    @Test("Every day from 1890 to 2110 is its own date, one after the other") func everyDay() {
+    @Test("Every day from 1890 to 2110 has its own date, in order") func everyDay() {
         var expected = CivilDate(year: 1890, month: 1, day: 1)
         var number = expected.daysSince1970
         while expected.year < 2110 {
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(
-        "A date is read in every form that clients of Azure write",
+        "A date is parsed in every format that clients of Azure write",
         arguments: [
             "2026-11-21T05:28:52", "2026-11-21T06:28:52+01:00", "2026-11-21'T'05:28:52", "11/21/2026 05:28:52",
             "Sat, 21 Nov 2026 05:28:52 GMT",
@@ -75,7 +75,7 @@ import Testing
         #expect(Timestamp(iso8601: text) == nil)
     }
 
-    @Test("Seconds and the time of day are rounded down before 1970 too") func beforeTheEpoch() {
+    @Test("Seconds and the time of day are also rounded down before 1970") func beforeTheEpoch() {
         let time = Timestamp(milliseconds: -1)
         #expect(time.seconds == -1)
         #expect(time.timeOfDay == "23:59:59.999")
@@ -83,7 +83,7 @@ import Testing
         #expect(Timestamp(milliseconds: -1001).seconds == -2)
     }
 
-    @Test("Nothing overflows at the ends of time") func extremes() {
+    @Test("The first and last times do not overflow") func extremes() {
         let first = Timestamp(seconds: .min)
         let last = Timestamp(seconds: .max)
         #expect(first.milliseconds == .min && last.milliseconds == .max)
@@ -109,7 +109,7 @@ import Testing
         #expect(CivilDate(year: 1969, month: 12, day: 28).weekday == 0)
     }
 
-    @Test("Numbers are padded in front, behind their sign") func padding() {
+    @Test("Numbers are padded between sign and digits") func padding() {
         #expect(7.padded(3) == "007")
         #expect(1234.padded(3) == "1234")
         #expect((-7).padded(3) == "-007")

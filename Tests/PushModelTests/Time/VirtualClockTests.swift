@@ -21,7 +21,7 @@ import Testing
         return task
     }
 
-    @Test("Sleepers wake by deadline, and in the order of falling asleep where deadlines are equal")
+    @Test("Tasks wake in the order of their deadlines, and of their calls if these are equal")
     @MainActor func order() async throws {
         let clock = clock
         var woken: [String] = []
@@ -53,19 +53,19 @@ import Testing
         try await task.value
     }
 
-    @Test("Time never goes back") func neverBack() {
+    @Test("Time never decreases") func neverBack() {
         clock.advance(to: later(5))
         clock.advance(to: later(1))
         #expect(clock.now == later(5))
     }
 
-    @Test("A deadline in the past does not sleep") func past() async throws {
+    @Test("A call with a deadline in the past returns at once") func past() async throws {
         try await clock.sleep(until: HubBench.startTime)
         try await clock.sleep(until: later(-1))
         #expect(clock.now == HubBench.startTime)
     }
 
-    @Test("Who is cancelled before sleeping does not sleep") func cancelledBefore() async {
+    @Test("A task cancelled before it sleeps does not sleep") func cancelledBefore() async {
         let clock = clock
         let deadline = later(10)
         let task = Task {
@@ -77,7 +77,7 @@ import Testing
         #expect(!clock.hasSleepingTasks)
     }
 
-    @Test("Who is cancelled while sleeping wakes at once, and time stands still") func cancelledWhile() async throws {
+    @Test("A task cancelled while it sleeps wakes at once, and time does not advance") func cancelledWhile() async throws {
         let task = try await sleeper(until: later(10)) {}
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -86,7 +86,7 @@ import Testing
         #expect(clock.now == HubBench.startTime)
     }
 
-    @Test("Cancelling after the deadline changes nothing") func cancelledAfter() async throws {
+    @Test("Cancelling after the deadline has no effect") func cancelledAfter() async throws {
         let task = try await sleeper(until: later(10)) {}
         clock.advance(to: later(10))
         try await task.value
@@ -96,7 +96,7 @@ import Testing
         try await next.value
     }
 
-    @Test("A sleeper that was cancelled does not hold the next one up") func skipsCancelled() async throws {
+    @Test("A cancelled task does not delay the next one") func skipsCancelled() async throws {
         let first = try await sleeper(until: later(10)) {}
         let second = try await sleeper(until: later(20)) {}
         first.cancel()
@@ -106,7 +106,7 @@ import Testing
         try await second.value
     }
 
-    @Test("Thousands of sleepers come and go") func many() async throws {
+    @Test("Thousands of tasks can sleep") func many() async throws {
         let clock = clock
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<2000 {

@@ -13,7 +13,7 @@ import Testing
 
     /// Calls `body` with a client of a hub at this port.
     private func hub(
-        _ port: Int, clock: PatienceClock = PatienceClock(now: startTime), isPushHost: Bool = false, timeout: Duration = .seconds(60),
+        _ port: Int, clock: RecordingClock = RecordingClock(now: startTime), isPushHost: Bool = false, timeout: Duration = .seconds(60),
         _ body: (RemoteNotificationHub) async throws -> Void
     ) async throws {
         let connection = try RemoteConnection(timeout: timeout)
@@ -33,12 +33,12 @@ import Testing
 
     private static let details =
         "<NotificationDetails><NotificationId>m1</NotificationId><State>Completed</State></NotificationDetails>"
-    private static let accepted = FailingServer.Answer.status("201 Created", ["Location: http://h/hub/messages/m1?api-version=2020-06"])
+    private static let accepted = ScriptedServer.Answer.status("201 Created", ["Location: http://h/hub/messages/m1?api-version=2020-06"])
 
     @Test func `A port that refuses connections is tried four times, with growing pauses`() async throws {
         // A bound port, which the system does not give to others in the meantime.
         let port = 1
-        let clock = PatienceClock(now: Self.startTime)
+        let clock = RecordingClock(now: Self.startTime)
         try await hub(port, clock: clock) { hub in
             let error = await refusal { try await hub.createRegistrationID() }
             #expect(error?.code == "target.unreachable" && error?.isRetryable == true)
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(4))) func `A cancelled request does not wait for a handshake`() async throws {
-        try await FailingServer.serving(.silence) { server in
+        try await ScriptedServer.serving(.silence) { server in
             let connection = try RemoteConnection(connect: .seconds(3600), timeout: .seconds(3600))
             let request = Task { () async -> ConnectionFailure? in
                 do throws(ConnectionFailure) {
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func `A send is not repeated when the connection breaks before the answer`() async throws {
-        try await FailingServer.serving(.close) { server in
+        try await ScriptedServer.serving(.close) { server in
             try await hub(server.port) { hub in
                 let error = await refusal { try await hub.send(.properties(["a": "b"], to: "x")) }
                 #expect(error?.code == "target.unreachable" && error?.details["may_be_done"] == true)
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func `A request that changes nothing is repeated`() async throws {
-        try await FailingServer.serving(.close, .close, .status("200 OK", body: Self.details)) { server in
+        try await ScriptedServer.serving(.close, .close, .status("200 OK", body: Self.details)) { server in
             try await hub(server.port) { hub in
                 let outcome = try await hub.outcome(of: "m1")
                 #expect(outcome.state == .completed)
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test func `A send to a PushHost is repeated with the same key`() async throws {
-        try await FailingServer.serving(.close, .close, Self.accepted, .status("500 Oops")) { server in
+        try await ScriptedServer.serving(.close, .close, Self.accepted, .status("500 Oops")) { server in
             try await hub(server.port, isPushHost: true) { hub in
                 // It was accepted; only its outcome is unknown.
                 let outcome = try await hub.send(.properties(["a": "b"], to: "x"))
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test func `A hub that does not answer is given up in time`() async throws {
-        try await FailingServer.serving(.silence) { server in
+        try await ScriptedServer.serving(.silence) { server in
             try await hub(server.port, timeout: .milliseconds(50)) { hub in
                 let error = await refusal { try await hub.send(.properties(["a": "b"], to: "x")) }
                 #expect(error?.code == "target.timeout" && error?.details["may_be_done"] == true)
@@ -119,9 +119,9 @@ import Testing
 
     @Test(arguments: ["429 Too Many Requests", "503 Service Unavailable"])
     func `A wait that a hub asks for is observed, also for sends`(status: String) async throws {
-        let clock = PatienceClock(now: Self.startTime)
-        let busy = FailingServer.Answer.status(status, ["Retry-After: 7"])
-        try await FailingServer.serving(busy, Self.accepted, .status("200 OK", body: Self.details)) { server in
+        let clock = RecordingClock(now: Self.startTime)
+        let busy = ScriptedServer.Answer.status(status, ["Retry-After: 7"])
+        try await ScriptedServer.serving(busy, Self.accepted, .status("200 OK", body: Self.details)) { server in
             try await hub(server.port, clock: clock) { hub in
                 let outcome = try await hub.send(.properties(["a": "b"], to: "x"))
                 #expect(outcome.state == .completed)
@@ -132,9 +132,9 @@ import Testing
     }
 
     @Test func `A wait that is too long is reported instead`() async throws {
-        let clock = PatienceClock(now: Self.startTime)
+        let clock = RecordingClock(now: Self.startTime)
         let date = "Mon, 05 Jan 2026 10:00:00 GMT"
-        try await FailingServer.serving(.status("429 Too Many Requests", ["Retry-After: \(date)"])) { server in
+        try await ScriptedServer.serving(.status("429 Too Many Requests", ["Retry-After: \(date)"])) { server in
             try await hub(server.port, clock: clock) { hub in
                 let error = await refusal { try await hub.send(.properties(["a": "b"], to: "x")) }
                 #expect(error?.code == "target.throttled" && error?.status == 429 && error?.isRetryable == true)
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test func `Exceeded quotas of Azure are distinguished from forbidden requests`() async throws {
-        try await FailingServer.serving(.status("403 Forbidden", ["Retry-After: 3600"]), .status("403 Forbidden")) { server in
+        try await ScriptedServer.serving(.status("403 Forbidden", ["Retry-After: 3600"]), .status("403 Forbidden")) { server in
             try await hub(server.port) { hub in
                 #expect(await refusal { try await hub.outcome(of: "m") }?.code == "target.throttled")
                 #expect(await refusal { try await hub.outcome(of: "m") }?.code == "target.key")
@@ -157,10 +157,10 @@ import Testing
     @Test func `Azure's errors are shown without its tracking data`() async throws {
         let body =
             "<Error><Code>401</Code><Detail>InvalidSignature: The token has an invalid signature..TrackingId:f-1_G2,TimeStamp:11/7/2018 12:18:37 AM</Detail></Error>"
-        let answer = FailingServer.Answer.status(
+        let answer = ScriptedServer.Answer.status(
             "401 Unauthorized", ["Content-Type: application/xml; charset=utf-8", "TrackingId: f-1", "Date: Mon, 05 Jan 2026 09:00:20 GMT"],
             body: body)
-        try await FailingServer.serving(answer) { server in
+        try await ScriptedServer.serving(answer) { server in
             try await hub(server.port) { hub in
                 let error = await refusal { try await hub.createRegistrationID() }
                 #expect(error?.code == "target.key" && error?.status == 401 && error?.trackingID == "f-1")
@@ -170,8 +170,8 @@ import Testing
     }
 
     @Test func `A clock that is off by hours is reported`() async throws {
-        let answer = FailingServer.Answer.status("401 Unauthorized", ["Date: Mon, 05 Jan 2026 11:00:00 GMT"])
-        try await FailingServer.serving(answer) { server in
+        let answer = ScriptedServer.Answer.status("401 Unauthorized", ["Date: Mon, 05 Jan 2026 11:00:00 GMT"])
+        try await ScriptedServer.serving(answer) { server in
             try await hub(server.port) { hub in
                 let error = await refusal { try await hub.createRegistrationID() }
                 #expect(error?.code == "target.clock" && error?.details["seconds"] == -7200)
@@ -200,7 +200,7 @@ import Testing
     }
 
     @Test func `A server that is not a hub is recognised`() async throws {
-        try await FailingServer.serving(.status("200 OK", ["Content-Type: text/html"], body: "<html><p>Welcome</html>")) { server in
+        try await ScriptedServer.serving(.status("200 OK", ["Content-Type: text/html"], body: "<html><p>Welcome</html>")) { server in
             try await hub(server.port) { hub in
                 #expect(await refusal { try await hub.createRegistrationID() }?.code == "target.answer")
                 #expect(
@@ -212,7 +212,7 @@ import Testing
     }
 
     @Test func `When a later platform fails, the error has the ids that were accepted`() async throws {
-        try await FailingServer.serving(Self.accepted, .close) { server in
+        try await ScriptedServer.serving(Self.accepted, .close) { server in
             try await hub(server.port) { hub in
                 let error = await refusal { try await hub.send(.alert(to: "x")) }
                 #expect(error?.details["accepted"] == ["m1"] && error?.isRetryable == false)
@@ -223,8 +223,8 @@ import Testing
 
     @Test(arguments: [(301, true), (302, true), (303, true), (307, false), (308, false)])
     func `A redirect is an error and may mean that the request was executed`(status: Int, mayHaveExecuted: Bool) async throws {
-        let answer = FailingServer.Answer.status("\(status) Elsewhere", ["Location: https://name:word@portal.example/login?x=y"])
-        try await FailingServer.serving(answer) { server in
+        let answer = ScriptedServer.Answer.status("\(status) Elsewhere", ["Location: https://name:word@portal.example/login?x=y"])
+        try await ScriptedServer.serving(answer) { server in
             try await hub(server.port) { hub in
                 let error = await refusal { try await hub.send(.properties(["a": "b"], to: "x")) }
                 #expect(error?.code == "target.refused" && error?.status == status && error?.isRetryable == false)
@@ -236,7 +236,7 @@ import Testing
     }
 
     @Test func `A send that fails in the hub warns against repeating it`() async throws {
-        try await FailingServer.serving(.status("500 Oops")) { server in
+        try await ScriptedServer.serving(.status("500 Oops")) { server in
             for isPushHost in [true, false] {
                 try await hub(server.port, isPushHost: isPushHost) { hub in
                     let error = await refusal { try await hub.send(.properties(["a": "b"], to: "x")) }
@@ -249,7 +249,7 @@ import Testing
     }
 
     @Test func `A missing hub is distinguished from a missing entity`() async throws {
-        try await FailingServer.serving(.status("404 Not Found")) { server in
+        try await ScriptedServer.serving(.status("404 Not Found")) { server in
             try await hub(server.port) { hub in
                 let calls: [() async throws -> Void] = [
                     { _ = try await hub.send(.properties(["a": "b"], to: "x")) },
@@ -268,9 +268,9 @@ import Testing
     @Test func `A guard decides about every send before it is made`() async throws {
         let bench = try HubBench()
         let alice = try await bench.login("alice")
-        let asked = Asked()
-        let guarded = GuardedBackend(bench.backend) { request, handle throws(PushError) in try asked.take(request, handle) }
-        let hub = GuardedHub(bench.hub) { request, handle throws(PushError) in try asked.take(request, handle) }
+        let record = CallRecord()
+        let guarded = GuardedBackend(bench.backend) { request, handle throws(PushError) in try record.take(request, handle) }
+        let hub = GuardedHub(bench.hub) { request, handle throws(PushError) in try record.take(request, handle) }
         let calls: [(String, () async throws -> Void)] = [
             ("x", { _ = try await hub.send(.alert(to: "x")) }),
             ("y", { _ = try await hub.schedule(.alert(to: "y"), at: bench.clock.now) }),
@@ -286,16 +286,16 @@ import Testing
         ]
         for (audience, call) in calls {
             #expect(await refusal { try await call() }?.code == "policy.production")
-            #expect(asked.last == audience)
+            #expect(record.last == audience)
         }
-        #expect(asked.registered == [.phone(1)])
+        #expect(record.registered == [.phone(1)])
         #expect(await refusal { try await guarded.notify(alice, username: "x || news", text: "t", platform: nil) }?.code == "tag.invalid")
         #expect(bench.connector.batches.isEmpty)
         #expect(try await bench.hub.allRegistrations(.all).isEmpty)
     }
 
     /// Refuses every send.
-    private final class Asked: Sendable {
+    private final class CallRecord: Sendable {
         private let state = Mutex((audiences: [String](), registered: [DeviceHandle]()))
 
         var last: String? { state.withLock { $0.audiences.last } }
@@ -311,7 +311,7 @@ import Testing
     }
 
     @Test func `No error contains a key`() async throws {
-        try await FailingServer.serving(.close) { server in
+        try await ScriptedServer.serving(.close) { server in
             try await hub(server.port) { hub in
                 let error = await refusal { try await hub.createRegistrationID() }
                 #expect(!"\(String(describing: error))".contains("kkkk") && !"\(hub.address)".contains("kkkk"))

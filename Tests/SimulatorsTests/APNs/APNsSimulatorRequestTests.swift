@@ -6,7 +6,7 @@ import Testing
 struct APNsSimulatorRequestTests {
     let bench = APNsBench()
 
-    @Test("A valid request is accepted, its id echoed, and the phone shows it")
+    @Test("A valid request is accepted with its id in the answer, and the phone shows it")
     func valid() async throws {
         let reply = try await bench.send()
         #expect(reply.status == 200)
@@ -35,7 +35,7 @@ struct APNsSimulatorRequestTests {
         #expect(try await bench.verdict { ($0.path, $0.method) = (path, .get) } == "404 BadPath")
     }
 
-    @Test("A field that is sent twice is refused", arguments: ["apns-topic", "apns-id", "apns-push-type"])
+    @Test("A repeated field is rejected", arguments: ["apns-topic", "apns-id", "apns-push-type"])
     func duplicates(field: String) async throws {
         #expect(
             try await bench.verdict { request in
@@ -77,7 +77,7 @@ struct APNsSimulatorRequestTests {
         #expect(try await bench.verdict { $0.set("apns-push-type", "shout") } == "400 InvalidPushType")
     }
 
-    @Test("The push type may be left out")
+    @Test("The push type is optional")
     func noPushType() async throws {
         #expect(try await bench.verdict { $0.set("apns-push-type", nil) } == "200")
     }
@@ -136,7 +136,7 @@ struct APNsSimulatorRequestTests {
         #expect(try await bench.verdict(body) == "400 PayloadEmpty")
     }
 
-    @Test("A payload has at most 4096 bytes, 5120 for calls")
+    @Test("A payload has at most 4096 bytes, or 5120 for VoIP")
     func size() async throws {
         func body(_ size: Int) -> String {
             let frame = #"{"aps":{"alert":""}}"#
@@ -152,7 +152,7 @@ struct APNsSimulatorRequestTests {
         #expect(try await bench.verdict(body(5121), change: call) == "413 PayloadTooLarge")
     }
 
-    @Test("The device token must be there")
+    @Test("The device token is required")
     func missingDeviceToken() async throws {
         #expect(try await bench.verdict { $0.path = "/3/device/" } == "400 MissingDeviceToken")
     }
@@ -170,7 +170,7 @@ struct APNsSimulatorRequestTests {
         #expect(try await bench.verdict { $0.path = "/3/device/\(handle)" } == "400 BadDeviceToken")
     }
 
-    @Test("A dead token is gone since the time of its death, whether rotated or uninstalled")
+    @Test("A token that was rotated or whose app was uninstalled is 410 with the time of the change")
     func unregistered() async throws {
         let request = bench.request()
         bench.time.advance(seconds: 5)
@@ -190,7 +190,7 @@ struct APNsSimulatorRequestTests {
         #expect(try await bench.verdict() == "200")
     }
 
-    @Test("One device gets only so many pushes in a minute")
+    @Test("The pushes to one device are limited per minute")
     func tooManyRequests() async throws {
         bench.simulator.update { $0.pushesPerMinutePerDevice = 1 }
         #expect(try await bench.verdict() == "200")
@@ -199,7 +199,7 @@ struct APNsSimulatorRequestTests {
         #expect(try await bench.verdict() == "200")
     }
 
-    @Test("A scripted fault refuses what would have been accepted")
+    @Test("A scripted fault rejects a valid request")
     func fault() async throws {
         bench.simulator.failNext(1, with: .serviceUnavailable)
         #expect(try await bench.verdict() == "503 ServiceUnavailable")

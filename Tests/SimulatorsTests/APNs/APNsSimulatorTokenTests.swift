@@ -17,7 +17,7 @@ struct APNsSimulatorTokenTests {
         #expect(try await bench.verdict { $0.set("authorization", "basic eDp5") } == "403 MissingProviderToken")
     }
 
-    @Test("The scheme is read in any case")
+    @Test("The scheme is case-insensitive")
     func scheme() async throws {
         let token = try bench.token()
         #expect(try await bench.verdict { $0.set("authorization", "Bearer \(token)") } == "200")
@@ -53,7 +53,7 @@ struct APNsSimulatorTokenTests {
             try await verdict(of: bench.token(key: P256.Signing.PrivateKey())) == "403 InvalidProviderToken")
     }
 
-    @Test("A token lives for an hour")
+    @Test("A token is valid for an hour")
     func expired() async throws {
         let token = try bench.token()
         bench.time.advance(seconds: 3600)
@@ -62,14 +62,14 @@ struct APNsSimulatorTokenTests {
         #expect(try await verdict(of: token) == "403 ExpiredProviderToken")
     }
 
-    @Test("A token may be five minutes ahead, not more")
+    @Test("A token may be at most five minutes ahead")
     func future() async throws {
         #expect(try await verdict(of: bench.token(issuedAt: bench.time.seconds + 300)) == "200")
         #expect(
             try await verdict(of: bench.token(issuedAt: bench.time.seconds + 301)) == "403 ExpiredProviderToken")
     }
 
-    @Test("A key may be bound to the other environment")
+    @Test("A key can be restricted to the other environment")
     func environment() async throws {
         let key = P256.Signing.PrivateKey()
         bench.simulator.trust(key: key.publicKey, kid: "DEVKEY1234", environment: .development)
@@ -78,7 +78,7 @@ struct APNsSimulatorTokenTests {
                 == "403 BadEnvironmentKeyIdInToken")
     }
 
-    @Test("A connection stays with the key of its first token; a new connection may take another")
+    @Test("A connection accepts only the key of its first token, and a new connection can use another")
     func unrelatedKey() async throws {
         let key = P256.Signing.PrivateKey()
         bench.simulator.trust(key: key.publicKey, kid: "SECOND1234")
@@ -93,7 +93,7 @@ struct APNsSimulatorTokenTests {
         #expect(Reply(await bench.simulator.openConnection().handle(request, body: body)).status == 200)
     }
 
-    @Test("Three tokens in twenty minutes are borne, the fourth is one too many, and known ones stay good")
+    @Test("Three tokens in twenty minutes are accepted, the fourth is rejected, and known ones stay valid")
     func updates() async throws {
         let first = try bench.token()
         #expect(try await verdict(of: first) == "200")
@@ -106,7 +106,7 @@ struct APNsSimulatorTokenTests {
         #expect(try await verdict(of: fourth) == "200")
     }
 
-    @Test("A revoked key is no longer believed, nor are its tokens that were accepted before")
+    @Test("A revoked key is rejected, as are its tokens that were accepted before")
     func revoked() async throws {
         let token = try bench.token()
         #expect(try await verdict(of: token) == "200")

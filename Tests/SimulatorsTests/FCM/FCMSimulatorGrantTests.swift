@@ -6,7 +6,7 @@ import Testing
 struct FCMSimulatorGrantTests {
     let bench = FCMBench()
 
-    @Test("A good assertion gives an access token for an hour less a second")
+    @Test("A valid assertion gives an access token for an hour less a second")
     func valid() async throws {
         let reply = await bench.grant(try bench.assertion())
         #expect(reply.status == 200)
@@ -15,7 +15,7 @@ struct FCMSimulatorGrantTests {
         #expect(reply.member("access_token")?.hasPrefix("ya29.") == true)
     }
 
-    @Test("Several scopes and the other names of the endpoint are taken too")
+    @Test("Several scopes and the endpoint's other names are accepted too")
     func lenient() async throws {
         let scope =
             "https://www.googleapis.com/auth/cloud-platform https://www.googleapis.com/auth/firebase"
@@ -38,7 +38,7 @@ struct FCMSimulatorGrantTests {
     }
 
     @Test(
-        "The media type of a form is read without case and without its parameters",
+        "The media type of a form is case-insensitive, and parameters are ignored",
         arguments: [
             ("Application/X-WWW-Form-Urlencoded", 200), ("application/x-www-form-urlencoded; charset=utf-8", 200),
             ("application/x-www-form-urlencoded ;charset=utf-8", 200), ("application/x-www-form-urlencodedness", 400), ("", 400),
@@ -48,7 +48,7 @@ struct FCMSimulatorGrantTests {
     }
 
     @Test(
-        "Times may have a fraction and the audience may be a list, but no time is a text (RFC 7519)",
+        "Times can have fractions and the audience can be a list, but times cannot be text (RFC 7519)",
         arguments: [
             ("1800000000.75", "1800003600.5", #""https://oauth2.googleapis.com/token""#, 200),
             ("1.8e9", "1800003600", #"["https://example.com", "https://oauth2.googleapis.com/token"]"#, 200),
@@ -94,13 +94,13 @@ struct FCMSimulatorGrantTests {
             error(await bench.grant(try bench.assertion(audience: "https://example.com"))) == "400 invalid_grant")
     }
 
-    @Test("There must be a scope, and it must be Google's")
+    @Test("A scope of Google is required")
     func scope() async throws {
         #expect(error(await bench.grant(try bench.assertion(scope: ""))) == "400 invalid_scope")
         #expect(error(await bench.grant(try bench.assertion(scope: "mail"))) == "400 invalid_scope")
     }
 
-    @Test("The times must be an hour apart at most, and now between them")
+    @Test("The times are at most an hour apart, and the current time is between them")
     func times() async throws {
         #expect(error(await bench.grant(try bench.assertion(lifetime: 3601))) == "400 invalid_grant")
         #expect(error(await bench.grant(try bench.assertion(lifetime: 0))) == "400 invalid_grant")

@@ -8,7 +8,7 @@ struct FCMSimulatorSendTests {
     static let fieldFault = "400 INVALID_ARGUMENT fcm:INVALID_ARGUMENT field"
     static let schemaFault = "400 INVALID_ARGUMENT field"
 
-    @Test("A valid message is accepted, named and shown")
+    @Test("A valid message is accepted, gets a name and is shown")
     func valid() async throws {
         let reply = try await bench.send()
         #expect(reply.status == 200)
@@ -16,7 +16,7 @@ struct FCMSimulatorSendTests {
         #expect(bench.lab.inbox(of: bench.phone).map(\.text) == ["News\nHello"])
     }
 
-    @Test("A rehearsal of a message is named, and delivers nothing")
+    @Test("A message with validate_only gets a name and is not delivered")
     func validateOnly() async throws {
         let reply = try await bench.send(around: #","validate_only":true"#)
         #expect(reply.member("name") == "projects/example-project/messages/fake_message_id")
@@ -56,26 +56,26 @@ struct FCMSimulatorSendTests {
         #expect(try await bench.send(body: body).kind == Self.schemaFault)
     }
 
-    @Test("There must be a recipient")
+    @Test("A recipient is required")
     func noTarget() async throws {
         #expect(try await bench.send(target: "").kind == Self.fieldFault)
         #expect(try await bench.send(body: "{}").kind == Self.fieldFault)
     }
 
-    @Test("There must be one recipient only")
+    @Test("Only one recipient is allowed")
     func twoTargets() async throws {
         let target = #""token":"\#(bench.handle)","topic":"news""#
         #expect(try await bench.send(target: target).kind == Self.schemaFault)
     }
 
-    @Test("Text that cannot be a token blames the token, not a field")
+    @Test("The error for a malformed token names the token, not a field")
     func malformedToken() async throws {
         let reply = try await bench.send(target: #""token":"abc""#)
         #expect(reply.kind == "400 INVALID_ARGUMENT fcm:INVALID_ARGUMENT")
         #expect(reply.text.contains("registration token"))
     }
 
-    @Test("A dead or unknown token is unregistered")
+    @Test("The error for an invalid or unknown token is UNREGISTERED")
     func unregistered() async throws {
         let old = bench.handle
         bench.lab.rotateToken(of: bench.phone)
@@ -97,18 +97,18 @@ struct FCMSimulatorSendTests {
                 == "403 PERMISSION_DENIED fcm:SENDER_ID_MISMATCH")
     }
 
-    @Test("Data is a flat map of texts", arguments: ["1", "true", "{}", "[]", "null"])
+    @Test("Data is a flat map of strings", arguments: ["1", "true", "{}", "[]", "null"])
     func flatData(value: String) async throws {
         #expect(try await bench.send(#""data":{"a":\#(value)}"#).kind == Self.schemaFault)
     }
 
-    @Test("Some data names are Google's own", arguments: ["from", "message_type", "google.x", "gcm.y"])
+    @Test("Some data names are reserved for Google", arguments: ["from", "message_type", "google.x", "gcm.y"])
     func reservedNames(name: String) async throws {
         #expect(try await bench.send(#""data":{"\#(name)":"x"}"#).kind == Self.fieldFault)
     }
 
     @Test(
-        "Fields that the schema does not have are refused",
+        "Unknown fields are rejected",
         arguments: [
             #""alert":"x""#, #""notification":{"text":"x"}"#, #""android":{"time_to_live":3}"#,
             #""android":{"notification":{"text":"x"}}"#, #""apns":{"aps":{}}"#,
@@ -128,17 +128,17 @@ struct FCMSimulatorSendTests {
         #expect(try await bench.send(fields).kind == Self.schemaFault)
     }
 
-    @Test("The priority is read in either case", arguments: ["HIGH", "high", "NORMAL", "normal"])
+    @Test("The priority is case-insensitive", arguments: ["HIGH", "high", "NORMAL", "normal"])
     func priority(text: String) async throws {
         #expect(try await bench.send(#""android":{"priority":"\#(text)"}"#).kind == "200")
     }
 
-    @Test("The ttl is text in seconds", arguments: ["3600", #""3600""#, #""1h""#, #""s""#, #""1.2.3s""#, #""+1s""#])
+    @Test("The ttl is a string in seconds", arguments: ["3600", #""3600""#, #""1h""#, #""s""#, #""1.2.3s""#, #""+1s""#])
     func malformedTTL(ttl: String) async throws {
         #expect(try await bench.send(#""android":{"ttl":\#(ttl)}"#).kind == Self.schemaFault)
     }
 
-    @Test("The ttl is four weeks at most and never negative")
+    @Test("The ttl is from zero to four weeks")
     func rangeOfTTL() async throws {
         #expect(try await bench.send(#""android":{"ttl":"2419200s"}"#).kind == "200")
         #expect(try await bench.send(#""android":{"ttl":"3.5s"}"#).kind == "200")
@@ -155,7 +155,7 @@ struct FCMSimulatorSendTests {
         #expect(try await bench.send(data(2049), target: #""topic":"news""#).kind == Self.fieldFault)
     }
 
-    @Test("A topic reaches its subscribers, a condition those it fits")
+    @Test("A topic reaches its subscribers, and a condition the devices that match")
     func topics() async throws {
         bench.lab.join(topic: "news", on: bench.phone)
         #expect(try await bench.send(target: #""topic":"news""#).kind == "200")
@@ -176,7 +176,7 @@ struct FCMSimulatorSendTests {
         #expect(reply["retry-after"] == "60")
     }
 
-    @Test("A scripted fault refuses what would have been accepted")
+    @Test("A scripted fault rejects a valid request")
     func fault() async throws {
         bench.simulator.failNext(1, with: .unavailable)
         let reply = try await bench.send()

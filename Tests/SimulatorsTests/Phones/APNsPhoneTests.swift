@@ -45,7 +45,7 @@ struct APNsPhoneTests {
         #expect(texts == ["HELLO"])
     }
 
-    @Test("One notification waits for an offline phone; a newer one takes its place")
+    @Test("One notification waits for an offline phone, and a newer one replaces it")
     func keepsOne() async throws {
         bench.lab.setOffline(bench.phone)
         #expect(try await bench.verdict(alert("one")) == "200")
@@ -71,7 +71,7 @@ struct APNsPhoneTests {
         #expect(texts == ["now"])
     }
 
-    @Test("A notification that expired in store is not delivered")
+    @Test("A notification that expires while it waits is not delivered")
     func expires() async throws {
         bench.lab.setOffline(bench.phone)
         let end = bench.time.seconds + 60
@@ -111,7 +111,7 @@ struct APNsPhoneTests {
         #expect(texts == ["seen"])
     }
 
-    @Test("Uninstalling removes storage and what was shown; reinstalling gives a new handle")
+    @Test("Uninstalling removes storage and shown notifications, and reinstalling gives a new handle")
     func uninstall() async throws {
         let old = bench.lab.pushHandle(of: bench.phone)
         bench.lab.store("x", forKey: "k", on: bench.phone)
@@ -123,7 +123,7 @@ struct APNsPhoneTests {
         #expect(new != nil && new != old)
     }
 
-    @Test("The app is woken three times an hour; opening it restarts the count")
+    @Test("The app is woken three times an hour, and opening it restarts the count")
     func backgroundBudget() async throws {
         let push = #"{"aps":{"content-available":1}}"#
         func wake() async throws { #expect(try await bench.verdict(push) { background(&$0) } == "200") }

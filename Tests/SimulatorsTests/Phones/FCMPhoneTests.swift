@@ -25,7 +25,7 @@ struct FCMPhoneTests {
         #expect(texts == ["T\nHi"])
     }
 
-    @Test("An app that handles its pushes is woken, and shows only what it wants")
+    @Test("An app that handles its pushes is woken and decides what is shown")
     func handles() async throws {
         bench.lab.setHandlesPushes(true, of: bench.phone)
         #expect(try await bench.send(#""data":{"message":"Hi"}"#).status == 200)
@@ -49,7 +49,7 @@ struct FCMPhoneTests {
         #expect(texts == ["1", "4"])
     }
 
-    @Test("After a hundred waiting messages all of them are thrown away")
+    @Test("After a hundred waiting messages all of them are discarded")
     func overflow() async throws {
         bench.lab.setOffline(bench.phone)
         for number in 0...100 {

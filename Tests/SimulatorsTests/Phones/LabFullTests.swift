@@ -4,7 +4,7 @@ import Testing
 
 /// Answers about an unknown handle when the lab has no room for another phone: the handle is not reported as dead.
 @Suite struct LabFullTests {
-    @Test func `FCM reports the lab as full, not the registration token as dead`() async throws {
+    @Test func `FCM reports the lab as full, not the registration token as invalid`() async throws {
         let bench = FCMBench(adoptionLimit: 1)
         func target(_ letter: Character) -> String {
             "\"token\":\"\(String(repeating: letter, count: 22)):\(String(repeating: letter, count: 100))\""
@@ -56,14 +56,14 @@ import Testing
         #expect(lab.storedBytes == 0)
     }
 
-    @Test func `WNS reports the lab as full, not the channel as dead`() async throws {
+    @Test func `WNS reports the lab as full, not the channel as invalid`() async throws {
         let bench = WNSBench(adoptionLimit: 1)
         #expect(try await bench.send(to: "https://db5.notify.windows.com/?token=one").status == 200)
         #expect(try await bench.send(to: "https://db5.notify.windows.com/?token=two").status == 507)
         #expect(try await bench.send(to: "https://db5.notify.windows.com/other").status == 404)
     }
 
-    @Test func `a browser's service reports the lab as full, not the subscription as dead`() async throws {
+    @Test func `a browser's service reports the lab as full, not the subscription as invalid`() async throws {
         let bench = WebPushBench(adoptionLimit: 1)
         func send(_ name: String) async throws -> Reply { try await bench.send { $0.path = "/wpush/v2/\(name)" } }
         #expect(try await send("one").status == 201)

@@ -24,7 +24,7 @@ struct PhoneLabTests {
         #expect(handles[0][3].hasPrefix(#"{"endpoint":"https://updates.push.services.mozilla.com/wpush/"#))
     }
 
-    @Test("A rotated handle is another one that leads to the same phone")
+    @Test("A rotated handle is a new handle of the same phone")
     func rotation() {
         let lab = lab()
         let phone = lab.addPhone(PhoneDescription(name: "x", platform: .apns, app: PhoneApp("a")))
@@ -35,7 +35,7 @@ struct PhoneLabTests {
         #expect(lab.phone(withHandle: new) == phone)
     }
 
-    @Test("A phone that does not exist has nothing, and changing it does nothing")
+    @Test("An unknown phone has no data, and changing it has no effect")
     func unknownPhone() {
         let lab = lab()
         let nobody = PhoneID(number: 9)

@@ -11,7 +11,7 @@ struct WNSPhoneTests {
         "<tile><visual><binding template='TileWide'><text>\(text)</text></binding></visual></tile>"
     }
 
-    @Test("A single text is the body; entities are resolved")
+    @Test("A single text is the body, and entities are resolved")
     func oneText() async throws {
         let toast =
             #"<toast launch="go"><visual><binding><text id="1">a &amp; b &#33;</text></binding></visual></toast>"#
@@ -43,7 +43,7 @@ struct WNSPhoneTests {
         #expect(bench.lab.tiles(of: bench.phone) == [["3"], ["4"], ["5"], ["6"], ["b"]])
     }
 
-    @Test("One toast waits, unless it is told not to")
+    @Test("One toast waits, unless its headers forbid it")
     func toastsWait() async throws {
         bench.lab.setOffline(bench.phone)
         #expect(try await bench.send { $0.set("x-wns-cache-policy", "no-cache") }["x-wns-status"] == "dropped")
@@ -52,7 +52,7 @@ struct WNSPhoneTests {
         #expect(inbox.count == 1)
     }
 
-    @Test("What waits longer than its TTL is gone")
+    @Test("A notification that waits longer than its TTL is dropped")
     func timeToLive() async throws {
         bench.lab.setOffline(bench.phone)
         #expect(

@@ -20,7 +20,7 @@ struct WNSSimulatorGrantTests {
         #expect(error(await bench.grant(contentType: "text/plain")) == "400 invalid_request")
     }
 
-    @Test("The media type of a form is read without case", arguments: ["Application/X-WWW-Form-Urlencoded; charset=UTF-8"])
+    @Test("The media type of a form is case-insensitive", arguments: ["Application/X-WWW-Form-Urlencoded; charset=UTF-8"])
     func contentTypeCase(type: String) async {
         #expect(await bench.grant(contentType: type).status == 200)
     }

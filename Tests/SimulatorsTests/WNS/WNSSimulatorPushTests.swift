@@ -6,7 +6,7 @@ import Testing
 struct WNSSimulatorPushTests {
     let bench = WNSBench()
 
-    @Test("A valid toast is received and shown, and the correlation vector comes back")
+    @Test("A valid toast is received and shown, and the answer has its correlation vector")
     func valid() async throws {
         let reply = try await bench.send { $0.set("ms-cv", "abc.0") }
         #expect(reply.status == 200)
@@ -17,7 +17,7 @@ struct WNSSimulatorPushTests {
         #expect(bench.lab.inbox(of: bench.phone).map(\.text) == ["News\nHello"])
     }
 
-    @Test("The connection status is told when it is asked for")
+    @Test("The connection status is returned on request")
     func status() async throws {
         #expect(
             try await bench.send { $0.set("x-wns-requestforstatus", "true") }["x-wns-deviceconnectionstatus"]
@@ -46,7 +46,7 @@ struct WNSSimulatorPushTests {
         #expect(reply["x-wns-error-description"] != nil)
     }
 
-    @Test("The channel must be one that WNS gave out")
+    @Test("The channel must be one that WNS issued")
     func unknownChannel() async throws {
         #expect(try await bench.send { $0.path = "/?token=nothing" }.status == 404)
     }
@@ -57,7 +57,7 @@ struct WNSSimulatorPushTests {
         #expect(try await bench.send(to: bench.lab.pushHandle(of: phone)).status == 403)
     }
 
-    @Test("A replaced channel is gone, and every channel after thirty days")
+    @Test("A replaced channel is 410, and every channel after thirty days")
     func gone() async throws {
         let old = bench.lab.pushHandle(of: bench.phone)
         bench.lab.rotateToken(of: bench.phone)
@@ -72,7 +72,7 @@ struct WNSSimulatorPushTests {
         #expect(try await bench.send { $0.set("x-wns-type", value) }.status == 400)
     }
 
-    @Test("The content type must fit the type")
+    @Test("The content type must match the type")
     func contentType() async throws {
         #expect(try await bench.send { $0.set("content-type", "application/json") }.status == 400)
         #expect(try await bench.send { $0.set("content-type", nil) }.status == 400)
@@ -80,7 +80,7 @@ struct WNSSimulatorPushTests {
         #expect(try await bench.send("x", type: "wns/raw") { $0.set("content-type", "text/xml") }.status == 400)
     }
 
-    @Test("The length must be given and true, and chunks are refused")
+    @Test("A correct Content-Length is required, and chunked bodies are rejected")
     func length() async throws {
         #expect(try await bench.send { $0.set("content-length", nil) }.status == 400)
         #expect(try await bench.send { $0.set("content-length", "3") }.status == 400)
@@ -88,7 +88,7 @@ struct WNSSimulatorPushTests {
     }
 
     @Test(
-        "Optional headers must have their values",
+        "Optional headers must have valid values",
         arguments: [
             ("x-wns-cache-policy", "maybe"), ("x-wns-requestforstatus", "yes"), ("x-wns-tag", "a b"),
             ("x-wns-tag", "12345678901234567"), ("x-wns-group", "é"), ("x-wns-ttl", "soon"), ("x-wns-ttl", "-1"),
@@ -107,7 +107,7 @@ struct WNSSimulatorPushTests {
         #expect(try await bench.send(fits + "x", type: "wns/raw").status == 413)
     }
 
-    @Test("A channel that gets too much is throttled with 200")
+    @Test("A channel with too many notifications is throttled with 200")
     func channelThrottled() async throws {
         bench.simulator.update { $0.pushesPerMinutePerChannel = 1 }
         #expect(try await bench.send()["x-wns-status"] == "received")
@@ -117,7 +117,7 @@ struct WNSSimulatorPushTests {
         #expect(bench.lab.inbox(of: bench.phone).count == 1)
     }
 
-    @Test("An app that sends too much is throttled with 406")
+    @Test("An app with too many notifications is throttled with 406")
     func throttled() async throws {
         bench.simulator.update { $0.pushesPerMinute = 1 }
         #expect(try await bench.send().status == 200)
@@ -126,7 +126,7 @@ struct WNSSimulatorPushTests {
         #expect(reply["retry-after"] == "60")
     }
 
-    @Test("XML that cannot be read is accepted, and lost on the device", arguments: ["<toast>", "<tile/>", "hello"])
+    @Test("Malformed XML is accepted, and lost on the device", arguments: ["<toast>", "<tile/>", "hello"])
     func badXML(body: String) async throws {
         let reply = try await bench.send(body)
         #expect(reply.status == 200)
@@ -136,7 +136,7 @@ struct WNSSimulatorPushTests {
         #expect(item.reasonNotShown != nil)
     }
 
-    @Test("A scripted fault refuses what would have been accepted")
+    @Test("A scripted fault rejects a valid request")
     func fault() async throws {
         bench.simulator.failNext(1, with: .unavailable)
         #expect(try await bench.send().status == 503)

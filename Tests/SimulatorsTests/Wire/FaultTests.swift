@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: ["Unregistered", "ExpiredToken"])
-    func `the answer for a dead token has the time when it became invalid`(word: String) async throws {
+    func `the answer for an invalid token has the time when it became invalid`(word: String) async throws {
         #expect(bench.simulator.fail(word, count: 1))
         let reply = try await bench.send()
         #expect(reply.status == 410)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Simulators
 
-@Suite("Reading what comes over the wire")
+@Suite("Parsing of requests")
 struct WireReadingTests {
     @Test("JSON keeps its order and spelling", arguments: [#"{"b":1.50,"a":[true,null,"x\ny"]}"#, "[]", #""é""#])
     func json(text: String) {
@@ -15,7 +15,7 @@ struct WireReadingTests {
     }
 
     @Test(
-        "What is not JSON is refused",
+        "Invalid JSON is rejected",
         arguments: [
             "", "{", "[1,]", #"{"a":1,}"#, "01", "1.", "+1", "nul", #""\ud800""#, #""\x""#, "\"\n\"", "{} {}", "NaN",
         ])
@@ -28,18 +28,18 @@ struct WireReadingTests {
         #expect(JSONValue(Array(String(repeating: "[", count: 100_000).utf8)) == nil)
     }
 
-    @Test("Base64url goes both ways", arguments: ["", "f", "fo", "foo", "foob", "\u{0}\u{7f}"])
+    @Test("Base64url is encoded and decoded", arguments: ["", "f", "fo", "foo", "foob", "\u{0}\u{7f}"])
     func base64URL(text: String) {
         #expect(Base64URL.bytes(Base64URL.text(Array(text.utf8))) == Array(text.utf8))
     }
 
-    @Test("What is not base64url is refused", arguments: ["=", "Zg==", "Zh", "Z", "Z+", "Z/"])
+    @Test("Invalid base64url is rejected", arguments: ["=", "Zg==", "Zh", "Z", "Z+", "Z/"])
     func badBase64URL(text: String) {
         #expect(Base64URL.bytes(text) == nil)
     }
 
     @Test(
-        "What is not well-formed XML is refused",
+        "XML that is not well-formed is rejected",
         arguments: [
             "", "a", "<a>", "<a></b>", "<a b></a>", "<a b='1' b='2'/>", "<a/><b/>", "<a>&x;</a>", "<!DOCTYPE a><a/>",
         ])

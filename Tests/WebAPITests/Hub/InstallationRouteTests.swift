@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(
-        "A registration and an installation with a reserved tag are refused, and the tag is named",
+        "A registration and an installation with a reserved tag are rejected, and the error names the tag",
         arguments: ["$InstallationId:{victim-1}", "$installationID:{victim-1}", " $UserId:{bob} ", "$tag", "$"])
     func reserved(tag: String) async throws {
         let bench = try await RouteBench()
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("A userId from a key with Listen alone is stored, as in Azure, unless the operator refuses it") func userID() async throws {
+    @Test("A userId from a Listen-only key is stored, as in Azure, unless the operator rejects it") func userID() async throws {
         let bench = try await RouteBench()
         _ = try await put(routes(bench), bench, #","userId":"bob""#, rule: Self.listening)
         let hub = try #require(bench.access.namespace.hub("hub")?.service)
@@ -94,7 +94,8 @@ import Testing
         #expect(try await hub.installation("pad").userID == "ana")
     }
 
-    @Test("With refuse, a Listen-only key cannot have another channel receive what is sent to a user", arguments: ["apns", "wns"])
+    @Test(
+        "With the setting refuse, a Listen-only key cannot redirect a user's notifications to another channel", arguments: ["apns", "wns"])
     func channel(platform: String) async throws {
         let bench = try await RouteBench()
         let strict = routes(bench, ClientPolicy(listenUserID: .refuse))
@@ -156,7 +157,7 @@ import Testing
         #expect(try await hub.installation("pad").handle == before.handle)
     }
 
-    @Test("Registrations and jobs are no way around it: those of an installation are not written one by one, jobs take Manage")
+    @Test("Registrations and jobs do not bypass this: those of an installation cannot be written one by one, and jobs need Manage")
     func otherWays() async throws {
         let bench = try await RouteBench()
         let strict = routes(bench, ClientPolicy(listenUserID: .refuse))
@@ -180,7 +181,7 @@ import Testing
         #expect(try await hub.installation("pad").userID == "bob")
     }
 
-    @Test("The owner's socket asks for no key, and may say whose device it is") func trusted() async throws {
+    @Test("The owner's socket needs no key and can set the user of a device") func trusted() async throws {
         let bench = try await RouteBench()
         var access = bench.access
         access.policy = ClientPolicy(listenUserID: .refuse)

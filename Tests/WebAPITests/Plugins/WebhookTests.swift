@@ -301,7 +301,7 @@ import Testing
             for await _ in AsyncStream<Void>.makeStream().stream {}
             throw PushError("route.failed", "cancelled", status: 500)
         }
-        let spaces = GivenBackSpaces()
+        let spaces = ObservedSpaces()
         try await ServedPlugins.serving(ScriptedPlugins([route]), spaces: spaces) { served async throws in
             let caller = try await PlainCaller(port: served.port)
             let length = [("Content-Length", "\(Self.body.count)")]

@@ -1,9 +1,0 @@
-import PushModel
-
-extension ServiceFaults {
-    func reasons(of service: Platform) -> [String] { reasons(of: service, at: .send) }
-
-    func fail(_ service: Platform, reason: String, count: Int?, handle: DeviceHandle?) async throws(PushError) {
-        try await fail(service, with: InjectedRefusal(reason, count: count, handle: handle))
-    }
-}
