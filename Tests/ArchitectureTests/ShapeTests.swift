@@ -10,6 +10,8 @@ import Testing
         let protocols: [String: Int]
         let initialisers: [String: Int]
         let folders: [String: Int]
+        /// Files that declare a protocol and another type.
+        let ports: [String: Int]
         let parts: Int
 
         /// All figures, by names such as `types Lua.Machine`; 1 for a folder in a cycle.
@@ -18,7 +20,9 @@ import Testing
             for (target, folders) in cycles {
                 for folder in folders { figures["cycles \(target)/\(folder)"] = 1 }
             }
-            for (kind, counts) in [("types", types), ("protocols", protocols), ("initialisers", initialisers), ("folders", folders)] {
+            for (kind, counts) in [
+                ("types", types), ("protocols", protocols), ("initialisers", initialisers), ("folders", folders), ("ports", ports),
+            ] {
                 for (name, count) in counts { figures["\(kind) \(name)"] = count }
             }
             return figures

@@ -66,6 +66,8 @@ def parameters(text, opening):
 
 
 class Source:
+    """A source file. `memberwise` has the names of its structs without a written initialiser."""
+
     def __init__(self, path, root):
         self.path = path
         parts = path.relative_to(root / "Sources").parts
@@ -73,7 +75,8 @@ class Source:
         self.folder = parts[1] if len(parts) > 2 else "."
         self.text = stripped(path.read_text())
         self.lines = self.text.count("\n")
-        self.declared, self.types, self.protocols, self.initialisers = set(), [], [], []
+        self.declared, self.types, self.protocols, self.initialisers, self.memberwise = set(), [], [], [], []
+        self.kinds = set()
         self.read()
         self.words = set(re.findall(r"\b[A-Z]\w+", self.text))
 
@@ -99,14 +102,28 @@ class Source:
                 line = self.text[self.text.rfind("\n", 0, match.start()) + 1:match.start()]
                 if kind != "extension" and "private" not in line:
                     self.declared.add(name)
+                    self.kinds.add("protocol" if kind == "protocol" else "alias" if kind == "typealias" else "type")
                 if kind != "typealias":
                     body = self.text[match.start():end]
                     self.types.append((name.split(".")[0], body.count("\n") + 1))
                     if kind == "protocol":
-                        self.protocols.append((name, len(re.findall(r"\b(?:func|subscript)\b|\binit\b\s*[(<?]", body))))
+                        self.protocols.append((name, len(re.findall(r"\b(?:func|subscript|var)\b|\binit\b\s*[(<?]", body))))
+        for match in re.finditer(r"\bstruct\s+(\w+)", self.text):
+            body = self.text[match.end():block_end(self.text, match.end())]
+            if not re.search(r"(?<![.\w])init[?!]?\s*[(<]", body):
+                self.memberwise.append(match.group(1))
         for match in re.finditer(r"(?<![.\w])init[?!]?\s*(?:<[^>]*>)?\(", self.text):
             owners = [name for start, end, name in blocks if start < match.start() < end]
             self.initialisers.append((owners[-1] if owners else "?", parameters(self.text, match.end() - 1)))
+
+
+def memberwise_calls(sources):
+    """The calls of initialisers that the compiler writes, each with its number of arguments. A struct is known by its name alone."""
+    names = {name for source in sources for name in source.memberwise}
+    return [
+        (f"{source.target}.{match.group(1)}", parameters(source.text, match.end() - 1))
+        for source in sources for match in re.finditer(r"\b([A-Z]\w*)\(", source.text) if match.group(1) in names
+    ]
 
 
 def components(edges):
@@ -180,8 +197,11 @@ def measured(root):
         "cycles": cycles,
         "types": {name: lines for name, lines in sorted(sizes.items()) if lines > LONGEST_TYPE},
         "protocols": largest(((f"{s.target}.{name}", count) for s in sources for name, count in s.protocols), WIDEST_PROTOCOL),
-        "initialisers": largest(((f"{s.target}.{name}", count) for s in sources for name, count in s.initialisers), WIDEST_INITIALISER),
+        "initialisers": largest(
+            [(f"{s.target}.{name}", count) for s in sources for name, count in s.initialisers] + memberwise_calls(sources),
+            WIDEST_INITIALISER),
         "folders": {folder: count for folder, count in sorted(counts.items()) if count > MOST_FILES},
+        "ports": {str(source.path.relative_to(root)): 1 for source in sources if {"protocol", "type"} <= source.kinds},
         "parts": sum("+" in source.path.name for source in sources),
     }, why, len(sources), sum(source.lines for source in sources)
 
@@ -205,9 +225,10 @@ def main():
     print(f"  in all: {sum(map(len, figures['cycles'].values()))}")
     for title, key in [
         (f"Types of more than {LONGEST_TYPE} lines over all their files", "types"),
-        (f"Protocols of more than {WIDEST_PROTOCOL} methods", "protocols"),
-        (f"Initialisers of more than {WIDEST_INITIALISER} parameters", "initialisers"),
+        (f"Protocols of more than {WIDEST_PROTOCOL} methods and properties", "protocols"),
+        (f"Initialisers of more than {WIDEST_INITIALISER} parameters, or calls of memberwise ones with as many arguments", "initialisers"),
         (f"Folders of more than {MOST_FILES} files", "folders"),
+        ("Files that declare a protocol and another type that is not private", "ports"),
     ]:
         print(f"{title}: {len(figures[key])}")
         for name, count in sorted(figures[key].items(), key=lambda item: (-item[1], item[0])):

@@ -33,18 +33,18 @@ struct ErrorExplainer {
     private func fix(of message: String, line: Int, in source: [UInt8]) -> String? {
         guard let chunk = try? Chunk(parsing: source) else { return nil }
         guard let complaint = LuaDiagnostic(message) else { return Self.fix(of: message) }
-        let walk = checker.walk(through: chunk)
+        let knowledge = checker.knowledge(of: chunk)
         let text = chunk.text
         // The checker reports an undefined name only once, possibly in another line.
         if let name = complaint.name {
-            let nowhere = walk.remarks.filter {
+            let nowhere = knowledge.remarks.filter {
                 $0.code.hasSuffix("unknown_global") || $0.code.hasSuffix("unknown_name") || $0.code.hasSuffix("unknown_field")
             }
             .filter { text[$0.range] == name }
             let remark = nowhere.first { text.line(at: $0.range.lowerBound) == line } ?? nowhere.first
             if let remark { return remark.sentence }
         }
-        let same = walk.remarks.first { remark in
+        let same = knowledge.remarks.first { remark in
             remark.code == "script.error" && text.line(at: remark.range.lowerBound) <= line
                 && text.line(at: remark.range.upperBound) >= line
                 && remark.message == complaint.operation.message(complaint.type)
@@ -53,7 +53,7 @@ struct ErrorExplainer {
         if complaint.operation == .index, complaint.name == "self" {
             return "self is the value before the colon, but the method was called with a dot or as a function"
         }
-        if complaint.type == "nil", let name = complaint.name, let near = near(name, as: complaint.origin ?? "", walk) {
+        if complaint.type == "nil", let name = complaint.name, let near = near(name, as: complaint.origin ?? "", knowledge) {
             return complaint.origin == "method"
                 ? "there is no method \"\(name)\" here; did you mean \"\(near)\"?" : "\"\(name)\" is nil here; did you mean \"\(near)\"?"
         }
@@ -76,16 +76,16 @@ struct ErrorExplainer {
             end = token.range.upperBound
         }
         let range = text.start(ofLine: line)..<max(end, text.start(ofLine: line))
-        return checker.walk(through: chunk).remarks.first { $0.code == "script.unknown_global" && range.contains($0.range.lowerBound) }?
+        return checker.knowledge(of: chunk).remarks.first { $0.code == "script.unknown_global" && range.contains($0.range.lowerBound) }?
             .sentence
     }
 
     /// A similar name that is defined in this position.
-    private func near(_ name: String, as origin: String, _ walk: FlowWalk) -> String? {
+    private func near(_ name: String, as origin: String, _ knowledge: ScriptKnowledge) -> String? {
         let candidates: Set<String> =
             switch origin {
-            case "method": checker.vocabulary.allMembers.union(LuaLibrary.libraries["string"] ?? []).union(walk.globals.keys)
-            case "field": walk.globals.keys
+            case "method": checker.vocabulary.allMembers.union(LuaLibrary.libraries["string"] ?? []).union(knowledge.globals.keys)
+            case "field": knowledge.globals.keys
             default: []
             }
         return nearest(name, in: candidates.subtracting([name]))

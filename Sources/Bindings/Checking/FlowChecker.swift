@@ -23,13 +23,14 @@ package struct FlowChecker: Sendable {
         } catch {
             return [Finding(SourceFinding(error), in: SourceText(source), script: name)]
         }
-        let remarks = walk(through: chunk).remarks.sorted { ($0.range.lowerBound, $0.code) < ($1.range.lowerBound, $1.code) }
+        let remarks = knowledge(of: chunk).remarks.sorted { ($0.range.lowerBound, $0.code) < ($1.range.lowerBound, $1.code) }
         return remarks.map { Finding($0, in: chunk.text, script: name) }
     }
 
-    func walk(through chunk: Chunk) -> FlowWalk {
-        var walk = FlowWalk(chunk, vocabulary, modules, target)
-        walk.script()
-        return walk
+    /// What a walk through the script has found.
+    func knowledge(of chunk: Chunk) -> ScriptKnowledge {
+        let script = ScriptKnowledge(chunk, vocabulary, modules, target)
+        FlowWalk.visit(script)
+        return script
     }
 }

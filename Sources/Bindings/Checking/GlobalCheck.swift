@@ -2,14 +2,42 @@ import Lua
 import LuaSyntax
 import PushModel
 
-/// Describes mistakes in the use of globals.
+/// Checks the use of globals, and determines what is known of their values.
 struct GlobalCheck {
-    let chunk: Chunk
-    let globals: GlobalNames
-    let vocabulary: Vocabulary
+    let script: ScriptKnowledge
+
+    private var chunk: Chunk { script.chunk }
+    private var globals: GlobalNames { script.globals }
+
+    /// Evaluates a global. `isTested`: the script handles nil here. `isUsed`: it is called, or one of its fields is read.
+    func value(of name: Name, isTested: Bool, isUsed: Bool) -> Knowledge {
+        if globals.assigned.contains(name.text) { return .unknown }
+        if name.text == "require" { return .require }
+        if name.text == "ipairs" || name.text == "pairs" { return .iteration }
+        if LuaLibrary.libraries[name.text] != nil { return .library(name.text) }
+        if name.text == "print" { return .function(results: .value(SourceValue(.nil, at: name.range))) }
+        guard !LuaLibrary.functions.contains(name.text), name.text != "_G", name.text != "_ENV" else { return .unknown }
+        if let hint = HostFunctions.absent[name.text] {
+            script.checkAbsentName(name.text, hint: hint, isUsed: isUsed, at: name.range)
+            return .unknown
+        }
+        guard !globals.areOpen, script.isFirstFinding(of: name.text) else { return .unknown }
+        // Testing a foreign name is accepted, except for another language's name of nil.
+        if isTested, LuaLibrary.foreign[name.text] != nil, !LuaLibrary.foreignNil.contains(name.text) { return .unknown }
+        script.report(unknown(name, severity: isTested ? .warning : .error))
+        return .unknown
+    }
+
+    /// Checks an assignment to a plain name, or a function statement with one.
+    func assign(to name: Name) {
+        guard case .global? = chunk.scopes.reference(at: name.range.lowerBound), script.isFirstFinding(of: "\(name.text) =") else {
+            return
+        }
+        script.report(assignment(to: name))
+    }
 
     /// The finding for a name that is never set.
-    func unknown(_ name: Name, severity: Finding.Severity) -> SourceFinding {
+    private func unknown(_ name: Name, severity: Finding.Severity) -> SourceFinding {
         func remark(_ message: String, _ hint: String?) -> SourceFinding {
             SourceFinding("script.unknown_global", message, hint: hint, severity: severity, at: name.range)
         }
@@ -29,14 +57,14 @@ struct GlobalCheck {
         if let near = nearest(name.text, in: globals.candidates) {
             return remark("\(message); did you mean \"\(near)\"?", "a name that was never set is nil")
         }
-        if vocabulary.binding(named: "\(PushModule.name).\(name.text)") != nil {
+        if script.vocabulary.binding(named: "\(PushModule.name).\(name.text)") != nil {
             return remark("\(message); did you mean \"push.\(name.text)\"?", "all functions of PushHost are in the module push")
         }
         return remark(message, "set it before with local \(name.text) = …; a name that was never set is nil")
     }
 
     /// The finding for an assignment to a name that is not declared.
-    func assignment(to name: Name) -> SourceFinding {
+    private func assignment(to name: Name) -> SourceFinding {
         if LuaLibrary.functions.contains(name.text) || LuaLibrary.libraries[name.text] != nil {
             return SourceFinding(
                 "check.global", "\"\(name.text)\" is part of Lua; this assignment replaces it for the whole script",

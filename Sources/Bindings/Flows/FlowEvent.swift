@@ -38,12 +38,17 @@ package struct FlowStep: Sendable {
 }
 
 package struct FlowSend: Sendable {
+    /// Numbers of devices.
+    package struct Counts: Sendable {
+        package var sent: Int
+        package var failed: Int
+        package var total: Int
+    }
+
     package var id: String
     package var audience: String
     package var state: String
-    package var sent: Int
-    package var failed: Int
-    package var total: Int
+    package var counts: Counts
     /// One line per device that was not reached: name or handle, outcome, reason, explanation.
     package var faults: [String]
     /// Devices that were skipped, which is not a failure.
@@ -136,18 +141,28 @@ package struct FlowReport: Sendable {
         var hasRaised: Bool { if case .raised = self { true } else { false } }
     }
 
+    package struct Expectations: Sendable {
+        package var count: Int
+        package var failedCount: Int
+        /// The first hundred failures.
+        package var failures: [FailedExpectation]
+    }
+
+    package struct Sends: Sendable {
+        /// Pushes that reached a device.
+        package var delivered: Int
+        /// Sends that reached no device.
+        package var noTargets: Int
+    }
+
     package var verdict: Verdict
     var hasRaised: Bool { verdict.hasRaised }
     package var result: JSON?
     /// The result without the contents of secure payloads that the run has read, and without its secret arguments.
     package var recordableResult: JSON?
     package var steps: Int
-    package var expectations: Int
-    package var failedExpectationCount: Int
-    /// The first hundred failures.
-    package var failedExpectations: [FailedExpectation]
-    package var delivered: Int
-    package var noTargets: Int
+    package var expectations: Expectations
+    package var sends: Sends
     package var began: Timestamp
     package var ended: Timestamp
 }

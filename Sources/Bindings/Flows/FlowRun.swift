@@ -318,8 +318,9 @@ package final class FlowRun: Sendable {
         state.withLock { state in
             FlowReport(
                 verdict: verdict, result: result, recordableResult: result.map(withheld.masking), steps: state.steps.count,
-                expectations: state.expectations.count, failedExpectationCount: state.expectations.failedCount,
-                failedExpectations: state.expectations.failures, delivered: state.sends.delivered, noTargets: state.sends.noTargets,
+                expectations: FlowReport.Expectations(
+                    count: state.expectations.count, failedCount: state.expectations.failedCount, failures: state.expectations.failures),
+                sends: FlowReport.Sends(delivered: state.sends.delivered, noTargets: state.sends.noTargets),
                 began: began, ended: world.clock.now)
         }
     }

@@ -40,8 +40,9 @@ struct SendReporter {
             return "\(name)  \(device.platform.displayName)  \(reason): \(device.explanation)"
         }
         return FlowSend(
-            id: outcome.id, audience: audience, state: outcome.state.rawValue, sent: outcome.sent, failed: outcome.failed,
-            total: outcome.total, faults: faults, skips: skips(outcome), notices: outcome.notices.map(\.text),
+            id: outcome.id, audience: audience, state: outcome.state.rawValue,
+            counts: FlowSend.Counts(sent: outcome.sent, failed: outcome.failed, total: outcome.total), faults: faults,
+            skips: skips(outcome), notices: outcome.notices.map(\.text),
             scheduledFor: outcome.scheduledFor)
     }
 

@@ -65,13 +65,7 @@ struct HookDispatcher {
             throw PushError(
                 "hook.veto", "the plugin \(name) rejected this: \(veto.reason)", status: 403, details: live.details)
         } catch {
-            let error = LuaError(hookFailure: error)
-            // The caller has cancelled, so the hook has not failed.
-            if error.kind == .cancelled, Task.isCancelled {
-                admission.withdrawn()
-            } else {
-                host.failed(live, .hook(phase), error, admission)
-            }
+            let error = noteFailure(error, of: live, phase, admission)
             guard hook.policy == .closed else { return nil }
             throw PushError(
                 "hook.failed", "the plugin \(name) is needed for \(phase.rawValue), but failed (\(error.code))",
@@ -118,14 +112,22 @@ struct HookDispatcher {
                 }
                 host.succeeded(live, .hook(phase), admission)
             } catch {
-                let error = LuaError(hookFailure: error)
-                if error.kind == .cancelled, Task.isCancelled {
-                    admission.withdrawn()
-                } else {
-                    host.failed(live, .hook(phase), error, admission)
-                }
+                _ = noteFailure(error, of: live, phase, admission)
             }
         }
+    }
+
+    /// Records the failure of a called hook. If the caller has cancelled, the hook has not failed.
+    private func noteFailure(
+        _ failure: any Error, of live: LivePlugin, _ phase: HookPhase, _ admission: HookCircuitBreaker.Admission
+    ) -> LuaError {
+        let error = LuaError(hookFailure: failure)
+        if error.kind == .cancelled, Task.isCancelled {
+            admission.withdrawn()
+        } else {
+            host.failed(live, .hook(phase), error, admission)
+        }
+        return error
     }
 
     func onceKept(

@@ -58,7 +58,7 @@ package struct LoadedPlugin: Sendable {
 
     package var grants: Grants { script?.context.grants ?? Grants() }
     package var routes: [String] { script?.manifest.routes.map { "\($0.method) /plugins/\(name)\($0.path)" } ?? [] }
-    package var timers: [String] { script?.manifest.timers.map { "\($0.schedule.words), \($0.timeZone)" } ?? [] }
+    package var timers: [String] { script?.manifest.timers.map { "\(CronDescription($0.schedule).text), \($0.timeZone)" } ?? [] }
     package var flows: [String: String] { script?.manifest.flows ?? [:] }
 }
 

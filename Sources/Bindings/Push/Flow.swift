@@ -19,7 +19,7 @@ enum FlowBindings {
                 throw run.describe(declaration)
             }
             if let values = run.parameters.values {
-                let given = try declaration.resolve(values, ignoringInvalidValues: run.parameters.ignoresInvalidValues)
+                let given = try JSONArguments(declaration).resolve(values, ignoringInvalidValues: run.parameters.ignoresInvalidValues)
                 for name in given.secrets + run.parameters.secrets { given.values[name].map(run.withheld.add(secret:)) }
                 return LuaValue(JSON.object(given.values))
             }

@@ -108,8 +108,8 @@ private struct RunRecord: LuaWritableRecord {
         writer.write(log)
         writer.write(warnings)
         writer.write(shown)
-        writer.write(report.expectations)
-        writer.write(report.delivered)
+        writer.write(report.expectations.count)
+        writer.write(report.sends.delivered)
     }
 }
 
@@ -167,8 +167,8 @@ extension FlowReport {
         case .passed: return nil
         case .failed:
             return Self.failed(
-                script, failedExpectations.first?.message ?? "an expectation failed",
-                at: failedExpectations.first?.location, code: "expect.failed")
+                script, expectations.failures.first?.message ?? "an expectation failed",
+                at: expectations.failures.first?.location, code: "expect.failed")
         case .raised(let error):
             // Options that the flow does not have are a mistake of the caller.
             if error.code.hasPrefix("usage.") {

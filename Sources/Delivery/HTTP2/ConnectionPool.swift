@@ -1,14 +1,6 @@
 import NIOCore
 import PushModel
 
-/// Opens connections for a pool.
-protocol PushDialer: AnyObject {
-    /// Returns a connected channel on this loop. Its TLS handshake, if any, has started.
-    func dial(on loop: any EventLoop) -> EventLoopFuture<any Channel>
-    /// Checks the peer after the TLS handshake. Returns why it is not the expected one, or `nil`.
-    func objection(to context: ChannelHandlerContext) -> String?
-}
-
 /// The connections to one origin, with the queue of pushes that wait for them. Confined to one event loop.
 final class ConnectionPool {
     enum Letter: Sendable {

@@ -1,14 +1,6 @@
 import NIOCore
 import NIOTLS
 
-/// The pool that a connection reports to.
-protocol PushHandlerOwner: AnyObject {
-    /// The connection accepts no more pushes; those in flight are still answered. Called again when it has returned pushes.
-    func isDraining(_ handler: PushHandler)
-    /// The connection has ended.
-    func hasEnded(_ handler: PushHandler, why: ConnectionRefusal)
-}
-
 /// One HTTP/2 connection for pushes, on its event loop. It takes as many pushes from the queue as the peer allows, and settles each of them
 /// once (RFC 9113; for what counts as not sent, see sections 6.8 and 8.7).
 ///

@@ -213,7 +213,7 @@ struct FlowSession {
             let diagnostic = Diagnostic(error, source: script.source, scriptName: script.name, palette: palette)
             for line in diagnostic.lines { errors.line(line) }
         }
-        for failure in report.failedExpectations {
+        for failure in report.expectations.failures {
             if let error = outcome.error, error.code == "expect.failed", error.message == failure.message,
                 error.location == failure.location
             {
@@ -275,7 +275,7 @@ private struct Outcome {
     init(_ report: FlowReport, wasInterrupted: Bool, failOnNoTarget: Bool, isElsewhere: Bool) {
         switch report.verdict {
         case .passed:
-            status = failOnNoTarget && report.noTargets > 0 ? ExitStatus.noTarget : ExitStatus.pass
+            status = failOnNoTarget && report.sends.noTargets > 0 ? ExitStatus.noTarget : ExitStatus.pass
             verdict = status == ExitStatus.pass ? .pass : .fail
         case .failed:
             status = ExitStatus.failed

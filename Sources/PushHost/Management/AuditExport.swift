@@ -12,7 +12,7 @@ enum AuditExport {
             let entries = try await source.entries(after: end.sequence)
             guard !entries.isEmpty else { return end }
             for entry in entries {
-                try line(entry.exported(after: end.hash))
+                try line(ExportedAuditEntry(entry: entry, previous: end.hash).json)
                 end = AuditHead(sequence: entry.sequence, hash: entry.hash)
             }
         }
@@ -37,14 +37,15 @@ enum AuditExport {
         var end = AuditHead.start
         var passed = recorded == .start || recorded == nil
         for (number, line) in bytes.split(separator: UInt8(ascii: "\n")).enumerated() {
-            guard let json = try? JSON(parsing: line), let (entry, previous) = AuditEntry.exported(json) else {
+            guard let json = try? JSON(parsing: line), let exported = ExportedAuditEntry(json) else {
                 guard number > 0 else {
                     throw PushError(
                         "audit.file", "\(path) is not an exported audit log", hint: "name a file created by pushhost audit export")
                 }
                 return .broken(AuditBreak(sequence: end.sequence + 1, reason: .unreadable))
             }
-            guard previous == end.hash || entry.sequence != end.sequence + 1 else {
+            let entry = exported.entry
+            guard exported.previous == end.hash || entry.sequence != end.sequence + 1 else {
                 return .broken(AuditBreak(sequence: entry.sequence, reason: .changed))
             }
             if let flaw = end.advance(to: entry) { return .broken(flaw) }

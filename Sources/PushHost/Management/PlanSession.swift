@@ -31,7 +31,7 @@ struct PlanSession: Sendable {
     private static let timeout: Duration = .seconds(120)
 
     private func report(_ json: JSON) throws(PushError) -> PlanReport {
-        guard let report = PlanReport(document: json) else {
+        guard let report = PlanReportDocument(json: json).report() else {
             throw PushError(
                 "control.answer", "the answer is not a plan: the server is not PushHost, or has another version",
                 details: [ManagementClient.fromServer: true])

@@ -42,7 +42,9 @@ struct FlowPlans {
                     var plan = JSONObject()
                     plan.append("send", .string(entry.id))
                     if let dueTime = entry.dueTime { plan.append("at", .string(dueTime.description)) }
-                    for (name, value) in entry.report.document.object?.members ?? [] where name != "planId" { plan.append(name, value) }
+                    for (name, value) in PlanReportDocument(entry.report).json.object?.members ?? [] where name != "planId" {
+                        plan.append(name, value)
+                    }
                     return .object(plan)
                 }))
         members.append("pretended_registrations", .integer(Int64(simulatedCount)))

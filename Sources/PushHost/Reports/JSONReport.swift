@@ -72,9 +72,9 @@ final class JSONReport: Sendable {
                 "seed": .string(String(header.seed)), "run": .string(run), "script": .string(header.version),
                 "verdict": .string(verdict), "exit_code": .integer(Int64(exitCode)), "steps": .array(state.steps.map(JSON.init)),
                 "sends": .array(state.sends.map(JSON.init)), "shown": .array(state.shown), "log": .array(state.log),
-                "warnings": .array(state.warnings), "expectations": .integer(Int64(report.expectations)),
-                "failed_expectations": .array(report.failedExpectations.map(JSON.init)),
-                "delivered": .integer(Int64(report.delivered)), "without_target": .integer(Int64(report.noTargets)),
+                "warnings": .array(state.warnings), "expectations": .integer(Int64(report.expectations.count)),
+                "failed_expectations": .array(report.expectations.failures.map(JSON.init)),
+                "delivered": .integer(Int64(report.sends.delivered)), "without_target": .integer(Int64(report.sends.noTargets)),
                 "began": .string(report.began.description), "ended": .string(report.ended.description),
                 "result": report.result ?? .null, "error": error.map(JSON.init) ?? .null,
             ]
@@ -98,8 +98,8 @@ extension JSON {
     fileprivate init(_ send: FlowSend) {
         self = [
             "id": .string(send.id), "to": .string(send.audience), "state": .string(send.state),
-            "sent": .integer(Int64(send.sent)), "failed": .integer(Int64(send.failed)),
-            "total": .integer(Int64(send.total)), "skipped": .integer(Int64(send.skips.reduce(0) { $0 + $1.count })),
+            "sent": .integer(Int64(send.counts.sent)), "failed": .integer(Int64(send.counts.failed)),
+            "total": .integer(Int64(send.counts.total)), "skipped": .integer(Int64(send.skips.reduce(0) { $0 + $1.count })),
             "notices": .array(send.notices.map(JSON.string)),
             "scheduled_for": send.scheduledFor.map { .string($0.description) } ?? .null, "faults": .array(send.faults.map(JSON.string)),
         ]

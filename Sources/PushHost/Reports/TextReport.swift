@@ -84,16 +84,16 @@ final class TextReport: Sendable {
     func finish(_ report: FlowReport, verdict: Verdict, isVirtual: Bool) {
         begin()
         var parts = ["1 flow", count(report.steps, "step")]
-        if report.expectations > 0 {
-            let failed = report.failedExpectationCount
-            parts.append(count(report.expectations, "expectation") + (failed > 0 ? ", \(failed) failed" : ""))
+        if report.expectations.count > 0 {
+            let failed = report.expectations.failedCount
+            parts.append(count(report.expectations.count, "expectation") + (failed > 0 ? ", \(failed) failed" : ""))
         }
         let phones = state.withLock { $0.phones.count }
         if phones > 0 { parts.append("shown on \(count(phones, "phone"))") }
-        parts.append("\(report.delivered) delivered")
-        if report.noTargets > 0 {
+        parts.append("\(report.sends.delivered) delivered")
+        if report.sends.noTargets > 0 {
             // Only a passing run needs the hint how to make it fail.
-            parts.append("\(report.noTargets) without target" + (verdict == .pass ? " (--fail-on-no-target fails the run)" : ""))
+            parts.append("\(report.sends.noTargets) without target" + (verdict == .pass ? " (--fail-on-no-target fails the run)" : ""))
         }
         parts.append("\(isVirtual ? "virtual" : "took") \((report.ended - report.began).short)")
         let word =
@@ -230,7 +230,7 @@ final class TextReport: Sendable {
     private func glyph(_ send: FlowSend) -> String {
         // A test send ends in the state `DetailedStateAvailable`.
         let isDone = ["Completed", "DetailedStateAvailable"].contains(send.state)
-        return send.scheduledFor != nil || (isDone && send.failed == 0) ? palette.green("✓") : palette.yellow("!")
+        return send.scheduledFor != nil || (isDone && send.counts.failed == 0) ? palette.green("✓") : palette.yellow("!")
     }
 
     private func counts(_ send: FlowSend) -> String {
@@ -239,8 +239,9 @@ final class TextReport: Sendable {
         if let dueTime = send.scheduledFor { return "scheduled for \(dueTime.iso8601(fraction: false))" }
         switch send.state {
         case "NoTargetFound": return "no target found"
-        case "Enqueued", "Processing": return send.total == 0 ? "accepted · outcome not known yet" : "\(send.sent) sent so far"
-        default: return "\(send.sent) of \(send.total) sent · \(send.failed) failed"
+        case "Enqueued", "Processing":
+            return send.counts.total == 0 ? "accepted · outcome not known yet" : "\(send.counts.sent) sent so far"
+        default: return "\(send.counts.sent) of \(send.counts.total) sent · \(send.counts.failed) failed"
         }
     }
 
@@ -254,7 +255,8 @@ final class TextReport: Sendable {
     private func summary(_ sends: [FlowSend]) -> String {
         let scheduled = sends.count { $0.scheduledFor != nil }
         var facts = [count(sends.count, "send")]
-        if scheduled < sends.count { facts.append("\(sends.reduce(0) { $0 + $1.sent }) of \(sends.reduce(0) { $0 + $1.total }) sent") }
+        let (sent, total) = sends.reduce(into: (0, 0)) { $0 = ($0.0 + $1.counts.sent, $0.1 + $1.counts.total) }
+        if scheduled < sends.count { facts.append("\(sent) of \(total) sent") }
         if scheduled > 0 { facts.append("\(scheduled == sends.count ? "all" : "\(scheduled)") scheduled") }
         return facts.joined(separator: ", ")
     }

@@ -36,18 +36,19 @@ package final class SendGuard: Sendable {
     /// Maximum length of a note or reason, in characters.
     package static let maximumNoteLength = 200
 
-    let store: any ApprovalStore
-    let audit: AuditLog
-    let clock: any HubClock
+    /// The requests of this guard.
+    package let decisions: ApprovalDecisions
+    private let store: any ApprovalStore
+    private let audit: AuditLog
+    private let clock: any HubClock
     private let random: any RandomSource
     private let limits: Mutex<Limits>
-    /// Requests that are being approved in this process, with the number of concurrent calls.
-    let deciding = Mutex<[Int64: Int]>([:])
 
     package init(
         store: any ApprovalStore, audit: AuditLog, clock: any HubClock, random: any RandomSource, limits: Limits = Limits()
     ) {
         (self.store, self.audit, self.clock, self.random) = (store, audit, clock, random)
+        decisions = ApprovalDecisions(store, audit, clock)
         self.limits = Mutex(limits)
     }
 
@@ -107,7 +108,7 @@ package final class SendGuard: Sendable {
 
     /// The answer to a repeated idempotency key; nil if the send is to be treated as new.
     private func answer(_ known: Approval, _ fingerprint: [UInt8]) async throws(PushError) -> SendAdmission.Answer? {
-        let known = try await current(known)
+        let known = try await decisions.current(known)
         guard known.keys.fingerprint == fingerprint else {
             throw PushError(
                 "hub.idempotency_key", "the idempotency key was used for another request, \(known.id); not sent",

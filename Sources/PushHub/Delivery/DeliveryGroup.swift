@@ -51,14 +51,14 @@ final class DeliveryGroup: HookedGroup {
 
     func devices(after number: UInt32?, limit: Int) async -> [HookedDevice] {
         let limit = min(limit, 1_000)
-        var next = RegistrationTable.first(behind: number)
+        var next = RowPager.first(behind: number)
         while limit > 0, let first = next {
             let numbers = open.rows(from: first, count: limit)
             if isDirect { return numbers.map { HookedDevice(number: $0) } }
             let devices = await registrations.hookedDevices(at: numbers)
             // If all devices of a page were removed, the next page follows: an empty result means that there are no more.
             if !devices.isEmpty || numbers.count < limit { return devices }
-            next = RegistrationTable.first(behind: numbers.last)
+            next = RowPager.first(behind: numbers.last)
         }
         return []
     }

@@ -10,7 +10,7 @@ struct DeliveryRulings {
         var members: [UInt32]
 
         func completed(_ member: UInt32, _ recipient: Recipient) -> CompletedTarget {
-            guard let cause else { return SendPipeline.skipped(member, recipient) }
+            guard let cause else { return CompletedTarget.skipped(member, recipient) }
             return CompletedTarget(
                 order: Int(member),
                 result: DeliveryResult(device: recipient.outcome(outcome, reason: Recipient.ruled, cause, size: 0)))

@@ -155,7 +155,7 @@ struct DeliverySession {
     private mutating func consultHooks(_ host: any HookedRegistrations) async -> DeferredDevices {
         guard !targets.isEmpty, !active.isCancelled(stored.sequence), !hasExpired else { return DeferredDevices() }
         let directory = services.directory
-        let waiting = stored.deferredDevices.waiting(after: context.now, outOf: &targets) { directory.table.mark(at: $0) }
+        let waiting = stored.deferredDevices.waiting(after: context.now, outOf: &targets) { directory.table.columns.mark(at: $0) }
         guard context.environment.hooks.hasHook(.beforeDeliver), !targets.isEmpty else { return waiting }
         var rulings = DeliveryRulings()
         for (platform, members) in targets.byPlatform {
@@ -185,7 +185,7 @@ struct DeliverySession {
         }
         var deferredDevices = waiting
         deferredDevices.add(rulings.deferredDevices)
-        if targets.direct == nil { deferredDevices.note { directory.table.mark(at: $0) } }
+        if targets.direct == nil { deferredDevices.note { directory.table.columns.mark(at: $0) } }
         return deferredDevices
     }
 
@@ -197,7 +197,7 @@ struct DeliverySession {
     /// The recipients for members of the targets, in the same order.
     private func recipients(_ members: [UInt32], _ group: RecipientGroup) -> [Recipient] {
         targets.direct.map { handles in members.map { Recipient(handle: handles[Int($0)]) } }
-            ?? directory.table.recipients(at: members, of: group)
+            ?? TargetFinder(table: directory.table).recipients(at: members, of: group)
     }
 
     // MARK: - Results
@@ -206,7 +206,7 @@ struct DeliverySession {
     mutating func record(_ completed: [CompletedTarget]) async {
         let results = await results(of: completed)
         tally.add(results, at: context.now)
-        tally.outcome.note(services.pipeline.notices(of: completed))
+        tally.outcome.note(services.pipeline.health.notices(of: completed))
         active[id] = tally.outcome
         active.setUnstored(tally.unkept, of: stored.sequence)
         if tally.unkept.count >= context.settings.dispatch.devicesPerStep { await recorder.checkpoint(&tally) }
@@ -243,7 +243,7 @@ struct DeliverySession {
         var seen: Set<DeviceHandle> = []
         return completed.compactMap { target in
             let device = target.result.device
-            guard target.result.isHandleInvalid, services.pipeline.trustsInvalidHandles(on: device.platform),
+            guard target.result.isHandleInvalid, services.pipeline.health.trustsInvalidHandles(on: device.platform),
                 seen.insert(device.handle).inserted
             else { return nil }
             return InvalidHandle(

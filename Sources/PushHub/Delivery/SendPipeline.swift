@@ -2,25 +2,18 @@ import PushModel
 
 /// Delivers requests: finds targets, renders batches, calls connectors, and retries.
 struct SendPipeline: Sendable {
-    let environment: HubEnvironment
-    /// The hub's name.
-    let hub: String
+    private let environment: HubEnvironment
     private let connectors: [Platform: any Connector]
     private let retries: RetryPolicy
-    /// For the current connectors and credentials.
-    let circuits: CircuitBreakers
-    /// For the current connectors and credentials.
-    let gauges: [Platform: WrongEnvironmentDetector]
+    let health: ServiceHealth
+    private var times: AttemptTimes { AttemptTimes(environment: environment, retries: retries) }
 
     init(
         environment: HubEnvironment, connectors: [any Connector], hub: String = "hub", retries: RetryPolicy = RetryPolicy()
     ) {
-        self.hub = hub
         self.environment = environment
         self.retries = retries
-        let platforms = Set(connectors.flatMap(\.platforms))
-        circuits = CircuitBreakers(platforms)
-        gauges = Dictionary(uniqueKeysWithValues: platforms.map { ($0, WrongEnvironmentDetector()) })
+        health = ServiceHealth(environment, hub: hub, Set(connectors.flatMap(\.platforms)))
         self.connectors = connectors.reduce(into: [:]) { table, connector in
             for platform in connector.platforms { table[platform] = connector }
         }
@@ -34,13 +27,12 @@ struct SendPipeline: Sendable {
         switch request.audience {
         case .device(let handle): Targets(direct: [handle])
         case .devices(let handles): Targets(direct: handles)
-        case .expression(let expression): table.targets(of: expression, for: request.content, among: planned)
-        case .everyone: table.targets(of: nil, for: request.content, among: planned)
+        case .expression(let expression): TargetFinder(table: table).targets(of: expression, for: request.content, among: planned)
+        case .everyone: TargetFinder(table: table).targets(of: nil, for: request.content, among: planned)
         }
     }
 
-    /// Looks up the current recipients of members of a group, in their order. Called from the task of the run.
-    typealias Looking = @Sendable ([UInt32], RecipientGroup) async -> [Recipient]
+    typealias Reporting = ([CompletedTarget]) async -> Void
 
     /// How a run dispatches its batches.
     struct DispatchPolicy: Sendable {
@@ -65,7 +57,7 @@ struct SendPipeline: Sendable {
     /// waits.
     func deliver(
         _ targets: Targets, of request: NotificationRequest, id: String, batch: Int, policy: DispatchPolicy = DispatchPolicy(),
-        lookingUp: @escaping Looking, report: ([CompletedTarget]) async -> Void
+        lookingUp: @escaping RecipientLookup.Looking, report: Reporting
     ) async -> DeliveryEnd {
         let now = environment.steady.now
         let (began, start) = (policy.retryState?.began ?? environment.clock.now, policy.retryState?.start ?? now)
@@ -73,14 +65,14 @@ struct SendPipeline: Sendable {
             id: id, request: request, groups: RenderedGroup.groups(of: targets, for: request), duplicateHandles: DuplicateHandles(targets),
             began: began,
             start: start, batchSize: batch, batchesInFlight: policy.batchesInFlight)
-        let look = Self.looking(at: targets, lookingUp)
+        let lookup = RecipientLookup(targets, lookingUp)
         for (index, group) in run.groups.enumerated() {
             environment.note(
                 .render,
                 "\(id): \(group.platform.displayName), \(group.body.count) bytes for \(group.members.count)")
             if let flaw = group.flaw { environment.note(.render, "\(id): left out: \(flaw)") }
             if let refusal = refusal(of: group) {
-                await inSteps(of: batch, group.members, group.recipients, &run, look, report) { member, recipient in
+                await inSteps(of: batch, group.members, group.recipients, &run, lookup, report) { member, recipient in
                     CompletedTarget(
                         order: Int(member),
                         result: DeliveryResult(
@@ -88,11 +80,11 @@ struct SendPipeline: Sendable {
                                 refusal.outcome, reason: refusal.reason, .text(refusal.explanation), size: group.body.count)))
                 }
             } else {
-                run.begin(index, firstAttempt(of: PushService(group.platform), policy, in: run))
+                run.begin(index, times.first(of: PushService(group.platform), policy, in: run))
             }
         }
         let isThrough =
-            policy.batchesInFlight == nil ? await inOrder(&run, look, report) : await deliverConcurrently(&run, policy, look, report)
+            policy.batchesInFlight == nil ? await inOrder(&run, lookup, report) : await deliverConcurrently(&run, policy, lookup, report)
         let left = run.drain()
         if !isThrough {
             var open: [CompletedTarget] = []
@@ -115,18 +107,12 @@ struct SendPipeline: Sendable {
             return .deferred(retryState)
         }
         // Duplicates whose originals have results from an earlier process or are unknown.
-        await inSteps(of: batch, run.duplicateHandles.rest, nil, &run, look, report, Self.skipped)
+        await inSteps(of: batch, run.duplicateHandles.rest, nil, &run, lookup, report, CompletedTarget.skipped)
         return .done
     }
 
-    /// Direct handles need no lookup.
-    private static func looking(at targets: Targets, _ lookUp: @escaping Looking) -> Looking {
-        guard let direct = targets.direct else { return lookUp }
-        return { members, _ in members.map { Recipient(handle: direct[Int($0)]) } }
-    }
-
     /// Sends one batch after the other. Returns `false` if it was cancelled.
-    private func inOrder(_ run: inout DeliveryRun, _ look: Looking, _ report: Reporting) async -> Bool {
+    private func inOrder(_ run: inout DeliveryRun, _ lookup: RecipientLookup, _ report: Reporting) async -> Bool {
         while let next = run.lanes.isEmpty ? nil : run.next(0) {
             do {
                 try Task.checkCancellation()
@@ -137,14 +123,15 @@ struct SendPipeline: Sendable {
             let move = move(next, in: run)
             switch move {
             case .hold(let time): run.postpone(0, until: time)
-            case .complete(let rejection): await reportResults(await completeUntried(0, rejection, in: &run, look), of: &run, look, report)
-            case .giveUp: await reportResults(await giveUp(0, in: &run, look), of: &run, look, report)
+            case .complete(let rejection):
+                await reportResults(await completeUntried(0, rejection, in: &run, lookup), of: &run, lookup, report)
+            case .giveUp: await reportResults(await giveUp(0, in: &run, lookup), of: &run, lookup, report)
             case .send, .probe:
                 guard let attempt = run.take(0, most: move.most, now: environment.steady.now) else { continue }
-                let batch = await batch(attempt, of: &run, look)
+                let batch = await lookup.batch(attempt, of: &run)
                 let verdicts = batch.recipients.isEmpty ? [] : await connectors[next.service.platform]?.deliver(run.work(batch)) ?? []
                 run.finished(0)
-                await reportResults(complete(batch, verdicts, in: &run), of: &run, look, report)
+                await reportResults(complete(batch, verdicts, in: &run), of: &run, lookup, report)
             }
         }
         return true
@@ -162,7 +149,7 @@ struct SendPipeline: Sendable {
     /// Sends to all push services concurrently, some batches at a time. Returns `false` if it was cancelled; true with work left if all of
     /// it has to wait.
     private func deliverConcurrently(
-        _ run: inout DeliveryRun, _ policy: DispatchPolicy, _ look: Looking, _ report: Reporting
+        _ run: inout DeliveryRun, _ policy: DispatchPolicy, _ lookup: RecipientLookup, _ report: Reporting
     ) async -> Bool {
         await withTaskGroup(of: Event.self) { group in
             var alarm: Timestamp?
@@ -170,11 +157,11 @@ struct SendPipeline: Sendable {
                 let now = environment.steady.now
                 if !Task.isCancelled {
                     if let (index, members) = run.nextUnsorted() {
-                        await sort(members, of: index, in: &run, policy, look)
+                        await BrowserSorter(times: times, policy: policy, look: lookup.look).sort(members, of: index, in: &run)
                         group.addTask { .sorted }
                     }
                     for lane in run.lanesInOrder {
-                        await begin(lane, of: &run, policy, look, report) { batch, work, connector in
+                        await begin(lane, of: &run, policy, lookup, report) { batch, work, connector in
                             group.addTask {
                                 let verdicts = work.handles.isEmpty ? [] : await connector.deliver(work)
                                 return .answered(lane: lane, batch, verdicts)
@@ -199,7 +186,7 @@ struct SendPipeline: Sendable {
                 case .answered(let lane, let batch, let verdicts):
                     await policy.givesBack(batch.attempt.service)
                     run.finished(lane)
-                    await reportResults(complete(batch, verdicts, in: &run), of: &run, look, report)
+                    await reportResults(complete(batch, verdicts, in: &run), of: &run, lookup, report)
                 case .slot(let lane, let isGranted): run.setSlot(lane, isGranted)
                 case .woke: alarm = nil
                 case .sorted, nil: break
@@ -216,7 +203,7 @@ struct SendPipeline: Sendable {
 
     /// Sends the lane's next batches while they are due and have slots. Results that need no push service are reported on the way.
     private func begin(
-        _ lane: Int, of run: inout DeliveryRun, _ policy: DispatchPolicy, _ look: Looking, _ report: Reporting,
+        _ lane: Int, of run: inout DeliveryRun, _ policy: DispatchPolicy, _ lookup: RecipientLookup, _ report: Reporting,
         send: (DeliveryRun.Batch, DeliveryBatch, any Connector) -> Void
     ) async {
         while !run.isWaitingForSlot(lane), let next = run.next(lane), next.time <= environment.steady.now,
@@ -226,14 +213,14 @@ struct SendPipeline: Sendable {
             switch move {
             case .hold(let time): run.hold(lane, until: time)
             case .complete(let rejection):
-                await reportResults(await completeUntried(lane, rejection, in: &run, look), of: &run, look, report)
-            case .giveUp: await reportResults(await giveUp(lane, in: &run, look), of: &run, look, report)
+                await reportResults(await completeUntried(lane, rejection, in: &run, lookup), of: &run, lookup, report)
+            case .giveUp: await reportResults(await giveUp(lane, in: &run, lookup), of: &run, lookup, report)
             case .send, .probe:
                 // The batches in flight already probe the service.
                 if move == .probe, !run.isIdle(lane) { return }
                 if !run.useSlot(lane), !(await policy.takes(next.service)) { return run.noSlotFree(lane) }
                 guard let attempt = run.take(lane, most: move.most, now: environment.steady.now) else { return }
-                let batch = await batch(attempt, of: &run, look)
+                let batch = await lookup.batch(attempt, of: &run)
                 send(batch, run.work(batch), connector)
             }
         }
@@ -262,7 +249,7 @@ struct SendPipeline: Sendable {
             return next.isFirst ? .complete(.expired) : .giveUp
         }
         if run.isTest { return .send }
-        let breaker = circuits[next.service]
+        let breaker = health[next.service]
         switch breaker?.admission(now) {
         case .wait(let time):
             // Devices without an attempt wait for the first one as long as others for their last.
@@ -274,9 +261,9 @@ struct SendPipeline: Sendable {
     }
 
     /// Returns final results for the next batch of a lane, whose retry window is over.
-    private func giveUp(_ lane: Int, in run: inout DeliveryRun, _ look: Looking) async -> [CompletedTarget] {
+    private func giveUp(_ lane: Int, in run: inout DeliveryRun, _ lookup: RecipientLookup) async -> [CompletedTarget] {
         let told = run.nextResults(lane)
-        guard !told.isEmpty else { return await completeUntried(lane, .overdue, in: &run, look) }
+        guard !told.isEmpty else { return await completeUntried(lane, .overdue, in: &run, lookup) }
         _ = run.take(lane, most: told.count, now: environment.steady.now, isSent: false)
         run.finished(lane)
         return told
@@ -284,23 +271,16 @@ struct SendPipeline: Sendable {
 
     /// Returns final results for the next batch of a lane without sending it.
     private func completeUntried(
-        _ lane: Int, _ rejection: Rejection, in run: inout DeliveryRun, _ look: Looking
+        _ lane: Int, _ rejection: Rejection, in run: inout DeliveryRun, _ lookup: RecipientLookup
     ) async -> [CompletedTarget] {
         guard let attempt = run.take(lane, now: environment.steady.now, isSent: false) else { return [] }
         run.finished(lane)
-        let batch = await batch(attempt, of: &run, look)
+        let batch = await lookup.batch(attempt, of: &run)
         return batch.left
             + zip(batch.members, batch.recipients).map { member, recipient in
                 CompletedTarget(
                     order: Int(member), result: DeliveryResult(target: recipient, verdict: .rejected(rejection), size: batch.size))
             }
-    }
-
-    /// The deadline of a device whose first attempt is at `first`.
-    func retryDeadline(from first: Timestamp, in run: DeliveryRun) -> Timestamp {
-        if run.isTest { return first }
-        guard let expiration = run.options.expiration else { return first + retries.window }
-        return min(first + retries.window, environment.steady.now + (expiration - environment.clock.now))
     }
 
     /// Returns the final results of a batch, and queues the other devices for a retry.
@@ -309,8 +289,8 @@ struct SendPipeline: Sendable {
     ) -> [CompletedTarget] {
         let (id, attempt, group, now) = (run.id, batch.attempt, run.groups[batch.attempt.group], environment.steady.now)
         // If all recipients were removed, nothing was sent.
-        if !batch.recipients.isEmpty { note(verdicts, of: attempt, in: &run) }
-        let retryDeadline = attempt.retryDeadline ?? retryDeadline(from: now, in: run)
+        if !batch.recipients.isEmpty { health.note(verdicts, of: attempt, in: &run) }
+        let retryDeadline = attempt.retryDeadline ?? times.retryDeadline(from: now, in: run)
         var again: [(member: UInt32, result: DeliveryResult)] = []
         var pause: Duration = .zero
         var completed = batch.left
@@ -353,14 +333,23 @@ struct SendPipeline: Sendable {
     ///
     /// - Parameter group: nil for members of several groups.
     private func inSteps(
-        of step: Int, _ members: [UInt32], _ group: RecipientGroup?, _ run: inout DeliveryRun, _ look: Looking, _ report: Reporting,
+        of step: Int, _ members: [UInt32], _ group: RecipientGroup?, _ run: inout DeliveryRun, _ lookup: RecipientLookup,
+        _ report: Reporting,
         _ completed: (UInt32, Recipient) -> CompletedTarget
     ) async {
         for first in stride(from: 0, to: members.count, by: step) {
             let part = Array(members[first..<min(first + step, members.count)])
-            let recipients = await look(part, group ?? RecipientGroup())
-            await reportResults(zip(part, recipients).map(completed), of: &run, look, report)
+            let recipients = await lookup.look(part, group ?? RecipientGroup())
+            await reportResults(zip(part, recipients).map(completed), of: &run, lookup, report)
         }
+    }
+
+    /// Reports final results together with the duplicates of their targets.
+    private func reportResults(
+        _ completed: [CompletedTarget], of run: inout DeliveryRun, _ lookup: RecipientLookup, _ report: Reporting
+    ) async {
+        let results = await lookup.withDuplicates(completed, of: &run)
+        if !results.isEmpty { await report(results) }
     }
 
     /// The reason code if the hub has no credentials for the platform.
@@ -380,5 +369,23 @@ struct SendPipeline: Sendable {
             )
         }
         return nil
+    }
+}
+
+extension Rejection {
+    /// For devices that were not tried in this process. Others keep their last results.
+    fileprivate static let overdue = Rejection(
+        status: 0, reason: "Overdue", explanation: "the push service was unavailable until this device's retry window was over",
+        outcome: .pnsUnavailable)
+
+    static let expired = Rejection(
+        status: 0, reason: "Expired", explanation: "the notification expired before this device's turn", outcome: .abandoned)
+
+    /// This rejection for a device that was not tried.
+    fileprivate var notTried: Rejection {
+        var rejection = self
+        rejection.status = 0
+        rejection.explanation += "; reported for earlier devices, not asked again for this one"
+        return rejection
     }
 }

@@ -34,7 +34,7 @@ struct DeviceSearcher {
             terms.append(.or(tags.map { .tag($0) }))
         }
         let expression = terms.isEmpty ? nil : TagExpression.and(terms)
-        let (found, last) = directory.table.page(expression, behind: try page.row, top: page.size) { row in
+        let (found, last) = RowPager(table: directory.table).page(expression, behind: try page.row, top: page.size) { row in
             let traits = directory.table.columns.traits[row]
             return !traits.isInstalled && (search.platform.map { $0 == traits.platform } ?? true)
                 && (search.lastOutcome.map { $0 == traits.outcome } ?? true)

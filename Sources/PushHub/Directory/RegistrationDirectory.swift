@@ -1,11 +1,5 @@
 import PushModel
 
-/// The actor that owns a directory, as the directory reaches it from tasks.
-protocol DirectoryOwner: Actor {
-    /// Deletes expired rows from the store.
-    func deleteExpired() async
-}
-
 /// The registrations and installations of a hub: the table, the locks of its changes, and access to the stored rows.
 ///
 /// A change becomes visible only after the store has committed it. Changes of the same registration or installation run one at a time;
@@ -18,7 +12,7 @@ final class RegistrationDirectory {
     /// Runs the directory's work in the background.
     weak var owner: (any DirectoryOwner)?
     var table: RegistrationTable
-    private var locks = KeyedLock<RegistrationTable.Expiring>()
+    private var locks = KeyedLock<RegistrationKey>()
     private var expired = ExpiredRows()
     /// Deletes the expired rows from the store.
     private var deletion: Task<Void, Never>?
@@ -44,22 +38,22 @@ final class RegistrationDirectory {
     // MARK: - Locks
 
     /// Acquires the lock of a registration or installation. Every acquire must be paired with a release.
-    func acquire(_ key: RegistrationTable.Expiring) async {
+    func acquire(_ key: RegistrationKey) async {
         guard !locks.take(key) else { return }
         await withCheckedContinuation { locks.wait(key, $0) }
     }
 
-    func release(_ key: RegistrationTable.Expiring) { locks.leave(key) }
+    func release(_ key: RegistrationKey) { locks.leave(key) }
 
     /// Acquires the locks of several registrations or installations, in a fixed order, which prevents deadlocks. The caller must release
     /// them.
-    func acquire(_ keys: Set<RegistrationTable.Expiring>) async -> [RegistrationTable.Expiring] {
+    func acquire(_ keys: Set<RegistrationKey>) async -> [RegistrationKey] {
         let keys = keys.sorted()
         for key in keys { await acquire(key) }
         return keys
     }
 
-    func release(_ keys: [RegistrationTable.Expiring]) { for key in keys { release(key) } }
+    func release(_ keys: [RegistrationKey]) { for key in keys { release(key) } }
 
     // MARK: - Changes
 
@@ -133,7 +127,7 @@ final class RegistrationDirectory {
         guard !heldRows.isEmpty else { return [] }
         let rows = Set(change.removals.map(\.row) + change.puts.map(\.row)).filter { heldRows.contains($0) }.sorted()
         for row in rows { heldRows.remove(row) }
-        change.resolvedRemovals += rows.map { table.handle(at: $0) }.uniqued().filter { handle in
+        change.resolvedRemovals += rows.map { table.columns.handle(at: $0) }.uniqued().filter { handle in
             !table.rows(for: handle).contains { heldRows.contains($0) }
         }
         return rows
@@ -146,8 +140,8 @@ final class RegistrationDirectory {
 
     /// Hides expired registrations and installations at once, and deletes them from the store in the background. Skips those that a change
     /// has locked, except `lockKey`.
-    func sweep(holding lockKey: RegistrationTable.Expiring? = nil) {
-        let change = table.withdrawExpired(now: context.now) { locks.isTaken($0) && $0 != lockKey }
+    func sweep(holding lockKey: RegistrationKey? = nil) {
+        let change = ExpirySweep.withdraw(from: &table, now: context.now) { locks.isTaken($0) && $0 != lockKey }
         guard !change.isEmpty else { return }
         let count = change.removals.count
         if count > 0 { environment.note(.hub, "\(count) registration\(count == 1 ? "" : "s") expired") }

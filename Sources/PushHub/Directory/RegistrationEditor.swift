@@ -99,7 +99,7 @@ struct RegistrationEditor {
         directory.sweep()
         var filter = filter
         if case .handle(let handle) = filter { filter = .handle(try handle.checked()) }
-        let (found, last) = directory.table.page(filter, behind: try page.row, top: page.size)
+        let (found, last) = RowPager(table: directory.table).page(filter, behind: try page.row, top: page.size)
         let rows = try await directory.rows(stillAt: found).lazy.map(\.registration).filter { $0.isMeant(by: filter) }
         return RegistrationPage(registrations: Array(rows), continuation: last.map { String($0) })
     }

@@ -61,7 +61,7 @@ struct HeldRemovals {
     private func drop(_ removals: [HeldRemoval]) async throws(PushError) -> Int {
         // Locked, so that none of them is held again while its rows are looked up.
         let keys = await directory.acquire(
-            Set(removals.flatMap { directory.table.rows(for: $0.handle) }.map { directory.table.lockKey(at: $0) }))
+            Set(removals.flatMap { directory.table.rows(for: $0.handle) }.map { RegistrationKey(ofRow: $0, in: directory.table) }))
         defer { directory.release(keys) }
         let dropped = try await context.store.dropHeldRemovals(removals)
         for removal in removals where dropped.contains(removal.number) {

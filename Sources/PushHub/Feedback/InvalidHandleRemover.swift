@@ -62,8 +62,8 @@ struct InvalidHandleRemover {
     }
 
     /// The caller must release the locks.
-    private func acquireLocks(of found: [InvalidHandleRow]) async -> [RegistrationTable.Expiring] {
-        await directory.acquire(Set(found.map { directory.table.lockKey(at: $0.row) }))
+    private func acquireLocks(of found: [InvalidHandleRow]) async -> [RegistrationKey] {
+        await directory.acquire(Set(found.map { RegistrationKey(ofRow: $0.row, in: directory.table) }))
     }
 
     /// The registrations that still exist and were not updated after their handles became invalid.

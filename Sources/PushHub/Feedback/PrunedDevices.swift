@@ -104,7 +104,7 @@ struct PrunedDevices {
 }
 
 extension PrunedDevice {
-    fileprivate var lockKey: RegistrationTable.Expiring {
+    fileprivate var lockKey: RegistrationKey {
         switch subject {
         case .registration(let registration): .registration(registration.id)
         case .installation(let id, _, _): .installation(id)

@@ -106,7 +106,7 @@ package actor NotificationHub: HubGateway, ReachMeter {
     var deliveryCount: Int { scheduler.deliveryCount }
 
     /// Current issues by platform; empty if there are none.
-    package func issues() -> [DeliveryIssue] { services.pipeline.issues() }
+    package func issues() -> [DeliveryIssue] { services.pipeline.health.issues() }
 
     // MARK: - Sending
 
@@ -186,7 +186,7 @@ extension NotificationHub: DirectoryOwner, SendWorker, DeliveryHost, IntakeHost 
     func record(_ completed: [CompletedTarget], in session: inout DeliverySession) async { await session.record(completed) }
 
     func recipients(at rows: [UInt32], of group: RecipientGroup) -> [Recipient] {
-        directory.table.recipients(at: rows, of: group)
+        TargetFinder(table: directory.table).recipients(at: rows, of: group)
     }
 
     func performed(_ sequence: Int64, _ delay: Delay?) { scheduler.performed(sequence, delay) }

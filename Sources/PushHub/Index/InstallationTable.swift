@@ -122,12 +122,12 @@ struct InstallationTable: Sendable {
     // MARK: - Lists
 
     /// Up to `top` installations after row `row` with all of these tags and, if given, this platform; see
-    /// `RegistrationTable.page`.
+    /// ``RowPager``.
     func page(
         tagged tags: [Tag], on platform: Platform?, behind row: UInt32?, top: Int, where isIncluded: (UInt32) -> Bool = { _ in true }
-    ) -> RegistrationTable.RowPage {
-        guard let first = RegistrationTable.first(behind: row) else { return ([], nil) }
-        func page(_ rows: some Sequence<UInt32>) -> RegistrationTable.RowPage {
+    ) -> RowPage {
+        guard let first = RowPager.first(behind: row) else { return ([], nil) }
+        func page(_ rows: some Sequence<UInt32>) -> RowPage {
             var found: [UInt32] = []
             for row in rows where row >= first && isLive(row) {
                 guard platform == nil || traits[row]?.platform == platform, isIncluded(row) else { continue }

@@ -24,10 +24,7 @@ struct RegistrationTable: Sendable {
     private(set) var index = AudienceIndex()
     /// Rows withdrawn from use whose tags are still in the index.
     private(set) var indexed: Set<UInt32> = []
-    /// Ids of removed registrations. Writing to them returns 410.
-    private var deleted: [RegistrationID: RegistrationTombstone] = [:]
-    /// Removed ids by time. Entries of ids that were created or removed again since are ignored.
-    private var tombstones = TimeQueue<RegistrationID>()
+    private var tombstones = TombstoneTable()
     /// Stored rows to delete: older rows of installations that were written to another row. Their rows stay taken.
     var leftovers = RegistrationChange()
     var expiries = ExpiryQueue()
@@ -41,7 +38,7 @@ struct RegistrationTable: Sendable {
 
     init() {}
 
-    func tombstone(of id: RegistrationID) -> RegistrationTombstone? { deleted[id] }
+    func tombstone(of id: RegistrationID) -> RegistrationTombstone? { tombstones[id] }
 
     func row(of packed: PackedRegistrationID) -> UInt32? {
         ids.find(packed.hash) { columns.has(packed, at: $0) }
@@ -123,11 +120,6 @@ struct RegistrationTable: Sendable {
         for placed in change.installationPuts { installations.giveBack(placed.row) }
     }
 
-    private mutating func addTombstone(_ id: RegistrationID, _ tombstone: RegistrationTombstone) {
-        deleted[id] = tombstone
-        tombstones.insert(id, at: tombstone.time)
-    }
-
     /// - Parameter tags: the current tags of this row.
     private mutating func set(_ registration: Registration, at row: UInt32, replacing tags: [Tag]?) {
         let outcome = columns.isLive(row) ? columns.traits[row].outcome : nil
@@ -136,7 +128,7 @@ struct RegistrationTable: Sendable {
         columns.traits[row].outcome = outcome
         index.update(row, from: tags ?? [], to: registration.tags)
         indexed.remove(row)
-        if !deleted.isEmpty { deleted[registration.id] = nil }
+        tombstones.remove(registration.id)
         if let installation = registration.installationID {
             expiries.clear(row)
             join(installation, row)
@@ -216,7 +208,7 @@ struct RegistrationTable: Sendable {
     mutating func loaded(_ index: AudienceIndex, end: UInt32, taken: Set<UInt32>) {
         enterLoaded()
         self.index = index
-        for removal in leftovers.removals { addTombstone(removal.id, removal.tombstone) }
+        for removal in leftovers.removals { tombstones.insert(removal.tombstone, of: removal.id) }
         supply = RowAllocator(end: end) { [columns] in columns.isLive($0) || taken.contains($0) }
     }
 
@@ -244,7 +236,7 @@ struct RegistrationTable: Sendable {
 
     mutating func load(_ tombstone: RegistrationTombstone, of id: RegistrationID) {
         enterLoaded()
-        if row(of: id) == nil { addTombstone(id, tombstone) }
+        if row(of: id) == nil { tombstones.insert(tombstone, of: id) }
     }
 
     // MARK: - Adding and removing
@@ -286,7 +278,7 @@ struct RegistrationTable: Sendable {
     private mutating func withdraw(_ removal: RemovedRegistration) {
         detach(removal.row)
         expiries.clear(removal.row)
-        addTombstone(removal.id, removal.tombstone)
+        tombstones.insert(removal.tombstone, of: removal.id)
     }
 
     mutating func withdrawAll(_ removals: some Sequence<RemovedRegistration>) {
@@ -326,14 +318,20 @@ struct RegistrationTable: Sendable {
     }
 
     /// Forgets ids that were removed before `time`.
-    mutating func removeTombstones(before time: Timestamp) {
-        while let first = tombstones.first, first.time < time {
-            _ = tombstones.popFirst()
-            if deleted[first.subject]?.time == first.time { deleted[first.subject] = nil }
-        }
+    mutating func removeTombstones(before time: Timestamp) { tombstones.removeAll(before: time) }
+
+    mutating func expire(_ row: UInt32, at time: Timestamp) {
+        expiries.set(time, at: row)
+        if expiries.isStale { expiries.renew(end: max(end, row + 1)) }
     }
 
-    // MARK: - Handles and installations
+    // MARK: - Finding rows
+
+    /// The rows that match an expression (nil: all), ascending.
+    func select(_ expression: TagExpression?) -> [UInt32] {
+        let rows = index.select(expression)
+        return indexed.isEmpty ? rows : rows.filter { columns.isLive($0) }
+    }
 
     /// Rows with a handle, ascending.
     func rows(for handle: DeviceHandle) -> [UInt32] {

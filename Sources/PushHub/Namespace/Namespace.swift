@@ -12,13 +12,13 @@ package actor Namespace {
     private var store: any NamespaceStore
     private var settings: HubSettings
     private let connectors: Connecting
-    let admits: Admission
+    private let validator: HubValidator
     private let jobTools: JobService.Tools?
     private var lastNumber: Int64
     /// The state that requests see. Only this actor writes it.
     private nonisolated let current: Mutex<State>
     /// Locks for hubs that are being created, changed or deleted, by name in lower case.
-    var locks = KeyedLock<String>()
+    private var locks = KeyedLock<String>()
     private var isRestoring = false
 
     private struct State {
@@ -39,13 +39,13 @@ package actor Namespace {
     ///   - admits: checks a hub before it is created or changed.
     package init(
         environment: HubEnvironment, store: any NamespaceStore, settings: HubSettings, jobTools: JobService.Tools? = nil,
-        admits: @escaping Admission = { _, _ in }, connectors: @escaping Connecting
+        admits: @escaping HubValidator.Admission = { _, _ in }, connectors: @escaping Connecting
     ) async throws(PushError) {
         self.environment = environment
         self.store = store
         self.settings = settings
         self.connectors = connectors
-        self.admits = admits
+        validator = HubValidator(admits: admits)
         self.jobTools = jobTools
         let stored = try await store.load()
         lastNumber = stored.lastNumber
@@ -102,6 +102,14 @@ package actor Namespace {
     /// Whether a hub of that name was deleted since the start and does not exist now.
     package nonisolated func hasDeleted(_ name: String) -> Bool { current.withLock { $0.deleted.contains(name.lowercased()) } }
 
+    /// The hub with a number; nil if it was deleted.
+    package nonisolated func service(ofHub number: Int64) -> NotificationHub? {
+        hubs.first { $0.record.number == number }?.service
+    }
+
+    /// Changes the rules of the server and of its hubs.
+    package nonisolated var ruleEditor: RuleEditor { RuleEditor(namespace: self) }
+
     /// Called once a change holds its lock, because the permission for it may have been revoked meanwhile.
     package typealias Permission = @Sendable () throws(PushError) -> Void
 
@@ -111,8 +119,8 @@ package actor Namespace {
     package func create(
         _ name: String, _ description: HubDescription, while allowed: Permission = {}
     ) async throws(PushError) -> HubRecord {
-        try Self.check(name)
-        try admit(description, before: nil)
+        try HubValidator.check(name)
+        try validator.check(description, before: nil)
         let key = name.lowercased()
         try await acquireLock(key)
         defer { locks.leave(key) }
@@ -122,7 +130,7 @@ package actor Namespace {
                 "hub.exists", "there is a hub named \"\(name)\" already", hint: "choose another name, or change that one",
                 status: 409)
         }
-        try checkNames(description.rules, before: [])
+        try HubValidator.check(description.rules, before: [], besides: rules)
         lastNumber += 1
         var description = description
         if description.rules.isEmpty {
@@ -130,7 +138,7 @@ package actor Namespace {
         }
         let now = environment.clock.now
         let record = HubRecord(
-            number: lastNumber, name: name, description: dated(description, before: nil), createdAt: now, updatedAt: now)
+            number: lastNumber, name: name, description: description.dated(now, before: nil), createdAt: now, updatedAt: now)
         // Opened before it is stored: a hub that cannot be opened must not be stored.
         let hub = try await Self.open(
             record, environment: environment, store: store, settings: settings, jobTools: jobTools, connectors: connectors)
@@ -161,11 +169,11 @@ package actor Namespace {
         guard let existing = hub(name) else { throw Self.noHub(name) }
         var record = existing.record
         var description = try change(record.description)
-        try admit(description, before: record.description)
-        try checkNames(description.rules, before: record.description.rules)
+        try validator.check(description, before: record.description)
+        try HubValidator.check(description.rules, before: record.description.rules, besides: rules)
         if description.rules.isEmpty { description.rules = record.description.rules }
-        record.description = dated(description, before: record.description)
         record.updatedAt = environment.clock.now
+        record.description = description.dated(record.updatedAt, before: record.description)
         try await store.putHub(record)
         await existing.service.change(connectors: connectors(record), registrationTTL: record.description.registrationTTL)
         let hub = ServedHub(record: record, service: existing.service, jobs: existing.jobs)
@@ -208,18 +216,24 @@ package actor Namespace {
 
     /// Changes the rules of a hub, or for nil those of the server, under a lock. Returns the result of the change. Throws `hub.not_found`
     /// (404), `hub.rule` (400), and what the change throws.
+    ///
+    /// - Parameter holdsServer: whether the rules of the server must not change meanwhile. Its lock is acquired before that of the hub.
     func changeRules<Result: Sendable>(
-        of name: String?, while allowed: Permission, _ change: (inout [AuthorizationRule]) throws(PushError) -> Result
+        of name: String?, holdingServer holdsServer: Bool = false, while allowed: Permission,
+        _ change: @Sendable (inout [AuthorizationRule]) throws(PushError) -> Result
     ) async throws(PushError) -> Result {
         // The key of the server's lock: no hub has an empty name.
         let key = name?.lowercased() ?? ""
+        let holdsBoth = holdsServer && name != nil
+        if holdsBoth { try await acquireLock("") }
+        defer { if holdsBoth { locks.leave("") } }
         try await acquireLock(key)
         defer { locks.leave(key) }
         try allowed()
         guard let name else {
             var rules = self.rules
             let result = try change(&rules)
-            try Self.check(rules)
+            try HubValidator.check(rules)
             try await store.putRules(rules)
             current.withLock { $0.rules = rules }
             return result
@@ -227,7 +241,7 @@ package actor Namespace {
         guard let existing = hub(name) else { throw Self.noHub(name) }
         var record = existing.record
         let result = try change(&record.description.rules)
-        try Self.check(record.description.rules)
+        try HubValidator.check(record.description.rules)
         record.updatedAt = environment.clock.now
         try await store.putHub(record)
         let hub = ServedHub(record: record, service: existing.service, jobs: existing.jobs)
@@ -248,14 +262,14 @@ package actor Namespace {
     }
 
     /// Creates a rule with two new keys, without storing it.
-    package func newRule(_ name: String, _ rights: Set<AuthorizationRule.Right>) -> AuthorizationRule {
+    package nonisolated func newRule(_ name: String, _ rights: Set<AuthorizationRule.Right>) -> AuthorizationRule {
         let now = environment.clock.now
         return AuthorizationRule(
             name: name, rights: rights, primaryKey: newKey(), secondaryKey: newKey(), createdAt: now, modifiedAt: now)
     }
 
     /// A new key: 32 random bytes in base64.
-    package func newKey() -> Secret { SharedAccessKey.make(environment.random) }
+    package nonisolated func newKey() -> Secret { SharedAccessKey.make(environment.random) }
 
     /// Stops all hubs, and waits for work in progress.
     package func stop() async {
@@ -290,7 +304,7 @@ package actor Namespace {
     }
 
     /// Acquires the lock of a hub. Throws `hub.restoring` (503).
-    func acquireLock(_ key: String) async throws(PushError) {
+    private func acquireLock(_ key: String) async throws(PushError) {
         await line(up: key)
         guard !isClosed else {
             locks.leave(key)
@@ -376,22 +390,5 @@ package actor Namespace {
 
     private static func noHub(_ name: String) -> PushError {
         PushError("hub.not_found", "unknown hub \"\(name)\"", hint: "create it first", status: 404)
-    }
-}
-
-/// A hub and its description.
-package struct ServedHub: Sendable {
-    package let record: HubRecord
-    package let service: NotificationHub
-    package let jobs: JobService
-
-    fileprivate func resume() async throws(PushError) {
-        try await service.resume()
-        try await jobs.resume()
-    }
-
-    fileprivate func stop() async {
-        await jobs.stop()
-        await service.stop()
     }
 }

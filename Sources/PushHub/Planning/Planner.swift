@@ -1,14 +1,5 @@
 import PushModel
 
-/// The actor that owns a hub's registrations, as a planner reaches it from other tasks.
-protocol PlanHost: Actor {
-    /// Takes a snapshot of the audience.
-    func survey(_ request: PlanRequest) async throws(PushError) -> PlanSnapshot
-    /// The rows of those registrations that still exist.
-    func rows(of audience: PlannedAudience) async throws(PushError) -> [RegistrationRow]
-    var planRetention: HubSettings.Retention { get }
-}
-
 /// Makes plans, which are dry runs, and compares them with the audience of now.
 ///
 /// Works outside the actor that owns the registrations, which stays free for other calls.

@@ -1,11 +1,5 @@
 import PushModel
 
-/// The actor that owns the deliveries, as they reach it from their tasks.
-protocol DeliveryHost: SlotProvider, HookedRegistrations {
-    func record(_ completed: [CompletedTarget], in session: inout DeliverySession) async
-    func recipients(at rows: [UInt32], of group: RecipientGroup) -> [Recipient]
-}
-
 /// Runs deliveries: those of sends whose sender waits, and those that a scheduler starts as tasks.
 ///
 /// Not thread-safe: it is part of the actor that owns the services and the scheduler.

@@ -60,7 +60,7 @@ struct DeliveryTracer {
         var facts = TraceFacts(
             now: services.context.now, stored: stored, device: device, rows: rows,
             candidates: device.registrations.map { TraceFacts.Candidate($0.registration, of: request) }, matched: 0,
-            issues: services.pipeline.issues())
+            issues: services.pipeline.health.issues())
         if rows.isEmpty, request.isTest { facts.matched = services.targets(of: request).count }
         if rows.isEmpty, let binding = request.plan { facts.plan = try await plan(of: device, binding) }
         if rows.isEmpty, !stored.outcome.state.isFinal {
@@ -90,7 +90,7 @@ struct DeliveryTracer {
     private func hold(of device: TracedDevice, _ stored: StoredNotification) -> TraceFacts.Hold? {
         let rows: [(row: UInt32, mark: UInt32?)] =
             stored.request.audience.handles.isEmpty
-            ? device.registrations.map { ($0.row, directory.table.mark(at: $0.row)) }
+            ? device.registrations.map { ($0.row, directory.table.columns.mark(at: $0.row)) }
             : stored.request.audience.handles.enumerated().filter { device.handles.contains($1) }.map { (UInt32($0.offset), nil) }
         return rows.lazy.compactMap { stored.deferredDevices.wait(at: $0.row, mark: $0.mark) }.first
             .map { TraceFacts.Hold(until: $0.time, reason: $0.reason) }

@@ -15,6 +15,7 @@ package final class LabSession: Sendable {
     /// Number of trace entries before the session began.
     package let firstEntry: Int
     private let state: Mutex<State>
+    private let waiters = CountWaiters()
 
     private struct State {
         var lastRequestTime: Timestamp
@@ -26,8 +27,6 @@ package final class LabSession: Sendable {
         var forgotten = 0
         var eventBytes = 0
         var eventCount: Int { forgotten + events.count }
-        var serial = 0
-        var waiters: [Int: (count: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
         /// All handles that the session's phones have had, in order.
         var handles: [DeviceHandle] = []
         var known: Set<DeviceHandle> = []
@@ -92,34 +91,15 @@ package final class LabSession: Sendable {
     }
 
     func note(_ event: LabEvent) {
-        let due = state.withLock { state in
+        let count = state.withLock { state in
             state.append(event)
-            let due = state.waiters.filter { $0.value.count < state.eventCount }
-            for serial in due.keys { state.waiters[serial] = nil }
-            return due.values.map(\.continuation)
+            return state.eventCount
         }
-        for continuation in due { continuation.resume() }
+        waiters.advance(to: count)
     }
 
     /// Suspends until there are more than `count` events or the session is over.
-    package func more(than count: Int) async {
-        let serial = state.withLock { state in
-            state.serial += 1
-            return state.serial
-        }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isOver = state.withLock { state in
-                    if state.isOver || state.eventCount > count || Task.isCancelled { return true }
-                    state.waiters[serial] = (count, continuation)
-                    return false
-                }
-                if isOver { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: serial) }?.continuation.resume()
-        }
-    }
+    package func more(than count: Int) async { await waiters.wait(beyond: count) }
 
     // MARK: - Handles
 
@@ -139,13 +119,13 @@ package final class LabSession: Sendable {
     /// Rejects further requests and waits until the open ones have been answered; after that nothing more is created. Returns false at once
     /// if the session was over already, or if its client sent a request after `limit`.
     func end(silentSince limit: Timestamp? = nil) async -> Bool {
-        let (isFirst, waiting) = state.withLock { state -> (Bool, [CheckedContinuation<Void, Never>]) in
-            if let limit, state.requests > 0 || state.lastRequestTime > limit { return (false, []) }
-            defer { (state.isOver, state.waiters) = (true, [:]) }
-            return (!state.isOver, state.waiters.values.map(\.continuation))
+        let isFirst = state.withLock { state in
+            if let limit, state.requests > 0 || state.lastRequestTime > limit { return false }
+            defer { state.isOver = true }
+            return !state.isOver
         }
-        for continuation in waiting { continuation.resume() }
         guard isFirst else { return false }
+        waiters.end()
         await withCheckedContinuation { continuation in
             let isQuiet = state.withLock { state in
                 if state.requests > 0 { state.ending = continuation }

@@ -204,7 +204,7 @@ extension PushModel.InboxItem {
     fileprivate init(_ item: Simulators.InboxItem) {
         self.init(
             id: item.id, receivedAt: Timestamp(milliseconds: item.receivedAt), source: item.source == .local ? .local : .push,
-            alert: Alert(title: item.title, body: item.body, badge: item.badge),
+            alert: Alert(title: item.banner.title, body: item.banner.body, badge: item.badge),
             display: Display(isShown: item.isShown, text: item.text, reasonNotShown: item.reasonNotShown), payload: item.data,
             isBackground: item.isBackground)
     }

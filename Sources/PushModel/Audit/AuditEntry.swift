@@ -122,4 +122,20 @@ package struct AuditHead: Sendable, Equatable {
         if sequence > stored.sequence { return .broken(AuditBreak(sequence: stored.sequence + 1, reason: .added)) }
         return hash == stored.hash ? .intact(self) : .broken(AuditBreak(sequence: sequence, reason: .changed))
     }
+
+    /// The chain head as `SEQUENCE:HASH`, for recording outside the server.
+    package var text: String { "\(sequence):\(hash.hexadecimal)" }
+
+    /// Reads `SEQUENCE:HASH`. Throws `audit.noted` (400) for any other text.
+    package init(recorded text: String) throws(PushError) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2, let sequence = Int64(parts[0]), sequence >= 0, parts[0].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let hash = [UInt8](hexadecimal: parts[1]), hash.count == AuditHead.start.hash.count
+        else {
+            throw PushError(
+                "audit.noted", "invalid audit log head \"\(text.prefix(100))\"",
+                hint: "write SEQUENCE:HASH as printed by pushhost audit verify: a number, a colon, 64 hexadecimal digits", status: 400)
+        }
+        self.init(sequence: sequence, hash: hash)
+    }
 }

@@ -22,6 +22,18 @@ package struct AuditBreak: Sendable, Equatable {
         self.sequence = sequence
         self.reason = reason
     }
+
+    /// A sentence that explains the break.
+    package var meaning: String {
+        switch reason {
+        case .missing: "entry \(sequence) is missing: it was removed, or all entries from it on were"
+        case .changed: "entry \(sequence) was modified: it, its hash or the previous entry was changed after it was written"
+        case .unreadable: "entry \(sequence) cannot be read: it was overwritten or damaged"
+        case .added: "entry \(sequence) was never appended by the server: it was inserted into the database"
+        case .endless: "the stored head of the log is missing: it was removed, possibly with entry \(sequence) and later ones"
+        case .replaced: "entry \(sequence) has a different hash than recorded: the log was rewritten from this entry or an earlier one"
+        }
+    }
 }
 
 package enum AuditVerification: Sendable, Equatable {

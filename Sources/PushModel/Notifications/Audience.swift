@@ -23,4 +23,14 @@ package enum Audience: Sendable, Equatable {
         case .expression, .everyone: []
         }
     }
+
+    /// The audience as text for people.
+    package var words: String {
+        switch self {
+        case .everyone: "everyone"
+        case .expression(let expression): "tags \(expression.description)"
+        case .device: "1 device by its handle"
+        case .devices(let handles): "\(handles.count) device\(handles.count == 1 ? "" : "s") by their handles"
+        }
+    }
 }

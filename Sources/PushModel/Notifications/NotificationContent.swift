@@ -4,6 +4,18 @@ package enum NotificationContent: Sendable, Equatable {
     case template([String: String])
     /// A body per platform, for native registrations.
     case native([Platform: NativePayload])
+
+    /// Describes the content by its sizes, without any of the text sent.
+    package var words: String {
+        switch self {
+        case .template(let properties):
+            guard !properties.isEmpty else { return "templates without properties" }
+            let parts = properties.sorted { $0.key < $1.key }.map { "\($0.key) (\($0.value.utf8.count) bytes)" }
+            return "templates with \(parts.joined(separator: ", "))"
+        case .native(let payloads):
+            return payloads.sorted { $0.key < $1.key }.map { "\($0.key.displayName) \($0.value.body.count) bytes" }.joined(separator: ", ")
+        }
+    }
 }
 
 package struct NativePayload: Sendable, Equatable {

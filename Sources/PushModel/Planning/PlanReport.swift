@@ -82,6 +82,13 @@ package struct PlanReport: Sendable, Equatable {
             self.matches = matches
             self.without = without
         }
+
+        /// Explanation for people.
+        package var sentence: String {
+            let own = "\"\(term)\" has \(matches) registration\(matches == 1 ? "" : "s")"
+            guard let without else { return own }
+            return "\(own); without it \(without) would match"
+        }
     }
 
     /// Changes since the previous plan for the same audience.

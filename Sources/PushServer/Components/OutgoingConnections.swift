@@ -36,8 +36,9 @@ struct OutgoingConnections: Sendable {
         let senders = APNsSenders(pushes: inputs.apns, connect: inputs.channels, clock: clock, random: random, tokens: tokens)
         let watched = settings.credentialSources.map { WatchedCredential($0) }
         connectors = HubConnectors(
-            transports: services, delivery: settings.delivery, clock: clock, random: random, simulators: simulated,
-            isLab: settings.isLab, senders: senders, watched: watched, log: context.log)
+            transports: services, delivery: settings.delivery, clock: clock, random: random,
+            simulation: HubConnectors.Simulation(connectors: simulated, isLab: settings.isLab), senders: senders, watched: watched,
+            log: context.log)
         (self.wires, simulators) = (wires, transport)
         for credential in watched {
             guard let fault = credential.fault else { continue }

@@ -32,7 +32,7 @@ struct ServerComponents: Sendable {
         let (hooks, events) = (LateBoundHooks(), HubEvents())
         let environment = environment(context, hooks, events)
 
-        let plugins = stack.add(try ServerPlugins(storage, sendGuard, context)) { $0.endWithoutHubs() }
+        let plugins = stack.add(try ServerPlugins(storage, sendGuard, context)) { $0.close() }
         hooks.connect(plugins.host)
         // Load plugins before hubs resume accepted notifications, which may call hooks.
         try await plugins.supervisor.begin()
@@ -45,7 +45,7 @@ struct ServerComponents: Sendable {
             approvals: ServerApprovals(sendGuard: sendGuard, namespace: namespace, log: context.log, metrics: context.metrics))
         stack.add(components.lab?.sessions) { await $0?.endAll() }
         // Plugins stop before the hubs, whose sends may wait for them.
-        stack.add(plugins) { await $0.stop() }
+        stack.add(plugins.activity) { await $0.stop() }
         stack.add(flows.dispatcher) { await $0.stop() }
         try await components.begin(context)
         return components
@@ -64,7 +64,7 @@ struct ServerComponents: Sendable {
             await AbandonedSessions.remove(recordedIn: context.folder.file("lab"), namespace, context.log)
         }
         if namespace.hubs.isEmpty { _ = try await namespace.create(settings.hub, HubDescription()) }
-        plugins.open(namespace)
+        plugins.activity.begin(namespace)
         await approvals.maintain()
         try await flows.dispatcher.begin(settings.flows)
     }

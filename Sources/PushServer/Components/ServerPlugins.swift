@@ -61,20 +61,11 @@ package final class ServerPlugins: Sendable {
             clock: clock, log: tell, runSpecs: { try await PluginSpecCheck(source: $0, module: program.registry).run() })
     }
 
-    /// Lets plugins reach the hubs and starts their timers.
-    func open(_ namespace: Namespace) {
-        hubs.open(namespace)
-        host.startTimers()
-    }
+    /// What plugins do with open hubs.
+    var activity: PluginActivity { PluginActivity(host: host, hubs: hubs) }
 
-    /// Lets calls fail that wait for hubs, because no hubs will open.
-    func endWithoutHubs() { hubs.open(nil) }
-
-    /// Stops the plugins' timers. Call before the hubs stop, even if `open(_:)` was never called.
-    func stop() async {
-        hubs.open(nil)
-        await host.stopTimers()
-    }
+    /// Lets calls fail that wait for hubs, if no hubs will open.
+    func close() { hubs.open(nil) }
 
     /// Applies changes in the folder until the task is cancelled.
     package func keepUp() async {

@@ -7,19 +7,27 @@ import WebAPI
 
 /// Creates the connectors of hubs: with the hub's own credentials, or those of the settings, or else to the simulators if there are any.
 struct HubConnectors: Sendable {
+    /// The simulators that hubs without credentials send to.
+    struct Simulation: Sendable {
+        /// Nil for none.
+        var connectors: SimulatedConnectors?
+        /// Whether all sends go to the lab, whatever credentials a hub has.
+        var isLab = false
+    }
+
     let transports: ServiceTransports
     let delivery: DeliverySettings
     let clock: any HubClock
     let random: any RandomSource
-    let simulators: SimulatedConnectors?
-    /// Whether all sends go to the lab, whatever credentials a hub has.
-    var isLab = false
+    let simulation: Simulation
     let senders: APNsSenders
     /// The credentials of the settings, for hubs without their own.
     var watched: [WatchedCredential] = []
     let log: Logger
     private let outages = WatchedConnector.Outages()
     private let known = ParsedCredentialCache()
+    private var simulators: SimulatedConnectors? { simulation.connectors }
+    private var isLab: Bool { simulation.isLab }
 
     func connectors(of hub: HubRecord) -> [any Connector] {
         unwatched(hub).map { WatchedConnector(base: $0, hub: hub.name, outages: outages, log: log) }

@@ -33,13 +33,13 @@ struct ScriptExecutor: FlowExecutor {
         let (script, declaration) = try await declaration(of: flow)
         return FlowDescription(
             version: script.version, summary: script.summary,
-            schema: (declaration ?? FlowDeclaration(parameters: [])).schema)
+            schema: JSONArguments(declaration ?? FlowDeclaration(parameters: [])).schema)
     }
 
     func check(_ arguments: JSONObject, for flow: ServedFlow, ignoringInvalidValues: Bool) async throws(PushError) -> CheckedArguments {
         let declaration = try await declaration(of: flow).declaration ?? FlowDeclaration(parameters: [])
         do throws(LuaError) {
-            let (values, secrets) = try declaration.resolve(arguments, ignoringInvalidValues: ignoringInvalidValues)
+            let (values, secrets) = try JSONArguments(declaration).resolve(arguments, ignoringInvalidValues: ignoringInvalidValues)
             return CheckedArguments(values: values, secrets: secrets)
         } catch {
             throw PushError(error)
@@ -139,8 +139,8 @@ struct ScriptExecutor: FlowExecutor {
         switch report.verdict {
         case .passed: return RunResult(state: .completed, result: result(of: report, progress))
         case .failed:
-            let first = report.failedExpectations.first
-            let more = report.failedExpectationCount > 1 ? ", and \(report.failedExpectationCount - 1) more" : ""
+            let first = report.expectations.failures.first
+            let more = report.expectations.failedCount > 1 ? ", and \(report.expectations.failedCount - 1) more" : ""
             return RunResult(
                 state: .failed, result: result(of: report, progress),
                 failure: RunReport.Failure(

@@ -81,7 +81,7 @@ extension FlowReport {
         case .passed: nil
         // A test that checks no target is weak, but no reason to refuse a plugin.
         case .raised(let error) where error.code == "test.no_target": nil
-        case .failed: failedExpectations.first.map { ($0.message, $0.location) } ?? ("an expectation failed", nil)
+        case .failed: expectations.failures.first.map { ($0.message, $0.location) } ?? ("an expectation failed", nil)
         case .raised(let error): (error.message, error.location)
         }
     }

@@ -46,7 +46,7 @@ struct RemotePlanner: Sendable {
     private func requirePlans() throws(PushError) { if !isPushHost { throw PushError.plansUnsupported } }
 
     private func report(_ json: JSON) throws(PushError) -> PlanReport {
-        guard let report = PlanReport(document: json) else { throw hub.unreadable("is not a plan") }
+        guard let report = PlanReportDocument(json: json).report() else { throw hub.unreadable("is not a plan") }
         return report
     }
 }

@@ -1,13 +1,14 @@
 /// The visible content of a push.
-struct Banner: Sendable, Equatable {
-    var title = ""
-    var subtitle = ""
-    var body = ""
-    var sound: String?
-    var category: String?
-    var image: String?
-    /// A later banner with the same key replaces this one.
-    var replacementKey: String?
+package struct Banner: Sendable, Equatable {
+    package var title = ""
+    package var subtitle = ""
+    package var body = ""
+    package var sound: String?
+    /// `aps.category`, or the click action of an Android notification.
+    package var category: String?
+    package var image: String?
+    /// Collapse id or tag: a later banner with the same key replaces this one.
+    package var replacementKey: String?
 
     var isEmpty: Bool { title.isEmpty && subtitle.isEmpty && body.isEmpty }
 

@@ -158,8 +158,8 @@ struct Phone: Sendable {
         uninstalledSince = now
         dropStored(because: Self.uninstalledApp, now: now, effects: &effects)
         for place in inbox.indices where inbox[place].isShown {
-            inbox[place].isShown = false
-            inbox[place].reasonNotShown = Self.uninstalledApp
+            inbox[place].display.isShown = false
+            inbox[place].display.reasonNotShown = Self.uninstalledApp
         }
         (storage, storageBytes) = ([:], 0)
         badge = nil
@@ -211,7 +211,7 @@ struct Phone: Sendable {
     private mutating func lose(_ push: AcceptedPush, _ reason: String, now: Int64, effects: inout Effects) {
         effects.record(.dropped(reason: reason), push.id, self, now)
         var item = item(of: push, push.banner ?? Banner(), source: .push, now: now)
-        item.reasonNotShown = reason
+        item.display.reasonNotShown = reason
         add(item)
     }
 
@@ -234,12 +234,12 @@ struct Phone: Sendable {
         _ push: AcceptedPush, _ banner: Banner?, source: InboxItem.Source, now: Int64, effects: inout Effects
     ) -> InboxItem {
         var item = item(of: push, banner ?? Banner(), source: source, now: now)
-        item.isShown = banner.map { !$0.isEmpty } ?? false
+        item.display.isShown = banner.map { !$0.isEmpty } ?? false
         if item.isShown {
-            replace(item.replacementKey, by: item.id, now: now, effects: &effects)
+            replace(item.banner.replacementKey, by: item.id, now: now, effects: &effects)
             effects.record(.shown(text: item.text), item.id, self, now)
         } else {
-            item.reasonNotShown =
+            item.display.reasonNotShown =
                 push.isBackground || push.appBanner != nil
                 ? (description.app.handlesPushes ? Self.leftToApp : Self.backgroundPush)
                 : "the push has no text"
@@ -250,18 +250,16 @@ struct Phone: Sendable {
 
     private mutating func replace(_ key: String?, by id: String, now: Int64, effects: inout Effects) {
         guard let key else { return }
-        for place in inbox.indices where inbox[place].isShown && inbox[place].replacementKey == key {
-            inbox[place].isShown = false
-            inbox[place].reasonNotShown = "replaced by \(id)"
+        for place in inbox.indices where inbox[place].isShown && inbox[place].banner.replacementKey == key {
+            inbox[place].display.isShown = false
+            inbox[place].display.reasonNotShown = "replaced by \(id)"
             effects.record(.replaced(by: id), inbox[place].id, self, now)
         }
     }
 
     private func item(of push: AcceptedPush, _ banner: Banner, source: InboxItem.Source, now: Int64) -> InboxItem {
         InboxItem(
-            id: push.id, receivedAt: now, title: banner.title, subtitle: banner.subtitle, body: banner.body,
-            badge: push.badgeCount, sound: banner.sound, category: banner.category, image: banner.image,
-            data: push.data, source: source, isShown: false, isBackground: push.isBackground,
-            reasonNotShown: nil, replacementKey: banner.replacementKey)
+            id: push.id, receivedAt: now, source: source, banner: banner, badge: push.badgeCount, data: push.data,
+            isBackground: push.isBackground)
     }
 }

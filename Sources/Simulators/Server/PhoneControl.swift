@@ -126,8 +126,8 @@ struct PhoneControl {
 extension InboxItem {
     fileprivate var json: JSONValue {
         JSONValue(members: [
-            "id": .string(id), "received_at": .number(String(receivedAt)), "text": .string(text), "title": .string(title),
-            "body": .string(body), "is_shown": .bool(isShown), "is_background": .bool(isBackground),
+            "id": .string(id), "received_at": .number(String(receivedAt)), "text": .string(text), "title": .string(banner.title),
+            "body": .string(banner.body), "is_shown": .bool(isShown), "is_background": .bool(isBackground),
             "reason_not_shown": .init(reasonNotShown), "payload": .string(String(decoding: data, as: UTF8.self)),
         ])
     }

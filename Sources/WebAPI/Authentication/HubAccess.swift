@@ -64,7 +64,7 @@ struct HubAccess: Sendable {
 
     /// Throws if an authorized request is no longer allowed.
     func recheck(_ request: WebRequest, _ right: AuthorizationRule.Right, _ hub: ServedHub?) throws(PushError) {
-        guard namespace.revision != request.revision else { return }
+        guard namespace.revision != request.receipt.revision else { return }
         let now = hub.flatMap { namespace.hub($0.record.name) }
         guard now?.record.number == hub?.record.number else { throw Self.hubNotFound }
         _ = try rule(of: request, right, now)
@@ -106,7 +106,8 @@ struct HubAccess: Sendable {
         // The server's rules come first: a hub cannot take over their names.
         let verifier = SASVerifier(proved: proved) { name in shared.first { $0.name == name } ?? own.first { $0.name == name } }
         return try verifier.verify(
-            authorization: request.fields[.authorization], host: request.authority, path: request.path, publicURL: request.base,
+            authorization: request.fields[.authorization], host: request.server.authority, path: request.path,
+            publicURL: request.server.base,
             right: right, now: request.now)
     }
 

@@ -17,7 +17,7 @@ struct BackendAuthenticator: Sendable {
         switch credentials {
         case .basic(let username, let password):
             return try await services.accounts.session(
-                header: header, username: username, password: password, from: request.address)
+                header: header, username: username, password: password, from: request.client.address)
         case .bearer(let token):
             guard let issuer = services.issuer, token.utf8.count(where: { $0 == UInt8(ascii: ".") }) == 2 else {
                 return try await services.accounts.session(for: Secret(token))

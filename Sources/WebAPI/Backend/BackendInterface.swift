@@ -50,12 +50,12 @@ struct BackendInterface: Sendable {
     private func login(_ request: WebRequest, _ credentials: BackendCredentials?) async throws(PushError) -> WebAnswer {
         let session: Session
         if case .basic(let username, let password) = credentials {
-            session = try await services.accounts.login(username: username, password: password, from: request.address)
+            session = try await services.accounts.login(username: username, password: password, from: request.client.address)
         } else {
             let members = try BackendBody(try await request.body.read(limit: Self.loginLimit)).object("username and password")
             try members.check(["username", "password"])
             session = try await services.accounts.login(
-                username: try members.text("username"), password: Secret(try members.text("password")), from: request.address)
+                username: try members.text("username"), password: Secret(try members.text("password")), from: request.client.address)
         }
         let json: JSON = [
             "username": .string(session.username), "token": .string(session.token.reveal()), "tokenType": "Bearer",

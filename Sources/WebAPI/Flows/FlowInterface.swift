@@ -111,7 +111,7 @@ struct FlowInterface: Sendable {
             answer = WebAnswer(.ok, "application/json", RunRecordJSON(run).summary.serialized())
         case .queued, .running:
             answer = WebAnswer(.accepted, "application/json", RunRecordJSON(run).summary.serialized())
-            answer.fields[.location] = "\(request.base)/api/v1/runs/\(run.id)"
+            answer.fields[.location] = "\(request.server.base)/api/v1/runs/\(run.id)"
         case .skipped: throw FlowDispatcher.overlap(run)
         case .cancelled, .interrupted:
             let code = run.state == .cancelled ? "run.cancelled" : "run.interrupted"

@@ -17,7 +17,7 @@ struct FeedbackRoutes: Sendable {
         let rule = try access.authorize(request, .manage, hub)
         guard let hub else { throw HubAccess.hubNotFound }
         let query = FeedbackLink.query(hub: hub.record.name, rule: rule, expiration: request.now + FeedbackLink.lifetime)
-        let address = "\(request.base)/feedback/\(hub.record.name)?\(query)"
+        let address = "\(request.server.base)/feedback/\(hub.record.name)?\(query)"
         return WebAnswer(.ok, "text/plain; charset=utf-8", Array(address.utf8))
     }
 
@@ -43,7 +43,8 @@ struct FeedbackRoutes: Sendable {
         var answer = WebAnswer(.ok, "text/plain; charset=utf-8", writer.bytes)
         if devices.count == Self.pageSize, let last = devices.last {
             let signed = ["se", "sig"].map { "\($0)=\(PercentEncoding.encode(request.query[$0] ?? ""))" }.joined(separator: "&")
-            answer.fields[.link] = "<\(request.base)\(request.path)?\(signed)&after=\(FeedbackPosition(last.position).token)>; rel=\"next\""
+            answer.fields[.link] =
+                "<\(request.server.base)\(request.path)?\(signed)&after=\(FeedbackPosition(last.position).token)>; rel=\"next\""
         }
         return answer
     }

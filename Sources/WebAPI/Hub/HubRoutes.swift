@@ -91,5 +91,5 @@ struct HubRoutes: Sendable {
             HubEntry(record).document(at: request.address("/\(record.name)"), author: host(request)))
     }
 
-    private func host(_ request: WebRequest) -> String { String(request.authority.prefix { $0 != ":" }) }
+    private func host(_ request: WebRequest) -> String { String(request.server.authority.prefix { $0 != ":" }) }
 }

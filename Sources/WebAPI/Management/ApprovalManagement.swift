@@ -15,7 +15,7 @@ enum ApprovalManagement {
                 .continuation("[0-9]{1,18}"),
             ], answer: .ok("A page of approvals", .page(of: approval))
         ) { call async throws(PushError) in
-            let found = try await call.sendGuard.approvals(
+            let found = try await call.sendGuard.decisions.approvals(
                 of: call.requester, before: call.text("continuation").flatMap { Int64($0) }, limit: call.top + 1,
                 state: call.text("state").flatMap { Approval.State(rawValue: $0) })
             let shown = found.prefix(call.top)
@@ -26,13 +26,13 @@ enum ApprovalManagement {
             .get("/api/v1/approvals/{id}", "getApproval", "One approval request, with the content to send"),
             .server(.send), answer: .ok("The approval", approval)
         ) { call async throws(PushError) in
-            call.answer(try await call.sendGuard.approval(call.name("id"), of: call.requester).json(withContent: true))
+            call.answer(try await call.sendGuard.decisions.approval(call.name("id"), of: call.requester).json(withContent: true))
         },
         ManagementRoute(
             .post("/api/v1/approvals/{id}/approve", "approve", "Approve a send, which goes out once; requesters cannot approve their own"),
             .server(.manage), body: decision, answer: .ok("The approval, with the notification", approval), refusals: [403, 409]
         ) { call async throws(PushError) in
-            let approval = try await call.sendGuard.approve(
+            let approval = try await call.sendGuard.decisions.approve(
                 call.name("id"), by: call.principal, reason: call.body["reason"]?.string, call.namespace.service(ofHub:))
             return call.answer(approval.json())
         },
@@ -41,7 +41,7 @@ enum ApprovalManagement {
                 "/api/v1/approvals/{id}/deny", "deny", "Deny a send, or withdraw an own request; the record stays, the content is deleted"),
             .server(.send), body: decision, answer: .ok("The approval", approval), refusals: [403, 409]
         ) { call async throws(PushError) in
-            let approval = try await call.sendGuard.deny(
+            let approval = try await call.sendGuard.decisions.deny(
                 call.name("id"), of: call.requester, by: call.principal, reason: call.body["reason"]?.string)
             return call.answer(approval.json())
         },

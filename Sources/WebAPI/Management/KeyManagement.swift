@@ -43,7 +43,7 @@ enum KeyManagement {
             ) { call async throws(PushError) in
                 let name = call.body["name"]?.string ?? ""
                 let rights = call.body["rights"]?.array?.compactMap { $0.string.flatMap { AuthorizationRule.Right(rawValue: $0) } }
-                let rule = try await call.namespace.addRule(
+                let rule = try await call.namespace.ruleEditor.add(
                     name, Set(rights ?? []), ceiling: call.body["ceiling"]?.int, to: call.names["hub"], while: call.permission)
                 return call.answer(
                     rule.json(isRevealed: true), .created, location: "\(call.request.path)/\(PercentEncoding.encode(name))")
@@ -52,19 +52,20 @@ enum KeyManagement {
                 .post("\(path)/{name}/rotate", "rotate\(noun)", "Replace a key of a rule \(whose)"),
                 access,
                 body: .object(
-                    "Rotation", ["key": .choice("The key to replace immediately", Namespace.Key.allCases.map(\.rawValue))]),
+                    "Rotation", ["key": .choice("The key to replace immediately", RuleEditor.Key.allCases.map(\.rawValue))]),
                 answer: .ok("The rule with its keys", key),
                 audit: AuditRule(.keyRotate) { call, _ in (call.keyName, ["value": call.body["key"]?.string ?? ""]) }
             ) { call async throws(PushError) in
-                let which = call.body["key"]?.string.flatMap { Namespace.Key(rawValue: $0) } ?? .primary
-                let rule = try await call.namespace.rotate(which, of: call.name("name"), in: call.names["hub"], while: call.permission)
+                let which = call.body["key"]?.string.flatMap { RuleEditor.Key(rawValue: $0) } ?? .primary
+                let rule = try await call.namespace.ruleEditor.rotate(
+                    which, of: call.name("name"), in: call.names["hub"], while: call.permission)
                 return call.answer(rule.json(isRevealed: true))
             },
             ManagementRoute(
                 .delete("\(path)/{name}", "delete\(noun)", "Delete a rule \(whose) with both its keys"),
                 access, answer: .deleted, refusals: [409], audit: AuditRule(.keyRevoke) { call, _ in (call.keyName, [:]) }
             ) { call async throws(PushError) in
-                try await call.namespace.removeRule(call.name("name"), from: call.names["hub"], while: call.permission)
+                try await call.namespace.ruleEditor.remove(call.name("name"), from: call.names["hub"], while: call.permission)
                 return WebAnswer(.noContent)
             },
         ]

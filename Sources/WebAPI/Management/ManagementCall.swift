@@ -97,7 +97,7 @@ struct ManagementCall: Sendable {
 
     func answer(_ json: JSON, _ status: HTTPResponse.Status = .ok, location: String? = nil) -> WebAnswer {
         var answer = WebAnswer(status, "application/json", json.serialized())
-        if let location { answer.fields[.location] = request.base + location }
+        if let location { answer.fields[.location] = request.server.base + location }
         return answer
     }
 

@@ -31,7 +31,7 @@ enum PlanManagement {
                 audience: try Audience(sending: call.body), content: try NotificationContent(sending: call.body),
                 isStored: call.body["keep"]?.bool ?? true, deviceLimit: call.body["devices"]?.int ?? 0)
             let report = try await call.hub.service.plan(request, by: call.actor)
-            return call.answer(report.document, .created, location: report.id.map { "\(call.request.path)/\($0)" })
+            return call.answer(PlanReportDocument(report).json, .created, location: report.id.map { "\(call.request.path)/\($0)" })
         },
         ManagementRoute(
             .get("/api/v1/hubs/{hub}/plans", "listPlans", "The stored plans, newest first"),
@@ -48,7 +48,7 @@ enum PlanManagement {
             .get("/api/v1/hubs/{hub}/plans/{id}", "getPlan", "One plan, as created"),
             .hub(.send), answer: .ok("The plan", plan), refusals: [403, 410]
         ) { call async throws(PushError) in
-            call.answer(try await call.hub.service.plan(call.name("id")).document)
+            call.answer(PlanReportDocument(try await call.hub.service.plan(call.name("id"))).json)
         },
         ManagementRoute(
             .get(
@@ -173,7 +173,7 @@ enum PlanManagement {
 
 extension PlanReport {
     fileprivate var summary: JSON {
-        let members = document.object ?? JSONObject()
+        let members = PlanReportDocument(self).json.object ?? JSONObject()
         let shown = ["planId", "plannedAt", "expiresAt", "plannedBy", "audience", "total", "duplicates", "refused"]
         return .object(JSONObject(shown.compactMap { name in members[name].map { (name, $0) } }))
     }

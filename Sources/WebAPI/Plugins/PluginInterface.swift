@@ -66,7 +66,7 @@ struct PluginInterface: Sendable {
 
     /// The header fields by lower-case name.
     private static func headers(_ request: WebRequest) -> [String: String] {
-        var headers = ["host": request.authority]
+        var headers = ["host": request.server.authority]
         for name in Set(request.fields.map(\.name)) { headers[name.canonicalName] = request.fields[name] }
         return headers
     }
@@ -74,7 +74,7 @@ struct PluginInterface: Sendable {
     private func run(_ route: any PluginRoute, _ pluginRequest: PluginRequest, _ request: WebRequest) async throws(PushError) -> WebAnswer {
         // Reading the body may have taken long.
         guard !access.namespace.isClosed else { throw Namespace.restoring }
-        let answer = try await request.client.during { () throws(PushError) in try await route.answer(pluginRequest) }
+        let answer = try await request.client.presence.during { () throws(PushError) in try await route.answer(pluginRequest) }
         return try WebAnswer(answer)
     }
 

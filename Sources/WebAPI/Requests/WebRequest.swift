@@ -5,31 +5,48 @@ import PushModel
 
 /// A request in the form that routes use: its head, and a body that is read only after authorization.
 struct WebRequest: Sendable {
+    /// The server as the client addressed it.
+    struct Server: Sendable {
+        /// Scheme, host and port as the client knows them, such as `https://push.example:8443`.
+        let base: String
+        /// Host and port as sent by the client.
+        let authority: String
+    }
+
+    struct Client: Sendable {
+        /// An IPv4 address, the /64 network of an IPv6 address, or "local" for a Unix domain socket.
+        var address = "local"
+        var presence = ClientPresence.lasting
+    }
+
+    /// What the server notes when it receives a request.
+    struct Receipt: Sendable {
+        /// The client's tracking id or a generated one. It is in every response and in the log.
+        let trackingID: String
+        let time: Timestamp
+        /// The revision of the namespace before authorization.
+        var revision = -1
+    }
+
     var method: HTTPRequest.Method
-    /// Scheme, host and port of the server as the client knows it, such as `https://push.example:8443`.
-    let base: String
-    /// Host and port as sent by the client.
-    let authority: String
+    let server: Server
     /// The encoded path, without the query.
     var path: String
     let query: RequestQuery
     let fields: HTTPFields
-    /// The client's tracking id or a generated one. It is in every response and in the log.
-    let trackingID: String
-    let now: Timestamp
     let body: RequestBody
-    /// The client's address: an IPv4 address, the /64 network of an IPv6 address, or "local" for a Unix domain socket.
-    var address = "local"
-    var client = ClientPresence.lasting
-    /// The revision of the namespace before authorization.
-    var revision = -1
+    let receipt: Receipt
+    var client = Client()
+
+    var now: Timestamp { receipt.time }
+    var trackingID: String { receipt.trackingID }
 
     /// The API version to repeat in responses, because clients compare it with their own.
     var apiVersion: String { query["api-version"].flatMap { $0.isEmpty ? nil : $0 } ?? "2020-06" }
 
     /// An absolute address on this server. `path` must be encoded and begin with a slash.
     func address(_ path: String, _ flags: String = "") -> String {
-        "\(base)\(path)?api-version=\(PercentEncoding.encode(apiVersion))\(flags)"
+        "\(server.base)\(path)?api-version=\(PercentEncoding.encode(apiVersion))\(flags)"
     }
 
     /// The path as sent, without trailing slashes and with repeated ones joined.
@@ -38,7 +55,7 @@ struct WebRequest: Sendable {
     /// The requested address with its whole query, which identifies a list.
     var ownAddress: String {
         let path = trimmedPath.isEmpty ? "/" : trimmedPath
-        return query.text.isEmpty ? address(path) : "\(base)\(path)?\(query.text)"
+        return query.text.isEmpty ? address(path) : "\(server.base)\(path)?\(query.text)"
     }
 }
 

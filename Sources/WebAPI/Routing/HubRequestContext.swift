@@ -11,7 +11,7 @@ package struct HubRequestContext: InitializableFromSource {
         channel = source.channel
     }
 
-    /// The client's address in the form of `WebRequest.address`.
+    /// The client's address in the form of `WebRequest.Client.address`.
     var clientAddress: String { ClientAddress.name(of: channel.remoteAddress) }
 
     /// Returns when the client has closed its side or its connection, or the task is cancelled. A client that half-closes after its request

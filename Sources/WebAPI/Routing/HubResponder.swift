@@ -143,15 +143,18 @@ package struct HubResponder: HTTPResponder {
         let authority = request.head.authority ?? ""
         return WebRequest(
             method: request.method == .head && match.treatsHeadAsGet ? .get : request.method,
-            base: settings.publicURL ?? "\(settings.isSecure ? "https" : "http")://\(authority)", authority: authority,
-            path: path, query: query, fields: request.headers, trackingID: trackingID, now: now,
+            server: WebRequest.Server(
+                base: settings.publicURL ?? "\(settings.isSecure ? "https" : "http")://\(authority)", authority: authority),
+            path: path, query: query, fields: request.headers,
             body: BodyReader(request: request, context: context, acceptsCoding: match.acceptsCodedBody).body,
-            address: context.clientAddress, client: ClientPresence { await context.waitForDisconnect($0) }, revision: namespace.revision)
+            receipt: WebRequest.Receipt(trackingID: trackingID, time: now, revision: namespace.revision),
+            client: WebRequest.Client(
+                address: context.clientAddress, presence: ClientPresence { await context.waitForDisconnect($0) }))
     }
 
     private static func checkHost(_ request: WebRequest) throws(PushError) {
-        guard !request.authority.isEmpty, request.authority.utf8.count < 300,
-            request.authority.utf8.allSatisfy({ $0.isPropertyCharacter || "-.:[]".utf8.contains($0) })
+        guard !request.server.authority.isEmpty, request.server.authority.utf8.count < 300,
+            request.server.authority.utf8.allSatisfy({ $0.isPropertyCharacter || "-.:[]".utf8.contains($0) })
         else {
             throw PushError("request.host", "the request has no valid host", hint: "send the header Host", status: 400)
         }

@@ -54,7 +54,7 @@ package struct LabRoutes: Sendable {
             Call(
                 method: request.method.rawValue, path: path, query: request.query,
                 body: bytes.isEmpty ? nil : try JSON(body: bytes, hint: "send a JSON object"),
-                base: request.base))
+                base: request.server.base))
         // Responses may contain keys.
         return WebAnswer(
             HTTPResponse.Status(code: answer.status), "application/json", answer.json.serialized(), [.cacheControl: "no-store"])

@@ -18,7 +18,8 @@ import WebAPI
         let single = SequentialTransport(transport)
         return HubConnectors(
             transports: ServiceTransports(fcm: single, grants: transport, wns: transport, webPush: single, clients: []),
-            delivery: DeliverySettings(), clock: clock, random: random, simulators: nil, senders: senders, log: Logger(label: "test"))
+            delivery: DeliverySettings(), clock: clock, random: random, simulation: HubConnectors.Simulation(), senders: senders,
+            log: Logger(label: "test"))
     }
 
     private static func hub(_ credentials: [PlatformCredential.Kind: PlatformCredential]) -> HubRecord {

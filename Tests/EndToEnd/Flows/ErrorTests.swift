@@ -165,7 +165,7 @@ import Testing
     func `an expectation whose matcher raises an error does not count as one without a matcher`(lua: String) async throws {
         let run = try await rehearse("local ok = pcall(function() \(lua) end) return ok")
         #expect(run.result == "false")
-        #expect(run.report.failedExpectationCount == 0)
+        #expect(run.report.expectations.failedCount == 0)
         #expect(run.hasPassed)
     }
 

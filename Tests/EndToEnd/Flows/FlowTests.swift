@@ -53,7 +53,7 @@ import Testing
         #expect(steps.map(\.name) == ["send", "register and send"])
         #expect(steps.map(\.depth) == [1, 0])
         #expect(steps.map(\.status) == [.passed, .passed])
-        #expect(steps[0].sends.map(\.sent) == [2])
+        #expect(steps[0].sends.map(\.counts.sent) == [2])
         #expect(steps[1].registrations == 2)
         #expect(steps[1].expectations == 1)
         #expect(steps[1].ended - steps[1].began == .seconds(3))
@@ -100,10 +100,10 @@ import Testing
         #expect(run.error?.code == "expect.failed")
         #expect(run.error?.message == message)
         #expect(run.error?.location?.line == 2)
-        #expect(run.report.failedExpectations.map(\.message) == [message])
+        #expect(run.report.expectations.failures.map(\.message) == [message])
         let turned = try await rehearse("push.expect(\(value)).to_not.\(matcher)")
         #expect(turned.hasPassed)
-        #expect(turned.report.expectations == 1)
+        #expect(turned.report.expectations.count == 1)
     }
 
     @Test func `tables are compared deeply by value, even with cycles`() async throws {
@@ -127,9 +127,9 @@ import Testing
             """)
         #expect(run.hasFailed)
         #expect(run.result == "false")
-        #expect(run.report.expectations == 3)
-        #expect(run.report.failedExpectations.map(\.message) == ["two phones were reached does not hold", "check does not hold"])
-        #expect(run.report.failedExpectations.map(\.location?.line) == [2, 3])
+        #expect(run.report.expectations.count == 3)
+        #expect(run.report.expectations.failures.map(\.message) == ["two phones were reached does not hold", "check does not hold"])
+        #expect(run.report.expectations.failures.map(\.location?.line) == [2, 3])
     }
 
     @Test(arguments: ["pcall(function() push.expect(1).to.equal(2) end)", "push.try(push.expect(1).to.equal, 2)"])

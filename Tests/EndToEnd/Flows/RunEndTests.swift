@@ -65,8 +65,8 @@ import Testing
 
     @Test func `an expectation without a matcher fails the run`() async throws {
         let run = try await rehearse("push.expect(1 == 2)\nlocal x = push.expect(1).to.be_nil")
-        #expect(run.report.failedExpectationCount == 2)
-        #expect(run.report.failedExpectations.allSatisfy { $0.message.contains("no matcher") })
+        #expect(run.report.expectations.failedCount == 2)
+        #expect(run.report.expectations.failures.allSatisfy { $0.message.contains("no matcher") })
         #expect(run.hasFailed)
     }
 
@@ -74,8 +74,8 @@ import Testing
         let steps = try await rehearse("while true do push.step(('x'):rep(10000), function() end) end")
         #expect(steps.error?.code == "budget.output")
         let checks = try await rehearse("for i = 1, 1000 do push.check(false, ('x'):rep(10000)) end")
-        #expect(checks.report.failedExpectationCount == 1000)
-        #expect(checks.report.failedExpectations.count == 100)
+        #expect(checks.report.expectations.failedCount == 1000)
+        #expect(checks.report.expectations.failures.count == 100)
     }
 
     @Test func `invalid and unrepresentable durations are rejected`() async throws {

@@ -42,8 +42,8 @@ import Testing
             push.schedule { after = "5h", to = "username:ana", alert = "c" }
             push.sleep "2h"
             """)
-        #expect(run.report.delivered == 1)
-        #expect(run.report.noTargets == 1)
+        #expect(run.report.sends.delivered == 1)
+        #expect(run.report.sends.noTargets == 1)
         #expect(run.warnings.map(\.code) == ["hub.no_target", "schedule.unsent"])
         #expect(run.warnings.last?.location?.line == 4)
     }
@@ -56,7 +56,7 @@ import Testing
             push.schedule { at = "2020-01-01T00:00:00Z", to = "username:ana", alert = "past" }
             push.schedule { after = 0, to = "nobody", alert = "x" }
             """)
-        #expect(run.report.delivered == 2)
+        #expect(run.report.sends.delivered == 2)
         #expect(run.shown.sorted() == ["ana-1: now", "ana-1: past"])
         #expect(run.warnings.map(\.code) == ["schedule.past", "hub.no_target"])
         #expect(run.warnings.first?.location?.line == 3)
@@ -73,7 +73,7 @@ import Testing
             push.schedule { after = "5s", to = "username:ana", alert = "b" }
             push.schedule { after = "1h", to = "username:ana", alert = "c" }
             """)
-        #expect(run.report.delivered == 2)
+        #expect(run.report.sends.delivered == 2)
         #expect(run.report.ended - run.report.began == .seconds(15))
         #expect(run.warnings.map(\.code) == ["schedule.unsent"])
     }
@@ -87,6 +87,6 @@ import Testing
             """,
             beside: ["inner.lua": "require('push').schedule { after = 0, to = 'username:ana', alert = 'now' }"])
         #expect(run.result == "[1,1]")
-        #expect(run.report.delivered == 1)
+        #expect(run.report.sends.delivered == 1)
     }
 }

@@ -18,7 +18,7 @@ import Testing
         let raw = platform
         #expect(run.result == #"["Completed",1,0,"Hello",true,"a-1","Success","\#(raw)"]"#)
         #expect(run.shown == ["a-1: News\nHello"])
-        #expect(run.report.delivered == 1)
+        #expect(run.report.sends.delivered == 1)
     }
 
     @Test func `one send reaches every platform of a user, each with its own request`() async throws {
@@ -93,7 +93,7 @@ import Testing
         #expect(run.result == #"["NoTargetFound",0,"\"Sports\" has 1 registration"]"#)
         #expect(run.warnings.map(\.code) == ["hub.no_target"])
         #expect(run.warnings.first?.location?.line == 2)
-        #expect(run.report.noTargets == 1)
+        #expect(run.report.sends.noTargets == 1)
     }
 
     @Test func `the outcome of a notification can be queried later`() async throws {

@@ -22,7 +22,7 @@ import Testing
             limits: SendGuard.Limits(ceiling: 10))
     }
 
-    private var hubs: SendGuard.Hubs { { [hub] in $0 == 1 ? hub : nil } }
+    private var hubs: ApprovalDecisions.Hubs { { [hub] in $0 == 1 ? hub : nil } }
 
     private func register(_ numbers: ClosedRange<Int>, tags: [String] = ["all"]) async throws {
         for number in numbers { try await bench.register(.phone(number), tags: tags) }
@@ -80,7 +80,7 @@ import Testing
         #expect(error?.code == "approval.required" && error?.details["devices"] == 12)
         #expect(await refusal { try await hub.send(.alert(to: "all"), admission: admission()) }?.code == "approval.required")
         #expect(try await sent() == 0)
-        let waiting = try await sendGuard.approval("a-1")
+        let waiting = try await sendGuard.decisions.approval("a-1")
         #expect(waiting.request?.content == .template(["message": "x"]))
     }
 
@@ -89,11 +89,11 @@ import Testing
         try await register(13...30, tags: ["others"])
         #expect(await refusal { try await accept(.alert(to: "all")) }?.details["devices"] == 12)
         widen()
-        let error = await refusal { try await sendGuard.approve("a-1", by: .owner, hubs) }
+        let error = await refusal { try await sendGuard.decisions.approve("a-1", by: .owner, hubs) }
         #expect(error?.code == "approval.grown" && error?.status == 409 && error?.details["devices"] == 30)
         #expect(error?.message.hasPrefix("a plugin has changed a-1 to a send to 30 devices, everyone, and 12 were approved") == true)
         #expect(try await sent() == 0)
-        let waiting = try await sendGuard.approval("a-1")
+        let waiting = try await sendGuard.decisions.approval("a-1")
         #expect(waiting.state == .pending && waiting.decision == nil && waiting.reach.devices == 30 && waiting.scope.audience == "everyone")
         #expect(waiting.request?.audience == .everyone)
         #expect(
@@ -101,7 +101,7 @@ import Testing
                 == "approval.refuse a-1 was approved and not sent: a plugin has changed a-1 to a send to 30 devices, everyone, and 12 were approved"
         )
         // A second approval allows the changed send.
-        #expect(try await sendGuard.approve("a-1", by: .owner, hubs).reach.devices == 30)
+        #expect(try await sendGuard.decisions.approve("a-1", by: .owner, hubs).reach.devices == 30)
         await bench.settle()
         #expect(try await sent() == 1)
         #expect(await words().count { $0.hasPrefix("approval.approve") } == 2)
@@ -110,20 +110,20 @@ import Testing
     @Test func `A send that was approved and grew before the next start is not sent then`() async throws {
         try await register(1...12)
         #expect(await refusal { try await accept(.alert(to: "all")) }?.code == "approval.required")
-        var approved = try await sendGuard.approval("a-1")
+        var approved = try await sendGuard.decisions.approval("a-1")
         approved.state = .approved
         approved.decision = Approval.Decision(principal: .owner, time: HubBench.startTime, reason: nil)
         #expect(await approvals.replace(approved, from: .pending))
         try await register(13...18)
-        #expect(try await sendGuard.resume(hubs).first?.contains("has grown from 12 to 18 devices") == true)
+        #expect(try await sendGuard.decisions.resume(hubs).first?.contains("has grown from 12 to 18 devices") == true)
         #expect(try await sent() == 0)
-        #expect(try await sendGuard.approval("a-1").state == .pending)
+        #expect(try await sendGuard.decisions.approval("a-1").state == .pending)
         // The next approval is logged separately, even if the process ends before the entry is written.
-        approved = try await sendGuard.approval("a-1")
+        approved = try await sendGuard.decisions.approval("a-1")
         approved.state = .approved
         approved.decision = Approval.Decision(principal: .owner, time: HubBench.startTime + .seconds(5), reason: nil)
         #expect(await approvals.replace(approved, from: .pending))
-        #expect(try await sendGuard.resume(hubs) == [])
+        #expect(try await sendGuard.decisions.resume(hubs) == [])
         #expect(await words().count { $0.hasPrefix("approval.approve") } == 2)
         await bench.settle()
         #expect(try await sent() == 1)
@@ -134,7 +134,7 @@ import Testing
         try await register(13...14, tags: ["others"])
         #expect(await refusal { try await accept(.alert(to: "all")) }?.details["devices"] == 12)
         widen()
-        let done = try await sendGuard.approve("a-1", by: .owner, hubs)
+        let done = try await sendGuard.decisions.approve("a-1", by: .owner, hubs)
         #expect(done.state == .sent && done.reach.devices == 14 && done.scope.audience == "everyone")
         let id = try #require(done.notificationID)
         await bench.settle()
@@ -153,7 +153,7 @@ import Testing
         #expect(await refusal { try await accept(.alert("other", to: "one"), key: "k") }?.code == "hub.idempotency_key")
         // Also without a key.
         #expect(await refusal { try await accept(.alert(to: "one")) }?.details["approval"] == "a-1")
-        let done = try await sendGuard.approve("a-1", by: .owner, hubs)
+        let done = try await sendGuard.decisions.approve("a-1", by: .owner, hubs)
         let repeated = try await accept(.alert(to: "one"), key: "k")
         #expect(repeated.isRepeated && repeated.outcome.id == done.notificationID)
         await bench.settle()

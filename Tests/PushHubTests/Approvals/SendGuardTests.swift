@@ -31,7 +31,7 @@ private struct FullTrail: AuditTrail {
             limits: SendGuard.Limits(ceiling: 10))
     }
 
-    private var hubs: SendGuard.Hubs { { [hub] in $0 == 1 ? hub : nil } }
+    private var hubs: ApprovalDecisions.Hubs { { [hub] in $0 == 1 ? hub : nil } }
 
     private func register(_ numbers: ClosedRange<Int>, tags: [String] = ["all"]) async throws {
         for number in numbers { try await bench.register(.phone(number), tags: tags) }
@@ -63,18 +63,18 @@ private struct FullTrail: AuditTrail {
         )
         #expect(error?.details == ["approval": "a-1", "devices": 12, "ceiling": 10])
         #expect(try await sent() == 0)
-        let waiting = try await sendGuard.approval("a-1")
+        let waiting = try await sendGuard.decisions.approval("a-1")
         #expect(waiting.state == .pending && waiting.scope.audience == "tags all" && waiting.reach.platforms == [.apns: 12])
         #expect(waiting.expiresAt == HubBench.startTime + .seconds(86_400))
 
-        let own = await refusal { try await sendGuard.approve("a-1", by: Self.ops, hubs) }
+        let own = await refusal { try await sendGuard.decisions.approve("a-1", by: Self.ops, hubs) }
         #expect(own?.code == "approval.own" && own?.status == 403)
-        let approved = try await sendGuard.approve("a-1", by: .owner, reason: "checked", hubs)
+        let approved = try await sendGuard.decisions.approve("a-1", by: .owner, reason: "checked", hubs)
         #expect(approved.state == .sent && approved.request == nil)
         let id = try #require(approved.notificationID)
         await bench.settle()
         #expect(try await hub.outcome(of: id).sent == 12)
-        let again = await refusal { try await sendGuard.approve("a-1", by: .key("other", hub: nil), hubs) }
+        let again = await refusal { try await sendGuard.decisions.approve("a-1", by: .key("other", hub: nil), hubs) }
         #expect(again?.code == "approval.decided" && again?.status == 409)
         #expect(again?.message.contains("it was approved by owner") == true && again?.message.contains(id) == true)
         #expect(try await sent() == 1)
@@ -118,7 +118,7 @@ private struct FullTrail: AuditTrail {
         try await register(10...12)
         let asked = await refusal { try await send(.alert(to: "all && !none"), at: dueTime) }
         #expect(asked?.code == "approval.required")
-        let approved = try #require(try await sendGuard.approve("a-1", by: .owner, hubs).notificationID)
+        let approved = try #require(try await sendGuard.decisions.approve("a-1", by: .owner, hubs).notificationID)
         try await hub.cancel(notification: allowed)
         // A send is compared with the ceiling of the time when it was scheduled.
         sendGuard.change(SendGuard.Limits(ceiling: 1))
@@ -139,7 +139,7 @@ private struct FullTrail: AuditTrail {
         var sent: [String] = []
         for (number, tags) in ["all", "all && !late"].enumerated() {
             #expect(await refusal { try await send(.alert(to: tags), at: dueTime) }?.code == "approval.required")
-            sent.append(try #require(try await sendGuard.approve("a-\(number + 1)", by: .owner, hubs).notificationID))
+            sent.append(try #require(try await sendGuard.decisions.approve("a-\(number + 1)", by: .owner, hubs).notificationID))
         }
         try await register(13...17)
         try await register(18...18, tags: ["all", "late"])
@@ -175,13 +175,13 @@ private struct FullTrail: AuditTrail {
         #expect(await ask("x", as: .flow("nightly")) == "a-3")
         let reused = await refusal { try await send(.alert("z", to: "all"), key: "k") }
         #expect(reused?.code == "hub.idempotency_key" && reused?.status == 422)
-        let approved = try await sendGuard.approve("a-1", by: .owner, hubs)
+        let approved = try await sendGuard.decisions.approve("a-1", by: .owner, hubs)
         #expect(try await send(.alert("x", to: "all"), key: "k") == approved.notificationID)
         // Without the key it is a different request.
         #expect(await ask("x") == "a-4")
-        _ = try await sendGuard.deny("a-2", by: .owner, reason: "too loud")
+        _ = try await sendGuard.decisions.deny("a-2", by: .owner, reason: "too loud")
         #expect(await ask("y", key: "l") == "a-5")
-        _ = try await sendGuard.deny("A-5", by: .owner, reason: "too loud")
+        _ = try await sendGuard.decisions.deny("A-5", by: .owner, reason: "too loud")
         let denied = await refusal { try await send(.alert("y", to: "all"), key: "l") }
         #expect(denied?.code == "approval.denied" && denied?.message == "a-5 was denied by owner: too loud")
         await bench.settle()
@@ -202,13 +202,13 @@ private struct FullTrail: AuditTrail {
         try await register(1...12)
         #expect(await refusal { try await send(.alert(to: "all")) }?.code == "approval.required")
         try await register(13...18)
-        let grown = await refusal { try await sendGuard.approve("a-1", by: .owner, hubs) }
+        let grown = await refusal { try await sendGuard.decisions.approve("a-1", by: .owner, hubs) }
         #expect(grown?.code == "approval.grown" && grown?.status == 409)
         #expect(grown?.message.contains("from 12 to 18 devices") == true)
         #expect(try await sent() == 0)
-        #expect(try await sendGuard.approval("a-1").reach.devices == 18)
+        #expect(try await sendGuard.decisions.approval("a-1").reach.devices == 18)
         try await register(19...20)
-        #expect(try await sendGuard.approve("a-1", by: .owner, hubs).state == .sent)
+        #expect(try await sendGuard.decisions.approve("a-1", by: .owner, hubs).state == .sent)
         await bench.settle()
         #expect(await words().contains("approval.refuse a-1 was not approved: its audience has grown from 12 to 18 devices"))
     }
@@ -217,14 +217,14 @@ private struct FullTrail: AuditTrail {
         try await register(1...12)
         #expect(await refusal { try await send(.alert(to: "all"), key: "k") }?.details["approval"] == "a-1")
         bench.advance(by: .seconds(86_399))
-        #expect(try await sendGuard.approvals(before: nil, limit: 9, state: .pending).count == 1)
+        #expect(try await sendGuard.decisions.approvals(before: nil, limit: 9, state: .pending).count == 1)
         bench.advance(by: .seconds(1))
-        let late = await refusal { try await sendGuard.approve("a-1", by: .owner, hubs) }
+        let late = await refusal { try await sendGuard.decisions.approve("a-1", by: .owner, hubs) }
         #expect(late?.code == "approval.decided" && late?.message.contains("it has expired") == true)
         let expired = try #require(await approvals.approval(1))
         #expect(expired.state == .expired && expired.request == nil)
         #expect(await refusal { try await send(.alert(to: "all"), key: "k") }?.details["approval"] == "a-2")
-        try await sendGuard.expire()
+        try await sendGuard.decisions.expire()
         #expect(await words().count { $0.hasPrefix("approval.expire") } == 1)
     }
 
@@ -232,7 +232,7 @@ private struct FullTrail: AuditTrail {
         try await register(1...12)
         let dueTime = HubBench.startTime + .seconds(7200)
         #expect(await refusal { try await send(.alert(to: "all"), at: dueTime) }?.code == "approval.required")
-        let approved = try await sendGuard.approve("a-1", by: .owner, hubs)
+        let approved = try await sendGuard.decisions.approve("a-1", by: .owner, hubs)
         let id = try #require(approved.notificationID)
         #expect(try await hub.outcome(of: id).state == .scheduled)
         try await hub.cancel(notification: id)
@@ -245,7 +245,7 @@ private struct FullTrail: AuditTrail {
         let codes = await withTaskGroup { group in
             for number in 0..<8 {
                 group.addTask { [sendGuard, hubs] in
-                    await refusal { try await sendGuard.approve("a-1", by: .key("k\(number)", hub: nil), hubs) }?.code
+                    await refusal { try await sendGuard.decisions.approve("a-1", by: .key("k\(number)", hub: nil), hubs) }?.code
                 }
             }
             return await group.reduce(into: [String?]()) { $0.append($1) }
@@ -260,18 +260,18 @@ private struct FullTrail: AuditTrail {
         try await register(1...12)
         #expect(await refusal { try await send(.alert(to: "all")) }?.code == "approval.required")
         // The states stored just before and just after the hub has accepted the send.
-        var approved = try await sendGuard.approval("a-1")
+        var approved = try await sendGuard.decisions.approval("a-1")
         approved.state = .approved
         approved.decision = Approval.Decision(principal: .owner, time: HubBench.startTime, reason: nil)
         #expect(await approvals.replace(approved, from: .pending))
         let unwritten = SendGuard(
             store: approvals, audit: AuditLog(trail: FullTrail(), clock: bench.clock), clock: bench.clock, random: bench.random)
-        #expect(try await unwritten.resume(hubs).count == 1)
+        #expect(try await unwritten.decisions.resume(hubs).count == 1)
         #expect(try await sent() == 0)
-        #expect(try await sendGuard.resume(hubs) == [])
+        #expect(try await sendGuard.decisions.resume(hubs) == [])
         let first = try #require(await approvals.approval(1)?.notificationID)
         #expect(await approvals.replace(approved, from: .sent))
-        #expect(try await sendGuard.resume(hubs) == [])
+        #expect(try await sendGuard.decisions.resume(hubs) == [])
         #expect(await approvals.approval(1)?.notificationID == first)
         await bench.settle()
         #expect(try await sent() == 1)
@@ -285,20 +285,20 @@ private struct FullTrail: AuditTrail {
         try await register(1...12)
         #expect(await refusal { try await send(.alert(to: "all")) }?.code == "approval.required")
         bench.store.refuse([.accept])
-        let full = await refusal { try await sendGuard.approve("a-1", by: .owner, hubs) }
+        let full = await refusal { try await sendGuard.decisions.approve("a-1", by: .owner, hubs) }
         #expect(full?.isRetryable == true)
-        #expect(try await sendGuard.approval("a-1").state == .approved)
-        #expect(try await sendGuard.resume(hubs).count == 1)
+        #expect(try await sendGuard.decisions.approval("a-1").state == .approved)
+        #expect(try await sendGuard.decisions.resume(hubs).count == 1)
         bench.store.refuse([])
-        #expect(try await sendGuard.resume(hubs) == [])
-        #expect(try await sendGuard.approval("a-1").state == .sent)
+        #expect(try await sendGuard.decisions.resume(hubs) == [])
+        #expect(try await sendGuard.decisions.approval("a-1").state == .sent)
         #expect(await words().count { $0.hasPrefix("approval.approve") } == 1)
         await bench.settle()
         #expect(try await sent() == 1)
         #expect(
             await refusal { try await send(.alert("later", to: "all"), at: HubBench.startTime + .seconds(600)) }?.code
                 == "approval.required")
-        #expect(await refusal { try await sendGuard.approve("a-2", by: .owner, { _ in nil }) }?.code == "hub.not_found")
+        #expect(await refusal { try await sendGuard.decisions.approve("a-2", by: .owner, { _ in nil }) }?.code == "hub.not_found")
     }
 
     @Test func `An approval that cannot be logged is not given`() async throws {
@@ -306,27 +306,27 @@ private struct FullTrail: AuditTrail {
         #expect(await refusal { try await send(.alert(to: "all")) }?.code == "approval.required")
         let unwritten = SendGuard(
             store: approvals, audit: AuditLog(trail: FullTrail(), clock: bench.clock), clock: bench.clock, random: bench.random)
-        #expect(await refusal { try await unwritten.approve("a-1", by: .owner, hubs) }?.code == "storage.unavailable")
+        #expect(await refusal { try await unwritten.decisions.approve("a-1", by: .owner, hubs) }?.code == "storage.unavailable")
         #expect(try await sent() == 0)
-        #expect(try await sendGuard.approval("a-1").state == .pending)
-        #expect(try await sendGuard.approve("a-1", by: .owner, hubs).state == .sent)
+        #expect(try await sendGuard.decisions.approval("a-1").state == .pending)
+        #expect(try await sendGuard.decisions.approve("a-1", by: .owner, hubs).state == .sent)
         await bench.settle()
     }
 
     @Test func `The requester can withdraw a request`() async throws {
         try await register(1...12)
         #expect(await refusal { try await send(.alert(to: "all")) }?.code == "approval.required")
-        #expect(try await sendGuard.deny("a-1", by: Self.ops).state == .denied)
-        #expect(await refusal { try await sendGuard.approve("a-1", by: .owner, hubs) }?.code == "approval.decided")
+        #expect(try await sendGuard.decisions.deny("a-1", by: Self.ops).state == .denied)
+        #expect(await refusal { try await sendGuard.decisions.approve("a-1", by: .owner, hubs) }?.code == "approval.decided")
         #expect(try await sent() == 0)
     }
 
     @Test func `An unknown id is rejected with the nearest one`() async throws {
         try await register(1...12)
         #expect(await refusal { try await send(.alert(to: "all")) }?.code == "approval.required")
-        let error = await refusal { try await sendGuard.approval("b-1") }
+        let error = await refusal { try await sendGuard.decisions.approval("b-1") }
         #expect(error?.code == "approval.not_found" && error?.hint == "did you mean \"a-1\"?")
-        #expect(await refusal { try await sendGuard.approval("a-77") }?.code == "approval.not_found")
+        #expect(await refusal { try await sendGuard.decisions.approval("a-77") }?.code == "approval.not_found")
     }
 
     @Test func `A send of a flow needs approval, too`() async throws {
@@ -359,10 +359,10 @@ private struct FullTrail: AuditTrail {
         sender.behalf = Self.ops
         let flow = LimitedHub(hub, sendGuard.admission(sender))
         #expect(await refusal { try await flow.send(.alert(to: "all")) }?.code == "approval.required")
-        #expect(try await sendGuard.approval("a-1").words.contains("requested by flow:nightly, which key:ops started"))
-        #expect(await refusal { try await sendGuard.approve("a-1", by: Self.ops, hubs) }?.code == "approval.own")
+        #expect(try await sendGuard.decisions.approval("a-1").words.contains("requested by flow:nightly, which key:ops started"))
+        #expect(await refusal { try await sendGuard.decisions.approve("a-1", by: Self.ops, hubs) }?.code == "approval.own")
         #expect(try await sent() == 0)
-        #expect(try await sendGuard.approve("a-1", by: .owner, hubs).state == .sent)
+        #expect(try await sendGuard.decisions.approve("a-1", by: .owner, hubs).state == .sent)
     }
 
     @Test func `A send to a broadcast channel needs approval, because its number of devices is unknown`() async throws {
@@ -375,7 +375,7 @@ private struct FullTrail: AuditTrail {
         #expect(error?.message.contains("a broadcast channel, with an unknown number of devices, needs approval (limit 10)") == true)
         #expect(await words().first?.hasPrefix("approval.request an unknown number of devices · ") == true)
         #expect(await words().first?.hasSuffix(" · maybe more than the server's limit of 10") == true)
-        #expect(try await sendGuard.approve("a-1", by: .owner, hubs).state == .sent)
+        #expect(try await sendGuard.decisions.approve("a-1", by: .owner, hubs).state == .sent)
         await bench.settle()
         #expect(try await sent() == 1)
     }
@@ -394,7 +394,7 @@ private struct FullTrail: AuditTrail {
         }
         #expect(await ask(1, as: .owner)?.message.hasPrefix("200 requests are pending") == true)
         #expect(await ask(50)?.details["approval"] == "a-50")
-        _ = try await sendGuard.deny("a-7", by: .owner)
+        _ = try await sendGuard.decisions.deny("a-7", by: .owner)
         #expect(await ask(51)?.details["approval"] == "a-201")
     }
 }

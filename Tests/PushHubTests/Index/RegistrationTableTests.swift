@@ -37,7 +37,7 @@ import Testing
         table.put(second)
         #expect(table.row(of: first.id) == nil && table.tombstone(of: first.id)?.reason == .deleted)
         #expect(table.select(nil) == [0] && table.id(at: 0) == second.id)
-        #expect(table.page(.all, behind: nil, top: 10).found == [0])
+        #expect(RowPager(table: table).page(.all, behind: nil, top: 10).found == [0])
     }
 
     @Test func `targets that were found are used again until a registration changes, and for the same audience only`() throws {
@@ -46,7 +46,9 @@ import Testing
         table.put(first)
         let request = try NotificationRequest.alert(to: "a")
         var targets: ResolvedTargets {
-            ResolvedTargets(table.targets(of: request.audience.expression, for: request.content), of: request, revision: table.revision)
+            ResolvedTargets(
+                TargetFinder(table: table).targets(of: request.audience.expression, for: request.content), of: request,
+                revision: table.revision)
         }
         var found = targets
         #expect(found.targets(of: request, table.revision)?.count == 1)
@@ -118,7 +120,7 @@ extension RegistrationTable {
 
     /// Returns the number of registrations removed.
     fileprivate mutating func removeExpired(now: Timestamp) -> Int {
-        let change = withdrawExpired(now: now) { _ in false }
+        let change = ExpirySweep.withdraw(from: &self, now: now) { _ in false }
         apply(change, replacing: ReplacedRows())
         return change.removals.count
     }

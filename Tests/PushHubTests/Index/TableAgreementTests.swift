@@ -109,7 +109,7 @@ private struct TableWalk {
             naive.remove(id)
         case 8:
             now = now + .milliseconds(number(below: 300_000))
-            let expired = table.withdrawExpired(now: now) { _ in false }
+            let expired = ExpirySweep.withdraw(from: &table, now: now) { _ in false }
             naive.expire(now: now)
             owed.removals += expired.removals
         default:
@@ -167,10 +167,12 @@ private struct TableWalk {
             let rowNumbers = table.select(expression)
             #expect(rowNumbers == rowNumbers.sorted() && Set(rowNumbers.map { table.id(at: $0) }) == naive.ids(expression))
             for content in contents {
-                let (targets, expected) = (table.targets(of: expression, for: content), naive.groups(of: expression, for: content))
+                let (targets, expected) = (
+                    TargetFinder(table: table).targets(of: expression, for: content), naive.groups(of: expression, for: content)
+                )
                 #expect(targets.matched == rowNumbers.count && targets.duplicates.count == expected.duplicates)
                 let groups = targets.groups.map { group in
-                    let recipients = table.recipients(at: group.members, of: RecipientGroup(platform: group.platform))
+                    let recipients = TargetFinder(table: table).recipients(at: group.members, of: RecipientGroup(platform: group.platform))
                     #expect(recipients.allSatisfy { !$0.hasLeft })
                     return NaiveTable.Group(platform: group.platform, handles: recipients.map(\.handle.text).sorted())
                 }
@@ -184,7 +186,7 @@ private struct TableWalk {
 
     mutating func begin() {
         let token = table.beginRun()
-        let targets = table.targets(of: expressions()[number(below: 5)], for: contents[number(below: 2)])
+        let targets = TargetFinder(table: table).targets(of: expressions()[number(below: 5)], for: contents[number(below: 2)])
         let rowNumbers = targets.groups.flatMap(\.members) + targets.duplicates
         let meant = Dictionary(uniqueKeysWithValues: rowNumbers.map { ($0, table.id(at: $0)) })
         runs.append(Run(token: token, targets: targets, meant: meant))
@@ -193,7 +195,7 @@ private struct TableWalk {
     func compareRuns() {
         for run in runs {
             for group in run.targets.groups {
-                let recipients = table.recipients(at: group.members, of: RecipientGroup(platform: group.platform))
+                let recipients = TargetFinder(table: table).recipients(at: group.members, of: RecipientGroup(platform: group.platform))
                 for (rowNumber, recipient) in zip(group.members, recipients) {
                     #expect(recipient.registrationID == run.meant[rowNumber])
                     let row = recipient.registrationID.flatMap { naive.rows[$0] }

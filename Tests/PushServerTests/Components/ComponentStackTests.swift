@@ -1,4 +1,5 @@
 import PushModel
+import Support
 import Synchronization
 import Testing
 
@@ -25,6 +26,28 @@ import Testing
         #expect(record.closed == ["flows", "hubs", "storage"])
         #expect(await stack.close().isEmpty)
         #expect(record.closed == ["flows", "hubs", "storage"])
+    }
+
+    @Test(.timeLimit(.minutes(5))) func `a second call that closes waits for the first`() async throws {
+        let (stack, record) = (ComponentStack(), Record())
+        let (steps, step) = AsyncStream.makeStream(of: Void.self)
+        stack.add("storage") { record.note($0) }
+        stack.add("hubs") { name in
+            var waiting = steps.makeAsyncIterator()
+            await waiting.next()
+            record.note(name)
+        }
+        async let first = stack.close()
+        try await until { stack.isClosing }
+        async let second: [String] = {
+            _ = await stack.close()
+            return record.closed
+        }()
+        try await until { stack.waitingCount == 1 }
+        #expect(record.closed.isEmpty)
+        step.yield()
+        #expect(await first.isEmpty)
+        #expect(await second == ["hubs", "storage"])
     }
 
     @Test func `a failure closes what was opened before and is thrown, whatever closing does`() async {

@@ -26,8 +26,8 @@ struct APNsPhoneTests {
         let item = try #require(bench.lab.inbox(of: bench.phone).first)
         #expect(item.text == "T\nS\nB")
         #expect(item.badge == 3)
-        #expect(item.sound == "ping")
-        #expect(item.category == "C")
+        #expect(item.banner.sound == "ping")
+        #expect(item.banner.category == "C")
         #expect(item.data == Array(body.utf8))
         #expect(bench.lab.badge(of: bench.phone) == "3")
     }

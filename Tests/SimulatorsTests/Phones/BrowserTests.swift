@@ -54,7 +54,7 @@ import Testing
         try await bench.send(Self.declarative + #","app_badge":"3"}"#)
         try await bench.send(Self.declarative + "}")
         #expect(texts == ["", "News\nHello"])
-        #expect(bench.items.last?.category == "https://example.com/")
+        #expect(bench.items.last?.banner.category == "https://example.com/")
         #expect(bench.items.first?.reasonNotShown?.hasPrefix("replaced by") == true)
         #expect(bench.lab.badge(of: bench.phone) == "3")
         try await bench.send(#"{"title":"for the app"}"#)

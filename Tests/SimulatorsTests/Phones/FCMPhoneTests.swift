@@ -16,7 +16,7 @@ struct FCMPhoneTests {
         #expect(try await bench.send(fields).status == 200)
         let item = try #require(bench.lab.inbox(of: bench.phone).first)
         #expect(item.text == "T\nA")
-        #expect(item.sound == "s")
+        #expect(item.banner.sound == "s")
     }
 
     @Test("The app shows the text of a data message", arguments: ["message", "msg", "body", "alert"])

@@ -17,8 +17,8 @@ struct WNSPhoneTests {
             #"<toast launch="go"><visual><binding><text id="1">a &amp; b &#33;</text></binding></visual></toast>"#
         #expect(try await bench.send(toast).status == 200)
         let item = try #require(inbox.first)
-        #expect((item.title, item.body) == ("", "a & b !"))
-        #expect(item.category == "go")
+        #expect((item.banner.title, item.banner.body) == ("", "a & b !"))
+        #expect(item.banner.category == "go")
     }
 
     @Test("Badges and tiles change the start screen")

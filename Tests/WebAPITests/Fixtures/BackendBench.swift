@@ -39,13 +39,14 @@ struct BackendBench {
         var fields = fields
         fields[.authorization] = authorization
         let request = WebRequest(
-            method: method, base: "http://localhost", authority: "localhost", path: String(path.prefix { $0 != "?" }),
-            query: RequestQuery(parsing: path.drop { $0 != "?" }.dropFirst()), fields: fields, trackingID: "t", now: HubBench.startTime,
+            method: method, server: WebRequest.Server(base: "http://localhost", authority: "localhost"),
+            path: String(path.prefix { $0 != "?" }),
+            query: RequestQuery(parsing: path.drop { $0 != "?" }.dropFirst()), fields: fields,
             body: RequestBody { limit throws(PushError) in
                 try await meanwhile()
                 guard body.utf8.count <= limit else { throw PushError("request.too_large", "too large", status: 413) }
                 return Array(body.utf8)
-            }, address: "10.0.0.1")
+            }, receipt: WebRequest.Receipt(trackingID: "t", time: HubBench.startTime), client: WebRequest.Client(address: "10.0.0.1"))
         guard let path = BackendPath(request.path) else { throw PushError("request.path", "no path of the backend") }
         return try await interface.answer(request, at: path)
     }

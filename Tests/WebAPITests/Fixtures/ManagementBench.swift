@@ -72,9 +72,11 @@ struct ManagementBench {
     ) -> WebRequest {
         let token = SASToken(minting: resource, rule: rule, expiration: HubBench.startTime + .seconds(60))
         return WebRequest(
-            method: method, base: "http://localhost", authority: "localhost", path: String(path.prefix { $0 != "?" }),
-            query: RequestQuery(parsing: path.drop { $0 != "?" }.dropFirst()), fields: [.authorization: token.header], trackingID: "t",
-            now: HubBench.startTime, body: RequestBody { _ in body?.serialized() ?? [] })
+            method: method, server: WebRequest.Server(base: "http://localhost", authority: "localhost"),
+            path: String(path.prefix { $0 != "?" }),
+            query: RequestQuery(parsing: path.drop { $0 != "?" }.dropFirst()), fields: [.authorization: token.header],
+            body: RequestBody { _ in body?.serialized() ?? [] },
+            receipt: WebRequest.Receipt(trackingID: "t", time: HubBench.startTime))
     }
 
     /// All items of a list, page by page, and the size of each page.

@@ -61,7 +61,9 @@ struct RouteBench {
         _ path: String, query: String = "", body: String = "", fields: HTTPFields = [:], now: Timestamp? = nil
     ) -> WebRequest {
         WebRequest(
-            method: .get, base: "http://localhost", authority: "localhost", path: path, query: RequestQuery(parsing: query),
-            fields: fields, trackingID: "t", now: now ?? HubBench.startTime, body: RequestBody { _ in Array(body.utf8) })
+            method: .get, server: WebRequest.Server(base: "http://localhost", authority: "localhost"), path: path,
+            query: RequestQuery(parsing: query),
+            fields: fields, body: RequestBody { _ in Array(body.utf8) },
+            receipt: WebRequest.Receipt(trackingID: "t", time: now ?? HubBench.startTime))
     }
 }

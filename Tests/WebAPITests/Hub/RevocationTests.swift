@@ -19,8 +19,8 @@ import Testing
             case .replaced:
                 try await namespace.delete("hub")
                 _ = try await namespace.create("hub", HubDescription())
-            case .revoked: try await namespace.removeRule(Namespace.fullRule, from: "hub")
-            case .rotated: _ = try await namespace.rotate(.primary, of: Namespace.fullRule, in: "hub")
+            case .revoked: try await namespace.ruleEditor.remove(Namespace.fullRule, from: "hub")
+            case .rotated: _ = try await namespace.ruleEditor.rotate(.primary, of: Namespace.fullRule, in: "hub")
             }
         }
     }
@@ -31,12 +31,12 @@ import Testing
         let signed = try bench.request("/hub")
         let all = HTTPFields(Array(signed.fields) + Array(fields))
         return WebRequest(
-            method: method, base: signed.base, authority: signed.authority, path: path, query: RequestQuery(parsing: ""), fields: all,
-            trackingID: "t", now: signed.now,
+            method: method, server: signed.server, path: path, query: RequestQuery(parsing: ""), fields: all,
             body: RequestBody { _ throws(PushError) in
                 try await event?.happen(to: bench.access.namespace)
                 return Array(body.utf8)
-            }, revision: bench.access.namespace.revision)
+            },
+            receipt: WebRequest.Receipt(trackingID: "t", time: signed.now, revision: bench.access.namespace.revision))
     }
 
     @Test func `a restored backup increases the revision`() async throws {

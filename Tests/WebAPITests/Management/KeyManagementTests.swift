@@ -89,7 +89,9 @@ import Testing
         try await withThrowingTaskGroup { group in
             for number in 1...20 {
                 group.addTask {
-                    for hub in [nil, "hub"] { _ = try await bench.namespace.addRule("\(hub ?? "server")-\(number)", [.send], to: hub) }
+                    for hub in [nil, "hub"] {
+                        _ = try await bench.namespace.ruleEditor.add("\(hub ?? "server")-\(number)", [.send], to: hub)
+                    }
                 }
             }
             try await group.waitForAll()
@@ -128,7 +130,7 @@ import Testing
         let codes = await withTaskGroup { group in
             for number in 1...4 {
                 for hub in [nil, "hub"] {
-                    group.addTask { await refusal { try await namespace.addRule("rule-\(number)", [.send], to: hub) }?.code }
+                    group.addTask { await refusal { try await namespace.ruleEditor.add("rule-\(number)", [.send], to: hub) }?.code }
                 }
             }
             return await group.reduce(into: []) { $0.append($1) }

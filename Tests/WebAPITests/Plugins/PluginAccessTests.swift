@@ -118,12 +118,15 @@ import Testing
             services: PluginRouteServices(routing: routing, spaces: MemoryKeyValueSpaces()), access: access,
             accounts: bench.authenticator, log: Logger(label: "t") { _ in SwiftLogNoOpLogHandler() })
         let request = WebRequest(
-            method: .post, base: "http://localhost", authority: "localhost", path: "/plugins/greet", query: RequestQuery(parsing: ""),
-            fields: [.authorization: authorization], trackingID: "t", now: HubBench.startTime,
+            method: .post, server: WebRequest.Server(base: "http://localhost", authority: "localhost"), path: "/plugins/greet",
+            query: RequestQuery(parsing: ""),
+            fields: [.authorization: authorization],
             body: RequestBody { _ throws(PushError) in
                 try await meanwhile()
                 return []
-            }, address: "10.0.0.1", revision: access.namespace.revision)
+            },
+            receipt: WebRequest.Receipt(trackingID: "t", time: HubBench.startTime, revision: access.namespace.revision),
+            client: WebRequest.Client(address: "10.0.0.1"))
         return await refusal {
             let place = try #require(PluginPath("/plugins/greet", .post, routing))
             return try await interface.answer(request, at: place)

@@ -166,9 +166,9 @@ import Testing
     ) {
         let path = String(target.prefix { $0 != "?" })
         let request = WebRequest(
-            method: method, base: "http://localhost", authority: "localhost", path: path,
-            query: RequestQuery(parsing: target.drop { $0 != "?" }.dropFirst()), fields: [:], trackingID: "t", now: Timestamp(seconds: 0),
-            body: RequestBody { _ in [] })
+            method: method, server: WebRequest.Server(base: "http://localhost", authority: "localhost"), path: path,
+            query: RequestQuery(parsing: target.drop { $0 != "?" }.dropFirst()), fields: [:], body: RequestBody { _ in [] },
+            receipt: WebRequest.Receipt(trackingID: "t", time: Timestamp(seconds: 0)))
         #expect(Self.matcher().match(method, path).executor(for: request) == executor)
     }
 

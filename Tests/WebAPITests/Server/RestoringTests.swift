@@ -26,7 +26,7 @@ import Testing
                 await refusal { _ = try bench.access.hub("hub", .listen, asked) },
                 await refusal { _ = try await namespace.create("new", HubDescription()) },
                 await refusal { try await namespace.delete("hub") },
-                await refusal { _ = try await namespace.addRule("new", [.send], to: nil) },
+                await refusal { _ = try await namespace.ruleEditor.add("new", [.send], to: nil) },
                 await refusal { try await namespace.restore({ other }) { _ in } },
             ]
             for error in refusals {

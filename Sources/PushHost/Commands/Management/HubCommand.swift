@@ -96,7 +96,7 @@ struct HubCreateCommand: AsyncParsableCommand {
 
     func run() async {
         await ManagementSession(isJSON: server.json).run { () throws(PushError) in
-            try Namespace.check(name)
+            try HubValidator.check(name)
             var body = JSONObject([("name", .string(name))])
             body["registrationTTL"] = registrationTTL.map(JSON.string)
             body["userMetadata"] = metadata.map(JSON.string)

@@ -169,7 +169,7 @@ struct PlanDisplay {
 
     func result(_ plan: PlanReport, status: Int32 = ExitStatus.pass) async throws(PushError) -> CommandResult {
         guard all, let id = plan.id else {
-            return CommandResult(json: plan.document, lines: { PlanText(palette: $0).lines(plan) }, status: status)
+            return CommandResult(json: PlanReportDocument(plan).json, lines: { PlanText(palette: $0).lines(plan) }, status: status)
         }
         guard session.isJSON else {
             // As text, devices are printed page by page as they arrive.
@@ -179,7 +179,7 @@ struct PlanDisplay {
         }
         var devices: [JSON] = []
         try await plans.devices(of: id) { devices += $0.map(\.document) }
-        var members = plan.document.object ?? JSONObject()
+        var members = PlanReportDocument(plan).json.object ?? JSONObject()
         members.append("devices", .array(devices))
         return CommandResult(json: .object(members), lines: { _ in [] }, status: status)
     }

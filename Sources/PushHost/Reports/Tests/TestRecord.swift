@@ -32,7 +32,7 @@ struct TestRecord: Sendable {
     init(test: TestCase, result: TestResult) {
         self.test = test
         let report = result.report
-        expectations = report.expectations
+        expectations = report.expectations.count
         duration = report.ended - report.began
         for event in result.events {
             switch event {
@@ -50,7 +50,7 @@ struct TestRecord: Sendable {
             status = .failed
             raised = error
         }
-        failures = report.failedExpectations.map { failure in
+        failures = report.expectations.failures.map { failure in
             if let raised, raised.code == "expect.failed", raised.message == failure.message, raised.location == failure.location {
                 return raised
             }

@@ -18,9 +18,8 @@ struct PlanRow {
             let json = try row.json(2)
             let hasContent = json["template"] != nil || json["native"] != nil
             guard
-                var report = PlanReport(
-                    document: try json.required("report"), audience: try Audience(stored: json),
-                    content: hasContent ? try NotificationContent(stored: json) : nil)
+                var report = PlanReportDocument(json: try json.required("report")).report(
+                    audience: try Audience(stored: json), content: hasContent ? try NotificationContent(stored: json) : nil)
             else { throw UnreadableValue(reason: "its report is invalid") }
             report.id = PlanID.text(number)
             return StoredPlan(
@@ -33,7 +32,7 @@ struct PlanRow {
         plan.report.audience.store(in: &object)
         plan.report.content?.store(in: &object)
         object.append("members", .integer(Int64(plan.members)))
-        object.append("report", plan.report.document)
+        object.append("report", PlanReportDocument(plan.report).json)
         return .object(object)
     }
 }

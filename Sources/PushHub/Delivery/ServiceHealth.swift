@@ -1,7 +1,23 @@
 import PushModel
 
-// What verdicts say about the hub's credentials and the push services.
-extension SendPipeline {
+/// What verdicts say about the hub's credentials and the push services, for the current connectors and credentials.
+struct ServiceHealth: Sendable {
+    private let environment: HubEnvironment
+    /// The hub's name.
+    private let hub: String
+    private let platforms: Set<Platform>
+    private let circuits: CircuitBreakers
+    private let gauges: [Platform: WrongEnvironmentDetector]
+
+    init(_ environment: HubEnvironment, hub: String, _ platforms: Set<Platform>) {
+        (self.environment, self.hub, self.platforms) = (environment, hub, platforms)
+        circuits = CircuitBreakers(platforms)
+        gauges = Dictionary(uniqueKeysWithValues: platforms.map { ($0, WrongEnvironmentDetector()) })
+    }
+
+    /// The circuit breaker of a service; nil if it has none.
+    subscript(_ service: PushService) -> CircuitBreaker? { circuits[service] }
+
     /// Records what the verdicts of a batch say about the service, the hub's credential, and the headers of the group.
     func note(_ verdicts: [Verdict], of attempt: DeliveryRun.Attempt, in run: inout DeliveryRun) {
         noteCircuit(verdicts, of: attempt.service)
@@ -15,7 +31,7 @@ extension SendPipeline {
         }
     }
 
-    func noteCircuit(_ verdicts: [Verdict], of service: PushService) {
+    private func noteCircuit(_ verdicts: [Verdict], of service: PushService) {
         let (now, name) = (environment.steady.now, service.platform.displayName)
         let location = service.origin.map { " at \($0)" } ?? ""
         switch circuits.note(verdicts, of: service, now: now) {
@@ -29,7 +45,7 @@ extension SendPipeline {
         }
     }
 
-    func noteWrongEnvironment(_ verdicts: [Verdict], of platform: Platform) {
+    private func noteWrongEnvironment(_ verdicts: [Verdict], of platform: Platform) {
         switch gauges[platform]?.note(verdicts, now: environment.clock.now) {
         case .suspected(let words):
             let consequence = platform == .browser ? "" : "; no invalid handle is removed meanwhile"
@@ -53,6 +69,7 @@ extension SendPipeline {
         }
     }
 
+    /// Current issues by platform; empty if there are none.
     func issues() -> [DeliveryIssue] {
         let circuits = Dictionary(grouping: circuits.open(environment.steady.now), by: \.service.platform)
         return platforms.sorted().flatMap { platform in
@@ -64,32 +81,12 @@ extension SendPipeline {
     }
 }
 
-extension Rejection {
-    /// For devices that were not tried in this process. Others keep their last results.
-    static let overdue = Rejection(
-        status: 0, reason: "Overdue", explanation: "the push service was unavailable until this device's retry window was over",
-        outcome: .pnsUnavailable)
-}
-
 extension Verdict {
-    var isCredentialRefusal: Bool {
+    fileprivate var isCredentialRefusal: Bool {
         if case .rejected(let rejection) = self { rejection.outcome == .invalidCredentials && rejection.scope == .hub } else { false }
     }
 
-    var isHeaderRefusal: Bool {
+    fileprivate var isHeaderRefusal: Bool {
         if case .rejected(let rejection) = self { rejection.scope == .headers } else { false }
     }
-}
-
-extension Rejection {
-    /// This rejection for a device that was not tried.
-    var notTried: Rejection {
-        var rejection = self
-        rejection.status = 0
-        rejection.explanation += "; reported for earlier devices, not asked again for this one"
-        return rejection
-    }
-
-    static let expired = Rejection(
-        status: 0, reason: "Expired", explanation: "the notification expired before this device's turn", outcome: .abandoned)
 }

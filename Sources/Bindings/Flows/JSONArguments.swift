@@ -1,8 +1,12 @@
 package import Lua
 package import PushModel
 
-// Arguments of flows given as JSON instead of command-line options.
-extension FlowDeclaration {
+/// The arguments of a flow as JSON instead of command-line options.
+package struct JSONArguments: Sendable {
+    private let parameters: [FlowParameter]
+
+    package init(_ declaration: FlowDeclaration) { parameters = declaration.parameters }
+
     /// The script's values, and the names of the secret ones. Throws `args.invalid` (400), whose detail `faults` lists every problem with
     /// its argument's name.
     ///

@@ -1,9 +1,13 @@
-extension CronSchedule {
-    /// The schedule as text for people: `at 09:30 on Monday to Friday in January`.
-    package var words: String { [timeWords, dayWords, monthWords].compactMap(\.self).joined(separator: " ") }
+/// Describes a schedule for people: `at 09:30 on Monday to Friday in January`.
+package struct CronDescription: Sendable {
+    private let schedule: CronSchedule
+
+    package init(_ schedule: CronSchedule) { self.schedule = schedule }
+
+    package var text: String { [timeWords, dayWords, monthWords].compactMap(\.self).joined(separator: " ") }
 
     private var timeWords: String {
-        let (minutes, hours) = (minutes.values, hours.values)
+        let (minutes, hours) = (schedule.minutes.values, schedule.hours.values)
         let isEveryHour = hours.count == 24
         let clockTimes = minutes.count * hours.count
         if !isEveryHour, clockTimes <= 6 {
@@ -20,21 +24,23 @@ extension CronSchedule {
     }
 
     private var dayWords: String? {
-        let week = daysOfWeek.values.count == 7 ? nil : Self.runs(daysOfWeek.values, from: 0, Self.weekdays)
-        let days = daysOfMonth.values
+        let week = schedule.daysOfWeek.values.count == 7 ? nil : Self.runs(schedule.daysOfWeek.values, from: 0, Self.weekdays)
+        let days = schedule.daysOfMonth.values
         let month = days.count == 31 ? nil : "day\(days.count == 1 ? "" : "s") \(Self.runs(days)) of the month"
         switch (month, week) {
         // Either day field is enough, and one of them includes every day.
-        case _ where !isAnyDayOfMonth && !isAnyDayOfWeek && (month == nil || week == nil), (nil, nil):
-            return hours.values.count == 24 ? nil : "every day"
+        case _ where !schedule.isAnyDayOfMonth && !schedule.isAnyDayOfWeek && (month == nil || week == nil), (nil, nil):
+            return schedule.hours.values.count == 24 ? nil : "every day"
         case (let month?, let week?):
-            return isAnyDayOfMonth || isAnyDayOfWeek ? "on \(month) if that is \(week)" : "on \(month) or on \(week)"
+            return schedule.isAnyDayOfMonth || schedule.isAnyDayOfWeek ? "on \(month) if that is \(week)" : "on \(month) or on \(week)"
         case (let month?, nil): return "on \(month)"
         case (nil, let week?): return "on \(week)"
         }
     }
 
-    private var monthWords: String? { months.values.count == 12 ? nil : "in \(Self.runs(months.values, from: 1, Self.monthNames))" }
+    private var monthWords: String? {
+        schedule.months.values.count == 12 ? nil : "in \(Self.runs(schedule.months.values, from: 1, Self.monthNames))"
+    }
 
     private static let weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
     private static let monthNames = [

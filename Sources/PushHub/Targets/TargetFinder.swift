@@ -1,23 +1,26 @@
 import PushModel
 
-extension RegistrationTable {
+/// Finds the targets of notifications in a table of registrations, and their current recipients.
+struct TargetFinder {
+    let table: RegistrationTable
+
     /// The targets of a notification among the registrations that match an expression, or among all for nil.
     ///
     /// - Parameter planned: rows of the plan's registrations, ascending; nil without a plan. Other registrations do not count as
     ///   duplicates either.
     func targets(of expression: TagExpression?, for content: NotificationContent, among planned: [UInt32]? = nil) -> Targets {
-        let selected = index.select(expression)
+        let selected = table.index.select(expression)
         let rows = planned.map { selected.common(withSorted: $0) } ?? selected
-        var sorting = TargetGrouping(content, templates)
+        var sorting = TargetGrouping(content, table.templates)
         for row in rows {
-            let traits = columns.traits[row]
+            let traits = table.columns.traits[row]
             guard traits.isLive else { continue }
             sorting.targets.matched += 1
-            let template = columns.templates[row]
+            let template = table.columns.templates[row]
             guard let key = sorting.key(traits.platform, template) else { continue }
             if !traits.isLinked, !traits.hasVariables, sorting.add(row, toGroupOf: key) { continue }
-            let variables = sorting.variables(of: row, in: columns)
-            if traits.isLinked, let original = sorting.original(of: row, variables, columns, among: rows) {
+            let variables = sorting.variables(of: row, in: table.columns)
+            if traits.isLinked, let original = sorting.original(of: row, variables, table.columns, among: rows) {
                 sorting.targets.duplicates.append(row)
                 sorting.targets.originals.append(original)
             } else {
@@ -30,12 +33,12 @@ extension RegistrationTable {
     /// The current recipients in these rows, in their order.
     func recipients(at rows: some Sequence<UInt32>, of group: RecipientGroup) -> [Recipient] {
         rows.map { row in
-            let traits = columns.traits[row]
+            let traits = table.columns.traits[row]
             // Another platform could misread the bytes.
             let hasLeft = !traits.isLive || group.platform.map { $0 != traits.platform } == true
             return Recipient(
-                handle: columns.handle(at: row), registrationID: id(at: row), installationID: installationID(at: row),
-                templateName: traits.isLive ? templates[columns.templates[row]]?.name : group.templateName, hasLeft: hasLeft)
+                handle: table.columns.handle(at: row), registrationID: table.id(at: row), installationID: table.installationID(at: row),
+                templateName: traits.isLive ? table.templates[table.columns.templates[row]]?.name : group.templateName, hasLeft: hasLeft)
         }
     }
 }

@@ -1,70 +1,76 @@
-// Plans as JSON, for the JSON interface and for storage.
-extension PlanReport {
-    package var document: JSON {
+/// A plan as JSON, for the JSON interface and for storage.
+package struct PlanReportDocument: Sendable {
+    package let json: JSON
+
+    /// - Parameter json: JSON that may be the document of a plan.
+    package init(json: JSON) { self.json = json }
+
+    package init(_ report: PlanReport) {
         var members = JSONObject()
         func add(_ name: String, _ value: JSON?) { if let value { members.append(name, value) } }
-        add("planId", id.map { .string($0) })
-        add("plannedAt", .string(plannedAt.description))
-        add("expiresAt", expiresAt.map { .string($0.description) })
-        add("plannedBy", plannedBy.map { .string($0) })
-        add("audience", audience.document)
-        add("content", content?.document)
-        add("matched", .counting(matched))
-        add("total", .counting(total))
-        add("duplicates", .counting(duplicates))
-        add("refused", .counting(refused))
+        add("planId", report.id.map { .string($0) })
+        add("plannedAt", .string(report.plannedAt.description))
+        add("expiresAt", report.expiresAt.map { .string($0.description) })
+        add("plannedBy", report.plannedBy.map { .string($0) })
+        add("audience", report.audience.document)
+        add("content", report.content?.document)
+        add("matched", .counting(report.matched))
+        add("total", .counting(report.total))
+        add("duplicates", .counting(report.duplicates))
+        add("refused", .counting(report.refused))
         add(
             "platforms",
-            .object(JSONObject(platforms.sorted { $0.key < $1.key }.map { ($0.key.shortName, JSON.counting($0.value)) })))
-        add("tags", .array(tags.map(\.document)))
-        add("furtherTags", .counting(furtherTags))
-        add("locales", .array(locales.map(\.document)))
-        add("templates", .array(templates.map(\.document)))
-        add("furtherTemplates", .counting(furtherTemplates))
-        add("groups", .array(groups.map(\.document)))
-        add("furtherGroups", .counting(furtherGroups))
-        add("nearMisses", nearMisses.isEmpty ? nil : .array(nearMisses.map { .string($0) }))
-        add("failedTerms", failedTerms.isEmpty ? nil : .array(failedTerms.map(\.document)))
-        add("difference", difference?.document)
-        add("sentAs", sentAs.isEmpty ? nil : .array(sentAs.map { .string($0) }))
-        add("devices", devices.isEmpty ? nil : .array(devices.map(\.document)))
-        return .object(members)
+            .object(JSONObject(report.platforms.sorted { $0.key < $1.key }.map { ($0.key.shortName, JSON.counting($0.value)) })))
+        add("tags", .array(report.tags.map(\.document)))
+        add("furtherTags", .counting(report.furtherTags))
+        add("locales", .array(report.locales.map(\.document)))
+        add("templates", .array(report.templates.map(\.document)))
+        add("furtherTemplates", .counting(report.furtherTemplates))
+        add("groups", .array(report.groups.map(\.document)))
+        add("furtherGroups", .counting(report.furtherGroups))
+        add("nearMisses", report.nearMisses.isEmpty ? nil : .array(report.nearMisses.map { .string($0) }))
+        add("failedTerms", report.failedTerms.isEmpty ? nil : .array(report.failedTerms.map(\.document)))
+        add("difference", report.difference?.document)
+        add("sentAs", report.sentAs.isEmpty ? nil : .array(report.sentAs.map { .string($0) }))
+        add("devices", report.devices.isEmpty ? nil : .array(report.devices.map(\.document)))
+        json = .object(members)
     }
 
-    /// Parses the JSON of a plan. Returns nil if it is invalid.
+    /// The plan. Nil if the JSON is not that of a plan.
     ///
     /// - Parameters:
     ///   - audience: replaces the audience of the JSON, which may be abbreviated.
     ///   - content: replaces the content of the JSON, which may be abbreviated.
-    package init?(document json: JSON, audience: Audience? = nil, content: NotificationContent? = nil) {
+    package func report(audience: Audience? = nil, content: NotificationContent? = nil) -> PlanReport? {
         guard let plannedAt = json["plannedAt"]?.string.flatMap({ Timestamp(iso8601: $0) }),
             let audience = audience ?? json["audience"].flatMap({ Audience(document: $0) })
         else { return nil }
-        self.init(
+        var report = PlanReport(
             plannedAt: plannedAt, audience: audience,
             content: content ?? json["content"].flatMap { NotificationContent(document: $0) })
-        id = json["planId"]?.string
-        expiresAt = json["expiresAt"]?.string.flatMap { Timestamp(iso8601: $0) }
-        plannedBy = json["plannedBy"]?.string
-        matched = json["matched"]?.int ?? 0
-        total = json["total"]?.int ?? 0
-        duplicates = json["duplicates"]?.int ?? 0
-        refused = json["refused"]?.int ?? 0
+        report.id = json["planId"]?.string
+        report.expiresAt = json["expiresAt"]?.string.flatMap { Timestamp(iso8601: $0) }
+        report.plannedBy = json["plannedBy"]?.string
+        report.matched = json["matched"]?.int ?? 0
+        report.total = json["total"]?.int ?? 0
+        report.duplicates = json["duplicates"]?.int ?? 0
+        report.refused = json["refused"]?.int ?? 0
         for (name, count) in json["platforms"]?.object?.members ?? [] {
-            if let platform = Platform(shortName: name), let count = count.int { platforms[platform] = count }
+            if let platform = Platform(shortName: name), let count = count.int { report.platforms[platform] = count }
         }
-        tags = (json["tags"]?.array ?? []).compactMap(Count.init(document:))
-        furtherTags = json["furtherTags"]?.int ?? 0
-        locales = (json["locales"]?.array ?? []).compactMap(Count.init(document:))
-        templates = (json["templates"]?.array ?? []).compactMap(TemplateCount.init(document:))
-        furtherTemplates = json["furtherTemplates"]?.int ?? 0
-        groups = (json["groups"]?.array ?? []).compactMap(Group.init(document:))
-        furtherGroups = json["furtherGroups"]?.int ?? 0
-        nearMisses = (json["nearMisses"]?.array ?? []).compactMap(\.string)
-        failedTerms = (json["failedTerms"]?.array ?? []).compactMap(FailedTerm.init(document:))
-        difference = json["difference"].flatMap(Difference.init(document:))
-        sentAs = (json["sentAs"]?.array ?? []).compactMap(\.string)
-        devices = (json["devices"]?.array ?? []).compactMap(PlannedDevice.init(document:))
+        report.tags = (json["tags"]?.array ?? []).compactMap(PlanReport.Count.init(document:))
+        report.furtherTags = json["furtherTags"]?.int ?? 0
+        report.locales = (json["locales"]?.array ?? []).compactMap(PlanReport.Count.init(document:))
+        report.templates = (json["templates"]?.array ?? []).compactMap(PlanReport.TemplateCount.init(document:))
+        report.furtherTemplates = json["furtherTemplates"]?.int ?? 0
+        report.groups = (json["groups"]?.array ?? []).compactMap(PlanReport.Group.init(document:))
+        report.furtherGroups = json["furtherGroups"]?.int ?? 0
+        report.nearMisses = (json["nearMisses"]?.array ?? []).compactMap(\.string)
+        report.failedTerms = (json["failedTerms"]?.array ?? []).compactMap(PlanReport.FailedTerm.init(document:))
+        report.difference = json["difference"].flatMap(PlanReport.Difference.init(document:))
+        report.sentAs = (json["sentAs"]?.array ?? []).compactMap(\.string)
+        report.devices = (json["devices"]?.array ?? []).compactMap(PlannedDevice.init(document:))
+        return report
     }
 }
 
@@ -217,13 +223,6 @@ extension PlanReport.FailedTerm {
     fileprivate init?(document json: JSON) {
         guard let term = json["term"]?.string, let matches = json["matches"]?.int else { return nil }
         self.init(term: term, matches: matches, without: json["without"]?.int)
-    }
-
-    /// Explanation for people.
-    package var sentence: String {
-        let own = "\"\(term)\" has \(matches) registration\(matches == 1 ? "" : "s")"
-        guard let without else { return own }
-        return "\(own); without it \(without) would match"
     }
 }
 

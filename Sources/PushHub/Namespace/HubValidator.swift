@@ -1,37 +1,24 @@
 package import PushModel
 
-// Validation of hubs and rules.
-extension Namespace {
+/// Validates hubs and rules before they are created or changed.
+package struct HubValidator: Sendable {
     /// Throws if the server does not allow a hub with this description.
     /// - Parameter before: the previous description; nil for a new hub.
     package typealias Admission = @Sendable (HubDescription, _ before: HubDescription?) throws(PushError) -> Void
 
-    func admit(_ description: HubDescription, before: HubDescription?) throws(PushError) {
+    let admits: Admission
+
+    func check(_ description: HubDescription, before: HubDescription?) throws(PushError) {
         try Self.check(description)
         try admits(description, before)
     }
 
-    /// Sets the times at which rules were created and modified. Clients cannot choose them.
-    func dated(_ description: HubDescription, before: HubDescription?) -> HubDescription {
-        var dated = description
-        let now = environment.clock.now
-        dated.rules = description.rules.map { rule in
-            var rule = rule
-            let old = before?.rules.first { $0.name == rule.name }
-            rule.createdAt = old?.createdAt ?? now
-            rule.modifiedAt = old?.modifiedAt ?? now
-            // Azure's description of a hub has no ceilings, so existing ones are preserved.
-            rule.ceiling = rule.allows(.manage) ? nil : old?.ceiling
-            if let old, rule != old { rule.modifiedAt = now }
-            return rule
-        }
-        return dated
-    }
-
     /// Rejects new hub rules that have the name of a server rule. A token names only its rule, so such a rule could never be used.
-    func checkNames(_ names: [AuthorizationRule], before: [AuthorizationRule]) throws(PushError) {
-        let shared = Set(rules.map { $0.name.lowercased() }).subtracting(before.map { $0.name.lowercased() })
-        if let clash = names.first(where: { shared.contains($0.name.lowercased()) }) {
+    static func check(
+        _ rules: [AuthorizationRule], before: [AuthorizationRule], besides serverRules: [AuthorizationRule]
+    ) throws(PushError) {
+        let shared = Set(serverRules.map { $0.name.lowercased() }).subtracting(before.map { $0.name.lowercased() })
+        if let clash = rules.first(where: { shared.contains($0.name.lowercased()) }) {
             throw PushError(
                 "hub.rule", "the server has a rule named \"\(clash.name)\", which applies to all hubs", hint: "choose another name",
                 status: 400)
@@ -107,6 +94,24 @@ extension Namespace {
                     hint: "omit the keys to get new ones, or give 44 characters of which the last is =", status: 400)
             }
         }
+    }
+}
+
+extension HubDescription {
+    /// The description with the times at which its rules were created and modified. Clients cannot choose them.
+    func dated(_ now: Timestamp, before: HubDescription?) -> HubDescription {
+        var dated = self
+        dated.rules = rules.map { rule in
+            var rule = rule
+            let old = before?.rules.first { $0.name == rule.name }
+            rule.createdAt = old?.createdAt ?? now
+            rule.modifiedAt = old?.modifiedAt ?? now
+            // Azure's description of a hub has no ceilings, so existing ones are preserved.
+            rule.ceiling = rule.allows(.manage) ? nil : old?.ceiling
+            if let old, rule != old { rule.modifiedAt = now }
+            return rule
+        }
+        return dated
     }
 }
 

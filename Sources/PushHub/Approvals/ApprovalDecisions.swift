@@ -1,8 +1,18 @@
 package import PushModel
 import Synchronization
 
-// Decisions about sends that await approval.
-extension SendGuard {
+/// The requests for approval and the decisions about them. An approved send is passed to its hub.
+package final class ApprovalDecisions: Sendable {
+    private let store: any ApprovalStore
+    private let audit: AuditLog
+    private let clock: any HubClock
+    /// Requests that are being approved in this process, with the number of concurrent calls.
+    private let deciding = Mutex<[Int64: Int]>([:])
+
+    init(_ store: any ApprovalStore, _ audit: AuditLog, _ clock: any HubClock) {
+        (self.store, self.audit, self.clock) = (store, audit, clock)
+    }
+
     /// Finds a hub by number; nil if it was deleted.
     package typealias Hubs = @Sendable (Int64) -> NotificationHub?
 
@@ -17,9 +27,9 @@ extension SendGuard {
         guard let requester else { return try await store.approvals(before: number, limit: limit, state: state) }
         var (found, last) = ([Approval](), number)
         while found.count < limit {
-            let page = try await store.approvals(before: last, limit: Self.maximumPending, state: state)
+            let page = try await store.approvals(before: last, limit: SendGuard.maximumPending, state: state)
             found += page.filter { $0.origin.isRequested(by: requester) }
-            guard page.count == Self.maximumPending else { break }
+            guard page.count == SendGuard.maximumPending else { break }
             last = page.last?.number
         }
         return Array(found.prefix(limit))
@@ -42,7 +52,7 @@ extension SendGuard {
     /// Number of requests that await approval.
     package func countPending() async throws(PushError) -> Int {
         try await expire()
-        return try await store.approvals(before: nil, limit: Self.maximumPending, state: .pending).count
+        return try await store.approvals(before: nil, limit: SendGuard.maximumPending, state: .pending).count
     }
 
     // MARK: - Deciding
@@ -227,7 +237,7 @@ extension SendGuard {
     /// periodically. Logs missing approvals first. Returns a message for each request that still could not be sent.
     package func resume(_ hubs: Hubs) async throws(PushError) -> [String] {
         var left: [String] = []
-        for approval in try await store.approvals(before: nil, limit: Self.maximumPending, state: .approved) {
+        for approval in try await store.approvals(before: nil, limit: SendGuard.maximumPending, state: .approved) {
             guard let hub = hubs(approval.hub.number), deciding.withLock({ $0[approval.number] }) == nil else { continue }
             do throws(PushError) {
                 if try await !isNoted(approval) { try await note(approval) }
@@ -243,7 +253,7 @@ extension SendGuard {
 
     /// Expires requests without a decision. Their records stay.
     package func expire() async throws(PushError) {
-        for approval in try await store.approvals(before: nil, limit: Self.maximumPending, state: .pending) {
+        for approval in try await store.approvals(before: nil, limit: SendGuard.maximumPending, state: .pending) {
             _ = try await current(approval)
         }
     }
@@ -261,7 +271,7 @@ extension SendGuard {
         return expired
     }
 
-    private static func cut(_ reason: String) -> String { String(reason.prefix(maximumNoteLength)) }
+    private static func cut(_ reason: String) -> String { String(reason.prefix(SendGuard.maximumNoteLength)) }
 }
 
 extension Approval {
@@ -281,12 +291,5 @@ extension Approval.State {
         case .expired: "it has expired"
         case .failed: "it was approved, and the hub rejected it"
         }
-    }
-}
-
-extension Namespace {
-    /// The hub with a number; nil if it was deleted.
-    package nonisolated func service(ofHub number: Int64) -> NotificationHub? {
-        hubs.first { $0.record.number == number }?.service
     }
 }

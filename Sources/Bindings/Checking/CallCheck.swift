@@ -2,37 +2,26 @@ import Lua
 import LuaSyntax
 import PushModel
 
-extension FlowWalk {
-    /// The arguments of a call, as far as they are certain.
-    struct KnownArguments {
-        var knowledge: [Knowledge]
-        var values: [SourceValue]
-        /// Whether these are all the arguments.
-        var isComplete: Bool
-        /// The range of the called function, including what precedes its name.
-        var callee: Range<Int>
-    }
+/// The arguments of a call, as far as they are certain.
+struct KnownArguments {
+    var knowledge: [Knowledge]
+    var values: [SourceValue]
+    /// Whether these are all the arguments.
+    var isComplete: Bool
+    /// The range of the called function, including what precedes its name.
+    var callee: Range<Int>
+}
 
-    /// Reads the arguments of a call. `binding` is the called binding, if it is one.
-    private mutating func given(_ arguments: CallArguments, to callee: Range<Int>, of binding: Binding?) -> KnownArguments {
-        let around = uses.code.current
-        if runsOnlySimulated(binding) { uses.code.enter(.nowhere) }
-        defer { uses.code.leave(to: around) }
-        var given = KnownArguments(knowledge: list(arguments.values), values: [], isComplete: true, callee: callee)
-        if let last = arguments.values.last, last.isMultiple, given.knowledge.last?.isUnknown == true {
-            given.knowledge.removeLast()
-            given.isComplete = false
-        } else if let last = arguments.values.last, last.isCall, given.knowledge.last?.isNil == true {
-            // A call that returns nothing adds no argument.
-            given.knowledge.removeLast()
-        }
-        given.values = zip(given.knowledge, arguments.values).map { $0.argument(at: $1.range, vocabulary) }
-        return given
-    }
+/// Checks calls of values and bindings with their arguments, and determines what is known of their results.
+struct CallCheck {
+    let script: ScriptKnowledge
+
+    private var vocabulary: Vocabulary { script.vocabulary }
+    private var members: MemberCheck { MemberCheck(script: script) }
 
     /// Checks a call of a value. Returns what is known of its first result.
-    mutating func call(_ callee: Knowledge, _ arguments: CallArguments, at range: Range<Int>) -> Knowledge {
-        var given = given(arguments, to: range, of: callee.binding)
+    func result(of callee: Knowledge, _ given: KnownArguments) -> Knowledge {
+        var given = given
         switch callee {
         case .binding(let binding):
             if let type = binding.receiver {
@@ -48,77 +37,77 @@ extension FlowWalk {
         case .iteration: return given.knowledge.first.map(Knowledge.iterated) ?? .unknown
         case .value(let value):
             switch value.content {
-            case .nil, .boolean, .integer, .number, .string, .bytes: refuse(.call, value.content.typeName, at: range)
+            case .nil, .boolean, .integer, .number, .string, .bytes: script.refuse(.call, value.content.typeName, at: given.callee)
             case .unknown, .table, .function, .object: break
             }
             return .unknown
         case .namespace(let path):
-            refuse(.call, path, at: range)
+            script.refuse(.call, path, at: given.callee)
             return .unknown
         default: return .unknown
         }
     }
 
-    /// Checks a call of a method.
-    mutating func call(_ name: Name, of owner: Knowledge, _ arguments: CallArguments, at range: Range<Int>) -> Knowledge {
-        let method = vocabulary.method(name.text, of: owner)
-        let given = given(arguments, to: range, of: method)
+    /// Checks a call of a method by its name. `method` is the binding, if the owner has it.
+    func result(of name: Name, _ method: Binding?, of owner: Knowledge, _ given: KnownArguments) -> Knowledge {
         if let method { return call(method, given) }
         switch owner {
         case .namespace(let path):
             if let function = vocabulary.binding(named: "\(path).\(name.text)") {
-                report(SourceFinding(.functionAsMethod(function), at: name.range))
+                script.report(SourceFinding(.functionAsMethod(function), at: name.range))
                 return .unknown
             }
-            report(SourceFinding(.unknownName(name.text, in: path, known: vocabulary.names(in: path)), at: name.range))
+            members.reportUnknown(name, inNamespace: path)
             return .unknown
         case .instance(let type):
             guard let handle = vocabulary.handle(of: type) else { return call(name, ofTable: type) }
-            requireMember(name, of: handle)
+            members.requireMember(name, of: handle)
             return .unknown
         case .value(let value) where value.content.typeName == "string":
             let methods = LuaLibrary.libraries["string"] ?? []
-            guard !methods.contains(name.text), !globals.assignedFields.contains(name.text), !globals.areOpen else { return .unknown }
+            guard !methods.contains(name.text), !script.globals.assignedFields.contains(name.text), !script.globals.areOpen else {
+                return .unknown
+            }
             var error = LuaError.unknownName(name.text, in: "a text", known: Array(methods))
             error.code = "script.error"
-            report(SourceFinding(error, at: name.range))
+            script.report(SourceFinding(error, at: name.range))
             return .unknown
         default: return .unknown
         }
     }
 
     /// Handles a colon call on a table that a binding returns: `push.expect(1).to:equal(1)`.
-    private mutating func call(_ name: Name, ofTable type: String) -> Knowledge {
+    private func call(_ name: Name, ofTable type: String) -> Knowledge {
         if let label = vocabulary.type(named: type)?.label,
             vocabulary.type(named: type)?.fields.contains(where: { $0.name == name.text }) == true
         {
-            report(SourceFinding(.functionAsMethod("\(label).\(name.text)", of: label), at: name.range))
+            script.report(SourceFinding(.functionAsMethod("\(label).\(name.text)", of: label), at: name.range))
             return .unknown
         }
-        return member(name, of: .instance(type))
+        return members.value(of: name, of: .instance(type))
     }
 
     /// Whether the object is passed as first argument when a method is called with a dot.
-    private mutating func hasReceiver(_ type: String, in given: KnownArguments, for binding: Binding) -> Bool {
+    private func hasReceiver(_ type: String, in given: KnownArguments, for binding: Binding) -> Bool {
         guard let first = given.values.first else {
-            if given.isComplete { report(SourceFinding(.missingReceiver(binding, type), at: given.callee)) }
+            if given.isComplete { script.report(SourceFinding(.missingReceiver(binding, type), at: given.callee)) }
             return false
         }
         switch first.content {
         case .object(type): return true
         case .unknown: return false
         default:
-            report(SourceFinding(.missingReceiver(binding, type), at: given.callee))
+            script.report(SourceFinding(.missingReceiver(binding, type), at: given.callee))
             return false
         }
     }
 
-    private mutating func module(_ given: KnownArguments) -> Knowledge {
+    private func module(_ given: KnownArguments) -> Knowledge {
         guard let first = given.values.first, case .string(let name) = first.content else { return .unknown }
         if name == PushModule.name { return .namespace(name) }
         // As in stock Lua, the standard libraries can be required too.
-        if LuaLibrary.libraries[name] == nil, let refusal = modules.refusal(of: name, beside: [PushModule.name]) {
-            report(SourceFinding(refusal.code, refusal.message, hint: refusal.hint, at: first.range))
+        if LuaLibrary.libraries[name] == nil, let refusal = script.modules.refusal(of: name, beside: [PushModule.name]) {
+            script.report(SourceFinding(refusal.code, refusal.message, hint: refusal.hint, at: first.range))
         }
         return .unknown
     }
@@ -126,26 +115,28 @@ extension FlowWalk {
     // MARK: - Bindings
 
     /// Checks a call of a binding. `given` are the arguments without the receiver.
-    private mutating func call(_ binding: Binding, _ given: KnownArguments) -> Knowledge {
+    private func call(_ binding: Binding, _ given: KnownArguments) -> Knowledge {
         noteOrder(of: binding, at: given.callee)
-        recordUnsupportedCall(of: binding, at: given.callee)
+        script.recordUnsupportedCall(of: binding, at: given.callee)
         let check = ArgumentCheck(given.values, for: binding, isComplete: given.isComplete)
         let table = given.values.first { !$0.keys.isEmpty }
         for mistake in check.mistakes {
             let key = mistake.key.flatMap { table?.keys[$0] }
             // A wrong value is reported at the value, a wrong key at the key.
-            report(SourceFinding(mistake.error, at: mistake.culprit?.range ?? key ?? given.callee))
+            script.report(SourceFinding(mistake.error, at: mistake.culprit?.range ?? key ?? given.callee))
         }
         let faulty = Set(check.mistakes.compactMap(\.key))
         for parameter in binding.parameters where !faulty.contains(parameter.name) {
             guard let value = check.values[parameter.name], parameter.type.fault(in: value) == nil else { continue }
-            let count = remarks.count
+            let count = script.remarks.count
             examine(value, as: parameter.type, named: parameter.name, of: binding.name)
-            if count == remarks.count, let rule = parameter.rule, let known = value.luaValue { hold(known, against: rule, at: value.range) }
+            if count == script.remarks.count, let rule = parameter.rule, let known = value.luaValue {
+                hold(known, against: rule, at: value.range)
+            }
         }
         if binding.name == FlowBindings.args.name, let first = given.values.first { return options(first) }
-        if target == .azure, check.mistakes.isEmpty {
-            for finding in AzureLimits.findings(in: check.values, of: binding, keys: table?.keys ?? [:]) { report(finding) }
+        if script.target == .azure, check.mistakes.isEmpty {
+            for finding in AzureLimits.findings(in: check.values, of: binding, keys: table?.keys ?? [:]) { script.report(finding) }
             if let text = AzureLimits.tagText(of: binding, check.values) { return .value(SourceValue(.string(text), at: given.callee)) }
         }
         return result(of: binding, given)
@@ -165,26 +156,26 @@ extension FlowWalk {
         return vocabulary.knowledge(of: returns.type)
     }
 
-    private mutating func hold(_ value: LuaValue, against rule: Parameter.Rule, at range: Range<Int>) {
+    private func hold(_ value: LuaValue, against rule: Parameter.Rule, at range: Range<Int>) {
         do {
             try rule(value)
         } catch let error as LuaError {
-            report(SourceFinding(error, at: range))
+            script.report(SourceFinding(error, at: range))
         } catch let error as PushError {
-            report(SourceFinding(LuaError(error), at: range))
+            script.report(SourceFinding(LuaError(error), at: range))
         } catch {
             return
         }
     }
 
     /// Checks the content of texts and numbers for a parameter.
-    private mutating func examine(_ value: SourceValue, as type: ParameterType, named name: String, of function: String) {
-        var check = ContentCheck(text: text, function: function)
+    private func examine(_ value: SourceValue, as type: ParameterType, named name: String, of function: String) {
+        var check = ContentCheck(text: script.text, function: function)
         check.examine(value, as: type, named: name)
         for problem in check.problems {
             switch problem {
-            case .finding(let finding): report(finding)
-            case .secret(let name, let range): reportSecret("\"\(name)\" is written into the script", at: range)
+            case .finding(let finding): script.report(finding)
+            case .secret(let name, let range): script.reportSecret("\"\(name)\" is written into the script", at: range)
             }
         }
     }
@@ -192,19 +183,19 @@ extension FlowWalk {
     // MARK: - Options
 
     /// Checks that `push.args` is called first and only once. Only code that certainly runs is considered.
-    private mutating func noteOrder(of binding: Binding, at range: Range<Int>) {
-        guard isUnconditional else { return }
+    private func noteOrder(of binding: Binding, at range: Range<Int>) {
+        guard script.isUnconditional else { return }
         guard binding.name == FlowBindings.args.name else {
             if case .prelude = binding.body.kind { return }
-            hasStarted = true
+            script.hasStarted = true
             return
         }
-        if hasStarted || hasDeclaredOptions { report(SourceFinding(.argumentsNotFirst, at: range)) }
-        hasDeclaredOptions = true
+        if script.hasStarted || script.hasDeclaredOptions { script.report(SourceFinding(.argumentsNotFirst, at: range)) }
+        script.hasDeclaredOptions = true
     }
 
     /// Checks the table of `push.args` parameter by parameter. Skips values that are only known at run time.
-    private mutating func options(_ value: SourceValue) -> Knowledge {
+    private func options(_ value: SourceValue) -> Knowledge {
         guard case .table(_, let fields, let isComplete) = value.content else { return .unknown }
         for (name, parameter) in fields.sorted(by: { $0.key < $1.key }) {
             let known: LuaValue
@@ -222,7 +213,7 @@ extension FlowWalk {
                 _ = try FlowDeclaration(LuaTable(fields: [name: known]))
             } catch {
                 let key = error.key.flatMap { parameter.keys[$0] } ?? value.keys[name]
-                report(SourceFinding(error, at: key ?? value.range))
+                script.report(SourceFinding(error, at: key ?? value.range))
             }
         }
         return isComplete ? .options(Array(fields.keys)) : .unknown

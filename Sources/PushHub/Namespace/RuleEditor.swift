@@ -1,27 +1,28 @@
 package import PushModel
 
-// Adding, rotating and removing rules. `hub` is the name of a hub; nil for the rules of the whole server.
-extension Namespace {
+/// Adds, rotates and removes the rules of a namespace. `hub` is the name of a hub; nil for the rules of the whole server.
+package struct RuleEditor: Sendable {
+    let namespace: Namespace
+    private var environment: HubEnvironment { namespace.environment }
+
     package enum Key: String, Sendable, CaseIterable { case primary, secondary }
 
     /// Adds a rule with two new keys. Throws `key.exists` and `key.ceiling` (409), `hub.rule` (400), `hub.not_found` (404).
     /// - Parameter ceiling: maximum number of devices per send without approval.
-    package func addRule(
-        _ name: String, _ rights: Set<AuthorizationRule.Right>, ceiling: Int? = nil, to hub: String?, while allowed: Permission = {}
+    package func add(
+        _ name: String, _ rights: Set<AuthorizationRule.Right>, ceiling: Int? = nil, to hub: String?,
+        while allowed: Namespace.Permission = {}
     ) async throws(PushError) -> AuthorizationRule {
         guard ceiling == nil || !rights.contains(.manage) else {
             throw PushError(
                 "key.ceiling", "a key with Manage cannot have a ceiling: it could create another key without one",
                 hint: "omit Manage or the ceiling; the setting guard.ceiling applies to every key", status: 409)
         }
-        // A token names only its rule, so a server rule and a hub rule must not have the same name. The lock of the server is acquired
-        // first, then that of the hub, so that both cannot be added at the same time.
-        if hub != nil { try await acquireLock("") }
-        defer { if hub != nil { locks.leave("") } }
-        var rule = newRule(name, rights)
+        var rule = namespace.newRule(name, rights)
         rule.ceiling = ceiling
-        try await changeRules(of: hub, while: allowed) { [rule] rules throws(PushError) in
-            let others = hub == nil ? hubs.flatMap(\.record.description.rules) : self.rules
+        // A token names only its rule, so a server rule and a hub rule must not have the same name.
+        try await namespace.changeRules(of: hub, holdingServer: true, while: allowed) { [rule, namespace] rules throws(PushError) in
+            let others = hub == nil ? namespace.hubs.flatMap(\.record.description.rules) : namespace.rules
             guard let other = (rules + others).first(where: { $0.name.lowercased() == name.lowercased() }) else {
                 rules.append(rule)
                 return
@@ -37,10 +38,10 @@ extension Namespace {
     /// Replaces a key of a rule. Tokens signed with the old key are rejected from now on. Throws `key.not_found` and `hub.not_found`
     /// (404).
     package func rotate(
-        _ key: Key, of name: String, in hub: String?, while allowed: Permission = {}
+        _ key: Key, of name: String, in hub: String?, while allowed: Namespace.Permission = {}
     ) async throws(PushError) -> AuthorizationRule {
-        let (fresh, now) = (newKey(), environment.clock.now)
-        let rule = try await changeRules(of: hub, while: allowed) { rules throws(PushError) in
+        let (fresh, now) = (namespace.newKey(), environment.clock.now)
+        let rule = try await namespace.changeRules(of: hub, while: allowed) { rules throws(PushError) in
             let index = try Self.index(of: name, in: rules)
             switch key {
             case .primary: rules[index].primaryKey = fresh
@@ -55,8 +56,8 @@ extension Namespace {
 
     /// Removes a rule and its keys. Throws `key.not_found` and `hub.not_found` (404), and `key.last` (409) for the last server rule with
     /// Manage.
-    package func removeRule(_ name: String, from hub: String?, while allowed: Permission = {}) async throws(PushError) {
-        try await changeRules(of: hub, while: allowed) { rules throws(PushError) in
+    package func remove(_ name: String, from hub: String?, while allowed: Namespace.Permission = {}) async throws(PushError) {
+        try await namespace.changeRules(of: hub, while: allowed) { rules throws(PushError) in
             rules.remove(at: try Self.index(of: name, in: rules))
             guard hub != nil || rules.contains(where: { $0.allows(.manage) }) else {
                 throw PushError(

@@ -1,0 +1,23 @@
+import PushModel
+
+/// What a change locks: a registration, or an installation with its registrations.
+enum RegistrationKey: Sendable, Hashable {
+    case registration(RegistrationID)
+    case installation(String)
+
+    /// The key of the registration in a row: its installation if it has one.
+    init(ofRow row: UInt32, in table: RegistrationTable) {
+        self = table.installationID(at: row).map { .installation($0) } ?? .registration(table.id(at: row))
+    }
+}
+
+extension RegistrationKey: Comparable {
+    static func < (left: Self, right: Self) -> Bool {
+        switch (left, right) {
+        case (.registration(let left), .registration(let right)): left.text < right.text
+        case (.installation(let left), .installation(let right)): left < right
+        case (.registration, .installation): true
+        case (.installation, .registration): false
+        }
+    }
+}
