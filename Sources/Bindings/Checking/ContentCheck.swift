@@ -33,9 +33,15 @@ struct ContentCheck {
             for (key, item) in fields.sorted(by: { $0.key < $1.key }) {
                 examine(.string(key), as: .platform, named: key, at: value.keys[key] ?? value.range)
                 examine(item, as: element, named: name)
+                if name == "payload" { warnOfEmptyLists(in: item) }
             }
         case (.template, .table):
             for (key, item) in value.fields where key == "body" { examine(item, as: .template, named: key) }
+            for (name, item) in (value.fields["headers"]?.fields ?? [:]).sorted(by: { $0.key < $1.key }) {
+                if case .string(let text)? = item.luaValue {
+                    warn(of: PushHeader(name, text).embeddedExpression, in: text, at: item.range, literal: item.literal)
+                }
+            }
         case (.either(let types), _):
             if let fitting = types.first(where: { $0.fault(in: value) == nil }) { examine(value, as: fitting, named: name) }
         case (.secret, .string(let content)):
@@ -65,12 +71,37 @@ struct ContentCheck {
     /// Warns of template expressions that a device would show unreplaced.
     private mutating func warnOfTexts(in body: String, at range: Range<Int>, literal: Range<Int>?) {
         guard let template = try? Template(compiling: body) else { return }
-        for found in template.embeddedExpressions {
-            report(
-                SourceFinding(
-                    EmbeddedExpression.code, found.message, hint: found.hint, severity: .warning,
-                    at: literal.map { span(of: found.offset, in: body, $0) } ?? range))
+        for found in template.embeddedExpressions { warn(of: found, in: body, at: range, literal: literal) }
+    }
+
+    /// Warns of an expression in a text of the script, at its place in the text.
+    private mutating func warn(of found: EmbeddedExpression?, in text: String, at range: Range<Int>, literal: Range<Int>?) {
+        guard let found else { return }
+        report(
+            SourceFinding(
+                EmbeddedExpression.code, found.message, hint: found.hint, severity: .warning,
+                at: literal.map { span(of: found.offset, in: text, $0) } ?? range))
+    }
+
+    /// Warns of empty tables in a payload where push services expect a list, because they are written as `{}`.
+    private mutating func warnOfEmptyLists(in value: SourceValue) {
+        switch value.content {
+        case .table(let items, let fields, _):
+            for item in items { warnOfEmptyLists(in: item) }
+            for (key, item) in fields.sorted(by: { $0.value.range.lowerBound < $1.value.range.lowerBound }) {
+                if item.isEmptyTable, let list = EmptyPayloadList(key: key) {
+                    warn(of: list, at: item.range)
+                } else {
+                    warnOfEmptyLists(in: item)
+                }
+            }
+        case .string(let body): for list in EmptyPayloadList.all(in: Array(body.utf8)) { warn(of: list, at: value.range) }
+        default: break
         }
+    }
+
+    private mutating func warn(of list: EmptyPayloadList, at range: Range<Int>) {
+        report(SourceFinding(EmptyPayloadList.code, list.message, hint: list.hint, severity: .warning, at: range))
     }
 
     /// The character of the script that produced a byte of a string.
@@ -81,6 +112,10 @@ struct ContentCheck {
 }
 
 extension SourceValue {
+    fileprivate var isEmptyTable: Bool {
+        if case .table(let items, let fields, true) = content { items.isEmpty && fields.isEmpty } else { false }
+    }
+
     fileprivate var fields: [String: SourceValue] {
         if case .table(_, let fields, _) = content { fields } else { [:] }
     }

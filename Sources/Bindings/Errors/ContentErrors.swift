@@ -68,6 +68,25 @@ enum ContentErrors {
                     "push.send { to = \"Sports\", payload = { apns = \"Goal\" } }",
                     fix: "push.send { to = \"Sports\", payload = { apns = { aps = { alert = \"Goal\" } } } }")),
             ErrorDescription(
+                "payload.empty_list", .warning, .finding,
+                means: "An empty table is written as an object where push services expect a list.",
+                when: "loc-args, title-loc-args or another list of a payload is {}. An empty Lua table is written as the object {}, which "
+                    + "phones ignore or reject.",
+                fix: "Write push.json.array {}, or leave the member out.",
+                example: .lua(
+                    """
+                    push.send {
+                      device = phone,
+                      payload = { apns = { aps = { alert = { ["loc-key"] = "GOAL", ["loc-args"] = {} } } } },
+                    }
+                    """,
+                    fix: """
+                        push.send {
+                          device = phone,
+                          payload = { apns = { aps = { alert = { ["loc-key"] = "GOAL", ["loc-args"] = push.json.array {} } } } },
+                        }
+                        """)),
+            ErrorDescription(
                 "payload.empty", .failure, means: "There is no content to send.",
                 when: "The body for a platform is empty, or no platform has a body. Status 400.", fix: "Add a body.",
                 example: .lua(
@@ -255,8 +274,9 @@ enum ContentErrors {
                     fix: "session:register { device = phone, template = '{\"aps\":{\"alert\":\"$(headline)\"}}' }")),
             ErrorDescription(
                 "template.text", .warning, .finding, means: "The template has an expression inside a text, where it is not replaced.",
-                when: "$(name) is replaced only as a whole value, as in Azure. In \"Hi $(name)\" devices show it unreplaced. A hub logs it "
-                    + "once for each stored template, and plans mention it.",
+                when:
+                    "$(name) is replaced only as a whole value of the body or of a header, as in Azure. In \"Hi $(name)\" devices show it "
+                    + "unreplaced. A hub logs it once for each stored template, and plans mention it.",
                 fix: "Join text and expression in braces, as shown in the warning.",
                 example: .lua(
                     "session:register { device = phone, template = '{\"aps\":{\"alert\":\"Hi $(name)\"}}' }",

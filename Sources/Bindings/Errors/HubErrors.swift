@@ -162,10 +162,10 @@ enum HubErrors {
             ErrorDescription(
                 "hub.registration_replaced", .warning, means: "A device was registered again as another kind.",
                 when: "push.register, session:register and push.subscribe store one registration per device. Registering without a "
-                    + "template replaces a registration with a template, and the reverse. From then on, properties or native payloads no "
-                    + "longer reach the device.",
+                    + "template replaces a registration with a template, and the reverse. push.install without templates replaces an "
+                    + "installation with templates. From then on, properties or native payloads no longer reach the device.",
                 fix: "Register the device once, or use push.install with templates: both native payloads and templates reach an "
-                    + "installation.",
+                    + "installation. To change parts of an installation, use push.patch.",
                 example: .lua(
                     """
                     session:register { device = phone, template = '{"aps":{"alert":"$(text)"}}' }

@@ -45,7 +45,7 @@ package final class FlowRun: Sendable {
         var steps = StepLog()
         var expectations = ExpectationLog()
         var sends = SendLog()
-        /// Whether each registration has a template, by registration id.
+        /// Whether each registration and installation has a template, by registration id or installation tag.
         var registrations: [String: Bool] = [:]
         /// For each task, the item that it last waited for in vain, as text.
         var missed: [Int: String] = [:]
@@ -59,8 +59,8 @@ package final class FlowRun: Sendable {
         var closing: RunAccount?
         var tests: [TestCase] = []
         var children = 0
-        /// Template warnings that have been reported; each is reported once.
-        var templateWarnings: Set<String> = []
+        /// Warnings of templates and payloads that have been reported; each is reported once.
+        var contentWarnings: Set<String> = []
     }
 
     /// - Parameter shared: The state of the enclosing run; nil begins with an empty one and an account of the runner's limits.

@@ -1,5 +1,6 @@
 import Lua
 import PushModel
+import Synchronization
 
 /// Installations of a hub.
 enum InstallationBindings {
@@ -44,10 +45,10 @@ enum InstallationBindings {
             }
             try await run.world.hub.putInstallation(installation)
             if let device = arguments.payload("device", as: DeviceObject.self) {
-                run.noteRegistration(named: "$InstallationId:{\(id)}", of: handle, device: device.name, task: arguments.site.task)
+                run.noteRegistration(named: installationTag(id), of: handle, device: device.name, task: arguments.site.task)
             }
-            let templates = installation.templates.sorted { $0.key < $1.key }.map(\.value.body)
-            run.warnOfTexts(in: templates.compactMap { try? Template(compiling: $0) }, site: arguments.site)
+            run.noteInstalled(installation, site: arguments.site)
+            run.warn(of: installation.embeddedExpressions, site: arguments.site)
             return InstallationRecord(try await run.world.hub.installation(id))
         })
 
@@ -81,7 +82,10 @@ enum InstallationBindings {
             let id = try arguments.text("id")
             try run.store(0, arguments)
             try await run.world.hub.patchInstallation(id, try [PatchOperation](arguments.table("operations") ?? LuaTable()))
-            return InstallationRecord(try await run.world.hub.installation(id))
+            let installation = try await run.world.hub.installation(id)
+            run.noteTemplates(of: installation)
+            run.warn(of: installation.embeddedExpressions, site: arguments.site)
+            return InstallationRecord(installation)
         })
 
     static let uninstall = Binding(
@@ -90,11 +94,33 @@ enum InstallationBindings {
         when: .in(.acting, capability: .hubWrite),
         example: "push.uninstall(\"f81d4fae\")",
         body: .async { arguments, run in
-            try await run.world.hub.deleteInstallation(arguments.text("id"))
+            let id = try arguments.text("id")
+            try await run.world.hub.deleteInstallation(id)
+            run.state.withLock { $0.registrations[installationTag(id)] = nil }
         })
+
+    fileprivate static func installationTag(_ id: String) -> String { "$InstallationId:{\(id)}" }
 }
 
 extension FlowRun {
+    /// Records whether an installation has templates. Warns if it replaced one that had some and has none itself.
+    fileprivate func noteInstalled(_ installation: Installation, site: LuaCallSite) {
+        guard noteTemplates(of: installation), installation.templates.isEmpty else { return }
+        emit(
+            .warning(
+                FlowWarning(
+                    code: "hub.registration_replaced",
+                    message: "installation \"\(installation.id)\" has no templates now: it replaced one that had some",
+                    near: ["pass the templates again, or change parts of the installation with push.patch"], location: site.location)))
+    }
+
+    /// Records whether an installation has templates. Returns whether it had some.
+    @discardableResult
+    fileprivate func noteTemplates(of installation: Installation) -> Bool {
+        let (tag, isTemplate) = (InstallationBindings.installationTag(installation.id), !installation.templates.isEmpty)
+        return state.withLock { $0.registrations.updateValue(isTemplate, forKey: tag) } ?? false
+    }
+
     /// Loads a page for the iterator of `push.installations`.
     func installationPage(_ filter: LuaTable?, continuation: String?) async throws -> InstallationPage {
         let fields = (filter?.fields ?? [:]).sorted { $0.key < $1.key }

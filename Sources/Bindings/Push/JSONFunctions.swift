@@ -24,7 +24,7 @@ enum JSONBindings {
     static let jsonDecode = Binding(
         "push.json.decode",
         "Decodes JSON. Null becomes push.json.null. Arrays, also empty ones, are encoded as arrays again. A whole number beyond 64 bits "
-            + "keeps its digits; tostring returns them.",
+            + "keeps its digits; tostring returns them. Numbers with a fraction or an exponent become Lua floats.",
         takes: .positional([.required("text", .string, "a JSON text")]),
         returns: "any|push.Null|push.Numeral", when: .in(.everywhere), errors: ["json.invalid"],
         example: "print(push.json.decode('{\"alert\":\"Hello\"}').alert)",

@@ -56,16 +56,16 @@ enum RegistrationBindings {
             .register(session, description, rememberedID: remembered)
         try await lab.store(registration.id.text, for: rememberedKey, on: device.id)
         run.noteRegistration(registration, device: device.name, site: arguments.site)
-        run.warnOfTexts(in: [description.template?.compiled].compactMap { $0 }, site: arguments.site)
+        run.warn(of: description.template?.embeddedExpressions ?? [], site: arguments.site)
         return RegistrationRecord(registration)
     }
 }
 
 extension FlowRun {
-    /// Warns of template expressions that devices will show unreplaced, once for each.
-    func warnOfTexts(in templates: [Template], site: LuaCallSite) {
-        for warning in templates.flatMap(\.embeddedExpressions).map(\.warning)
-        where state.withLock({ $0.templateWarnings.insert(warning).inserted }) {
+    /// Warns of template expressions that are sent unreplaced, once for each.
+    func warn(of expressions: [EmbeddedExpression], site: LuaCallSite) {
+        for warning in expressions.map(\.warning)
+        where state.withLock({ $0.contentWarnings.insert(warning).inserted }) {
             emit(.warning(FlowWarning(code: EmbeddedExpression.code, message: warning, near: [], location: site.location)))
         }
     }

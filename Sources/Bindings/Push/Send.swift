@@ -1,5 +1,6 @@
 import Lua
 import PushModel
+import Synchronization
 
 /// Sending, and the state of a notification.
 enum SendBindings {
@@ -98,6 +99,13 @@ extension FlowRun {
             emit(.warning(FlowWarning(code: "azure.limits", message: note, near: [], location: site.location)))
         }
     }
+
+    /// Warns of empty objects in payloads where push services expect a list, once for each name.
+    fileprivate func warn(of lists: [EmptyPayloadList], site: LuaCallSite) {
+        for list in lists where state.withLock({ $0.contentWarnings.insert(list.warning).inserted }) {
+            emit(.warning(FlowWarning(code: EmptyPayloadList.code, message: list.warning, near: [], location: site.location)))
+        }
+    }
 }
 
 extension Arguments {
@@ -107,6 +115,7 @@ extension Arguments {
         let (options, pace) = try options(run)
         let request = NotificationRequest(audience: audience, content: try content(), options: options, pace: pace)
         try run.store(request)
+        run.warn(of: request.content.emptyPayloadLists, site: site)
         return (request, words)
     }
 

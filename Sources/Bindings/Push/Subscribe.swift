@@ -37,7 +37,7 @@ enum SubscriptionBindings {
             let registration = try await DeviceSubscriber(hub: run.world.hub, storage: LabStorage(lab: lab, device: device.id))
                 .subscribe(handle: handle, categories: try arguments.tags("categories"), template: template)
             run.noteRegistration(registration, device: device.name, site: arguments.site)
-            run.warnOfTexts(in: [template.compiled], site: arguments.site)
+            run.warn(of: template.embeddedExpressions, site: arguments.site)
             return RegistrationRecord(registration)
         })
 

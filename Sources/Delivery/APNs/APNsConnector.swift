@@ -75,19 +75,34 @@ package struct APNsConnector: Connector {
             return Array(repeating: error.verdict, count: tokens.count)
         }
         let pushes = pushes(request, to: tokens, of: notificationID, credential: credential)
+        guard let token, let credential, pushes.count > Self.trialSize, !token.hasBeenAccepted(credential) else {
+            return await verdicts(of: pushes, request, credential)
+        }
+        let trial = await verdicts(of: pushes.part(0..<Self.trialSize), request, credential)
+        if let block = trial.last, trial.allSatisfy(\.isCredentialBlock) {
+            return trial + Array(repeating: block.notTried, count: pushes.count - trial.count)
+        }
+        return trial + (await verdicts(of: pushes.part(trial.count..<pushes.count), request, credential))
+    }
+
+    /// Number of pushes of a batch that are sent first while APNs has not accepted the provider token yet. APNs rejects a token for every
+    /// device if the team has used too many, so the rest of the batch would only add requests.
+    private static let trialSize = 5
+
+    private func verdicts(of pushes: PushBatch, _ request: APNsRequest, _ credential: Credential?) async -> [Verdict] {
         let outcomes = await transport.send(pushes)
         var verdicts: [Verdict] = []
         var expired: [Int] = []
-        verdicts.reserveCapacity(tokens.count)
+        verdicts.reserveCapacity(pushes.count)
         for (index, outcome) in outcomes.enumerated() {
             verdicts.append(verdict(outcome, ownID: pushes.id(index), request))
             if case .rejected(let rejection) = verdicts[index], rejection.reason == APNsReason.expiredProviderToken.rawValue {
                 expired.append(index)
             }
         }
-        if let token, let credential, !expired.isEmpty {
-            await sendAgain(expired, of: pushes, request, inPlaceOf: credential, of: token, &verdicts)
-        }
+        guard let token, let credential else { return verdicts }
+        if verdicts.contains(where: \.isAccepted) { token.noteAccepted(credential) }
+        if !expired.isEmpty { await sendAgain(expired, of: pushes, request, inPlaceOf: credential, of: token, &verdicts) }
         return verdicts
     }
 
@@ -148,5 +163,27 @@ extension APNsConnector {
             status: 0, reason: reason.rawValue,
             explanation: "apns-channel-id is only valid in a direct send to that channel, not with tags or device tokens",
             outcome: reason.outcome, scope: .send)
+    }
+}
+
+extension PushBatch {
+    /// Some of the requests, with the same headers.
+    fileprivate func part(_ range: Range<Int>) -> PushBatch { subset(range, headers: headers) }
+}
+
+extension Verdict {
+    fileprivate var isAccepted: Bool { if case .accepted = self { true } else { false } }
+
+    /// Whether APNs rejects the provider token for now, whatever the device.
+    fileprivate var isCredentialBlock: Bool {
+        if case .transient(let rejection, _) = self { rejection.isCredentialBlocked } else { false }
+    }
+
+    /// This block for a device that was not tried.
+    fileprivate var notTried: Verdict {
+        guard case .transient(var rejection, let retryAfter) = self else { return self }
+        rejection.status = 0
+        rejection.explanation += "; reported for other devices, not asked for this one"
+        return .transient(rejection, retryAfter: retryAfter)
     }
 }

@@ -1,6 +1,7 @@
 import Crypto
 import JWTKit
 package import PushModel
+import Synchronization
 
 /// The signed provider token of one team and key, shared by all requests that use this key.
 ///
@@ -30,6 +31,8 @@ package final class APNsProviderToken: Sendable {
     /// The key of the store: a hash, from which the signing key cannot be recovered.
     private let storeKey: String
     private let shared = SharedCredential()
+    /// The latest token with which APNs has accepted a push.
+    private let accepted = Mutex<Credential?>(nil)
 
     /// Throws `credential.invalid` if the settings have no signing key, or one that cannot sign.
     package init(
@@ -59,6 +62,11 @@ package final class APNsProviderToken: Sendable {
     func credential() async throws(DeliveryFailure) -> Credential {
         try await shared.credential(now: clock.now) { () async throws(DeliveryFailure) in try await storedOrNew() }
     }
+
+    /// Whether APNs has accepted a push with this token. Until then it may block it (`TooManyProviderTokenUpdates`).
+    func hasBeenAccepted(_ credential: Credential) -> Bool { accepted.withLock { $0 == credential } }
+
+    func noteAccepted(_ credential: Credential) { accepted.withLock { $0 = credential } }
 
     /// Another token in place of one that APNs called expired; `nil` while Apple would not accept a new one yet.
     func replacement(for expired: Credential) async throws(DeliveryFailure) -> Credential? {

@@ -18,7 +18,7 @@ struct FCMMessage: Sendable, Equatable {
 
     /// Reads a v1 body, or also a legacy body if `isLegacy` is set.
     init(body: [UInt8], isLegacy: Bool) throws(Malformed) {
-        guard let json = try? JSON(parsing: body), let object = json.object else {
+        guard let json = try? JSON(parsing: body, numbers: .asWritten), let object = json.object else {
             throw Malformed(explanation: "the body is not a JSON object; FCM accepts nothing else")
         }
         if let message = json["message"]?.object {

@@ -43,7 +43,8 @@ struct SecurePayloadSeal: Sendable {
     func open(_ payload: SealedPayload) throws(PushError) -> JSON {
         do {
             let box = try AES.GCM.SealedBox(combined: payload.sealed ?? [])
-            return try JSON(parsing: AES.GCM.open(box, using: key, authenticating: Self.header(of: payload)))
+            let text = try AES.GCM.open(box, using: key, authenticating: Self.header(of: payload))
+            return try JSON(parsing: text, numbers: .lossless)
         } catch {
             let isForeign = !payload.keyMark.isEmpty && payload.keyMark != mark
             throw PushError(

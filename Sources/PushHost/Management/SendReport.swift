@@ -8,8 +8,7 @@ struct SendReport {
     func lines(_ report: Sender.Report) -> [String] {
         let notification = report.notification
         let id = (notification["notificationId"]?.string ?? "").printable
-        let audience =
-            report.channel.map { "to APNs channel \($0)" } ?? notification["tagExpression"]?.string.map { "to \($0)" } ?? "to everyone"
+        let audience = "to \(report.channel.map { "APNs channel \($0)" } ?? NotificationAudience(notification).text)"
         if report.state == NotificationOutcome.State.scheduled.rawValue {
             return ["\(palette.green("✓")) \(id)  \(audience.printable)", "  scheduled for \(notification["scheduledFor"]?.string ?? "")"]
         }

@@ -10,29 +10,20 @@ final class JSONReport: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        var steps: [FlowStep] = []
-        var sends: [FlowSend] = []
+        var sends = ReportedSends(id: \.id)
         var shown: [JSON] = []
         var log: [JSON] = []
         var warnings: [JSON] = []
         var trace: [JSON] = []
-
-        /// Replaces a scheduled send by its result.
-        mutating func settle(_ send: FlowSend) {
-            if let place = sends.firstIndex(where: { $0.id == send.id }) { sends[place] = send }
-            for step in steps.indices {
-                if let place = steps[step].sends.firstIndex(where: { $0.id == send.id }) { steps[step].sends[place] = send }
-            }
-        }
     }
 
     func take(_ event: FlowEvent) {
         state.withLock { state in
             switch event {
             case .stepStarted: break
-            case .stepEnded(let step): state.steps.append(step)
+            case .stepEnded(let step): state.sends.append(step)
             case .sent(let send): state.sends.append(send)
-            case .completed(let send): state.settle(send)
+            case .completed(let send): state.sends.complete(send)
             case .shown(let items): state.shown += items.map(JSON.init)
             case .log(let level, let text, let location):
                 state.log.append([
@@ -70,8 +61,8 @@ final class JSONReport: Sendable {
             var object: JSONObject = [
                 "schema": .string(Self.schema), "flow": .string(header.flow), "target": .string(header.target),
                 "seed": .string(String(header.seed)), "run": .string(run), "script": .string(header.version),
-                "verdict": .string(verdict), "exit_code": .integer(Int64(exitCode)), "steps": .array(state.steps.map(JSON.init)),
-                "sends": .array(state.sends.map(JSON.init)), "shown": .array(state.shown), "log": .array(state.log),
+                "verdict": .string(verdict), "exit_code": .integer(Int64(exitCode)), "steps": .array(state.sends.steps.map(JSON.init)),
+                "sends": .array(state.sends.outside.map(JSON.init)), "shown": .array(state.shown), "log": .array(state.log),
                 "warnings": .array(state.warnings), "expectations": .integer(Int64(report.expectations.count)),
                 "failed_expectations": .array(report.expectations.failures.map(JSON.init)),
                 "delivered": .integer(Int64(report.sends.delivered)), "without_target": .integer(Int64(report.sends.noTargets)),

@@ -78,7 +78,7 @@ final class RegistrationDirectory {
     /// Warns of new templates that contain an expression that is sent as literal text.
     private func warnOfTexts(in change: RegistrationChange) {
         let new = change.puts.compactMap(\.registration.template).filter { !table.templates.hasContent(of: $0) }
-        for warning in new.flatMap(\.compiled.embeddedExpressions).map(\.warning).uniqued() {
+        for warning in new.flatMap(\.embeddedExpressions).map(\.warning).uniqued() {
             environment.warn(.hub, "hub \"\(context.name)\": \(warning)")
         }
     }

@@ -39,7 +39,7 @@ struct PlanSnapshot: Sendable {
             }
             entry.missing = target.template?.compiled.missing(in: values.with(fallback: target.variables)) ?? []
             entry.isTextless = group.isTemplate && VisibleText(group.body, on: group.platform).isMissing
-            entry.texts = target.template?.compiled.embeddedExpressions.map(\.warning) ?? []
+            entry.texts = target.template?.embeddedExpressions.map(\.warning) ?? []
             told.append(entry)
         }
         return (sorted, told)

@@ -7,7 +7,8 @@ package enum JSON: Sendable, Equatable {
     case bool(Bool)
     case integer(Int64)
     case number(Double)
-    /// The text of a number that is not an `integer`: integers beyond 64 bits, and other numbers if the caller asks for their text.
+    /// The text of a number that is not an `integer`: integers beyond 64 bits, and other numbers if the caller asks for their text (see
+    /// ``Numbers``).
     case numeral(String)
     case string(String)
     case array([JSON])
@@ -30,6 +31,8 @@ package enum JSON: Sendable, Equatable {
         case asValues
         /// As `numeral`, so that they are passed on exactly as sent: `12.50`, `1e3`, `12345678901234567890`.
         case asWritten
+        /// As `number` if that is written with the same text, otherwise as `numeral`: a value that is read and passed on stays the same.
+        case lossless
     }
 
     /// Reads exactly one value. Skips a byte order mark, as RFC 8259 permits.
@@ -78,6 +81,16 @@ package enum JSON: Sendable, Equatable {
         case .number(let value): value
         case .numeral(let text): Double(text)
         default: nil
+        }
+    }
+
+    /// The value with numbers read as `Double` where possible, as if it had been parsed with ``Numbers/asValues``.
+    package var numbersAsValues: JSON {
+        switch self {
+        case .numeral(let text): (try? JSON(parsing: text)) ?? self
+        case .array(let items): .array(items.map(\.numbersAsValues))
+        case .object(let object): .object(JSONObject(object.members.map { ($0.key, $0.value.numbersAsValues) }))
+        case .null, .bool, .integer, .number, .string: self
         }
     }
 

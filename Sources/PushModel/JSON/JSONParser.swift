@@ -116,7 +116,9 @@ struct JSONParser {
         let text = String(decoding: bytes[start..<at], as: UTF8.self)
         if shape.isInteger, text != "-0", let value = Int64(text) { return .integer(value) }
         if numbers == .asWritten || shape.isInteger && text != "-0" { return .numeral(text) }
-        guard let value = Double(text), value.isFinite else {
+        let value = Double(text)
+        if numbers == .lossless, value?.description != text { return .numeral(text) }
+        guard let value, value.isFinite else {
             throw error("The number is too large.", at: start)
         }
         return .number(value)

@@ -242,3 +242,18 @@ extension [String: InstallationTemplate] {
         }
     }
 }
+
+extension InstallationTemplate {
+    /// Expressions inside longer values of the body, then of the headers. None in an invalid body.
+    package var embeddedExpressions: [EmbeddedExpression] {
+        ((try? Template(compiling: body))?.embeddedExpressions ?? []) + headers.compactMap(\.embeddedExpression)
+    }
+}
+
+extension Installation {
+    /// Expressions inside longer values of its templates and those of its tiles, in the order of their names.
+    package var embeddedExpressions: [EmbeddedExpression] {
+        let all = [templates] + secondaryTiles.sorted { $0.key < $1.key }.map(\.value.templates)
+        return all.flatMap { $0.sorted { $0.key < $1.key }.flatMap(\.value.embeddedExpressions) }
+    }
+}

@@ -177,6 +177,11 @@ package struct RegistrationTemplate: Sendable, Equatable {
     }
 }
 
+extension RegistrationTemplate {
+    /// Expressions inside longer values of the body, then of the headers.
+    package var embeddedExpressions: [EmbeddedExpression] { compiled.embeddedExpressions + headers.compactMap(\.embeddedExpression) }
+}
+
 extension TemplateExpression {
     /// The value if it does not depend on the message; otherwise nil.
     fileprivate var literalText: String? { isLiteral ? evaluate(TemplateProperties([:])) : nil }

@@ -31,14 +31,7 @@ struct TemplateCompiler {
         let bytes = Array(template.body.utf8)
         let values = (try? template.format == .json ? jsonValues(bytes) : xmlValues(template.body)) ?? []
         return values.compactMap { value in
-            // A value that starts like an expression has been compiled as one.
-            guard value.text.utf8.contains(UInt8(ascii: "(")), !TemplateExpressionParser.startsExpression(value.text.utf8.first)
-            else { return nil }
-            let mixed = MixedText(value.text)
-            guard let expression = mixed.expression, let start = mixed.start else { return nil }
-            return EmbeddedExpression(
-                text: value.text, expression: expression, replacement: mixed.joined,
-                offset: offset(start, of: value, in: bytes))
+            EmbeddedExpression(in: value.text).map { $0.at(offset($0.offset, of: value, in: bytes)) }
         }
     }
 

@@ -15,6 +15,16 @@ struct TemplateExpressionParser {
         return isDigit && bytes[start] != UInt8(ascii: "$") ? nil : parser.at
     }
 
+    /// The end of a `{…}` with at least one property at `start` inside a text; nil if there is none.
+    static func endOfJoined(in bytes: [UInt8], from start: Int) -> Int? {
+        guard bytes[start] == UInt8(ascii: "{") else { return nil }
+        var parser = TemplateExpressionParser(bytes, at: start)
+        guard let terms = try? parser.joined(), terms.contains(where: { if case .property = $0 { true } else { false } }) else {
+            return nil
+        }
+        return parser.at
+    }
+
     private init(_ bytes: [UInt8], at start: Int) { (self.bytes, at) = (bytes, start) }
 
     /// Parses a value as an expression if it starts with `$`, `.`, `%`, `#` or `{`; otherwise as literal text.
@@ -41,7 +51,11 @@ struct TemplateExpressionParser {
     }
 
     private mutating func wholeValue() throws(TemplateSyntaxError) -> TemplateExpression {
-        if bytes[0] == UInt8(ascii: "{") { return TemplateExpression(terms: try joined()) }
+        if bytes[0] == UInt8(ascii: "{") {
+            let terms = try joined()
+            guard at == bytes.count else { throw flaw("Text follows the closing brace.") }
+            return TemplateExpression(terms: terms)
+        }
         let term = try property(inBraces: false)
         guard at == bytes.count else {
             throw flaw(
@@ -85,7 +99,6 @@ struct TemplateExpressionParser {
             case UInt8(ascii: "+"): at += 1
             case UInt8(ascii: "}"):
                 at += 1
-                guard at == bytes.count else { throw flaw("Text follows the closing brace.") }
                 return terms
             case nil: throw flaw("This \"{\" is never closed.", at: 0)
             default: throw flaw("\"+\" or \"}\" was expected, not \(found).")
@@ -104,7 +117,6 @@ struct TemplateExpressionParser {
             throw at == bytes.count ? flaw("This \"{\" is never closed.", at: 0) : numberJoined(at: start)
         }
         at += 1
-        guard at == bytes.count else { throw flaw("Text follows the closing brace.") }
         return .property(TemplateProperty(name: number.name, form: .plain, fallback: number.fallback))
     }
 

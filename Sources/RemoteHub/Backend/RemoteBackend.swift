@@ -227,7 +227,7 @@ package struct RemoteBackend: BackendGateway {
 
     private static func json(_ answer: RemoteAnswer, _ base: String) throws(PushError) -> JSON {
         do {
-            return try JSON(parsing: answer.body)
+            return try JSON(parsing: answer.body, numbers: .lossless)
         } catch {
             throw unreadable(base)
         }

@@ -31,9 +31,9 @@ struct PushOptionsWriter {
 
     /// Sets FCM v1 `AndroidConfig`: `ttl`, `priority`, `collapse_key`.
     private func addToMessage(_ payload: inout NativePayload) {
-        guard options != PushOptions(), var root = (try? JSON(parsing: payload.body))?.object, var message = root["message"]?.object else {
-            return
-        }
+        guard options != PushOptions(), var root = (try? JSON(parsing: payload.body, numbers: .asWritten))?.object,
+            var message = root["message"]?.object
+        else { return }
         var android = message["android"]?.object ?? JSONObject()
         if let expiration = options.expiration, android["ttl"] == nil {
             android["ttl"] = .string("\(max(0, (expiration - now).components.seconds))s")

@@ -2,7 +2,7 @@ import PushModel
 
 /// The JSON body of a request to the app backend. Member names are case-insensitive, as in the library of Azure's samples.
 struct BackendBody: Sendable {
-    /// Nil for an empty body, for which some clients send whitespace.
+    /// Nil for an empty body, for which some clients send whitespace. Numbers keep their text, because payloads are passed on.
     let json: JSON?
 
     /// Throws `request.body`.
@@ -11,7 +11,7 @@ struct BackendBody: Sendable {
             json = nil
             return
         }
-        json = try JSON(body: bytes, hint: "send JSON: a string or an object")
+        json = try JSON(body: bytes, numbers: .lossless, hint: "send JSON: a string or an object")
     }
 
     /// - Parameter what: The required members, for the hint.

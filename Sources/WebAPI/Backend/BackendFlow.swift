@@ -38,9 +38,9 @@ struct BackendFlow: Sendable {
             try members.check(["to", "payload", "expiresIn", "maxReads"])
             arguments["kind"] = "secure"
             arguments["to"] = .string(try members.text("to"))
-            arguments["payload"] = members["payload"]
-            arguments["expires_in"] = members["expiresIn"]
-            arguments["max_reads"] = members["maxReads"]
+            arguments["payload"] = members["payload"]?.numbersAsValues
+            arguments["expires_in"] = members["expiresIn"]?.numbersAsValues
+            arguments["max_reads"] = members["maxReads"]?.numbersAsValues
         default:
             throw BackendBody.refusal("the body is neither a string nor an object", "send \"text\", or an object with to and payload")
         }

@@ -164,13 +164,15 @@ struct ManagementCall: Sendable {
     private static func isCommon(_ name: String) -> Bool { name.lowercased() == "api-version" }
 
     private static func body(_ bytes: [UInt8], _ schema: JSONSchema) throws(PushError) -> JSONObject {
-        let json = try JSON(body: bytes, hint: "send a JSON object")
+        let json = try JSON(body: bytes, numbers: .lossless, hint: "send a JSON object")
         do throws(JSONSchema.Flaw) {
             try schema.check(json, "the body")
         } catch {
             throw PushError("request.body", error.message, hint: error.hint, status: 400)
         }
-        return json.object ?? JSONObject()
+        // Payloads for push services are passed on, so their numbers keep their text.
+        let members = json.object?.members ?? []
+        return JSONObject(members.map { ($0.key, $0.key == "native" ? $0.value : $0.value.numbersAsValues) })
     }
 }
 

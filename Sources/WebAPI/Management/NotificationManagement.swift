@@ -20,13 +20,13 @@ enum NotificationManagement {
                 before: before, limit: call.top + 1, isScheduled: call.values["scheduled"]?.bool == true)
             let shown = found.prefix(call.top)
             return call.list(
-                shown.map(\.outcome.json), continuation: found.count > shown.count ? shown.last.map { String($0.sequence) } : nil)
+                shown.map(\.json), continuation: found.count > shown.count ? shown.last.map { String($0.sequence) } : nil)
         },
         ManagementRoute(
             .get("/api/v1/hubs/{hub}/notifications/{id}", "getNotification", "One notification"),
             .hub(.send), answer: .ok("The notification", notification), refusals: [403]
         ) { call async throws(PushError) in
-            call.answer(try await call.hub.service.notification(call.name("id")).outcome.json)
+            call.answer(try await call.hub.service.notification(call.name("id")).json)
         },
         ManagementRoute(
             .delete(
@@ -60,7 +60,9 @@ enum NotificationManagement {
         "Notification",
         [
             "notificationId": .text(), "state": .choice(nil, NotificationOutcome.State.allCases.map(\.rawValue)),
-            "tagExpression?": .text("Absent for a broadcast and for a direct send"), "enqueuedAt": .timestamp(),
+            "tagExpression?": .text("Absent for a broadcast and for a direct send"),
+            "handles?": .integer("Number of device handles of a direct send", 1...Int64(Audience.maximumDevices)),
+            "enqueuedAt": .timestamp(),
             "startedAt?": .timestamp(), "endedAt?": .timestamp(), "scheduledFor?": .timestamp(),
             "targetPlatforms": .list("Platforms with outcomes", of: .platform),
             "outcomes": .map("Number of devices by platform and outcome", of: .map(of: .integer())),
@@ -111,8 +113,18 @@ extension ManagementCall {
     }
 }
 
-extension NotificationOutcome {
+extension StoredNotification {
     var json: JSON {
+        let handles = request.audience.handles.count
+        return outcome.json(handles: handles > 0 ? handles : nil)
+    }
+}
+
+extension NotificationOutcome {
+    var json: JSON { json(handles: nil) }
+
+    /// - Parameter handles: the number of handles of a direct send; nil for other audiences.
+    fileprivate func json(handles: Int?) -> JSON {
         let platforms = counts.keys.sorted()
         let outcomes = platforms.map { platform in
             let names = (counts[platform] ?? [:]).sorted { $0.key.rawValue < $1.key.rawValue }
@@ -120,7 +132,8 @@ extension NotificationOutcome {
         }
         return .members([
             "notificationId": .string(id), "state": .string(state.rawValue), "tagExpression": tags.map { .string($0) },
-            "enqueuedAt": .timestamp(enqueuedAt), "startedAt": startedAt.map { .timestamp($0) }, "endedAt": endedAt.map { .timestamp($0) },
+            "handles": handles.map { .count($0) }, "enqueuedAt": .timestamp(enqueuedAt), "startedAt": startedAt.map { .timestamp($0) },
+            "endedAt": endedAt.map { .timestamp($0) },
             "scheduledFor": scheduledFor.map { .timestamp($0) }, "targetPlatforms": .array(platforms.map { .string($0.shortName) }),
             "outcomes": .object(JSONObject(outcomes)),
             "nearMisses": nearMisses.isEmpty ? nil : .array(nearMisses.map { .string($0) }),

@@ -60,13 +60,46 @@ private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.co
                 "push.subscribe { device = phone, categories = { 'a' }, template = '{\"a\":\"x $(n)\",\"b\":\"y $(m)\"}' }",
                 ["template.text 1:76", "template.text 1:89"]
             ),
+            (
+                "push.install('i', { device = phone, templates = { t = { body = '{\"a\":\"$(n)\"}', "
+                    + "headers = { ['apns-collapse-id'] = 'id-$(n)' } } } })",
+                ["template.text 1:119"]
+            ),
+            (
+                "push.subscribe { device = phone, categories = { 'a' }, template = { body = '{\"a\":\"$(n)\"}', "
+                    + "headers = { ['apns-thread-id'] = 'x{$(n)}' } } }",
+                ["template.text 1:127"]
+            ),
+            (
+                "push.subscribe { device = phone, categories = { 'a' }, template = { body = '{\"a\":\"$(n)\"}', "
+                    + "headers = { ['apns-topic'] = '$(t)' } } }",
+                []
+            ),
             ("push.install('i', { device = phone, templates = { t = [[{\"a\":\"{'Hi ' + $(n)}\"}]] } })", []),
             ("push.install('i', { device = phone, templates = { t = '{\"a\":\"$(n)\"}' } })", []),
         ])
-    func `an expression inside the text of a template is a warning at its position`(lua: String, expected: [String]) {
+    func `an expression inside the text or a header of a template is a warning at its position`(lua: String, expected: [String]) {
         let found = findings(in: "local phone = ... " + lua)
         #expect(found.map { "\($0.code) \($0.line - 1):\($0.column - 18)" } == expected)
         #expect(found.allSatisfy { $0.severity == .warning && $0.hint?.hasPrefix("write {'") == true })
+    }
+
+    @Test(
+        arguments: [
+            (
+                "push.send { to = 'a', payload = { apns = { aps = { alert = { ['loc-args'] = {} } } } } }", ["payload.empty_list 1:77"]
+            ),
+            (
+                "push.schedule { after = '1h', to = 'a', payload = { apns = '{\"aps\":{\"alert\":{\"title-loc-args\":{}}}}' } }",
+                ["payload.empty_list 1:60"]
+            ),
+            ("push.send { to = 'a', payload = { apns = { aps = { alert = { ['loc-args'] = push.json.array {} } } } } }", []),
+            ("push.send { to = 'a', payload = { apns = { aps = { alert = { ['loc-args'] = { 'x' } } }, extra = {} } } }", []),
+            ("local args = ... push.send { to = 'a', payload = { apns = { aps = { alert = { ['loc-args'] = args } } } } }", []),
+        ])
+    func `an empty table where push services expect a list is a warning`(lua: String, expected: [String]) {
+        #expect(marks(lua) == expected)
+        #expect(findings(in: lua).allSatisfy { $0.severity == .warning })
     }
 
     @Test(

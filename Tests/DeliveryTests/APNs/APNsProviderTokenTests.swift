@@ -1,5 +1,6 @@
 import Crypto
 import Delivery
+import HTTPTypes
 import PushModel
 import Synchronization
 import Testing
@@ -116,6 +117,25 @@ struct APNsProviderTokenTests {
         let verdict = await (try connector(transport)).deliver(.apns()).first
         #expect(transport.pushes.count == 1)
         #expect(verdict?.rejection?.reason == "ExpiredProviderToken")
+    }
+
+    @Test("A new token that APNs blocks is tried with five devices of a batch, not with all")
+    func trial() async throws {
+        let blocked = ScriptedTransport.Step.answer(429, [:], #"{"reason":"TooManyProviderTokenUpdates"}"#)
+        let transport = ScriptedTransport(Array(repeating: blocked, count: 9))
+        let connector = try connector(transport)
+        let devices = (0..<500).map { "aa\(1_000 + $0)" }
+        let verdicts = await connector.deliver(.apns(tokens: devices))
+        #expect(transport.pushes.count == 5 && verdicts.count == 500)
+        #expect(verdicts.allSatisfy { $0.rejection?.isCredentialBlocked == true && $0.retryAfter == .seconds(1200) })
+        #expect(verdicts.map { $0.rejection?.status } == Array(repeating: 429, count: 5) + Array(repeating: 0, count: 495))
+        // One accepted push shows that the token is not blocked: the rest of the batch follows, once.
+        let mixed = await connector.deliver(.apns(tokens: devices))
+        #expect(mixed.map { $0.rejection == nil } == Array(repeating: false, count: 4) + Array(repeating: true, count: 496))
+        #expect(Set(transport.pushes.dropFirst(5).compactMap(\.request.path)).count == 500 && transport.pushes.count == 505)
+        clock.advance(to: Accounts.start + .seconds(50 * 60))
+        _ = await connector.deliver(.apns(tokens: devices))
+        #expect(transport.pushes.count == 1_005 && Set(tokens(transport)).count == 2)
     }
 
     @Test("A key that cannot sign is rejected at once")

@@ -32,6 +32,10 @@ struct FCMRequestTests {
             (#"{"message":{"data":{"b":"1","a":"2"}}}"#, #"{"message":{"token":"tok:1","data":{"b":"1","a":"2"}}}"#),
             (#"{"message":{}}"#, #"{"message":{"token":"tok:1"}}"#),
             (
+                #"{"message":{"apns":{"payload":{"price":12.50,"n":1e3,"big":12345678901234567890}}}}"#,
+                #"{"message":{"token":"tok:1","apns":{"payload":{"price":12.50,"n":1e3,"big":12345678901234567890}}}}"#
+            ),
+            (
                 #"{"message":{"topic":"news","data":{"a":"1"},"token":"theirs"},"validate_only":true}"#,
                 #"{"message":{"token":"tok:1","data":{"a":"1"}},"validate_only":true}"#
             ),

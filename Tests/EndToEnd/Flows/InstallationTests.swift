@@ -33,16 +33,21 @@ import Testing
             session:register { device = ana, template = body }
             push.subscribe { device = ana, categories = { "a" }, template = '{"aps":{"alert":"Bye $(name)"}}' }
             push.install("i-1", { device = ana, templates = { one = body, two = { body = '{"aps":{"alert":"x $(name)"}}' } } })
+            local headed = { body = '{"aps":{"alert":"$(name)"}}', headers = { ["apns-collapse-id"] = "id-$(name)" } }
+            push.subscribe { device = ana, categories = { "a" }, template = headed }
+            push.install("i-3", { device = ana, templates = { three = headed } })
+            push.patch("i-3", { { op = "add", path = "/templates/four", value = { body = '{"aps":{"alert":"p $(name)"}}' } } })
             push.install("i-2", { device = ana, templates = { fine = [[{"aps":{"alert":"{'Hi ' + $(name)}"}}]] } })
             """
         let run = try await rehearse(lua)
         #expect(run.error == nil)
-        #expect(run.warnings.map(\.code) == ["template.text", "template.text", "template.text"])
+        #expect(run.warnings.map(\.code) == Array(repeating: "template.text", count: 5))
         #expect(
             run.warnings.map { $0.message.split(separator: "; ").last } == [
                 "write {'Hi ' + $(name)}", "write {'Bye ' + $(name)}", "write {'x ' + $(name)}",
+                "write {'id-' + $(name)}", "write {'p ' + $(name)}",
             ])
-        #expect(run.warnings.map { $0.location?.line } == [5, 7, 8])
+        #expect(run.warnings.map { $0.location?.line } == [5, 7, 8, 10, 12])
     }
 
     @Test func `patches apply completely or not at all, and uninstalling twice is allowed`() async throws {

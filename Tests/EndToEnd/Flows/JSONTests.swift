@@ -45,6 +45,25 @@ import Testing
         #expect(run.result == "[\"\(body)\",\"\(body)\",\"\(body)\",true]", "\(run.error.debugDescription)")
     }
 
+    @Test func `an empty table for a list of a payload causes one warning`() async throws {
+        let run = try await rehearse(
+            """
+            local p = push.device { name = "a" }
+            local alert = { ["loc-key"] = "k", ["loc-args"] = {} }
+            for _ = 1, 2 do push.send { device = p, payload = { apns = { aps = { alert = alert } } } } end
+            push.send { device = p, payload = { apns = { aps = { alert = "x" }, args = {} } } }
+            """)
+        #expect(run.warnings.map(\.code) == ["payload.empty_list"], "\(run.warnings)")
+        #expect(
+            run.warnings.first?.message
+                == #""loc-args" is the object {} in the payload; push services expect a list; write push.json.array {}, or leave it out"#)
+    }
+
+    @Test func `a number with a fraction is a Lua float`() async throws {
+        let text = try await result(of: "return push.json.encode(push.json.decode '[12.50,1e3,0.12345678901234567890123]')")
+        #expect(text == #""[12.5,1000.0,0.12345678901234568]""#)
+    }
+
     @Test func `lists and nulls survive in the result of push.run and in a secure payload`() async throws {
         let inner = "return { list = require('push').json.array {}, null = require('push').json.null, n = 1 }"
         let run = try await rehearse(

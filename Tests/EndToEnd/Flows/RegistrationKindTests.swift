@@ -1,5 +1,6 @@
 import Bindings
 import HostSupport
+import Lua
 import Testing
 
 /// Registrations of a phone with and without a template.
@@ -21,6 +22,28 @@ import Testing
         #expect(run.warnings.map(\.code) == ["hub.registration_replaced"])
         #expect(run.warnings.first?.message.hasPrefix("ana is now registered \(now)") == true)
         #expect(run.warnings.first?.near.first?.contains("push.install") == true)
+    }
+
+    @Test func `replacing an installation with templates by one without them warns, at its line`() async throws {
+        let templates = #"templates = { news = '{"aps":{"alert":"$(text)"}}' }"#
+        let run = try await rehearse(
+            """
+            local p = push.device { name = 'ana' }
+            push.install("i", { device = p, \(templates) })
+            push.install("i", { device = p })
+            push.install("i", { device = p })
+            push.install("j", { device = p })
+            push.install("j", { device = p, \(templates) })
+            push.uninstall("j")
+            push.install("j", { device = p })
+            push.install("k", { device = p, \(templates) })
+            push.patch("k", { { op = "remove", path = "/templates/news" } })
+            push.install("k", { device = p })
+            """)
+        #expect(run.hasPassed, "\(run.error.debugDescription)")
+        #expect(run.warnings.map(\.code) == ["hub.registration_replaced"])
+        #expect(run.warnings.first?.message == "installation \"i\" has no templates now: it replaced one that had some")
+        #expect(run.warnings.first?.location?.line == 3)
     }
 
     @Test func `registering again with the same kind does not warn and counts once`() async throws {

@@ -54,6 +54,23 @@ import Testing
         }
     }
 
+    @Test func `Direct sends are listed by the number of their handles`() async throws {
+        try await ServedHub.serving(isSimulated: true) { hub in
+            let other = String(repeating: "fedcba9876543210", count: 4)
+            for list in [#"["\#(Self.handle)"]"#, #"["\#(Self.handle)","\#(other)"]"#] {
+                let body = Self.openBody.replacing(#"["\#(Self.handle)"]"#, with: list)
+                #expect(try await Self.status(try Self.head(hub, "Content-Length: \(body.utf8.count)") + body, hub) == 201)
+            }
+            let items = try JSON(parsing: try await hub.call("GET", "/api/v1/hubs/hub/notifications", by: .root).body)["items"]?.array
+            #expect(items?.map { $0["handles"] } == [2, 1])
+            let listed = try await hub.command(["notification", "list"]).output
+            #expect(listed.contains(" 2 handles ") && listed.contains(" 1 handle ") && !listed.contains("everyone"), "\(listed)")
+            let id = try #require(items?.first?["notificationId"]?.string)
+            let shown = try await hub.command(["notification", "show", id]).output
+            #expect(shown.contains("to 2 handles"), "\(shown)")
+        }
+    }
+
     @Test func `A wrong topic in one direct send is logged for that send only and does not affect the hub`() async throws {
         try await ServedHub.serving(isSimulated: true, settings: ["PUSHHOST_LOG_LEVEL": "notice"]) { hub in
             func send(_ headers: KeyValuePairs<String, String>) async throws -> WireAnswer {

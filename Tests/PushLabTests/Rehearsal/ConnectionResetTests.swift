@@ -15,6 +15,8 @@ import Testing
         let server: SimulatorServer
         let listener: TLSListener
         let transport: HTTP2Transport
+        /// A client for access tokens, and for services that speak HTTP/1.1.
+        let client: HTTPClientTransport
         let account: JSON
 
         init(_ platform: PhonePlatform, resetEvery: Int) async throws {
@@ -26,9 +28,12 @@ import Testing
             listener = try await server.listen(port: 0, threads: 1, identity: identity, serving: ServiceSelection([platform]))
             server.connections.change { $0.resetEvery = resetEvery }
             let roots = try TLSTrust.certificates(pem: Array(identity.certificate.utf8))
+            let trust = TLSTrust(roots: .only(roots))
             transport = HTTP2Transport(
-                route: PushRoute(host: "127.0.0.1", port: listener.port, name: "localhost"), trust: TLSTrust(roots: .only(roots)),
-                random: SeededRandom(seed: 1))
+                route: PushRoute(host: "127.0.0.1", port: listener.port, name: "localhost"), trust: trust, random: SeededRandom(seed: 1))
+            client = HTTPClientTransport(
+                route: WebAddress("https://localhost:\(listener.port)"), limits: .init(connect: .seconds(300), exchange: .seconds(300)),
+                tls: trust.configuration(showing: nil), isHTTP1: true)
             account = try JSON(parsing: credentials.text)
         }
 
@@ -37,6 +42,7 @@ import Testing
 
         func end() async {
             await transport.shutdown()
+            await client.shutdown()
             await listener.end(grace: .seconds(1))
         }
     }
@@ -51,8 +57,12 @@ import Testing
         #expect(open.isEmpty)
     }
 
-    private func expectFewRepeats(_ inboxes: [Int], phones: Int, every: Int, sourceLocation: SourceLocation = #_sourceLocation) {
-        let (pushes, resets) = (inboxes.reduce(0, +), inboxes.reduce(0, +) / every)
+    /// - Parameter grants: number of requests for access tokens, which count toward a reset.
+    private func expectFewRepeats(
+        _ inboxes: [Int], phones: Int, every: Int, grants: Int = 0, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let pushes = inboxes.reduce(0, +)
+        let resets = (pushes + grants) / every
         #expect(inboxes.count == phones && inboxes.allSatisfy { $0 >= 1 }, sourceLocation: sourceLocation)
         #expect(resets > 0 && pushes - phones <= resets, "\(pushes) pushes, \(resets) resets", sourceLocation: sourceLocation)
     }
@@ -73,6 +83,49 @@ import Testing
             return zip(open, verdicts).filter { !$0.1.isAccepted }.map(\.0)
         }
         expectFewRepeats(bench.inboxes, phones: phones, every: every)
+        await bench.end()
+    }
+
+    @Test(arguments: [(60, 5), (600, 50)])
+    func `a reset by FCM makes a sender repeat at most one push`(phones: Int, every: Int) async throws {
+        let bench = try await Bench(.fcm, resetEvery: every)
+        let account = try #require(bench.account["fcm"])
+        // An installation id has 22 characters.
+        let installations: UInt128 = 1_000_000_000_000_000_000_000
+        let connector = try FCMConnector(
+            settings: FCMSettings(serviceAccount: Array(account.text().utf8)), transport: bench.transport, grants: bench.client,
+            clock: SystemClock())
+        try await sendAll(phones) { open in
+            let handles = open.map {
+                DeviceHandle.fcmV1(token: "\(installations + UInt128($0)):APA91b" + String(repeating: "x", count: 130))
+            }
+            let verdicts = await connector.deliver(
+                DeliveryBatch(
+                    notificationID: "n1", platform: .fcmV1, body: Array(#"{"message":{"notification":{"body":"Hello"}}}"#.utf8),
+                    handles: handles))
+            return zip(open, verdicts).filter { !$0.1.isAccepted }.map(\.0)
+        }
+        expectFewRepeats(bench.inboxes, phones: phones, every: every, grants: 1)
+        await bench.end()
+    }
+
+    @Test(arguments: [1, 4])
+    func `a reset by WNS makes a sender repeat at most one push`(width: Int) async throws {
+        let bench = try await Bench(.wns, resetEvery: 5)
+        func text(_ name: String) throws -> String { try #require(bench.account["wns"]?[name]?.string) }
+        let host = "localhost:\(bench.listener.port)"
+        let connector = try WNSConnector(
+            settings: WNSSettings(
+                packageSID: text("package_sid"), clientSecret: Secret(text("client_secret")), channelHosts: [host]),
+            transport: bench.client, width: width, clock: SystemClock())
+        let body = #"<toast><visual><binding template="ToastText01"><text id="1">Hello</text></binding></visual></toast>"#
+        try await sendAll(60) { open in
+            let handles = open.map { DeviceHandle.wns(channel: "https://\(host)/?token=tok\(1_000 + $0)") }
+            let verdicts = await connector.deliver(
+                DeliveryBatch(notificationID: "n1", platform: .wns, body: Array(body.utf8), handles: handles))
+            return zip(open, verdicts).filter { !$0.1.isAccepted }.map(\.0)
+        }
+        expectFewRepeats(bench.inboxes, phones: 60, every: 5, grants: 1)
         await bench.end()
     }
 

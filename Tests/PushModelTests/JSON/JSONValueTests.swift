@@ -43,6 +43,16 @@ import Testing
         #expect(throws: JSONError.self) { try JSON(parsing: "[1e]", numbers: .asWritten) }
     }
 
+    @Test func `Read without loss, a number keeps its text unless a Double has the same`() throws {
+        let text = "[12345678901234567890,1e3,12.50,-0,7,1.5,0.1,0.12345678901234567890123,1e400]"
+        let kept = try JSON(parsing: text, numbers: .lossless)
+        #expect(kept.text() == text)
+        #expect(kept.array?[4] == 7 && kept.array?[5] == 1.5 && kept.array?[6] == 0.1 && kept.array?[2] == .numeral("12.50"))
+        let values = kept.numbersAsValues.array
+        #expect(values?[1] == .number(1000) && values?[2] == 12.5 && values?[0] == .numeral("12345678901234567890"))
+        #expect(try JSON(parsing: #"{"a":[{"b":12.50}]}"#, numbers: .lossless).numbersAsValues == ["a": [["b": 12.5]]])
+    }
+
     @Test func `An accessor returns a value of its own kind only`() {
         #expect(JSON.string("a").string == "a")
         #expect(JSON.integer(1).string == nil)

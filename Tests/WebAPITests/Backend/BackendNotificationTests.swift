@@ -80,6 +80,17 @@ import Testing
         #expect(reads[0] == ["time": .string(HubBench.startTime.description), "username": "alice", "result": "forbidden"])
     }
 
+    @Test func `The numbers of a secure payload keep their text`() async throws {
+        let bench = try await BackendBench()
+        let numbers = "[12.50,123456789012345678901234567890.5,0.12345678901234567890123,12345678901234567890,1e3,-0,1.5,7]"
+        let made = try await bench.json(
+            .post, "/api/notifications", #"{"to":"bob","payload":\#(numbers),"expiresIn":60.50,"maxReads":2.0}"#)
+        #expect(made["expiresAt"] == .string((HubBench.startTime + .milliseconds(60_500)).description))
+        let id = try #require(made["id"]?.string)
+        let read = String(decoding: try await bench.call(.get, "/api/notifications/\(id)", by: BackendBench.bob).body, as: UTF8.self)
+        #expect(read.contains(#""Payload":"\#(numbers)""#) && read.contains(#""Content":\#(numbers)"#), "\(read)")
+    }
+
     @Test func `An addressee lists payloads without their content, and can delete them`() async throws {
         let bench = try await BackendBench()
         #expect(try await bench.json(.get, "/api/notifications", by: BackendBench.bob) == ["items": []])

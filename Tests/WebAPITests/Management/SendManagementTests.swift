@@ -41,6 +41,8 @@ import Testing
 
         let native = try await bench.call(.post, path, ["native": ["platform": "apns", "payload": ["aps": ["alert": "x"]]]])
         #expect(native["groups"]?.array?.map { $0["payload"] } == [#"{"aps":{"alert":"x"}}"#])
+        let price = try await bench.call(.post, path, ["native": ["platform": "apns", "payload": ["price": .numeral("12.50"), "n": 1.5]]])
+        #expect(price["groups"]?.array?.map { $0["payload"] } == [#"{"price":12.50,"n":1.5}"#])
         let nobody = try await bench.call(.post, path, ["tagExpression": "nwes", "message": ["message": "Hi"]])
         #expect(nobody["matched"] == 0 && nobody["nearMisses"] == [#""news" has 5 registrations"#])
     }

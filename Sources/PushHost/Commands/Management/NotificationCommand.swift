@@ -41,7 +41,7 @@ struct NotificationListCommand: AsyncParsableCommand {
         for one in notifications {
             let counts = OutcomeCounts(one)
             table.add(
-                one["notificationId"]?.string ?? "", one["state"]?.string ?? "", one["tagExpression"]?.string ?? "everyone",
+                one["notificationId"]?.string ?? "", one["state"]?.string ?? "", NotificationAudience(one).text,
                 one["scheduledFor"]?.string ?? one["enqueuedAt"]?.string ?? "", String(counts.sent), String(counts.failed))
         }
         return table
