@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 
 PHONE = "local push = require 'push' local p = push.device { name = 'p' } push.install('p', { device = p, tags = { 't' } }) "
@@ -23,6 +24,12 @@ RUNS = [
     ("sends, errors caught", PHONE + "while true do pcall(push.send, { to = 't', alert = 'x' }) end"),
     ("schedules", PHONE + "while true do push.schedule { after = '6d', to = 't', alert = 'x' } end"),
     ("devices", "local push = require 'push' local i = 0 while true do i = i + 1 pcall(push.device, { name = 'd' .. i }) end"),
+    ("retired handles", "local push = require 'push' local i = 0 while true do i = i + 1 local p = push.device { name = 'd' .. i, platform = 'browser' } for k = 1, 90 do p:rotate_token() end end"),
+    ("handles of one device", PHONE + "while true do p:rotate_token() end"),
+    ("unique tags", "local push = require 'push' local p = push.device { name = 'p' } local i = 0 while true do i = i + 1 local t = {} for k = 1, 500 do t[k] = 'tag-with-a-long-name-' .. i .. '-' .. k end push.install('i' .. i, { device = p, tags = t }) end"),
+    ("faults", "local push = require 'push' while true do push.simulator.apns:fail { reason = 'Unregistered', next = 1 } end"),
+    ("disconnects", "local push = require 'push' while true do push.simulator.apns:disconnect { next = 1 } end"),
+    ("stored payloads", "local push = require 'push' for i = 1, 50 do push.install('i' .. i, { device = push.device { name = 'd' .. i, platform = 'fcm' }, tags = { 't' } }) end while true do push.send { to = 't', payload = { fcm = { data = { x = ('x'):rep(3000) } } } } end"),
     ("accounts", "local push = require 'push' local i = 0 while true do i = i + 1 pcall(push.account, { username = 'u' .. i, password = 'x' .. i }) end"),
     ("flows in flows", "local push = require 'push' while true do pcall(push.run, 'child.lua') end"),
     ("modules", "while true do pcall(require, 'child') end"),
@@ -125,6 +132,61 @@ def server(program, kind, port):
     return results
 
 
+# The name, the loop of a flow in a server; the flow may use as much CPU time as `pushhost run`.
+FLOWS = [
+    ("sends to 20 devices", "push.send { to = 't', alert = 'x' }"),
+    ("sends to no device", "push.send { to = 'nobody', alert = 'x' }"),
+    ("schedules that are due at once", "push.schedule { after = 0, to = 't', alert = 'x' }"),
+    ("installations", "i = (i or 100) + 1 push.install('i' .. i, { platform = 'apns', push_channel = ('%064x'):format(i) })"),
+    ("patches", "push.patch('i1', { { op = 'replace', path = '/tags', value = { 't' } } })"),
+    ("plans", "push.plan { to = 't', alert = 'x' }"),
+    ("accounts", "i = (i or 0) + 1 push.account { username = 'u' .. i, password = 'long enough ' .. i }"),
+]
+
+
+def flow_cpu(program, loop, cpu, port, limit):
+    """CPU time of a server's process while a flow loops until its budget ends it; infinity if it does not end."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(f"{folder}/scripts")
+        with open(f"{folder}/scripts/f.lua", "w") as file:
+            file.write(
+                "local push = require 'push' local i "
+                "for k = 1, 20 do push.install('i' .. k, { platform = 'apns', push_channel = ('%064x'):format(k), tags = { 't' } }) end "
+                f"while true do pcall(function() {loop} end) end")
+        with open(f"{folder}/pushhost.yaml", "w") as file:
+            file.write(f"lab: on\nflows: [{{ name: f, script: scripts/f.lua, http: open, cpu_limit: {cpu}s }}]\nlog: {{ level: error }}\n")
+        child = subprocess.Popen(
+            [program, "serve", "--port", str(port), "--tls-port", "none"], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+        def used():
+            with open(f"/proc/{child.pid}/stat") as file:
+                return sum(map(int, file.read().rsplit(")", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+        url = f"http://127.0.0.1:{port}"
+        for _ in range(600):
+            try:
+                urllib.request.urlopen(f"{url}/health/ready").read()
+                break
+            except OSError:
+                time.sleep(0.1)
+        before = used()
+        request = urllib.request.Request(f"{url}/flows/f", data=b"{}", headers={"Prefer": f"wait={limit}"})
+        text, ended = b"", False
+        try:
+            text = urllib.request.urlopen(request, timeout=limit + 30).read()
+        except urllib.error.HTTPError as error:
+            text, ended = error.read(), True
+        except OSError:
+            pass
+        took = used() - before
+        child.send_signal(signal.SIGTERM)
+        try:
+            child.wait(timeout=60)
+        except subprocess.TimeoutExpired:
+            child.kill()
+        return took if ended and b"budget.cpu" in text else float("inf")
+
+
 def main():
     program = os.path.abspath(sys.argv[1])
     is_quick = len(sys.argv) > 2
@@ -135,6 +197,13 @@ def main():
         ended, idle, busy = server(program, kind, 22510 + number)
         failures += ended > 5 or busy > 38
         print(f"| {kind} | {ended:.1f} s | {idle:.1f} s | {busy:.1f} s |", flush=True)
+    cpu = 2 if is_quick else 10
+    print(f"\nCPU time of `pushhost serve --lab` until a flow with {cpu} s is ended\n| loop over | CPU s |\n|---|---:|")
+    for number, (name, loop) in enumerate(FLOWS):
+        took = flow_cpu(program, loop, cpu, 22520 + number, limit=100)
+        is_bounded = took <= 2 * cpu + 2
+        failures += not is_bounded
+        print(f"| {name} | {took:.1f} |{'' if is_bounded else ' beyond its bound'}", flush=True)
     sys.exit(1 if failures else 0)
 
 

@@ -81,9 +81,9 @@ enum FlowErrors {
         [
             ErrorDescription(
                 "budget.cpu", .budget, means: "The run exceeded its CPU limit.",
-                when: "It used more CPU time than --cpu-limit, 10 s by default, in Lua and in push functions, for example for delivery to "
-                    + "simulated devices or password hashing. Often a loop does not end. Waiting is not counted.",
-                fix: "Wait with push.sleep or phone:wait_for instead of in a loop. Raise --cpu-limit if the work is needed.",
+                when: "It used more CPU time than --cpu-limit, or in a server the cpu_limit of the flow, 10 s by default, in Lua and in "
+                    + "push functions, for example for delivery or password hashing. Often a loop does not end. Waiting is not counted.",
+                fix: "Wait with push.sleep or phone:wait_for instead of in a loop. Raise the limit if the work is needed.",
                 example: .lua(
                     "while #phone:inbox() == 0 do end",
                     fix: "push.check(phone:wait_for { within = \"5s\" } == nil, \"nothing was sent\")")),

@@ -106,7 +106,8 @@ package struct FlowRunner: Sendable {
         } catch {
             var error = error
             error.annotations = run.annotations
-            return .raised(error.code == "budget.cpu" ? error.withCPUHint : error)
+            if error.code == "budget.cpu" { error.hint = cpuHint }
+            return .raised(error)
         }
     }
 
@@ -159,6 +160,10 @@ package struct FlowRunner: Sendable {
         }
     }
 
+    private var cpuHint: String {
+        "look for an endless loop, or raise \(world.usesOwnThreads ? "cpu_limit in the settings of the flow" : "--cpu-limit")"
+    }
+
     private func outcome(of run: FlowRun) async -> Result<[LuaValue], any Error> {
         do { return .success(try await execute(run)) } catch { return .failure(error) }
     }
@@ -200,7 +205,9 @@ package struct FlowRunner: Sendable {
             diagnosis.annotations = run.annotations
             throw diagnosis
         } catch let error as LuaError where error.code == "budget.cpu" && error.hint == nil {
-            throw error.withCPUHint
+            var error = error
+            error.hint = cpuHint
+            throw error
         } catch let error as LuaError {
             throw world.module.explained(error, in: run.script)
         }
@@ -225,12 +232,6 @@ private final class Stall: Sendable {
 }
 
 extension LuaError {
-    fileprivate var withCPUHint: LuaError {
-        var error = self
-        error.hint = "look for an endless loop, or raise --cpu-limit"
-        return error
-    }
-
     /// The error for a run or line that waited for an event that could not occur.
     var asStalled: LuaError {
         var error = self

@@ -18,7 +18,7 @@ package struct FlowWorld: Sendable {
     package var connections: (any WorldConnections)?
     /// Memory that the world uses in this process; nil if it stores data elsewhere.
     package var memory: WorldMemory?
-    /// Whether the hub does its work on threads of its own in this process.
+    /// Whether the hub and its store work on threads of their own in this process, so that their work is charged as ``ChargedWork``.
     package var usesOwnThreads = false
 
     package struct Target: Sendable, Equatable {

@@ -2,21 +2,11 @@ import Lua
 import PushModel
 import Synchronization
 
-/// Fixed costs of host work and storage that is not measured.
+/// Fixed costs of what the host stores for a run: memory in bytes, rounded from the measured growth of the process on 64-bit Linux.
 ///
-/// CPU time of the run's own thread is measured, in Lua and in the host. Work on other threads is charged as follows:
-/// - a notification accepted by a server's hub: 100 µs, for its transactions
-/// - each targeted device: 100 ns, for finding it; delivery is not charged
-/// - a password hashed on another thread: the measured time of the hash
-///
-/// Memory is charged for what remains after a call. In a world in this process that is everything its hub and devices store.
+/// Memory is charged for what remains after a call. In a world in this process that is everything its hub and devices store. CPU time needs
+/// no fixed costs here: it is measured, on the run's own thread and, for ``ChargedWork``, on others.
 enum HostCost {
-    /// CPU time in nanoseconds.
-    static let acceptedNotification = 100_000
-    /// CPU time in nanoseconds.
-    static let targetedDevice = 100
-
-    // Memory in bytes, rounded from the measured growth of the process on 64-bit Linux.
     static let storedNotification = 1_200
     static let storedOutcome = 300
     static let storedDevice = 1_200
@@ -26,25 +16,22 @@ enum HostCost {
     static let reportedSend = 300
     static let openExpectation = 100
     static let joinedTask = 50
+    static let injectedFault = 200
+    /// Each tag or other text in a list or table of a call: a copy in the store, and entries of the tag index if it is new.
+    static let storedText = 150
 }
 
 extension FlowRun {
     /// Charges a notification before it is given to the hub.
     func store(_ request: NotificationRequest) throws(LuaError) {
-        if world.memory != nil {
-            try account.charge(.memory, HostCost.storedNotification + request.content.byteCount)
-        } else if world.usesOwnThreads {
-            try account.charge(.cpu, HostCost.acceptedNotification)
-        }
+        guard world.memory != nil else { return }
+        try account.charge(.memory, HostCost.storedNotification + request.content.byteCount)
     }
 
-    /// Charges the cost of a notification's devices once their number is known.
+    /// Charges the results of a notification once their number is known.
     func chargeDevices(of outcome: NotificationOutcome) {
-        if world.memory != nil {
-            account.note(.memory, HostCost.storedOutcome * outcome.total)
-        } else if world.usesOwnThreads {
-            account.note(.cpu, HostCost.targetedDevice * outcome.total)
-        }
+        guard world.memory != nil else { return }
+        account.note(.memory, HostCost.storedOutcome * outcome.total)
     }
 }
 
@@ -67,6 +54,9 @@ package final class WorldMemory: Sendable {
     /// Sets the account to charge; nil charges none.
     func charge(to account: RunAccount?) { self.account.withLock { $0 = account } }
 
-    /// Charges newly stored bytes.
-    package func note(_ bytes: Int) { account.withLock { $0 }?.note(.memory, bytes) }
+    /// Charges newly stored bytes, or releases bytes that are no longer stored if the number is negative.
+    @Sendable package func grew(by bytes: Int) {
+        let account = account.withLock { $0 }
+        if bytes > 0 { account?.note(.memory, bytes) } else { account?.release(.memory, -bytes) }
+    }
 }

@@ -51,6 +51,7 @@ struct HookDispatcher {
                 } catch let veto as HookVeto {
                     throw veto
                 } catch {
+                    instance.releaseAnswer()
                     throw LuaError(hookFailure: error).found(inAnswerOf: work, run)
                 }
             case .native(let native):

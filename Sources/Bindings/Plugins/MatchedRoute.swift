@@ -40,7 +40,13 @@ struct MatchedRoute: PluginRoute {
         let routed = RoutedRequest(request: request, parameters: try route.values(of: values, request.query))
         do throws(LuaError) {
             let (answer, run) = try await host.call(live, instance, route.work, .route, hub: nil, origin: [], [HookObjects.object(routed)])
-            do throws(LuaError) { return try PluginResponse(answer, run: run) } catch { throw error.found(inAnswerOf: route.work, run) }
+            do throws(LuaError) {
+                return try PluginResponse(answer, run: run)
+            } catch {
+                // The call itself succeeded, so it has released nothing.
+                instance.releaseAnswer()
+                throw error.found(inAnswerOf: route.work, run)
+            }
         } catch {
             if error.kind != .cancelled || !Task.isCancelled { host.failed(live, .route, error) }
             throw PushError(

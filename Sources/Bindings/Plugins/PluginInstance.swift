@@ -177,6 +177,11 @@ final class PluginInstance: Sendable {
         }
     }
 
+    /// Frees the memory of a call whose answer was rejected.
+    func releaseAnswer() {
+        if let loaded = loaded.withLock({ $0 }) { cleanUp(loaded.state) }
+    }
+
     /// Frees the garbage of a failed call, which may occupy the plugin's whole memory until the next call.
     private func cleanUp(_ state: LuaState) {
         _ = context.services.start { [services = context.services] in
@@ -184,11 +189,17 @@ final class PluginInstance: Sendable {
         }
     }
 
+    /// Bytes in use by the Lua state; 0 if it was retired.
+    var memoryInUse: Int { get async { await loaded.withLock { $0?.state }?.memoryInUse ?? 0 } }
+
     /// Bytes below which collecting is not worthwhile.
     private static let smallMemory = 4 << 20
 
     /// Releases the Lua state after another instance has replaced it. Its memory is freed when the calls in progress have ended.
     func retire() { loaded.withLock { $0 = nil } }
+
+    /// The Lua state ends with its last owner, usually this instance.
+    deinit { context.services.events.onMemoryFreed() }
 
     var isRetired: Bool { loaded.withLock { $0 == nil } }
 

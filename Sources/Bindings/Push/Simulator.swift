@@ -62,6 +62,7 @@ enum SimulatorBindings {
         example: "push.simulator.fcm:fail { reason = \"UNREGISTERED\", next = 1 }",
         body: .async { arguments, run in
             let service = try arguments.receiver(as: SimulatorObject.self).service
+            try run.store(HostCost.injectedFault, arguments)
             var handle: DeviceHandle?
             if let device = arguments.payload("device", as: DeviceObject.self) { handle = try await run.lab.handle(of: device.id) }
             let pause = try arguments.duration("retry_after").map { pause throws(PushError) in try InjectedRefusal.seconds(of: pause) }
@@ -102,6 +103,7 @@ enum SimulatorBindings {
         example: "push.simulator.wns:disconnect { next = 3 }",
         body: .async { arguments, run in
             let service = try arguments.receiver(as: SimulatorObject.self).service
+            try run.store(HostCost.injectedFault, arguments)
             try await run.faults.breakConnections(
                 service, count: try arguments.count("next") ?? 1, afterRequest: arguments.boolean("after_request") ?? false)
         })

@@ -81,6 +81,9 @@ extension Arguments {
     /// Total bytes of all texts in the arguments.
     var byteCount: Int { values.reduce(0) { $0 + ($1?.byteCount ?? 0) } }
 
+    /// Number of texts in lists and tables, such as tags.
+    var innerTextCount: Int { values.reduce(0) { $0 + ($1?.innerTextCount ?? 0) } }
+
     func value(_ name: String) -> LuaValue? {
         binding.parameters.firstIndex { $0.name == name }.flatMap { values[$0] }
     }

@@ -11,4 +11,16 @@ extension LuaValue {
             table.array.reduce(0) { $0 + $1.byteCount } + table.fields.reduce(0) { $0 + $1.key.utf8.count + $1.value.byteCount }
         }
     }
+
+    /// Number of texts in a table and the tables inside it; 0 for other values.
+    var innerTextCount: Int {
+        guard case .table(let table) = self else { return 0 }
+        func count(_ value: LuaValue) -> Int {
+            switch value {
+            case .string, .bytes: 1
+            default: value.innerTextCount
+            }
+        }
+        return table.array.reduce(0) { $0 + count($1) } + table.fields.values.reduce(0) { $0 + count($1) }
+    }
 }

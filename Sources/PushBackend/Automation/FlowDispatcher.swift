@@ -25,7 +25,9 @@ package actor FlowDispatcher {
     /// Time limit for runs to end at shutdown. A script's cleanup takes at most 5 s; the rest is for calls that do not return.
     package static let stopTime: Duration = .seconds(10)
 
-    /// - Parameter limit: maximum number of concurrent runs of all flows.
+    /// - Parameters:
+    ///   - limit: maximum number of concurrent runs of all flows.
+    ///   - start: starts tasks. Those that record the progress of a run start with its ``ChargedWork/account``.
     package init(
         store: any AutomationStore, executor: any FlowExecutor, clock: any HubClock, zones: any TimeZoneSource,
         events: HubEvents = HubEvents(),
@@ -35,7 +37,8 @@ package actor FlowDispatcher {
         self.clock = clock
         self.zones = zones
         self.events = events
-        self.start = start
+        let uncharged: TaskStarter = { work in ChargedWork.$account.withValue(nil) { start(work) } }
+        self.start = uncharged
         let (inspector, log, catalog) = (FlowInspector(executor: executor), FlowLog(write: writeLog), FlowCatalog())
         let pool = RunPool(catalog: catalog, store: store, executor: executor, clock: clock, limit: limit, start: start, log: log)
         self.inspector = inspector
@@ -43,7 +46,7 @@ package actor FlowDispatcher {
         self.catalog = catalog
         self.pool = pool
         schedules = ScheduleTriggers(
-            catalog: catalog, pool: pool, inspector: inspector, clock: clock, zones: zones, start: start, log: log)
+            catalog: catalog, pool: pool, inspector: inspector, clock: clock, zones: zones, start: uncharged, log: log)
         eventTriggers = EventTriggers(catalog: catalog, pool: pool, clock: clock, log: log)
     }
 

@@ -12,7 +12,10 @@ final class RunPool {
     private let catalog: FlowCatalog
     private let executor: any FlowExecutor
     private let clock: any HubClock
+    /// Starts a task that is not charged to a run.
     private let start: FlowDispatcher.TaskStarter
+    /// Starts a task that is charged to the run for which the caller works.
+    private let startForRun: FlowDispatcher.TaskStarter
     private let log: FlowLog
     private let meter = RunMeter()
     private(set) var store: any AutomationStore
@@ -43,7 +46,8 @@ final class RunPool {
         self.executor = executor
         self.clock = clock
         self.limit = limit
-        self.start = start
+        self.start = { work in ChargedWork.$account.withValue(nil) { start(work) } }
+        startForRun = start
         self.log = log
     }
 
@@ -208,8 +212,8 @@ final class RunPool {
             return backOff(on: dispatcher)
         }
         active[run.number]?.run = run
-        let (start, number) = (start, run.number)
-        let monitor = RunMonitor(run.report) { _ = start { await dispatcher.checkpoint(number) } }
+        let number = run.number
+        let monitor = RunMonitor(run.report) { [startForRun] in _ = startForRun { await dispatcher.checkpoint(number) } }
         active[run.number]?.monitor = monitor
         let order = RunOrder(
             flow: flow, run: run, arguments: arguments?.values ?? flow.arguments(run.arguments), caller: arguments?.caller)

@@ -129,10 +129,14 @@ package actor NotificationHub: HubGateway, ReachMeter {
     ///   - idempotencyKey: 1 to 255 visible ASCII characters. Repeating a request with its key returns the first notification and sends
     ///     nothing. Another request with a used key throws `hub.idempotency_key` (422).
     ///   - admission: checks the send first; nil if the sender may reach any number of devices.
+    ///   - account: the account of the run that sends, which is charged for the delivery; nil for other senders.
     package nonisolated func accept(
-        _ request: NotificationRequest, at dueTime: Timestamp? = nil, idempotencyKey: String? = nil, admission: SendAdmission? = nil
+        _ request: NotificationRequest, at dueTime: Timestamp? = nil, idempotencyKey: String? = nil, admission: SendAdmission? = nil,
+        account: (any WorkAccount)? = nil
     ) async throws(PushError) -> AcceptedNotification {
-        try await accept(SendIntake.Order(request: request, dueTime: dueTime, idempotencyKey: idempotencyKey, admission: admission))
+        var order = SendIntake.Order(request: request, dueTime: dueTime, idempotencyKey: idempotencyKey, admission: admission)
+        order.account = account
+        return try await accept(order)
     }
 
     /// Like ``accept(_:at:idempotencyKey:admission:)``, for a send whose targets may be known.
@@ -227,7 +231,9 @@ extension NotificationHub: DirectoryOwner, SendWorker, DeliveryHost, IntakeHost 
         await ReachCounter(services: services).reach(of: request, &resolved)
     }
 
-    func enqueue(_ stored: StoredNotification, _ targets: ResolvedTargets?) { scheduler.enqueue(stored, targets) }
+    func enqueue(_ stored: StoredNotification, _ targets: ResolvedTargets?, for account: (any WorkAccount)?) {
+        scheduler.enqueue(stored, targets, for: account)
+    }
 
     func current(_ outcome: NotificationOutcome) -> NotificationOutcome { services.active.current(outcome) }
 

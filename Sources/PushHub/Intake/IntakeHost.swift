@@ -12,7 +12,9 @@ protocol IntakeHost: PlanHost {
     /// The stored request and the current state of a notification. Throws `notification.not_found`.
     func notification(_ id: String) async throws(PushError) -> StoredNotification
     /// Queues an accepted notification, with the targets that were found when it was checked.
-    func enqueue(_ stored: StoredNotification, _ targets: ResolvedTargets?)
+    ///
+    /// - Parameter account: charged for the delivery; nil for none.
+    func enqueue(_ stored: StoredNotification, _ targets: ResolvedTargets?, for account: (any WorkAccount)?)
     /// The outcome of a notification as it is now.
     func current(_ outcome: NotificationOutcome) -> NotificationOutcome
 }

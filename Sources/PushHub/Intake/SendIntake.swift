@@ -17,6 +17,8 @@ final class SendIntake: Sendable {
         var isAwaited = false
         /// The targets that were found when the send was approved; nil for none.
         var targets: ResolvedTargets?
+        /// The account of the run that sends, which is charged for the delivery; nil for other senders.
+        var account: (any WorkAccount)?
     }
 
     /// A send that may be accepted.
@@ -147,7 +149,7 @@ final class SendIntake: Sendable {
         }
         let stored = notification(checked)
         if let first = try await accept(stored, for: host) { return first }
-        await host.enqueue(stored, checked.targets.take())
+        await host.enqueue(stored, checked.targets.take(), for: order.account)
         notifySentInBackground(stored, checked.draft)
         return AcceptedNotification(outcome: stored.outcome, isRepeated: false)
     }

@@ -20,6 +20,8 @@ final class SendScheduler {
     private var concurrencyLimiter = ConcurrencyLimiter()
     /// The targets that were found when notifications were accepted, until their deliveries take them.
     private var resolved: [Int64: ResolvedTargets] = [:]
+    /// The runs that are charged for deliveries.
+    private var accounts = SendAccounts()
 
     init(_ services: DeliveryServices) { (self.services, context) = (services, services.context) }
 
@@ -83,17 +85,16 @@ final class SendScheduler {
 
     /// Queues an accepted notification.
     ///
-    /// - Parameter targets: the targets that were found when it was accepted; nil for none. Dropped unless its delivery starts at once:
-    ///   targets of waiting notifications would take memory, and registrations change meanwhile.
-    func enqueue(_ stored: StoredNotification, _ targets: ResolvedTargets?) {
-        if let time = stored.outcome.scheduledFor {
-            wait(for: time, stored)
-        } else {
-            outbox.append(stored)
-            if let targets { resolved[stored.sequence] = targets }
-            pump()
-            if targets != nil, deliveries[stored.sequence] == nil { resolved[stored.sequence] = nil }
-        }
+    /// - Parameters:
+    ///   - targets: found when it was accepted; nil for none. Dropped unless its delivery starts at once: they take memory and get old.
+    ///   - account: charged for the delivery; nil for none.
+    func enqueue(_ stored: StoredNotification, _ targets: ResolvedTargets?, for account: (any WorkAccount)? = nil) {
+        if let account { accounts[stored.sequence] = account }
+        if let time = stored.outcome.scheduledFor { return wait(for: time, stored) }
+        outbox.append(stored)
+        if let targets { resolved[stored.sequence] = targets }
+        pump()
+        if targets != nil, deliveries[stored.sequence] == nil { resolved[stored.sequence] = nil }
     }
 
     /// The targets that were found when a notification was accepted, once.
@@ -162,7 +163,7 @@ final class SendScheduler {
 
     /// Starts a task for a notification.
     func run(_ sequence: Int64, _ work: SendWork) {
-        deliveries[sequence] = context.environment.start { [weak worker] in
+        deliveries[sequence] = context.environment.start(for: accounts[sequence]) { [weak worker] in
             guard let worker else { return }
             await worker.performed(sequence, await worker.perform(work))
         }
@@ -173,7 +174,9 @@ final class SendScheduler {
         largeSends.ended(sequence)
         paced.ended(sequence)
         switch delay {
-        case nil: active.forgetCancellation(of: sequence)
+        case nil:
+            active.forgetCancellation(of: sequence)
+            accounts[sequence] = nil
         case .service(let retryState):
             deferredSends.insert(sequence, retryState, now: context.environment.steady.now)
             // It was cancelled before it was deferred.

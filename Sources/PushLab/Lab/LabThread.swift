@@ -20,9 +20,14 @@ package final class LabThread: TaskExecutor {
 
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
+        perform { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+
+    /// Performs work after all work before it.
+    package func perform(_ work: @escaping @Sendable () -> Void) {
         state.withLock { $0.jobs += 1 }
         queue.async { [self] in
-            job.runSynchronously(on: asUnownedTaskExecutor())
+            work()
             change { $0.jobs -= 1 }
         }
     }

@@ -40,7 +40,7 @@ package struct EmbeddedWorld {
         if let trace { observer = { trace(.core($0)) } }
         let wireObserver: @Sendable (WireExchange) -> Void = { exchange in
             // The recording is a ring buffer: beyond its capacity an exchange replaces an older one and needs no more memory.
-            if recorded.wrappingAdd(1, ordering: .relaxed).oldValue < Self.recordedExchanges { memory.note(exchange.storedBytes) }
+            if recorded.wrappingAdd(1, ordering: .relaxed).oldValue < Self.recordedExchanges { memory.grew(by: exchange.storedBytes) }
             trace?(.crossed(exchange))
         }
         let socket = LateBoundHooks()

@@ -26,7 +26,7 @@ package final class SimulatedLab: DeviceLab {
 
     /// Creates the phones and observes them. The rehearsal's web app subscribes with `applicationServerKey`.
     ///
-    /// - Parameter memory: charged for what the phones store.
+    /// - Parameter memory: charged for what the phones store, for retired handles and for events.
     convenience init(
         clock: any HubClock, random: any RandomSource, applicationServerKey: @escaping @Sendable () -> [UInt8],
         memory: WorldMemory = WorldMemory(), observer: (@Sendable (CoreEvent) -> Void)? = nil
@@ -34,15 +34,16 @@ package final class SimulatedLab: DeviceLab {
         let events = EventLog()
         let phones = PhoneLab(
             clock: SimulatorClock(now: { clock.now.milliseconds }), random: SimulatorRandom(bytes: random.bytes),
-            observer: PhoneObserver { event in
-                memory.note(event.storedBytes)
-                events.list.withLock { $0.append(event) }
-                guard let observer else { return }
-                let told = DeviceEvent(event)
-                let name = events.names.withLock { $0[told.device] } ?? ""
-                let text = [told.kind, told.text.replacing("\n", with: " — ")].filter { !$0.isEmpty }.joined(separator: ": ")
-                observer(CoreEvent(time: told.time, area: .phone, text: "\(name) \(text)"))
-            })
+            observer: PhoneObserver(
+                event: { event in
+                    memory.grew(by: event.storedBytes)
+                    events.list.withLock { $0.append(event) }
+                    guard let observer else { return }
+                    let told = DeviceEvent(event)
+                    let name = events.names.withLock { $0[told.device] } ?? ""
+                    let text = [told.kind, told.text.replacing("\n", with: " — ")].filter { !$0.isEmpty }.joined(separator: ": ")
+                    observer(CoreEvent(time: told.time, area: .phone, text: "\(name) \(text)"))
+                }, grew: memory.grew))
         self.init(phones: phones, events: events, app: Self.app, clock: clock, applicationServerKey: applicationServerKey)
     }
 
@@ -211,12 +212,11 @@ extension PushModel.InboxItem {
 }
 
 extension PhoneEvent {
-    /// Estimated size in bytes of the event and its inbox item.
+    /// Estimated size in bytes of the event, in the log and in the phone's history.
     fileprivate var storedBytes: Int {
         switch kind {
-        case .shown(let text): 300 + 3 * text.utf8.count
-        case .delivered, .stored: 400
-        case .deferred, .replaced, .expired, .dropped: 300
+        case .shown(let text): 300 + text.utf8.count
+        case .delivered, .stored, .deferred, .replaced, .expired, .dropped: 300
         }
     }
 }

@@ -7,19 +7,24 @@ package struct RunPolicy: Sendable, Equatable {
     package var guarantee: RunGuarantee
     /// Maximum duration of a run; nil: unlimited.
     package var timeout: Duration?
+    /// Maximum CPU time of a run, in its script and in what the server does for it.
+    package var cpuLimit: Duration
     /// Maximum number of devices per send without approval; nil: only the server's ceiling applies.
     package var ceiling: Int?
 
     package init(
         concurrency: Int = 1, overlap: OverlapPolicy? = nil, guarantee: RunGuarantee = .atMostOnce, timeout: Duration? = nil,
-        ceiling: Int? = nil
+        cpuLimit: Duration = Self.standardCPULimit, ceiling: Int? = nil
     ) {
         self.concurrency = concurrency
         self.overlap = overlap
         self.guarantee = guarantee
         self.timeout = timeout
+        self.cpuLimit = cpuLimit
         self.ceiling = ceiling
     }
+
+    package static let standardCPULimit: Duration = .seconds(10)
 
     package func overlap(of trigger: RunTrigger) -> OverlapPolicy { overlap ?? trigger.overlap }
 }

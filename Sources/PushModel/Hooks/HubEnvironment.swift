@@ -5,8 +5,10 @@ package struct HubEnvironment: Sendable {
     package let steady: any HubClock
     package var random: any RandomSource
     /// Starts work that outlives its call, such as a scheduled send. A rehearsal runs it on the run's own thread, so that its order is
-    /// repeatable. The work does not count as a plugin's, even if a plugin's call started it: all hooks are called for it.
+    /// repeatable. The work does not count as a plugin's, even if a plugin's call started it: all hooks are called for it. It is not
+    /// charged to a run either: see ``start(for:_:)``.
     package var start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
+    private let startAsCaller: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
     /// Receives the core's steps while it is watched, and warnings at any time.
     package var observer: (@Sendable (CoreEvent) -> Void)?
     /// Whether the observer wants every step, down to single devices.
@@ -27,16 +29,25 @@ package struct HubEnvironment: Sendable {
         self.clock = clock
         steady = clock.steady
         self.random = random
+        startAsCaller = start
         self.start = { work in
-            guard !HookOrigin.plugins.isEmpty else { return start(work) }
+            guard !HookOrigin.plugins.isEmpty || ChargedWork.account != nil else { return start(work) }
             // A task inherits task-local values, but this work outlives the call that started it.
-            return HookOrigin.$plugins.withValue([]) { start(work) }
+            return HookOrigin.$plugins.withValue([]) { ChargedWork.$account.withValue(nil) { start(work) } }
         }
         self.observer = observer
         self.isWatched = isWatched
         self.hooks = hooks
         self.events = events
         self.deviceObserver = deviceObserver
+    }
+
+    /// Starts work like ``start``, for a run that is charged for it; nil for none.
+    package func start(
+        for account: (any WorkAccount)?, _ work: @escaping @Sendable () async -> Void
+    ) -> Task<Void, Never> {
+        guard let account else { return start(work) }
+        return HookOrigin.$plugins.withValue([]) { ChargedWork.$account.withValue(account) { startAsCaller(work) } }
     }
 
     package func note(_ area: CoreEvent.Area, _ text: @autoclosure () -> String) {

@@ -72,7 +72,7 @@ struct ServerComponents: Sendable {
     private static func environment(_ context: ServerContext, _ hooks: LateBoundHooks, _ events: HubEvents) -> HubEnvironment {
         let (lab, log) = (context.lab, context.log)
         return HubEnvironment(
-            clock: context.hubClock, random: context.random, start: context.start,
+            clock: context.hubClock, random: context.random, start: context.startForRun,
             observer: { event in
                 lab?.trace.note(event)
                 log.log(level: event.isWarning ? .warning : .debug, "\(event.text)", metadata: ["area": "\(event.area.rawValue)"])

@@ -27,7 +27,7 @@ package struct ServerFlows: Sendable {
             ownHub: settings.hub)
         dispatcher = FlowDispatcher(
             store: storage.engine.runs, executor: executor, clock: context.hubClock, zones: SystemTimeZones.shared, events: events,
-            limit: settings.concurrentFlows, start: context.start, writeLog: { entry in log.record(entry) })
+            limit: settings.concurrentFlows, start: context.startForRun, writeLog: { entry in log.record(entry) })
         self.context = context
     }
 

@@ -30,7 +30,8 @@ struct HubConnectors: Sendable {
     private var isLab: Bool { simulation.isLab }
 
     func connectors(of hub: HubRecord) -> [any Connector] {
-        unwatched(hub).map { WatchedConnector(base: $0, hub: hub.name, outages: outages, log: log) }
+        let path: ConnectionPath = isLab ? .lab : simulators == nil ? .pushServices : .simulators
+        return unwatched(hub).map { WatchedConnector(base: $0, hub: hub.name, outages: outages, log: log, path: path) }
     }
 
     private func unwatched(_ hub: HubRecord) -> [any Connector] {

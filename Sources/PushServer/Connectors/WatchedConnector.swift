@@ -33,11 +33,13 @@ struct WatchedConnector: Connector {
     let hub: String
     let outages: Outages
     let log: Logger
+    var path = ConnectionPath.pushServices
 
     var platforms: Set<Platform> { base.platforms }
 
     func deliver(_ batch: DeliveryBatch) async -> [Verdict] {
         let verdicts = await base.deliver(batch)
+        ChargedWork.account?.charge(cpuTime: batch.handles.count * path.cpuTime(of: batch.platform))
         // Verdicts of a cancelled batch say nothing about the service.
         guard !Task.isCancelled, let first = verdicts.first else { return verdicts }
         let putOff = verdicts.count { if case .transient = $0 { true } else { false } }

@@ -20,9 +20,18 @@ struct ServerContext: Sendable {
     /// The clock of the hubs.
     var hubClock: any HubClock { lab?.clock ?? clock }
 
-    /// Starts a task on the executor of the hubs.
+    /// Starts a task on the executor of the hubs. It is not charged to a run.
     var start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> {
-        { [lab] work in lab?.thread.start(work) ?? Task { await work() } }
+        { [startForRun] work in ChargedWork.$account.withValue(nil) { startForRun(work) } }
+    }
+
+    /// Starts a task on the executor of the hubs. If the caller works for a run, the run is charged for the task's CPU time.
+    var startForRun: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        { [lab] work in
+            guard let account = ChargedWork.account else { return lab?.thread.start(work) ?? Task { await work() } }
+            guard let lab else { return ChargedExecutor(account).start(work) }
+            return ChargedExecutor(account) { lab.thread.perform($0) }.start(work)
+        }
     }
 
     /// Runs `work` on the executor of the hubs: the lab's thread, if there is a lab.

@@ -8,11 +8,14 @@ final class FlowHub: ForwardingHub {
     private let service: NotificationHub
     private let run: String
     private let admission: SendAdmission?
+    private let account: any WorkAccount
     private let count = Atomic(0)
 
-    /// - Parameter admission: holds back sends to more devices than the flow may reach.
-    init(_ service: NotificationHub, run: String, _ admission: SendAdmission?) {
-        (self.service, self.run, self.admission) = (service, run, admission)
+    /// - Parameters:
+    ///   - admission: holds back sends to more devices than the flow may reach.
+    ///   - account: charged for deliveries.
+    init(_ service: NotificationHub, run: String, _ admission: SendAdmission?, account: any WorkAccount) {
+        (self.service, self.run, self.admission, self.account) = (service, run, admission, account)
     }
 
     var base: any HubGateway { service }
@@ -20,7 +23,8 @@ final class FlowHub: ForwardingHub {
     func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome {
         // Test sends have no idempotency key: each is sent again.
         guard !request.isTest else { return try await service.send(request, admission: admission) }
-        let accepted = try await service.accept(request, idempotencyKey: key(request, at: nil), admission: admission)
+        let accepted = try await service.accept(
+            request, idempotencyKey: key(request, at: nil), admission: admission, account: account)
         return try await service.finish(accepted.outcome.id)
     }
 
@@ -29,7 +33,9 @@ final class FlowHub: ForwardingHub {
     }
 
     func schedule(_ request: NotificationRequest, at dueTime: Timestamp) async throws(PushError) -> NotificationOutcome {
-        try await service.accept(request, at: dueTime, idempotencyKey: key(request, at: dueTime), admission: admission).outcome
+        try await service.accept(
+            request, at: dueTime, idempotencyKey: key(request, at: dueTime), admission: admission, account: account
+        ).outcome
     }
 
     func cancel(notification id: String) async throws(PushError) { try await base.cancel(notification: id) }

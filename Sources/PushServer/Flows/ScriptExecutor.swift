@@ -20,10 +20,10 @@ struct ScriptExecutor: FlowExecutor {
     let plugins: String
     /// The hub that a flow uses if it does not name one.
     let ownHub: String
-    /// Limits of a run, apart from the flow's own time limit.
-    let budgets = LuaLimits(memory: 256 << 20, cpu: .seconds(10))
+    /// Maximum memory of a run in bytes.
+    private static let memory = 256 << 20
     /// Limits until the first call of `push`. Short, because servers and requests wait for it.
-    let declarationBudgets = LuaLimits(memory: 256 << 20, cpu: .seconds(1))
+    let declarationBudgets = LuaLimits(memory: Self.memory, cpu: .seconds(1))
 
     private static let largestResult = 64 << 10
 
@@ -91,12 +91,15 @@ struct ScriptExecutor: FlowExecutor {
         progress(.began(version: script.version))
         let thread = LuaThread(name: "flow")
         defer { thread.stop() }
-        var limits = budgets
-        limits.wall = order.flow.policy.timeout
+        let policy = order.flow.policy
+        var limits = LuaLimits(memory: Self.memory, cpu: policy.cpuLimit)
+        limits.wall = policy.timeout
+        let account = RunAccount(limits)
         let runner = runner(
             hub: FlowHub(
                 hub.service, run: order.run.id,
-                hubs.admission(to: hub, .flow(order.flow.name), ceiling: order.flow.policy.ceiling, for: order.run.trigger.principal)),
+                hubs.admission(to: hub, .flow(order.flow.name), ceiling: policy.ceiling, for: order.run.trigger.principal),
+                account: account),
             thread: thread, limits: limits, seed: random.next(),
             origin: [order.flow.origin] + order.run.origin.causes)
         let clock = clock
@@ -104,9 +107,12 @@ struct ScriptExecutor: FlowExecutor {
             script, run: order.run.id,
             parameters: FlowParameters(
                 values: order.arguments, ignoresInvalidValues: order.run.trigger.suppliesUndeclaredArguments, secrets: order.run.withheld,
-                caller: order.caller)
+                caller: order.caller), account: account
         ) { event in
-            for entry in RunProgress.entries(of: event, at: clock) { progress(entry) }
+            // Recording the progress is work for the run.
+            ChargedWork.$account.withValue(account) {
+                for entry in RunProgress.entries(of: event, at: clock) { progress(entry) }
+            }
         }
         return end(report, progress)
     }

@@ -36,6 +36,8 @@ struct FlowKey: Sendable {
             "guarantee", one(of: RunGuarantee.allCases.map(\.rawValue)), RunGuarantee.atMostOnce.rawValue,
             "Whether a run is repeated after the server crashed."),
         FlowKey("timeout", "a duration", "none", "Time limit of a run."),
+        FlowKey(
+            "cpu_limit", "a duration", "10s", "Maximum CPU time of a run, in its script and in what the server does for it."),
         FlowKey("ceiling", "a number of devices", "none", "Maximum number of devices per send without approval."),
         FlowKey("enabled", "true, false", "true", "Whether the flow is active."),
     ]

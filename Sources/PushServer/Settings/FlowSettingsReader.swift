@@ -72,10 +72,8 @@ struct FlowSettingsReader {
         flow.policy.overlap = word(mapping, "overlap", OverlapPolicy.allCases.map(\.rawValue)) { OverlapPolicy(rawValue: $0) }
         flow.policy.guarantee =
             word(mapping, "guarantee", RunGuarantee.allCases.map(\.rawValue)) { RunGuarantee(rawValue: $0) } ?? .atMostOnce
-        if let node = mapping["timeout"] {
-            flow.policy.timeout = Duration(positive: node.scalar?.string ?? "")
-            if flow.policy.timeout == nil { refuse(node, "\"timeout\" must be a duration such as 30s or 5m") }
-        }
+        flow.policy.timeout = duration(mapping, "timeout")
+        flow.policy.cpuLimit = duration(mapping, "cpu_limit") ?? RunPolicy.standardCPULimit
         flow.policy.ceiling = count(mapping, "ceiling", 0...1_000_000_000)
         flow.triggers.schedules = schedules(mapping, of: flow.name)
         var isEnabled = true
@@ -191,6 +189,13 @@ struct FlowSettingsReader {
         if let text = node.scalar?.string, words.contains(text), let value = read(text) { return value }
         let near = nearest(node.scalar?.string ?? "", in: words).map { "; did you mean \($0)?" } ?? ""
         refuse(node, "\"\(key)\" must be \(Self.list(words))\(near)")
+        return nil
+    }
+
+    private mutating func duration(_ mapping: Node.Mapping, _ key: String) -> Duration? {
+        guard let node = mapping[key] else { return nil }
+        if let duration = Duration(positive: node.scalar?.string ?? "") { return duration }
+        refuse(node, "\"\(key)\" must be a duration such as 30s or 5m")
         return nil
     }
 

@@ -4,15 +4,16 @@ struct LabState: Sendable {
     /// Number of phones created from unknown handles.
     private(set) var adopted = 0
     var address = ServiceAddress()
-    /// By `PushHandle.address`.
-    var handles: [String: HandleRecord] = [:]
+    /// By `PushHandle.address`: the valid handles, and the retired ones that are not forgotten.
+    private(set) var handles: [String: HandleRecord] = [:]
+    private var retired = RetiredHandles()
     /// Registration tokens of FCM, valid or not, by installation id.
     private(set) var installations: [String: String] = [:]
     /// Adopted phones that are only counted; none of them is in `phones`.
     var countedPhones = CountedPhones()
     /// Pushes waiting for the code of apps.
     private var mailboxes: [PhoneID: [AppDelivery]] = [:]
-    /// Approximate size of all phones and waiting pushes, in bytes.
+    /// Approximate size of everything on phones, of waiting pushes and of retired handles, in bytes.
     var storedBytes = 0
     var deliveryWaiters = Waiters<AppDelivery>()
     var changeWaiters = Waiters<Int>()
@@ -68,14 +69,26 @@ struct LabState: Sendable {
 
     private mutating func enter(_ record: HandleRecord, at address: String) {
         handles[address] = record
-        if record.platform == .fcm { installations[String(address.prefix { $0 != ":" })] = address }
+        if record.platform == .fcm { installations[Self.installation(of: address)] = address }
     }
 
     mutating func retireHandle(of id: PhoneID, now: Int64) {
-        guard let handle = phones[id]?.handle else { return }
-        handles[handle.address]?.retiredAt = now
+        guard let address = phones[id]?.handle?.address else { return }
+        handles[address]?.retiredAt = now
         phones[id]?.handle = nil
+        storedBytes += handles[address]?.storedBytes(at: address) ?? 0
+        if let forgotten = retired.add(address, of: id) { forget(forgotten) }
     }
+
+    /// Removes a retired handle, which the services do not know any more.
+    private mutating func forget(_ address: String) {
+        guard let record = handles.removeValue(forKey: address) else { return }
+        if record.platform == .fcm { installations[Self.installation(of: address)] = nil }
+        storedBytes -= record.storedBytes(at: address)
+    }
+
+    /// The installation id of an FCM registration token.
+    private static func installation(of token: String) -> String { String(token.prefix { $0 != ":" }) }
 
     /// Removes phones, and returns actions to run outside of the lock.
     mutating func remove(_ ids: [PhoneID], now: Int64) -> [@Sendable () -> Void] {
@@ -88,6 +101,7 @@ struct LabState: Sendable {
             storedBytes -= (phones[id]?.storedBytes ?? 0) + (mailboxes[id] ?? []).reduce(0) { $0 + $1.storedBytes }
             phones[id] = nil
             mailboxes[id] = nil
+            for address in retired.removed(id) { forget(address) }
             if names[name] == id { freed.insert(name) }
             while let waiter = deliveryWaiters.removeFirst(of: id) { actions.append { waiter.continuation.resume(returning: nil) } }
             for waiter in changeWaiters.removeAll(of: id, below: .max) { actions.append { waiter.continuation.resume(returning: nil) } }

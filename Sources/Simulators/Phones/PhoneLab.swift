@@ -46,7 +46,7 @@ package final class PhoneLab: Sendable {
     /// Adds a phone unless its name is taken; then returns `nil`. A phone without the app is removed to free its name.
     package func addPhone(uniquelyNamed description: PhoneDescription) -> PhoneID? {
         let now = clock.now()
-        let (phone, actions) = state.withLock { state in
+        let (phone, actions) = withState { state in
             let (isFree, actions) = state.free(description.name, now: now)
             return (isFree ? state.add(description, now: now, random: random) : nil, actions)
         }
@@ -57,7 +57,7 @@ package final class PhoneLab: Sendable {
     /// Removes phones with all their data; their handles are unregistered from now on.
     package func remove(_ phones: [PhoneID]) {
         let now = clock.now()
-        let actions = state.withLock { $0.remove(phones, now: now) }
+        let actions = withState { $0.remove(phones, now: now) }
         for action in actions { action() }
     }
 
@@ -144,11 +144,12 @@ package final class PhoneLab: Sendable {
         }
     }
 
-    /// Gives the app a new handle and returns it; the old one is unregistered from now on. Returns `nil` if the app is not installed.
+    /// Gives the app a new handle and returns it; the old one is unregistered from now on, and unknown after
+    /// ``RetiredHandles/limitPerPhone`` more. Returns `nil` if the app is not installed.
     @discardableResult
     package func rotateToken(of phone: PhoneID) -> String? {
         let now = clock.now()
-        let handle = state.withLock { state -> PushHandle? in
+        let handle = withState { state -> PushHandle? in
             guard state.phones[phone]?.handle != nil else { return nil }
             state.issueHandle(for: phone, now: now, random: random)
             return state.phones[phone]?.handle
@@ -165,7 +166,7 @@ package final class PhoneLab: Sendable {
     /// Removes the app with its data, shown items and stored pushes; its handle is unregistered from now on.
     package func uninstall(_ phone: PhoneID) {
         let now = clock.now()
-        state.withLock { $0.retireHandle(of: phone, now: now) }
+        withState { $0.retireHandle(of: phone, now: now) }
         change(phone) { phone, now, effects in phone.removeApp(now: now, effects: &effects) }
     }
 
@@ -174,7 +175,7 @@ package final class PhoneLab: Sendable {
     package func reinstall(_ phone: PhoneID) -> String? {
         if pushHandle(of: phone) != nil { uninstall(phone) }
         let now = clock.now()
-        state.withLock { $0.issueHandle(for: phone, now: now, random: random) }
+        withState { $0.issueHandle(for: phone, now: now, random: random) }
         change(phone) { phone, _, _ in phone.uninstalledSince = nil }
         launch(phone)
         return pushHandle(of: phone)
@@ -204,7 +205,7 @@ package final class PhoneLab: Sendable {
     /// The default storage limit of a lab that adopts handles, in bytes.
     package static let defaultStorageLimit = 4 << 30
 
-    /// Approximate size of everything that arrived on phones or is stored for them, in bytes.
+    /// Approximate size of everything that arrived on phones or is stored for them, and of retired handles, in bytes.
     package var storedBytes: Int { state.withLock { $0.storedBytes } }
 
     /// Whether the services reject all pushes because the storage limit is reached.
@@ -279,7 +280,7 @@ package final class PhoneLab: Sendable {
         let ticket = state.withLock { $0.ticket() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let ready = state.withLock { state -> AppDelivery?? in
+                let ready = withState { state -> AppDelivery?? in
                     if let kept = state.nextStored(of: phone) { return kept }
                     if Task.isCancelled { return .some(nil) }
                     state.deliveryWaiters.join(.init(ticket: ticket, phone: phone, continuation: continuation))
@@ -315,6 +316,18 @@ package final class PhoneLab: Sendable {
 
     // MARK: - Changes
 
+    /// Changes the state, and reports how much its stored bytes have changed.
+    @discardableResult
+    private func withState<Result: Sendable>(_ body: (inout LabState) -> Result) -> Result {
+        let (result, grown) = state.withLock { state in
+            let before = state.storedBytes
+            let result = body(&state)
+            return (result, state.storedBytes - before)
+        }
+        if grown != 0 { observer?.grew(grown) }
+        return result
+    }
+
     private func read(_ phone: PhoneID) -> Phone? { state.withLock { $0.phones[phone] } }
 
     @discardableResult
@@ -322,7 +335,7 @@ package final class PhoneLab: Sendable {
         _ phone: PhoneID, _ body: (inout Phone, Int64, inout Effects) -> Result
     ) -> Result? {
         let now = clock.now()
-        let (result, effects, actions) = state.withLock { state in
+        let (result, effects, actions) = withState { state in
             var effects = Effects()
             var grown = 0
             let result = state.phones[phone]?.apply { phone in

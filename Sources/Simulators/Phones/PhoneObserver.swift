@@ -4,9 +4,13 @@ package struct PhoneObserver: Sendable {
     package var event: @Sendable (PhoneEvent) -> Void
     /// Called for every push that wakes an app's own code.
     package var wake: @Sendable (AppDelivery) -> Void
+    /// Called with the change of the lab's stored bytes, if there is one.
+    package var grew: @Sendable (Int) -> Void
 
-    package init(event: @escaping @Sendable (PhoneEvent) -> Void, wake: @escaping @Sendable (AppDelivery) -> Void = { _ in }) {
-        self.event = event
-        self.wake = wake
+    package init(
+        event: @escaping @Sendable (PhoneEvent) -> Void, wake: @escaping @Sendable (AppDelivery) -> Void = { _ in },
+        grew: @escaping @Sendable (Int) -> Void = { _ in }
+    ) {
+        (self.event, self.wake, self.grew) = (event, wake, grew)
     }
 }

@@ -13,6 +13,8 @@ final class ChangeQueue: Sendable {
         /// Makes the change; returns what to do after the commit. Called again if the transaction failed because of another change.
         let perform: @Sendable (Database) throws -> @Sendable () -> Void
         let fail: @Sendable (any Error) -> Void
+        /// The account of the run that is charged for it; nil for none.
+        let account: (any WorkAccount)?
         /// Approximate number of bytes written.
         let size: Int
     }
@@ -61,13 +63,14 @@ final class ChangeQueue: Sendable {
     func perform<Value: Sendable>(
         size: Int = 0, isLast: Bool = false, _ change: @escaping @Sendable (Database) throws -> Value
     ) async -> Result<Value, any Error> {
-        await withCheckedContinuation { continuation in
+        let account = ChargedWork.account
+        return await withCheckedContinuation { continuation in
             let change = Change(
                 perform: { database in
                     let value = try change(database)
                     return { continuation.resume(returning: .success(value)) }
                 },
-                fail: { continuation.resume(returning: .failure($0)) }, size: size)
+                fail: { continuation.resume(returning: .failure($0)) }, account: account, size: size)
             let (isRefused, starts) = state.withLock { state in
                 if state.isClosed { return (true, false) }
                 state.isClosed = isLast
@@ -96,6 +99,16 @@ final class ChangeQueue: Sendable {
         }
     }
 
+    /// Performs work for all changes, and charges each account its part.
+    private func share(_ batch: ArraySlice<Change>, _ work: () throws -> Void) throws {
+        let accounts = batch.compactMap(\.account)
+        guard let clock = accounts.first else { return try work() }
+        let began = clock.threadTime()
+        try work()
+        let part = (clock.threadTime() - began) / batch.count
+        for account in accounts { account.charge(cpuTime: part) }
+    }
+
     private func commit(_ batch: ArraySlice<Change>, on database: Database) {
         do {
             try database.beginTransaction(.immediate)
@@ -110,12 +123,12 @@ final class ChangeQueue: Sendable {
             for change in batch {
                 let written = database.totalChangesCount
                 do {
-                    settled.append(try change.perform(database))
+                    settled.append(try change.account.measure { try change.perform(database) })
                 } catch let error as PushError where database.totalChangesCount == written {
                     settled.append { change.fail(error) }
                 }
             }
-            try database.commit()
+            try share(batch) { try database.commit() }
         } catch {
             // SQLite rolls back by itself after some errors.
             if database.isInsideTransaction { try? database.rollback() }

@@ -122,10 +122,12 @@ final class SQLiteDatabase: Sendable {
 
     /// Reads one consistent snapshot of committed data.
     func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws(PushError) -> Value {
-        try unwrap(
+        let account = ChargedWork.account
+        return try unwrap(
             await withCheckedContinuation { continuation in
                 pool.asyncRead { access in
-                    continuation.resume(returning: Result { try body(try access.get()) })
+                    let result = Result { try account.measure { try body(try access.get()) } }
+                    continuation.resume(returning: result)
                 }
             })
     }

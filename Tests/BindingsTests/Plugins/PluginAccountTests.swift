@@ -41,6 +41,27 @@ import Testing
         #expect(await iterator.next() != nil)
     }
 
+    @Test(arguments: [
+        "return { body = ('x'):rep(1.5e7) }", "return { json = { ('x'):rep(1.5e7) } }", "return { body = ('x'):rep(1.5e7), status = 1 }",
+    ])
+    func `memory of a response that is rejected is freed without another call`(body: String) async throws {
+        let (reliefs, relieved) = AsyncStream.makeStream(of: Void.self)
+        let bench = try PluginBench(onMemoryFreed: { relieved.yield() })
+        try await bench.install(
+            PluginBench.plugin(
+                "p", "routes = { { path = '/go', auth = 'open', cpu = '10s', timeout = '60s', run = function() \(body) end } }"))
+        guard case .found(let route) = bench.host.route(plugin: "p", method: "GET", path: ["go"]) else {
+            Issue.record("no route")
+            return
+        }
+        let error = await #expect(throws: PushError.self) { try await route.answer(PluginRequest(method: "GET", path: ["go"])) }
+        #expect(error?.code == "route.failed")
+        var iterator = reliefs.makeAsyncIterator()
+        #expect(await iterator.next() != nil)
+        let instance = try #require(bench.host.live.first?.plugin.script)
+        #expect(await instance.memoryInUse < 4 << 20)
+    }
+
     @Test func `a replaced state is closed although its version is still referenced`() async throws {
         let bench = try PluginBench()
         let source = PluginBench.plugin(

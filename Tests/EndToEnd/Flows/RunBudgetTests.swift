@@ -44,16 +44,53 @@ import Testing
     @Test(arguments: [
         "local i = 0 while true do i = i + 1 push.device { name = 'd' .. i } end",
         "local i = 0 while true do i = i + 1 pcall(push.device, { name = 'd' .. i }) end",
-        "while true do push.send { to = 't', payload = { fcm = { data = { x = ('x'):rep(3000) } } } } end",
+        "while true do push.send { to = 't', payload = { fcm = { message = { data = { x = ('x'):rep(3000) } } } } } end",
         "local i = 0 while true do i = i + 1 push.account { username = ('u'):rep(100) .. i, password = 'x' .. i } end",
         "while true do p:show { body = ('x'):rep(3000) } end",
         "while true do push.expect(1) end",
+        "local i = 0 while true do i = i + 1 local d = push.device { name = 'd' .. i } for k = 1, 50 do d:rotate_token() end end",
+        "local i = 0 while true do i = i + 1 local t = {} for k = 1, 100 do t[k] = 't' .. i .. '-' .. k end "
+            + "push.install('i' .. i, { device = p, tags = t }) end",
+        "while true do push.simulator.apns:fail { reason = 'Unregistered', next = 1 } end",
+        "while true do push.simulator.fcm:disconnect { next = 1 } end",
         "push.step('s', function() while true do push.send { to = ('nobody'):rep(15), alert = 'x' } end end)",
     ])
     func `what the hub and the phones store counts against the memory budget`(lua: String) async throws {
         let run = try await rehearse(Self.phone + lua, limits: LuaLimits(memory: 6 << 20, cpu: .seconds(600)))
         #expect(["budget.memory", "budget.output"].contains(run.error?.code), "\(run.report.verdict)")
         #expect(run.error?.kind == .budget)
+    }
+
+    @Test func `a device that changes its handle again and again needs little memory`() async throws {
+        let run = try await rehearse(
+            Self.phone + "for i = 1, 2000 do p:rotate_token() end for i = 1, 1000 do p:uninstall() p:reinstall() end",
+            limits: LuaLimits(memory: 4 << 20, cpu: .seconds(600)))
+        #expect(run.hasPassed, "\(run.report.verdict)")
+    }
+
+    @Test func `each tag of an installation is charged`() async throws {
+        func memory(tags: Int) async throws -> Int {
+            let account = RunAccount(RunAccount.Limits(cpu: .seconds(600), memory: 1 << 30))
+            let run = try await rehearse(
+                "local p = push.device { name = 'p' } local t = {} for k = 1, \(tags) do t[k] = 'tag-' .. k end "
+                    + "push.install('p', { device = p, tags = t })",
+                limits: LuaLimits(memory: 1 << 30, cpu: .seconds(600)), account: account)
+            #expect(run.hasPassed, "\(run.report.verdict)")
+            return account.used(.memory)
+        }
+        #expect(try await memory(tags: 500) - memory(tags: 1) > 499 * 150)
+    }
+
+    @Test func `what each phone stores of a notification is charged`() async throws {
+        let account = RunAccount(RunAccount.Limits(cpu: .seconds(600), memory: 1 << 30))
+        let run = try await rehearse(
+            """
+            for i = 1, 20 do push.install("i" .. i, { device = push.device { name = "f" .. i, platform = "fcm" }, tags = { "t" } }) end
+            for i = 1, 10 do push.send { to = "t", payload = { fcm = { message = { data = { x = ("x"):rep(3000) } } } } } end
+            """, limits: LuaLimits(memory: 1 << 30, cpu: .seconds(600)), account: account)
+        #expect(run.hasPassed, "\(run.report.verdict)")
+        // Once in the inbox of each phone, and once in the record of each request.
+        #expect(account.used(.memory) > 2 * 20 * 10 * 3000)
     }
 
     @Test func `a nested run shares the budget of the outer run`() async throws {

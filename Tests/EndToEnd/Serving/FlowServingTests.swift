@@ -119,6 +119,22 @@ import Testing
         try await bench.end()
     }
 
+    @Test func `A flow that sends in a loop ends with its CPU budget, which deliveries use too`() async throws {
+        let bench = try await Bench(
+            "flows: [{ name: loop, script: loop.lua, http: send, cpu_limit: 1s }]\n",
+            [
+                "loop.lua": """
+                local push = require "push"
+                for i = 1, 20 do push.install("i" .. i, { platform = "apns", push_channel = ("%064x"):format(i), tags = { "t" } }) end
+                while true do pcall(push.send, { to = "t", alert = "x" }) end
+                """
+            ])
+        _ = try await bench.shell("curl -s --unix-socket pushhost-data/pushhost.sock -X POST 'http://localhost/flows/loop' -d '{}'")
+        let run = try await bench.until("r-1", is: "failed")
+        #expect(run["failure"]?["code"] == "budget.cpu", "\(run.text())")
+        try await bench.end()
+    }
+
     @Test func `After kill -9, at-least-once runs are repeated and at-most-once runs are not`() async throws {
         let script = """
             local push = require "push"

@@ -27,7 +27,8 @@ import Testing
         #expect(bench.lab.isOutOfMemory && !bench.lab.hasRoomForPhone && sent > 10)
         #expect(bench.lab.storedBytes < 22_000)
         bench.lab.remove([bench.phone])
-        #expect(bench.lab.storedBytes == 0 && bench.lab.hasRoomForPhone)
+        // Only the phone's handle is left, which FCM still reports as unregistered.
+        #expect(bench.lab.storedBytes < 2_000 && bench.lab.hasRoomForPhone)
     }
 
     @Test func `a browser's service also reports a full lab for a known subscription`() async throws {
@@ -51,9 +52,10 @@ import Testing
         for _ in 1...40 { lab.showLocal(title: "", body: String(repeating: "b", count: 1000), on: phone) }
         #expect(lab.storedBytes == 4 + lab.inbox(of: phone).count * item && lab.inbox(of: phone).count <= 5)
         lab.uninstall(phone)
-        #expect(lab.storedBytes == lab.inbox(of: phone).count * item)
+        let handle = lab.storedBytes - lab.inbox(of: phone).count * item
+        #expect(handle > 600 && handle < 2_000)
         lab.remove([phone])
-        #expect(lab.storedBytes == 0)
+        #expect(lab.storedBytes == handle)
     }
 
     @Test func `WNS reports the lab as full, not the channel as invalid`() async throws {

@@ -55,8 +55,11 @@ enum PushModule {
                         try Task.checkCancellation()
                         try run.account.checkTime()
                         // The work continues concurrently with the script, so it needs its own account and origin.
+                        let charged = run.world.usesOwnThreads ? run.account : nil
                         let results = try await RunAccount.$current.withValue(run.account) {
-                            try await HookOrigin.$plugins.withValue(run.origin) { try await answer(arguments, run) }
+                            try await HookOrigin.$plugins.withValue(run.origin) {
+                                try await ChargedWork.$account.withValue(charged) { try await answer(arguments, run) }
+                            }
                         }
                         try run.account.checkTime()
                         return results
