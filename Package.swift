@@ -30,6 +30,7 @@ let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let nioHTTPTypesHTTP1 = Target.Dependency.product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
+let nioHTTP2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
@@ -56,6 +57,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
@@ -109,7 +111,7 @@ let package = Package(
                 "PushModel", "PushHub", "PushBackend", "HubWire", crypto, jwtKit, httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2,
                 serviceLifecycle, logging,
                 metrics,
-                nioCore, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1, nioSSL,
+                nioCore, nioHTTP1, nioHTTP2, nioHTTPTypes, nioHTTPTypesHTTP1, nioSSL,
             ],
             swiftSettings: strict),
 
@@ -117,7 +119,8 @@ let package = Package(
         .target(
             name: "Simulators",
             dependencies: [
-                "CNGHTTP2", crypto, cryptoExtras, httpTypes, hummingbird, logging, nioCore, nioPosix, nioTLS, nioHTTP1, nioSSL, x509, asn1,
+                "CNGHTTP2", crypto, cryptoExtras, httpTypes, hummingbird, hummingbirdCore, logging, nioCore, nioPosix, nioTLS, nioHTTP1,
+                nioSSL, x509, asn1,
             ],
             swiftSettings: strict),
 
@@ -192,7 +195,7 @@ let package = Package(
             name: "WebAPITests",
             dependencies: [
                 "WebAPI", "HubWire", "Storage", "PushModel", "PushHub", "PushBackend", "Support", crypto, cryptoExtras, httpTypes,
-                hummingbirdCore, logging, nioCore,
+                hummingbirdCore, logging, nioCore, nioEmbedded,
                 nioPosix, serviceLifecycle,
             ],
             swiftSettings: strict),
@@ -207,7 +210,7 @@ let package = Package(
             ], swiftSettings: strict),
         .testTarget(
             name: "SimulatorsTests",
-            dependencies: ["Simulators", "CNGHTTP2", crypto, cryptoExtras, httpTypes, nioCore, nioPosix, nioSSL],
+            dependencies: ["Simulators", "CNGHTTP2", crypto, cryptoExtras, httpTypes, hummingbirdCore, nioCore, nioPosix, nioSSL],
             swiftSettings: strict),
         .testTarget(
             name: "BindingsTests",

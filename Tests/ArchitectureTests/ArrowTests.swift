@@ -31,12 +31,12 @@ import Testing
             "PushModel", "PushHub", "PushBackend", "HubWire", "Crypto", "JWTKit", "HTTPTypes", "Hummingbird", "HummingbirdCore",
             "HummingbirdHTTP2",
             "ServiceLifecycle",
-            "Logging", "Metrics", "NIOCore", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1",
+            "Logging", "Metrics", "NIOCore", "NIOHTTP1", "NIOHTTP2", "NIOHTTPTypes", "NIOHTTPTypesHTTP1",
             "NIOSSL", "FoundationEssentials",
         ],
         "Simulators": [
-            "CNGHTTP2", "Crypto", "CryptoExtras", "HTTPTypes", "Hummingbird", "Logging", "NIOCore", "NIOPosix", "NIOTLS", "NIOHTTP1",
-            "NIOSSL", "X509", "SwiftASN1", "FoundationEssentials",
+            "CNGHTTP2", "Crypto", "CryptoExtras", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "NIOPosix", "NIOTLS",
+            "NIOHTTP1", "NIOSSL", "X509", "SwiftASN1", "FoundationEssentials",
         ],
         "PushRuntime": ["PushModel", "CMalloc", "Logging", "Yams", "FoundationEssentials"],
         "PushLab": [

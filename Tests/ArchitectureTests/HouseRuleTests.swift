@@ -37,6 +37,7 @@ import Testing
     private static let filesThatKnowRealTime: [String: Set<String>] = [
         "Sources/WebAPI/Server/ConnectionTimer.swift": ["NIODeadline.now("],
         "Sources/WebAPI/Server/AcceptErrorHandler.swift": ["NIODeadline.now("],
+        "Sources/WebAPI/Server/FrameGuard.swift": ["NIODeadline.now("],
         "Sources/Simulators/Connections/AcceptShortageHandler.swift": ["NIODeadline.now("],
         "Sources/PushServer/Metrics/LogWriter.swift": [".asyncAfter("],
     ]

@@ -6,9 +6,11 @@ import NIOCore
 import PushLab
 import PushModel
 import PushRuntime
+import PushServer
 import ServiceLifecycle
 import Simulators
 import Synchronization
+import WebAPI
 
 /// Runs `pushhost simulate` from opening its files to its end.
 struct SimulateSession {
@@ -24,9 +26,6 @@ struct SimulateSession {
 
     /// Time for connections to end before they are closed. Shorter than the five seconds after which SIGTERM ends the program.
     private static let grace: Duration = .seconds(3)
-
-    /// File descriptors for ports, keys, the ledger and a few clients.
-    private static let reserve = 16
 
     /// Returns the exit code.
     func run(_ interruption: Interruption) async -> Int32 {
@@ -47,9 +46,9 @@ struct SimulateSession {
         let folder = options.data.map(SimulatorFolder.init)
         let randomness = SimulatorRandom(bytes: random.bytes)
         let time = SimulatorClock(now: { clock.now.milliseconds })
-        try DescriptorLimit.require(
-            DescriptorLimit.sharedLoopFiles + (plan.port == nil ? 0 : plan.threads) * DescriptorLimit.filesPerLoop + Self.reserve,
-            for: plan.command)
+        let threads = plan.port == nil ? 0 : plan.threads
+        try DescriptorLimit.requireForSimulators(threads: threads, for: plan.command)
+        let connections = Connections(limit: DescriptorLimit.roomOfSimulators(threads: threads))
         let credentials = try Self.credentials(in: folder, randomness)
         let identity =
             plan.port == nil ? nil : try SimulatorFolder.identity(in: folder, now: time, names: plan.publicHost.map { [$0] } ?? [])
@@ -67,8 +66,8 @@ struct SimulateSession {
                 )
             })
         try plan.prepare(server)
-        let listener = try await listen(server, identity)
-        let application = server.application { port in
+        let listener = try await listen(server, identity, connections)
+        let application = server.application(connections: connections) { port in
             announce(port: port, listener: listener, hosts: server.hosts, folder: folder, ledger: ledger)
         }
         var services: [any Service] = [application]
@@ -89,10 +88,13 @@ struct SimulateSession {
         if let failure = ledger?.failure { throw failure }
     }
 
-    private func listen(_ server: SimulatorServer, _ identity: ServerIdentity?) async throws(PushError) -> TLSListener? {
+    private func listen(
+        _ server: SimulatorServer, _ identity: ServerIdentity?, _ connections: Connections
+    ) async throws(PushError) -> TLSListener? {
         guard let port = plan.port, let identity else { return nil }
         do {
-            return try await server.listen(port: Int(port), threads: plan.threads, identity: identity, serving: plan.selection)
+            return try await server.listen(
+                port: Int(port), threads: plan.threads, identity: identity, serving: plan.selection, connections: connections)
         } catch {
             throw refusal(error, port: port, option: "--port")
         }

@@ -45,6 +45,13 @@ struct BackupFile {
         return PayloadKeyFile.seal(of: try PayloadKeyFile(settings).key())
     }
 
+    /// The seal of the running server for the copy of a backup in clear, which must not reach the data folder as it is. Nil if the backup
+    /// is sealed already.
+    private func sealOfServer(for backup: String) async throws(PushError) -> SecretSeal? {
+        guard try await SQLiteStorage.sealing(of: backup) == nil else { return nil }
+        return PayloadKeyFile.seal(of: try PayloadKeyFile.recorded(in: folder).key())
+    }
+
     /// Throws if the path is in the data folder, or is a device, a folder or a link.
     private func checkTarget(_ path: String) throws(PushError) {
         let slash = path.lastIndex(of: "/")
@@ -95,7 +102,7 @@ struct BackupFile {
         var renewed = RenewedSecretsDocument(RenewedSecrets()).json
         try await withName { name throws(PushError) in
             // Copied with SQLite, which includes what is still in the write-ahead log.
-            try await SQLiteStorage.copy(path, to: "\(folder)/\(name)")
+            try await SQLiteStorage.copy(path, to: "\(folder)/\(name)", sealing: try await sealOfServer(for: path))
             do throws(PushError) {
                 let answer = try await ask("restore", name, renewsSecrets ? ["renewSecrets": true] : [:])
                 if answer.object != nil { renewed = answer }

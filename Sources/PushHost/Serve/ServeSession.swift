@@ -59,20 +59,46 @@ struct ServeSession {
     // MARK: - Serving
 
     private func serve(_ settings: ServerSettings, _ given: ConfiguredSettings) async throws(PushError) {
-        var settings = settings
         try DescriptorLimit.requireForServer(isLab: settings.isLab)
         let folder = try DataFolder(path: settings.data)
+        let clock = SystemClock()
+        let style = LogStyle(settings)
+        let lines = LogWriter(descriptor: STDERR_FILENO) { count in
+            ServerLog.line(style.format, clock.now, .warning, "\(count) log lines were dropped: they were not read in time")
+        }
+        let log = Logger(label: "pushhost") { _ in ServerLog(style: style, clock: clock, write: lines.line) }
+        let failure: PushError?
+        do throws(PushError) {
+            try await serve(settings, folder, given, style, log)
+            failure = nil
+        } catch {
+            failure = error
+        }
+        await lines.finish()
+        if let failure { throw failure }
+    }
+
+    private func serve(
+        _ settings: ServerSettings, _ folder: DataFolder, _ given: ConfiguredSettings, _ style: LogStyle, _ log: Logger
+    ) async throws(PushError) {
+        var settings = settings
+        let connections = ServerConnections(settings, SystemClock(), log)
         var lab: Lab?
         if settings.isLab {
             let made = try await Lab.starting(
                 port: settings.labPort ?? 0, tlsPort: settings.labTLSPort, folder: folder.file("lab"), key: settings.labKey,
-                phones: settings.labPhones, tokenRules: settings.labTokenRules)
+                phones: settings.labPhones, tokenRules: settings.labTokenRules,
+                connections: connections.ofPorts)
             settings.simulators = made.address
             lab = made
         }
         let failure: PushError?
         do throws(PushError) {
-            try await serve(settings, folder, given, lab)
+            let metrics = PrometheusRegistry()
+            MetricsSystem.bootstrap(metrics)
+            let server = try await RunningServer.opening(
+                settings, program, folder: folder, lab: lab, connections: connections, log: log, metrics: metrics)
+            try await serve(server, given, style, lab, log)
             failure = nil
         } catch {
             failure = error
@@ -81,40 +107,24 @@ struct ServeSession {
         if let failure { throw failure }
     }
 
+    /// Serves until a signal ends the server, and stops it.
     private func serve(
-        _ settings: ServerSettings, _ folder: DataFolder, _ given: ConfiguredSettings, _ lab: Lab?
+        _ server: RunningServer, _ given: ConfiguredSettings, _ style: LogStyle, _ lab: Lab?, _ log: Logger
     ) async throws(PushError) {
-        let clock = SystemClock()
-        let style = LogStyle(settings)
-        let lines = LogWriter(descriptor: STDERR_FILENO) { count in
-            ServerLog.line(style.format, clock.now, .warning, "\(count) log lines were dropped: they were not read in time")
+        for text in given.misspelt { log.warning("\(text)") }
+        if server.settings.backend.isTutorialMode {
+            log.warning("tutorial mode is on: a user name is also the password; never for real users")
         }
-        let log = Logger(label: "pushhost") { _ in ServerLog(style: style, clock: clock, write: lines.line) }
-        let metrics = PrometheusRegistry()
-        MetricsSystem.bootstrap(metrics)
-        let failure: PushError?
+        await server.checkBackend()
+        await server.flows.check()
+        let reload = SettingsReload(source, given, server, style, log)
         do throws(PushError) {
-            let server = try await RunningServer.opening(settings, program, folder: folder, lab: lab, log: log, metrics: metrics)
-            for text in given.misspelt { log.warning("\(text)") }
-            if settings.backend.isTutorialMode {
-                log.warning("tutorial mode is on: a user name is also the password; never for real users")
-            }
-            await server.checkBackend()
-            await server.flows.check()
-            let reload = SettingsReload(source, given, server, style, log)
-            do throws(PushError) {
-                try await run(server, reload, lab, log)
-            } catch {
-                await server.stop()
-                throw error
-            }
-            await server.stop()
-            failure = nil
+            try await run(server, reload, lab, log)
         } catch {
-            failure = error
+            await server.stop()
+            throw error
         }
-        await lines.finish()
-        if let failure { throw failure }
+        await server.stop()
     }
 
     /// Serves the ports until a signal ends the server.

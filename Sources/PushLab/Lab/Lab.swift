@@ -50,10 +50,11 @@ package final class Lab: Sendable {
     ///   - key: random if nil.
     ///   - phones: maximum number of handles that may become phones; nil for no limit except memory.
     ///   - tokenRules: rules for APNs provider tokens.
+    ///   - connections: the connections of all ports of the server; nil for no limit.
     /// Throws `lab.port`, and `simulate.data` for the folder.
     package static func starting(
         port: Int, tlsPort: Int? = nil, folder: String, key: Secret? = nil, phones: Int? = HandleAdoption.defaultLimit,
-        tokenRules: APNsTokenRules = APNsTokenRules()
+        tokenRules: APNsTokenRules = APNsTokenRules(), connections: (any PortConnections)? = nil
     ) async throws(PushError) -> Lab {
         let random = SystemRandom()
         let randomness = SimulatorRandom(bytes: random.bytes)
@@ -70,7 +71,8 @@ package final class Lab: Sendable {
             observer: SimulatorObserver(phones: PhoneObserver(event: owners.note, wake: owners.note)))
         server.change(tokenRules)
         return Lab(
-            service: try await LabService.starting(server, tlsPort: tlsPort, in: files), key: key ?? SharedAccessKey.make(random),
+            service: try await LabService.starting(server, tlsPort: tlsPort, in: files, connections),
+            key: key ?? SharedAccessKey.make(random),
             clock: clock, simulators: server, owners: owners, ledger: ledger)
     }
 

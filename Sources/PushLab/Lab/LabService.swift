@@ -21,13 +21,14 @@ struct LabService: Sendable {
     /// - Parameters:
     ///   - tlsPort: port for the services' own protocols; 0 picks a free one, nil disables it.
     ///   - files: the folder of the TLS certificate.
+    ///   - connections: the connections of all ports; nil for no limit.
     /// Throws `lab.port`, and `simulate.data` for the folder.
     static func starting(
-        _ server: SimulatorServer, tlsPort: Int?, in files: SimulatorFolder
+        _ server: SimulatorServer, tlsPort: Int?, in files: SimulatorFolder, _ connections: (any PortConnections)?
     ) async throws(PushError) -> LabService {
-        let listener = try await listener(of: server, port: tlsPort, in: files)
+        let listener = try await listener(of: server, port: tlsPort, in: files, connections)
         let (ports, port) = AsyncStream.makeStream(of: Result<Int, PushError>.self)
-        let application = server.application { port.yield(.success($0)) }
+        let application = server.application(connections: connections) { port.yield(.success($0)) }
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [.init(service: application)], logger: Logger(label: "lab") { _ in SwiftLogNoOpLogHandler() }))
@@ -55,13 +56,14 @@ struct LabService: Sendable {
 
     /// Listens with TLS. The certificate uses the system's time, because clients do; everything else uses the lab's time.
     private static func listener(
-        of server: SimulatorServer, port: Int?, in files: SimulatorFolder
+        of server: SimulatorServer, port: Int?, in files: SimulatorFolder, _ connections: (any PortConnections)?
     ) async throws(PushError) -> TLSListener? {
         guard let port else { return nil }
         let clock = SystemClock()
         let identity = try SimulatorFolder.identity(in: files, now: SimulatorClock(now: { clock.now.milliseconds }))
         do {
-            return try await server.listen(port: port, threads: 1, identity: identity, serving: ServiceSelection())
+            return try await server.listen(
+                port: port, threads: 1, identity: identity, serving: ServiceSelection(), connections: connections)
         } catch {
             throw refusal(error, setting: "lab.tls_port")
         }

@@ -8,16 +8,30 @@ package enum DescriptorLimit {
     /// libraries end the process if it runs out of descriptors.
     private static let reserve = 512
 
-    /// Raises the limit and returns how many of `connections` it allows, at least a quarter of the limit.
-    package static func room(for connections: Int, _ log: Logger) -> Int {
+    /// Raises the limit and returns how many of a server's `connections` it allows.
+    package static func room(for connections: Int, isLab: Bool, _ log: Logger) -> Int {
         guard let files = raisedLimit else { return connections }
-        let room = max(files - reserve, files / 4)
+        let room = room(in: files, beside: filesOfServer(isLab: isLab))
         guard connections > room else { return connections }
         guard connections < .max else { return room }
         log.warning(
             "limiting connections to \(room), not \(connections): the system allows \(files) files (ulimit -n)")
         return room
     }
+
+    /// Raises the limit and returns how many connections it allows to a program that runs simulators.
+    ///
+    /// - Parameter threads: number of its own event loops.
+    package static func roomOfSimulators(threads: Int) -> Int {
+        raisedLimit.map { room(in: $0, beside: filesOfSimulators(threads: threads)) } ?? .max
+    }
+
+    /// Raises the limit and returns how many connections it allows to the owner's commands.
+    package static var roomOfCommands: Int { raisedLimit.map { max($0 - reserve, $0 / 4) / 4 } ?? .max }
+
+    /// The number of connections that leaves the reserve free. With a low limit it is a quarter of the limit, if the program's own files
+    /// allow that.
+    private static func room(in files: Int, beside own: Int) -> Int { max(files - reserve, min(files / 4, files - own - closing)) }
 
     /// The limit after raising it to the maximum; nil if it cannot be read.
     private static var raisedLimit: Int? {
@@ -41,18 +55,35 @@ package enum DescriptorLimit {
     private static let ofServer = 28
     /// Additional descriptors of a lab: its ports, its files, and connections to its services.
     private static let labFiles = 24
-    /// The minimum number of client connections of a server.
+    /// Descriptors of simulators besides their loops: ports, keys, the ledger, and temporary needs of the system's libraries.
+    private static let ofSimulators = 24
+    /// The minimum number of client connections.
     private static let minimumConnections = 16
+    /// Connections that are accepted while others close, or to be rejected.
+    private static let closing = 8
+
+    private static func filesOfServer(isLab: Bool) -> Int { sharedLoopFiles + ofServer + (isLab ? labFiles : 0) }
+
+    private static func filesOfSimulators(threads: Int) -> Int { sharedLoopFiles + threads * filesPerLoop + ofSimulators }
 
     /// Throws `serve.files` if the process may not open enough files for a server.
     package static func requireForServer(isLab: Bool) throws(PushError) {
         guard let limit = raisedLimit else { return }
-        let needed = sharedLoopFiles + ofServer + (isLab ? labFiles : 0) + minimumConnections
+        let needed = filesOfServer(isLab: isLab) + minimumConnections
         guard let free = shortage(of: needed, limit) else { return }
         throw PushError(
             "serve.files",
             "the server needs \(needed) files and sockets, and the system allows \(limit), of which \(free) are free; not started",
             hint: "raise the limit with ulimit -n, or with LimitNOFILE= of systemd; each client needs one file")
+    }
+
+    /// Throws `simulators.unusable` if the process may not open enough files for simulators and their clients.
+    ///
+    /// - Parameters:
+    ///   - threads: number of the program's own event loops.
+    ///   - purpose: what needs them, for example `pushhost simulate apns`.
+    package static func requireForSimulators(threads: Int, for purpose: String) throws(PushError) {
+        try require(filesOfSimulators(threads: threads) + minimumConnections, for: purpose)
     }
 
     /// The number of free descriptors if it is less than `count`, else nil.

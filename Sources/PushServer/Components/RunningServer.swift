@@ -18,11 +18,15 @@ package final class RunningServer: Sendable {
     private let throttles: Throttles
 
     /// Opens the storage and resumes accepted notifications. On failure everything is closed again, and the folder is released.
+    ///
+    /// - Parameter connections: those of its ports, if the lab's ports share them.
     package static func opening(
-        _ settings: ServerSettings, _ program: HostProgram, folder: DataFolder, lab: Lab? = nil, log: Logger, metrics: PrometheusRegistry
+        _ settings: ServerSettings, _ program: HostProgram, folder: DataFolder, lab: Lab? = nil, connections: ServerConnections? = nil,
+        log: Logger, metrics: PrometheusRegistry
     ) async throws(PushError) -> RunningServer {
         let context = ServerContext(
-            settings: LiveSettings(settings), program: program, folder: folder, lab: lab, log: log, metrics: metrics)
+            settings: LiveSettings(settings), program: program, folder: folder, lab: lab,
+            connections: connections ?? ServerConnections(settings, SystemClock(), log), log: log, metrics: metrics)
         return try await ComponentStack.opening { stack throws(PushError) in
             stack.add(folder) { $0.release() }
             return RunningServer(context, try await ServerComponents.opening(context, on: stack), stack)

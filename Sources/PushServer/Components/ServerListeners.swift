@@ -21,7 +21,7 @@ package struct ServerListeners: Sendable {
     ) {
         (self.components, self.monitors, self.status) = (components, monitors, status)
         (self.throttles, self.context) = (throttles, context)
-        connections = ServerConnections(context.settings.current, context.clock, context.log)
+        connections = context.connections
     }
 
     /// Creates the service on one port. `onRunning` is called with the actual port when it accepts requests.

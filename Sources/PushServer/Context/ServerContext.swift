@@ -12,6 +12,7 @@ struct ServerContext: Sendable {
     let program: HostProgram
     let folder: DataFolder
     let lab: Lab?
+    let connections: ServerConnections
     let log: Logger
     let metrics: PrometheusRegistry
     let clock = SystemClock()

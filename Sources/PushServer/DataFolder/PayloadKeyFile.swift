@@ -26,6 +26,12 @@ package struct PayloadKeyFile {
 
     package init(_ settings: ServerSettings) { self.init(folder: settings.data, named: settings.keyFile) }
 
+    /// The key file of the server that runs in a data folder, which may have other settings than a command. Throws `data.unusable` if the
+    /// record cannot be read.
+    package static func recorded(in folder: String) throws(PushError) -> PayloadKeyFile {
+        PayloadKeyFile(folder: folder, named: try DataFolderMarker(folder: folder).read().keyFile)
+    }
+
     /// Whether the file does not exist. A dangling symbolic link does not count as missing: its target may not be mounted.
     package var isMissing: Bool { faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT }
 

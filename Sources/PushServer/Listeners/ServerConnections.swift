@@ -1,27 +1,31 @@
-import Logging
+package import Logging
 import Metrics
-import PushModel
+package import PushModel
 import PushRuntime
-import WebAPI
+import Simulators
+package import WebAPI
 
-/// The connections of a server and the memory of their buffers. Commands have a pool of their own, which clients of the ports cannot
-/// exhaust.
-struct ServerConnections: Sendable {
+/// The connections of a server and the memory of their buffers. The ports of a lab share the limit of the server's ports. Commands have a
+/// pool of their own, which clients of the ports cannot exhaust.
+package struct ServerConnections: Sendable {
     let limits: ConnectionLimits
-    let ofPorts: Connections
+    package let ofPorts: Connections
     let ofCommands: Connections
 
-    /// Connections reserved for the owner's commands.
+    /// Maximum number of connections of the owner's commands.
     private static let commands = 256
 
-    init(_ settings: ServerSettings, _ clock: any HubClock, _ log: Logger) {
+    package init(_ settings: ServerSettings, _ clock: any HubClock, _ log: Logger) {
         limits = ConnectionLimits(
-            connections: DescriptorLimit.room(for: settings.connections, log), head: settings.headTimeout, body: settings.bodyTimeout,
+            connections: DescriptorLimit.room(for: settings.connections, isLab: settings.isLab, log), head: settings.headTimeout,
+            body: settings.bodyTimeout,
             idle: settings.idleTimeout)
         let relief = MemoryRelief(clock: clock)
         ofPorts = Connections(
             limit: limits.connections, buffers: ClientBuffers(limits: settings.buffers, onMemoryFreed: { relief.plan() }))
-        ofCommands = Connections(limit: Self.commands, buffers: ClientBuffers(limits: settings.buffers, onMemoryFreed: { relief.plan() }))
+        ofCommands = Connections(
+            limit: min(Self.commands, DescriptorLimit.roomOfCommands),
+            buffers: ClientBuffers(limits: settings.buffers, onMemoryFreed: { relief.plan() }))
     }
 
     /// Sets `pushhost_http_connections`, `pushhost_http_waiting_bytes` and `pushhost_http_refused_total` for the ports.
@@ -32,3 +36,6 @@ struct ServerConnections: Sendable {
             "pushhost_http_refused_total", isCounter: true, with: [(dimensions: [], value: Double(ofPorts.buffers.refusals))])
     }
 }
+
+/// Lets ports of simulators share the limit of other ports.
+extension Connections: PortConnections {}

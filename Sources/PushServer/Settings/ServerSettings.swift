@@ -159,7 +159,7 @@ extension ServerSettings {
             },
             Setting(
                 "limits.connections", .count,
-                "Maximum number of open connections of all ports. Beyond it the connection that was idle longest is closed.",
+                "Maximum number of open connections of all ports, with those of a lab. The one that was idle longest is closed beyond it.",
                 default: "8192"
             ) { $0.connections = $1.count ?? .max },
             Setting("limits.head", .duration, "Timeout for the handshake of a connection and for the head of a request.", default: "15s") {

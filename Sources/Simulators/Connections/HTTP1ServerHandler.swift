@@ -28,6 +28,7 @@ final class HTTP1ServerHandler: ChannelDuplexHandler, ServerConnection {
     private let responder: any ConnectionResponder
     private let wire: ConnectionResetHandler
     private let limits: HTTP2Limits
+    private let activity: ConnectionActivity
     private var context: ChannelHandlerContext?
     private var exchange: Exchange?
     /// Received parts of later requests.
@@ -43,10 +44,11 @@ final class HTTP1ServerHandler: ChannelDuplexHandler, ServerConnection {
     private static let timeout = TimeAmount.seconds(75)
 
     /// - Parameter wire: The handler below TLS in the same pipeline.
-    init(responder: any ConnectionResponder, wire: ConnectionResetHandler, limits: HTTP2Limits) {
+    init(responder: any ConnectionResponder, wire: ConnectionResetHandler, limits: HTTP2Limits, activity: ConnectionActivity) {
         self.responder = responder
         self.wire = wire
         self.limits = limits
+        self.activity = activity
     }
 
     /// - Parameter certificate: The client certificate, as DER.
@@ -63,6 +65,7 @@ final class HTTP1ServerHandler: ChannelDuplexHandler, ServerConnection {
     func respond(to stream: Int32, _ response: HTTPResponse, body: [UInt8], goAwayData: [UInt8]?) {
         guard let context, let open = exchange, open.number == stream, !open.isAnswered, !isClosing else { return }
         exchange?.isAnswered = true
+        activity.end()
         if goAwayData != nil || !open.isKeptAlive { isEnding = true }
         var head = HTTPResponseHead(version: .http1_1, status: .init(statusCode: response.status.code))
         for field in response.headerFields { head.headers.add(name: field.name.rawName, value: field.value) }
@@ -203,6 +206,7 @@ final class HTTP1ServerHandler: ChannelDuplexHandler, ServerConnection {
         guard let open = exchange else { return }
         exchange?.isHandedOver = true
         exchange?.body = []
+        activity.begin()
         responder.handle(open.request, body: open.body, stream: open.number, on: self)
     }
 

@@ -24,21 +24,39 @@ final class ProtocolNegotiator: ChannelInboundHandler {
     private let protocols: [WireProtocol]
     private let wire: ConnectionResetHandler
     private let limits: HTTP2Limits
+    private let activity: ConnectionActivity
     private let makeResponder: () -> any ConnectionResponder
     private var early = ByteBuffer()
     /// `nil` until the client has chosen.
     private(set) var connection: (any ServerConnection)?
+    /// Closes a connection whose handshake or first HTTP/2 request is too slow.
+    private var deadline: Scheduled<Void>?
 
     /// - Parameters:
     ///   - protocols: At least one.
     ///   - wire: The handler below TLS in the same pipeline.
     init(
-        protocols: [WireProtocol], wire: ConnectionResetHandler, limits: HTTP2Limits, responder: @escaping () -> any ConnectionResponder
+        protocols: [WireProtocol], wire: ConnectionResetHandler, limits: HTTP2Limits, activity: ConnectionActivity,
+        responder: @escaping () -> any ConnectionResponder
     ) {
         self.protocols = protocols
         self.wire = wire
         self.limits = limits
+        self.activity = activity
         makeResponder = responder
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { expect({ $0.connection != nil }, in: limits.handshakeTimeout, context) }
+
+    func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
+
+    /// Closes the connection if a condition is not met in time.
+    private func expect(_ isMet: @escaping (ProtocolNegotiator) -> Bool, in time: TimeAmount, _ context: ChannelHandlerContext) {
+        deadline?.cancel()
+        let channel = context.channel
+        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: time) { [unowned self] in
+            if !isMet(self) { channel.close(promise: nil) }
+        }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -75,12 +93,14 @@ final class ProtocolNegotiator: ChannelInboundHandler {
         do {
             switch chosen {
             case .http2:
-                let handler = HTTP2ServerHandler(responder: makeResponder(), wire: wire, limits: limits)
+                let handler = HTTP2ServerHandler(responder: makeResponder(), wire: wire, limits: limits, activity: activity)
                 try pipeline.addHandler(handler)
                 connection = handler
                 try handler.begin(certificate: certificate)
+                // Later, an HTTP/2 connection may be idle as long as those of the real services.
+                expect({ $0.activity.hadRequest }, in: limits.firstRequestTimeout, context)
             case .http1:
-                let handler = HTTP1ServerHandler(responder: makeResponder(), wire: wire, limits: limits)
+                let handler = HTTP1ServerHandler(responder: makeResponder(), wire: wire, limits: limits, activity: activity)
                 try pipeline.addHandlers(
                     HTTPResponseEncoder(), ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes)), handler)
                 connection = handler

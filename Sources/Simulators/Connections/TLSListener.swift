@@ -20,14 +20,11 @@ package final class TLSListener: Sendable {
     ///   - port: Port on the loopback interface; 0 picks a free one.
     ///   - threads: Number of separate event loops that share the connections; `nil` for those of the process.
     ///   - protocols: The supported protocols; those offered with ALPN are in `tls`.
-    ///   - admits: Called for each new connection; if it returns `false`, the connection is reset before anything is read.
-    ///   - onResourceShortage: Called once each time that connections must wait because file handles or memory are exhausted; they are
-    ///     accepted later.
+    ///   - admission: Decides about each new connection. A rejected one is reset before anything is read.
     ///   - responder: Creates a responder for each connection; called on its event loop.
     init(
         port: Int, threads: Int?, tls: NIOSSLContext, protocols: [WireProtocol], limits: HTTP2Limits,
-        admits: @escaping @Sendable () -> Bool = { true }, onResourceShortage: @escaping @Sendable (IOError) -> Void = { _ in },
-        responder: @escaping @Sendable () -> any ConnectionResponder
+        admission: PortAdmission = PortAdmission(), responder: @escaping @Sendable () -> any ConnectionResponder
     ) async throws {
         let ownLoops = threads.map { MultiThreadedEventLoopGroup(numberOfThreads: $0) }
         self.ownLoops = ownLoops
@@ -36,16 +33,16 @@ package final class TLSListener: Sendable {
         let bootstrap = ServerBootstrap(group: ownLoops ?? .singleton)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .serverChannelInitializer { port in
-                port.eventLoop.makeCompletedFuture { try AcceptShortageHandler.watch(port, reportError: onResourceShortage) }
-            }
+            .serverChannelInitializer { port in port.eventLoop.makeCompletedFuture { try admission.prepare(port) } }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 65_536))
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    guard admits() else { throw Refusal(channel) }
+                    guard admission.accepts(channel) else { throw Refusal(channel) }
                     let wire = ConnectionResetHandler()
-                    let choice = ProtocolNegotiator(protocols: protocols, wire: wire, limits: limits, responder: responder)
+                    let choice = ProtocolNegotiator(
+                        protocols: protocols, wire: wire, limits: limits, activity: ConnectionActivity(channel, admission.connections),
+                        responder: responder)
                     // Accept any client certificate here: the service checks it, and its response says why it is rejected.
                     let secured = NIOSSLServerHandler(context: tls) { _, verdict in verdict.succeed(.certificateVerified) }
                     try channel.pipeline.syncOperations.addHandlers(wire, secured, choice)
@@ -59,6 +56,7 @@ package final class TLSListener: Sendable {
             throw error
         }
         self.port = channel.localAddress?.port ?? port
+        admission.connections?.watch(channel)
     }
 
     /// Stops accepting connections and lets open ones end as their responders decide. Those still open after `grace` are closed.

@@ -20,16 +20,19 @@ package final class ServiceListener: Sendable {
     ///
     /// - Parameters:
     ///   - executor: Executor of the service; `nil` for the default.
+    ///   - connections: The connections of all ports; nil for no limit.
     ///   - onResourceShortage: Called when connections must wait because file handles or memory are exhausted.
     package init(
         service: any SimulatedService, identity: ServerIdentity, executor: (any TaskExecutor)? = nil,
+        connections: (any PortConnections)? = nil,
         onResourceShortage: @escaping @Sendable (IOError) -> Void = { _ in }
     ) async throws {
         let breaks = ConnectionBreaks()
         self.breaks = breaks
         listener = try await TLSListener(
             port: 0, threads: nil, tls: try identity.context(for: [.http2]), protocols: [.http2], limits: HTTP2Limits(),
-            admits: { !breaks.take(.connection) }, onResourceShortage: onResourceShortage
+            admission: PortAdmission(
+                connections: connections, admits: { !breaks.take(.connection) }, onResourceShortage: onResourceShortage)
         ) { ServiceResponder(service, breaks: breaks, executor: executor) }
     }
 

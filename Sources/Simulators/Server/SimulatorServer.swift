@@ -1,5 +1,6 @@
 package import HTTPTypes
 package import Hummingbird
+import HummingbirdCore
 import Logging
 import NIOCore
 
@@ -50,14 +51,27 @@ package struct SimulatorServer: Sendable {
         PhonePlatform.allCases.map { ($0, responder.site.hosts(of: $0)) }
     }
 
-    /// A service to run. `onRunning` is called with the port once it accepts requests. `run` throws an `IOError` if the port is not
-    /// available.
-    package func application(onRunning: @escaping @Sendable (Int) async -> Void) -> some ApplicationProtocol {
-        Application(
+    /// A service to run. `run` throws an `IOError` if the port is not available.
+    ///
+    /// - Parameters:
+    ///   - connections: The connections of all ports; nil for no limit.
+    ///   - onRunning: Called with the port once it accepts requests.
+    package func application(
+        connections: (any PortConnections)? = nil, onRunning: @escaping @Sendable (Int) async -> Void
+    ) -> some ApplicationProtocol {
+        var responder = responder
+        responder.connections = connections
+        return Application(
             responder: responder,
-            server: .http1(configuration: .init(idleTimeout: .seconds(75))),
-            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
+            server: HTTPServerBuilder { responder in
+                LimitedChannel(
+                    base: HTTP1Channel(responder: responder, configuration: .init(idleTimeout: .seconds(75))),
+                    admission: PortAdmission(connections: connections))
+            },
+            configuration: ApplicationConfiguration(
+                address: .hostname("127.0.0.1", port: port), availableConnectionsDelegate: connections?.acceptLimiter),
             onServerRunning: { [onResourceShortage] channel in
+                connections?.watch(channel)
                 // The server library would close the port on any accept error, so handle shortages here.
                 try? await channel.eventLoop.submit { try AcceptShortageHandler.watch(channel, reportError: onResourceShortage) }.get()
                 await onRunning(channel.localAddress?.port ?? port)
@@ -79,14 +93,16 @@ extension SimulatorServer {
     /// - Parameters:
     ///   - port: Port on the loopback interface; 0 picks a free one.
     ///   - threads: Number of event loops that share the connections.
+    ///   - connections: The connections of all ports; nil for no limit.
     package func listen(
-        port: Int, threads: Int, identity: ServerIdentity, serving selection: ServiceSelection
+        port: Int, threads: Int, identity: ServerIdentity, serving selection: ServiceSelection,
+        connections: (any PortConnections)? = nil
     ) async throws -> TLSListener {
         let responder = responder
         let protocols = selection.protocols
         let listener = try await TLSListener(
             port: port, threads: threads, tls: try identity.context(for: protocols), protocols: protocols, limits: HTTP2Limits(),
-            onResourceShortage: onResourceShortage
+            admission: PortAdmission(connections: connections, onResourceShortage: onResourceShortage)
         ) { SiteConnection(responder, serving: selection) }
         let authority = selection.authority ?? "localhost:\(listener.port)"
         responder.site.publish(ServiceAddress(authority: authority, platforms: selection.platforms))
@@ -94,24 +110,33 @@ extension SimulatorServer {
     }
 }
 
+/// The connection of a request to the HTTP/1.1 port.
+struct SimulatorRequestContext: InitializableFromSource {
+    let channel: any Channel
+
+    init(source: ApplicationRequestContextSource) { channel = source.channel }
+}
+
 /// Routes a request to a service or the control plane by its Host.
 struct SimulatorResponder: HTTPResponder {
-    typealias Context = BasicRequestContext
-
     let site: SimulatedSite
     let ledger: NotificationLedger
     let controlPlane: ControlPlane
+    /// The connections of the HTTP/1.1 port; nil for no limit.
+    var connections: (any PortConnections)?
 
     /// Maximum body size, in bytes; far above the limits of the services, so that they can reject large payloads themselves.
     private static let largestBody = 65_536
 
-    func respond(to request: Request, context: Context) async throws -> Response {
+    func respond(to request: Request, context: SimulatorRequestContext) async throws -> Response {
         let body: [UInt8]
         do {
             body = Array(try await request.body.collect(upTo: Self.largestBody).readableBytesView)
         } catch is NIOTooManyBytesError {
             return Response(ControlRefusal.size(Self.largestBody).answer)
         }
+        connections?.busy(context.channel)
+        defer { connections?.idle(context.channel) }
         return Response(await answer(request.head, body: body))
     }
 

@@ -238,7 +238,7 @@ package struct SQLiteStorage: StorageEngine {
     package static func copy(_ path: String, to copy: String, sealing seal: SecretSeal? = nil) async throws(PushError) {
         do throws(PushError) {
             try await SQLiteDatabase.blocking {
-                try Self.duplicate(path, as: copy)
+                try Self.duplicate(path, as: copy, sealing: seal)
                 guard let seal else { return }
                 let queue = try DatabaseQueue(path: copy, configuration: SQLiteFile.configuration(readonly: false))
                 try SQLiteSchema.migrator(sealingWith: seal).migrate(queue)
@@ -285,7 +285,7 @@ package struct SQLiteStorage: StorageEngine {
     private static func stage(
         _ path: String, as staged: String, _ seal: SecretSeal, _ secrets: LostSecrets, for use: SealedUse
     ) throws -> RenewedSecrets {
-        try duplicate(path, as: staged)
+        try duplicate(path, as: staged, sealing: seal)
         let migrated = try DatabaseQueue(path: staged, configuration: SQLiteFile.configuration(readonly: false))
         if case .refused = secrets { try migrated.read { try SealingState.check($0, path, opensWith: seal, for: use) } }
         try SQLiteSchema.migrator(sealingWith: seal).migrate(migrated)
@@ -299,8 +299,8 @@ package struct SQLiteStorage: StorageEngine {
         return renewed
     }
 
-    /// Checks a database and copies it.
-    private static func duplicate(_ path: String, as staged: String) throws {
+    /// Checks a database and copies it. See `copy` for the seal.
+    private static func duplicate(_ path: String, as staged: String, sealing seal: SecretSeal?) throws {
         guard SQLiteFile.exists(path) else { throw SQLiteFile.missing(path) }
         // A log next to it belongs to it and must be complete.
         _ = try DatabaseFiles(path: path).examine(DatabaseMark())
@@ -314,11 +314,26 @@ package struct SQLiteStorage: StorageEngine {
             if let flaw = try SQLiteFile.flaw(in: database) {
                 throw StorageError.corrupt("the database \(path)", flaw, hint: "name another backup")
             }
-            try copy(database, to: staged)
+            try copy(database, to: staged, sealing: seal)
         }
     }
 
-    private static func copy(_ database: Database, to path: String) throws {
+    /// Copies a database to a new file, whose pages never contain clear secrets.
+    ///
+    /// - Parameter seal: seals secrets that an older version stored in clear, which also migrates the copy. Nil leaves them as they are.
+    private static func copy(_ database: Database, to path: String, sealing seal: SecretSeal? = nil) throws {
+        let state = try SealingState(in: database)
+        guard state == nil ? seal != nil : state?.isClean == false else { return try write(database, to: path) }
+        // A temporary database of SQLite. Its file has no name, so that a crash leaves nothing behind.
+        let sealed = try DatabaseQueue(path: "", configuration: SQLiteFile.configuration(readonly: false))
+        try sealed.writeWithoutTransaction { try database.backup(to: $0) }
+        if state == nil, let seal { try SQLiteSchema.migrator(sealingWith: seal).migrate(sealed) }
+        try SealingState.eraseResidue(sealed)
+        try sealed.read { try write($0, to: path) }
+        try sealed.close()
+    }
+
+    private static func write(_ database: Database, to path: String) throws {
         try SQLiteFile.prepare(path)
         let copy = try DatabaseQueue(path: path, configuration: SQLiteFile.configuration(readonly: false))
         try copy.writeWithoutTransaction { copy in
@@ -326,8 +341,6 @@ package struct SQLiteStorage: StorageEngine {
             // A single file that is readable without others.
             try copy.execute(sql: "PRAGMA journal_mode = DELETE")
         }
-        // Do not copy free pages that may contain clear secrets.
-        try SealingState.eraseResidue(copy)
         try copy.close()
     }
 }

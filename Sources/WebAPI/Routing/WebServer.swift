@@ -55,7 +55,7 @@ package struct WebServer: Sendable {
             responder: responder, server: server,
             configuration: ApplicationConfiguration(
                 address: address, serverName: nil, backlog: 1024,
-                availableConnectionsDelegate: AcceptLimiter(connections: connections)),
+                availableConnectionsDelegate: connections.acceptLimiter),
             onServerRunning: { channel in
                 connections.watch(channel)
                 do {

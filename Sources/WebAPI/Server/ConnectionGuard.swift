@@ -38,6 +38,12 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var isAdmitting = false
     /// Bytes of an incomplete handshake or head: received and reserved.
     private var (opening, reservedHandshakeBytes) = (0, 0)
+    /// How many of these came together with the end of the previous request, and may have belonged to it.
+    private var shared = 0
+    /// Whether all requests that have begun have arrived completely, so that further input is a head.
+    private var isBetweenRequests = true
+    /// Bytes that arrived since the last complete read.
+    private var arriving = 0
 
     init(limits: ConnectionLimits, connections: Connections, account: BufferAccount) {
         self.limits = limits
@@ -64,21 +70,45 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// A request head has arrived.
     func begin() {
         requests += 1
-        if reservedHandshakeBytes > 0 { account.release(reservedHandshakeBytes) }
-        (opening, reservedHandshakeBytes) = (0, 0)
+        isBetweenRequests = false
+        releaseHead()
         guard phase != .lingering, let context else { return }
         phase = .busy
         alarm?.set(nil)
         connections.busy(context.channel)
     }
 
+    /// A request of an HTTP/1.1 connection has arrived completely. At most all bytes of the current read are a head behind it.
+    func inputEnded() {
+        isBetweenRequests = true
+        (opening, shared) = (arriving, arriving)
+    }
+
+    /// Further input is discarded.
+    func ignoreInput() {
+        isBetweenRequests = false
+        releaseHead()
+    }
+
+    private func releaseHead() {
+        if reservedHandshakeBytes > 0 { account.release(reservedHandshakeBytes) }
+        (opening, shared, reservedHandshakeBytes) = (0, 0, 0)
+    }
+
     /// The client has received the response of a request, or its stream has ended.
     func end() {
         requests -= 1
         guard requests == 0, phase != .lingering, let context else { return }
-        phase = .idle
-        // The client of an idle HTTP/2 connection gets a GOAWAY before the connection is closed.
-        alarm?.set(isMultiplexed ? limits.idle + limits.head : limits.idle)
+        if !isMultiplexed, opening > shared {
+            // A part of the next head has arrived already.
+            phase = .head
+            alarm?.set(limits.head)
+        } else {
+            phase = .idle
+            if !isMultiplexed { releaseHead() }
+            // The client of an idle HTTP/2 connection gets a GOAWAY before the connection is closed.
+            alarm?.set(isMultiplexed ? limits.idle + limits.head : limits.idle)
+        }
         connections.idle(context.channel)
         beginWaitingRequests()
     }
@@ -141,18 +171,27 @@ final class ConnectionGuard: ChannelDuplexHandler {
             alarm?.set(limits.head)
         default: break
         }
-        if phase == .opening || phase == .head { opening += unwrapInboundIn(data).readableBytes }
+        let bytes = unwrapInboundIn(data).readableBytes
+        arriving += bytes
+        if isBetweenRequests, !isMultiplexed { opening += bytes }
         context.fireChannelRead(data)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        if opening > reservedHandshakeBytes, !isMultiplexed {
-            guard (try? account.reserve(opening - reservedHandshakeBytes)) != nil else { return context.close(promise: nil) }
+        // When lingering, the handlers that read requests no longer ask for input.
+        if phase == .lingering { context.read() } else { context.fireChannelReadComplete() }
+        arriving = 0
+        reserveHead()
+    }
+
+    /// Reserves memory for an incomplete head. Closes the connection if there is none left.
+    private func reserveHead() {
+        guard let context, opening > reservedHandshakeBytes, !isMultiplexed else { return }
+        if (try? account.reserve(opening - reservedHandshakeBytes)) != nil {
             reservedHandshakeBytes = opening
+        } else if opening > shared {
+            context.close(promise: nil)
         }
-        guard phase == .lingering else { return context.fireChannelReadComplete() }
-        // The handlers that read requests no longer ask for input.
-        context.read()
     }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {

@@ -17,7 +17,7 @@ package struct ConnectionLimits: Sendable, Equatable {
     package var linger: Duration = .seconds(2)
     /// Maximum number of bytes discarded after the last response.
     package var lingerBytes = 16 << 20
-    /// Estimated memory of a request in bytes, without body and response: its head, its stream and its task.
+    /// Estimated memory of a request in bytes, without head, body and response: its stream and its task.
     static let requestBytes = 16 << 10
 
     package init(

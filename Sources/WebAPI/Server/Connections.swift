@@ -1,5 +1,5 @@
-import HummingbirdCore
-import NIOCore
+package import HummingbirdCore
+package import NIOCore
 import NIOSSL
 import Synchronization
 
@@ -59,8 +59,8 @@ package final class Connections: Sendable {
 
     package var count: Int { state.withLock { $0.entries.count } }
 
-    /// Adds a connection. Returns false if the limit is reached and no other connection is idle.
-    func open(_ channel: any Channel) -> Bool {
+    /// Adds a connection, which counts until it closes. Returns false if the limit is reached and no other connection is idle.
+    package func open(_ channel: any Channel) -> Bool {
         let (isOpen, leaving) = state.withLock { state -> (Bool, (any Channel)?) in
             var leaving: (any Channel)?
             if state.entries.count >= limit {
@@ -73,16 +73,19 @@ package final class Connections: Sendable {
             return (true, leaving)
         }
         leaving?.closeImmediately()
+        if isOpen {
+            channel.closeFuture.whenComplete { [self] _ in
+                state.withLock { _ = $0.entries.removeValue(forKey: ObjectIdentifier(channel)) }
+            }
+        }
         return isOpen
     }
 
-    func close(_ channel: any Channel) {
-        state.withLock { _ = $0.entries.removeValue(forKey: ObjectIdentifier(channel)) }
-    }
+    /// The connection has a request, so that it is not closed to make room for another.
+    package func busy(_ channel: any Channel) { state.withLock { $0.entries[ObjectIdentifier(channel)]?.turn = nil } }
 
-    func busy(_ channel: any Channel) { state.withLock { $0.entries[ObjectIdentifier(channel)]?.turn = nil } }
-
-    func idle(_ channel: any Channel) {
+    /// The requests of the connection are answered.
+    package func idle(_ channel: any Channel) {
         state.withLock { state in
             if state.entries[ObjectIdentifier(channel)] != nil { state.rest(ObjectIdentifier(channel)) }
         }
@@ -90,8 +93,11 @@ package final class Connections: Sendable {
 
     // MARK: - Ports
 
+    /// Decides whether a port may accept a connection. All ports share one limit.
+    package var acceptLimiter: any AvailableConnectionsDelegate { AcceptLimiter(connections: self) }
+
     /// Adds a port that resumes accepting when a connection closes.
-    func watch(_ port: any Channel) {
+    package func watch(_ port: any Channel) {
         state.withLock { $0.ports[ObjectIdentifier(port)] = port }
         port.closeFuture.whenComplete { _ in self.state.withLock { $0.ports[ObjectIdentifier(port)] = nil } }
         // The port may have been refused before it was registered here.
@@ -120,8 +126,7 @@ package final class Connections: Sendable {
     }
 }
 
-/// Decides whether a port may accept a connection. All ports share one limit.
-struct AcceptLimiter: AvailableConnectionsDelegate {
+private struct AcceptLimiter: AvailableConnectionsDelegate {
     let connections: Connections
 
     func connectionOpened() { connections.accepted() }

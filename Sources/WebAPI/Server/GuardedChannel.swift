@@ -1,6 +1,7 @@
 import HummingbirdCore
 import Logging
 import NIOCore
+import NIOSSL
 
 /// The connections of a port, each with a ``ConnectionGuard``.
 struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
@@ -21,18 +22,23 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
             channel.close(promise: nil)
             return channel.eventLoop.makeFailedFuture(Full())
         }
-        channel.closeFuture.whenComplete { [connections] _ in connections.close(channel) }
         // Unix domain sockets do not have this option.
         try? channel.syncOptions?.setOption(Self.unsentBytes, value: 128 << 10)
         do {
             let account = connections.buffers.account(for: ClientAddress.name(of: channel.remoteAddress))
-            try channel.pipeline.syncOperations.addHandler(
-                ConnectionGuard(limits: limits, connections: connections, account: account))
+            let guardian = ConnectionGuard(limits: limits, connections: connections, account: account)
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.addHandler(guardian)
+            let value = base.setup(channel: channel, logger: logger)
+            // Only with TLS a client may choose HTTP/2.
+            if let tls = try? pipeline.handler(type: NIOSSLServerHandler.self) {
+                try pipeline.addHandler(FrameGuard(connection: guardian), position: .after(tls))
+            }
+            return value
         } catch {
             channel.close(promise: nil)
             return channel.eventLoop.makeFailedFuture(error)
         }
-        return base.setup(channel: channel, logger: logger)
     }
 
     /// Runs on the connection's event loop, so that a request needs another thread only for storage.

@@ -2,6 +2,7 @@ import HTTPTypes
 import HubWire
 import NIOCore
 import NIOHTTP1
+import NIOHTTP2
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
@@ -9,6 +10,7 @@ import NIOHTTPTypesHTTP1
 /// - If a client has more to send than was read, the connection ends with the response; only a little input is discarded.
 /// - A body that takes too long ends with an error for its reader.
 /// - A response is complete when the client has received it. There is no time limit while the client keeps reading.
+/// - The parts of a body that arrive together are passed on as one, because each takes memory beside its bytes.
 /// - Memory is reserved for a request before it begins, for its body as it arrives, and for its response before it is made.
 final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
@@ -24,6 +26,8 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var context: ChannelHandlerContext?
     private var connection: ConnectionGuard?
     private var isStream = false
+    /// The number of an HTTP/2 stream, and where its unread frames are counted.
+    private var stream: (frames: FrameGuard, number: Int)?
     /// Number of requests whose head, whose end and whose response have come, and whose response the client has received.
     private var (heads, ends, answers, given) = (0, 0, 0, 0)
     /// The number of the last request of the connection.
@@ -44,9 +48,12 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var rest = 0
     /// How the channel is to be closed once everything has been received.
     private var closings: [(mode: CloseMode, promise: EventLoopPromise<Void>?)] = []
-    /// The received parts of a waiting request and its reservation, and whether more input was requested.
-    private var held: (parts: [HTTPRequestPart], claim: RequestReservations.Claim)?
+    /// The received parts of a waiting request, except its body, and its reservation.
+    private var held: (head: HTTPRequest, end: HTTPRequestPart?, claim: RequestReservations.Claim)?
+    /// Whether more input was requested for the waiting request.
     private var wantsMore = false
+    /// The part of a body that arrived since the last read, or while the request waits.
+    private var body = ByteBuffer()
     /// Timers for a body that has not arrived with its head, and for a response that the client does not read.
     private var (bodyAlarm, answerAlarm): (ConnectionTimer?, ConnectionTimer?)
 
@@ -78,6 +85,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
             isStream = true
             connection = try? context.channel.parent?.pipeline.syncOperations.handler(type: ConnectionGuard.self)
             connection?.isMultiplexed = true
+            openStream(context)
         }
         memory.connection = connection
     }
@@ -88,12 +96,22 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         (bodyAlarm, answerAlarm) = (nil, nil)
         if held != nil { connection?.leave(self) }
         held = nil
+        if let stream { stream.frames.close(stream.number) }
+        stream = nil
         memory.releaseAll()
         for _ in given..<max(given, heads) { connection?.end() }
         connection = nil
         self.context = nil
         for closing in closings { closing.promise?.succeed() }
         closings = []
+    }
+
+    private func openStream(_ context: ChannelHandlerContext) {
+        guard let frames = try? context.channel.parent?.pipeline.syncOperations.handler(type: FrameGuard.self),
+            let number = try? context.channel.syncOptions?.getOption(HTTP2StreamChannelOptions.streamID)
+        else { return }
+        stream = (frames, Int(number))
+        frames.open(Int(number))
     }
 
     // MARK: - Requests
@@ -115,21 +133,33 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
             // Health checks are answered without a reservation, however much memory others use.
             let isProbe = request.path?.hasPrefix("/health/") == true
             let answer = isProbe ? 0 : expectedAnswer(request)
-            guard let claim = isProbe ? RequestReservations.Claim() : memory.claim() else { return refuse(context) }
+            guard let claim = isProbe ? RequestReservations.Claim() : memory.claim(for: request) else { return refuse(context) }
             if isStream, connection?.holds(self, answer: answer) == true {
-                held = ([part], claim)
+                held = (request, nil, claim)
                 return
             }
             guard begin(request, claim, answer: answer, context) else { return }
-        case .body(let part) where isStream && isClosing:
-            guard take(part, context) else { return }
         case .body(let part):
-            guard reserveBody(part.readableBytes, context) else { return }
+            let isTaken = isStream && isClosing ? take(part, context) : reserveBody(part.readableBytes, context)
+            if isTaken { gather(part) }
+            return
         case .end:
             ends += 1
             bodyAlarm?.set(nil)
+            if !isStream { connection?.inputEnded() }
+            passBody(context)
         }
         context.fireChannelRead(data)
+    }
+
+    /// Copies a part, which would otherwise retain everything that was read with it.
+    private func gather(_ part: ByteBuffer) { body.writeImmutableBuffer(part) }
+
+    private func passBody(_ context: ChannelHandlerContext) {
+        guard body.readableBytes > 0 else { return }
+        let part = body
+        body = ByteBuffer()
+        context.fireChannelRead(wrapInboundOut(.body(part)))
     }
 
     /// Returns false if there is no memory left for the response.
@@ -148,20 +178,25 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Stores a part of a waiting request.
     private func hold(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
-        if case .body(let body) = part {
-            guard memory.reserve(body.readableBytes) else {
+        switch part {
+        case .head: break
+        case .body(let part):
+            guard memory.reserve(part.readableBytes) else {
                 connection?.leave(self)
                 return refuse(context)
             }
-            held?.claim.body += body.readableBytes
+            held?.claim.body += part.readableBytes
+            gather(part)
+        case .end: held?.end = part
         }
-        held?.parts.append(part)
     }
 
     /// Returns false if there is no memory left for the body. The task that reads the body then receives an error.
     private func reserveBody(_ bytes: Int, _ context: ChannelHandlerContext) -> Bool {
         guard !memory.reserveBody(bytes) else { return true }
         isRefused = true
+        body = ByteBuffer()
+        if !isStream { connection?.ignoreInput() }
         connection?.noteRefusal()
         context.fireErrorCaught(NoMemory())
         return false
@@ -174,9 +209,10 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         connection?.noteRefusal()
         if let held {
             memory.release(held.claim)
-            for case .end in held.parts { ends += 1 }
+            if held.end != nil { ends += 1 }
         }
-        held = nil
+        (held, body) = (nil, ByteBuffer())
+        if !isStream { connection?.ignoreInput() }
         guard answers == heads else {
             last = heads - 1
             return
@@ -193,7 +229,13 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private static let refusal = HTTPResponse(status: .serviceUnavailable, headerFields: [.contentLength: "0", .retryAfter: "1"])
 
     func channelReadComplete(context: ChannelHandlerContext) {
+        if let stream { stream.frames.delivered(stream.number) }
+        completeRead(context)
+    }
+
+    private func completeRead(_ context: ChannelHandlerContext) {
         guard held == nil else { return }
+        passBody(context)
         // Most bodies have arrived by now.
         if ends < heads, answers < heads, bodyAlarm?.isSet != true {
             let alarm = bodyAlarm ?? ConnectionTimer(context.eventLoop) { [unowned self] in bodyIsLate() }
@@ -209,18 +251,14 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Begins a waiting request, because the client has read enough of its other responses.
     func release() {
-        guard let (parts, claim) = held, let context else { return }
+        guard let (head, end, claim) = held, let context else { return }
         held = nil
-        for part in parts {
-            switch part {
-            case .head(let request):
-                if parts.count > 1, case .end = parts[parts.count - 1] { ends += 1 }
-                guard begin(request, claim, answer: expectedAnswer(request), context) else { return }
-            case .body, .end: break
-            }
-            context.fireChannelRead(wrapInboundOut(part))
-        }
-        channelReadComplete(context: context)
+        if end != nil { ends += 1 }
+        guard begin(head, claim, answer: expectedAnswer(head), context) else { return }
+        context.fireChannelRead(wrapInboundOut(.head(head)))
+        passBody(context)
+        if let end { context.fireChannelRead(wrapInboundOut(end)) }
+        completeRead(context)
         if wantsMore { context.read() }
     }
 
@@ -339,6 +377,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // Errors after the first one add nothing.
         guard failure == nil else { return }
+        if held == nil { passBody(context) }
         switch error {
         case let error as HTTPParserError: failure = error
         case is HTTP1TypeConversionError: failure = .unknown

@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// Memory reserved for the requests of an HTTP/1.1 connection or an HTTP/2 stream, in order of arrival.
 final class RequestReservations {
     /// Bytes reserved for an unanswered request.
@@ -43,7 +45,10 @@ final class RequestReservations {
     }
 
     /// Makes a reservation for a request that begins or waits; nil if there is no memory left.
-    func claim() -> Claim? { reserve(ConnectionLimits.requestBytes) ? Claim(request: ConnectionLimits.requestBytes) : nil }
+    func claim(for request: HTTPRequest) -> Claim? {
+        let bytes = ConnectionLimits.requestBytes + request.headBytes
+        return reserve(bytes) ? Claim(request: bytes) : nil
+    }
 
     func release(_ claim: Claim) { release(claim.request + claim.body) }
 
@@ -108,5 +113,14 @@ final class RequestReservations {
         // If this reservation fails, the response is rejected once its size is known.
         if let next = claims.first, reserve(next.expected) { claims[0].answer = next.expected }
         return claim.request
+    }
+}
+
+extension HTTPRequest {
+    /// Bytes of the address and the header fields.
+    fileprivate var headBytes: Int {
+        headerFields.reduce((path?.utf8.count ?? 0) + (authority?.utf8.count ?? 0)) {
+            $0 + $1.name.rawName.utf8.count + $1.value.utf8.count
+        }
     }
 }

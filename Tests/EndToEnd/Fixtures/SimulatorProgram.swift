@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import HostSupport
 import PushModel
+import PushRuntime
 import Support
 import Synchronization
 import Testing
@@ -15,6 +16,9 @@ final class SimulatorProgram: Sendable {
     let folder: ScriptFolder
     /// The startup banner.
     let screen: String
+    /// A limit of open files that is a little higher than a simulator with one thread needs.
+    static let fewFiles = DescriptorLimit.sharedLoopFiles + 58
+
     /// The provider token of all shell lines, shared as APNs requires.
     private let bearer = Mutex<String?>(nil)
 

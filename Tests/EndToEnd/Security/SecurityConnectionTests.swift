@@ -201,6 +201,13 @@ import Testing
         }
     }
 
+    @Test func `very small HTTP/2 frames count with the memory that they take, and too many end the connection`() async throws {
+        try await ServedHub.serving { hub in
+            try await Self.python("frames.py", ["\(hub.tlsPort)", "\(hub.port)"])
+            #expect(try await isWell(hub))
+        }
+    }
+
     @Test func `a client that reads none of its responses does not delay the server's shutdown`() async throws {
         var silent: WireConnection?
         try await ServedHub.serving(settings: ["PUSHHOST_LIMITS_IDLE": "2h"]) { hub in

@@ -137,6 +137,32 @@ import Testing
         #expect(await server.end(closingInput: false).status == 0)
     }
 
+    @Test func `Idle connections to the ports of the lab count with those of the server, and are replaced`() async throws {
+        let folder = try ScriptFolder()
+        let server = try Dialogue(
+            ["serve", "--port", "0", "--tls-port", "none", "--data", "data", "--lab"], in: folder.url,
+            environment: ["PUSHHOST_LOG_LEVEL": "error", "PUSHHOST_LAB_TLS_PORT": "0", "PUSHHOST_LIMITS_CONNECTIONS": "20"])
+        let screen = try await server.hear("Press Ctrl-C to stop.")
+        let lab = try #require(screen.firstMatch(of: /lab +on, at http:\/\/127\.0\.0\.1:(\d+)/).flatMap { Int($0.1) })
+        let port = try #require(screen.firstMatch(of: /http:\/\/localhost:(\d+)/).flatMap { Int($0.1) })
+        let first = try WireConnection(port: lab)
+        await first.send("GET /phones HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        #expect(try await first.answer()?.status == 200)
+        let idle = try (0..<60).map { _ in try WireConnection(port: lab) }
+        // The connection that was idle longest was closed, whichever port it came to.
+        for connection in [first] + idle.prefix(30) { #expect(await connection.rest().ending != .never) }
+        let client = try WireConnection(port: port)
+        await client.send("GET /health/ready HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        #expect(try await client.answer()?.status == 200)
+        await client.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        let metrics = try #require(try await client.answer()).body
+        let open = try #require(metrics.firstMatch(of: /pushhost_http_connections (\d+)/).flatMap { Int($0.1) })
+        #expect(open <= 20, "\(open)")
+        withExtendedLifetime(idle) {}
+        server.signal(SIGTERM)
+        #expect(await server.end(closingInput: false).status == 0)
+    }
+
     @Test func `The lab excludes external simulators, and a port in use is reported`() async throws {
         let folder = try ScriptFolder()
         let both = try await BuiltProgram.run(["serve", "--lab", "--simulators", "http://127.0.0.1:1"], in: folder.url)

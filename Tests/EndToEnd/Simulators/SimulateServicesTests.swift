@@ -119,15 +119,26 @@ import Testing
         #expect(await simulator.end().status == 0)
     }
 
-    @Test func `connections beyond the descriptor limit wait and are served when there is room`() async throws {
-        let simulator = try await SimulatorProgram(serving: "all", files: 44)
-        var idle = try (0..<60).map { _ in try WireConnection(port: simulator.port) }
-        #expect(try await simulator.dialogue.hear("ulimit -n, which is 44").contains("warning: new connections wait: Too many open files"))
-        #expect(!idle.isEmpty)
-        idle = []
-        let answer = try await simulator.shell("curl -sS --http1.1 --cacert sim/certificate.pem $APNS/health/live")
-        #expect(answer.output == #"{"status":"live"}"#, "\(answer.errors)")
-        #expect(await simulator.end().status == 0)
+    @Test func `with few descriptors idle connections are replaced, and the simulator stays up`() async throws {
+        let simulator = try await SimulatorProgram(serving: "all", files: SimulatorProgram.fewFiles)
+        for _ in 0..<3 {
+            let idle = try (0..<150).map { try WireConnection(port: $0 % 2 == 0 ? simulator.port : simulator.controlPort) }
+            let answer = try await simulator.shell("curl -sS --http1.1 --cacert sim/certificate.pem $APNS/health/live")
+            #expect(answer.output == #"{"status":"live"}"#, "\(answer.errors)")
+            #expect(try await simulator.control("GET", "/phones")["phones"]?.array?.isEmpty == true)
+            withExtendedLifetime(idle) {}
+        }
+        let end = await simulator.end()
+        #expect(end.status == 0 && !end.output.contains("warning"), "\(end.output)")
+    }
+
+    @Test func `with too few descriptors the simulator does not start and reports how many it needs`() async throws {
+        let few = SimulatorProgram.fewFiles - 12
+        let program = try await BuiltProgram.shell("ulimit -n \(few); exec $P simulate all --port 0 --control-port 0")
+        #expect(program.status == 2 && program.output.isEmpty)
+        #expect(
+            program.errors.contains("error[simulators.unusable]") && program.errors.contains("the system allows \(few) in all")
+                && program.errors.contains("ulimit -n"), "\(program.errors)")
     }
 
     @Test func `invalid or unavailable options end the program with a hint`() async throws {

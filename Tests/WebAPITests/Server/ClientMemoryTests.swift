@@ -75,6 +75,57 @@ import Testing
         }
     }
 
+    @Test func `a head behind a request that is not answered yet counts, and is released with its connection`() async throws {
+        let (gate, opening) = AsyncStream.makeStream(of: Void.self)
+        let slow = ScriptedPlugins([
+            ScriptedRoute(method: "POST") { request in
+                for await _ in gate {}
+                return ScriptedRoute.echo(request)
+            }
+        ])
+        let buffers = ClientBuffers()
+        try await ServedPlugins.serving(slow, buffers: buffers) { served in
+            let caller = try await PlainCaller(port: served.port)
+            try await caller.write(ServedPlugins.head("POST", "/plugins/greet", [("Content-Length", "3")]) + Array("abc".utf8))
+            try await until { slow.lookups == 1 }
+            let before = buffers.bytes
+            #expect(before > ConnectionLimits.requestBytes)
+            try await caller.write(Array("POST /plugins/greet HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX: ".utf8))
+            for count in 1...3 {
+                try await caller.write([UInt8](repeating: 0x61, count: 5000))
+                try await until { buffers.bytes >= before + count * 5000 }
+            }
+            // The complete head counts with its bytes too.
+            try await caller.write(Array("\r\nContent-Length: 0\r\n\r\n".utf8))
+            try await until { buffers.bytes >= before + ConnectionLimits.requestBytes + 14_000 }
+            opening.finish()
+            let answers = String(decoding: try await caller.all(), as: UTF8.self)
+            #expect(answers.ranges(of: "HTTP/1.1 200 ").count == 2)
+            try await until { buffers.bytes == 0 }
+        }
+    }
+
+    @Test func `an endless head behind a request that is not answered yet ends its connection when there is no memory`() async throws {
+        let (gate, opening) = AsyncStream.makeStream(of: Void.self)
+        let slow = ScriptedPlugins([
+            ScriptedRoute(method: "POST") { request in
+                for await _ in gate {}
+                return ScriptedRoute.echo(request)
+            }
+        ])
+        let buffers = ClientBuffers(limits: ClientBuffers.Limits(connection: 40_000, address: nil, server: nil))
+        try await ServedPlugins.serving(slow, buffers: buffers) { served in
+            let caller = try await PlainCaller(port: served.port)
+            try await caller.write(ServedPlugins.head("POST", "/plugins/greet", [("Content-Length", "3")]) + Array("abc".utf8))
+            try await until { slow.lookups == 1 }
+            // The request itself uses about half of the limit.
+            try await caller.write(Array("GET / HTTP/1.1\r\nX: ".utf8) + [UInt8](repeating: 0x61, count: 30_000))
+            #expect(try await caller.all().isEmpty)
+            try await until { buffers.bytes == 0 }
+            opening.finish()
+        }
+    }
+
     @Test func `pipelined requests are all answered, and their memory is released`() async throws {
         let buffers = ClientBuffers()
         try await ServedPlugins.serving(Self.echo, buffers: buffers) { served in

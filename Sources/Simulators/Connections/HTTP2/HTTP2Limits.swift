@@ -1,3 +1,5 @@
+package import NIOCore
+
 /// The SETTINGS that a server announces, and the limits that it enforces.
 package struct HTTP2Limits: Sendable {
     /// SETTINGS_HEADER_TABLE_SIZE in bytes (RFC 9113 section 6.5.2). The next three are also SETTINGS.
@@ -14,6 +16,10 @@ package struct HTTP2Limits: Sendable {
     /// Number of requests that a client may cancel, in addition to the number of answered ones, before the connection is closed
     /// (CVE-2023-44487).
     package var resetAllowance = 200
+    /// Maximum time of a TLS handshake, with the choice of a protocol.
+    package var handshakeTimeout = TimeAmount.seconds(15)
+    /// Maximum time before the first request of an HTTP/2 connection.
+    package var firstRequestTimeout = TimeAmount.seconds(75)
 
     package init() {}
 }

@@ -10,6 +10,7 @@ final class HTTP2ServerHandler: ChannelDuplexHandler, ServerConnection {
     private let responder: any ConnectionResponder
     private let wire: ConnectionResetHandler
     private let limits: HTTP2Limits
+    private let activity: ConnectionActivity
     private var codec: HTTP2ServerCodec?
     private var context: ChannelHandlerContext?
     private var isReading = false
@@ -21,10 +22,11 @@ final class HTTP2ServerHandler: ChannelDuplexHandler, ServerConnection {
     private static let portion = 65_536
 
     /// - Parameter wire: The handler below TLS in the same pipeline.
-    init(responder: any ConnectionResponder, wire: ConnectionResetHandler, limits: HTTP2Limits = HTTP2Limits()) {
+    init(responder: any ConnectionResponder, wire: ConnectionResetHandler, limits: HTTP2Limits, activity: ConnectionActivity) {
         self.responder = responder
         self.wire = wire
         self.limits = limits
+        self.activity = activity
     }
 
     // MARK: - For the responder
@@ -34,6 +36,7 @@ final class HTTP2ServerHandler: ChannelDuplexHandler, ServerConnection {
 
     func respond(to stream: Int32, _ response: HTTPResponse, body: [UInt8], goAwayData: [UInt8]?) {
         codec?.respond(to: stream, response, body: body)
+        activity.end()
         if let goAwayData { codec?.goAway(after: stream, debugData: goAwayData) }
         schedulePump()
     }
@@ -90,6 +93,7 @@ final class HTTP2ServerHandler: ChannelDuplexHandler, ServerConnection {
             // After a reset no more requests are passed on, even if they came in the same bytes.
             guard !isClosing else { return }
             if case .request(let stream, let request, let body) = event {
+                activity.begin()
                 responder.handle(request, body: body, stream: stream, on: self)
             }
         }

@@ -76,7 +76,12 @@ import Testing
     @Test func `An old backup is sealed when it is restored, and none of its secrets reaches a file in clear text`() async throws {
         let old = try await ClearSecrets()
         let bench = try await Bench()
-        try await bench.storage.restore(from: old.path)
+        try await bench.storage.restore(from: old.path) {
+            // The copy that is about to replace the database.
+            #expect(bench.folder.files.contains { $0.hasSuffix(".restoring") })
+            let found = try? ClearSecrets.found(in: bench.folder)
+            #expect(found == [:])
+        }
         #expect(try await bench.storage.namespace.load().hubs.map(\.name) == ["hub"])
         #expect(try ClearSecrets.found(in: bench.folder) == [:])
         try await bench.storage.close()
