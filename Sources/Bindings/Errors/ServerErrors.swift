@@ -40,7 +40,7 @@ enum ServerErrors {
                 "data.key_missing", .refusal, means: "The key file of a used data folder is missing.",
                 when: "The database was used with a key file that no longer exists, for example because a disk is not mounted or key.file "
                     + "names another location. Or the data folder records an external key file, and the command was given the folder "
-                    + "without the settings that name this file. No new key is created, and nothing is changed.",
+                    + "without the settings that name this file; or that record is damaged. No new key is created, and nothing is changed.",
                 fix: "Restore the file, name it with key.file, or name the settings with --config. If it is lost, pushhost hub "
                     + "renew-secrets creates a new key, replaces access keys and removes push credentials; devices and notifications "
                     + "remain. If the message names a recorded key file, add --key-is-lost."),
@@ -73,10 +73,10 @@ enum ServerErrors {
             ErrorDescription(
                 "storage.damaged", .refusal, means: "The database of a data folder is missing or damaged.",
                 when: "The data folder was used by a server, but its pushhost.sqlite is missing, empty, truncated or overwritten; or the "
-                    + "log beside it, pushhost.sqlite-wal, is damaged or belongs to another database. No new database is created, and "
-                    + "nothing is changed.",
-                fix: "Restore a backup with pushhost hub restore FILE. To start with an empty database, move the data folder away or "
-                    + "choose another one with --data."),
+                    + "log beside it, pushhost.sqlite-wal, is damaged or belongs to another database; or the server was killed, and the "
+                    + "log is missing, empty or truncated. No new database is created, and nothing is changed.",
+                fix: "Restore a backup with pushhost hub restore FILE. To continue without the changes of a lost log, remove the file that "
+                    + "the message names. To start with an empty database, move the data folder away or choose another one with --data."),
             ErrorDescription(
                 "storage.sealed", .refusal, .answer, means: "The secrets of a database are encrypted with another key.",
                 when: "The key file is not that of the server that wrote the database or the backup. Nothing is changed. Status 409.",

@@ -45,7 +45,7 @@ struct Doctor: Sendable {
         var isSound = true
         if access(path, F_OK) == 0 || !isRunning, access(settings.data, X_OK) == 0 {
             let found = await database(path, in: settings.data, isRunning: isRunning)
-            isSound = found.allSatisfy(\.isWell)
+            isSound = found.allSatisfy { $0.isWell || $0.name == Self.identity }
             add(found)
         } else if isRunning {
             add([
@@ -88,12 +88,7 @@ struct Doctor: Sendable {
             let why = String(cString: strerror(errno))
             return ([.wrong(name, "\(path) cannot be used: \(why)", "run this as the server's user, or chown the folder to it")], false)
         }
-        var isRunning = false
-        let lock = open("\(path)/lock", O_RDWR | O_CLOEXEC)
-        if lock >= 0 {
-            isRunning = flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
-            close(lock)
-        }
+        let isRunning = DataFolder.isInUse(path)
         var checks: [Check] = [.well(name, "\(path), \(isRunning ? "used by a running server" : "no server is running")")]
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         if let rights = (attributes?[.posixPermissions] as? UInt).map({ Int(clamping: $0) }) ?? attributes?[.posixPermissions] as? Int,
@@ -142,13 +137,28 @@ struct Doctor: Sendable {
     private func database(_ path: String, in folder: String, isRunning: Bool) async -> [Check] {
         let name = "database"
         do throws(PushError) {
-            let mark = isRunning ? nil : try DataFolderMarker(folder: folder).read().database
-            guard try await SQLiteStorage.inspect(path, mark) else { return [] }
-            return [.well(name, "intact, with the schema of this version")]
+            let record = isRunning ? nil : try DataFolderMarker(folder: folder).read()
+            let checks = record?.isDamaged == true ? [Check.wrong(Self.identity, DataFolderMarker.damage(of: folder), Self.rewriting)] : []
+            do throws(PushError) {
+                if let record, record.database.unclosed == nil, let loss = try await SQLiteStorage.suspectedLoss(path) {
+                    return checks + [.wrong(name, "\(path) \(loss): the latest changes may be lost", Self.restoring)]
+                }
+                guard try await SQLiteStorage.inspect(path, record?.database) else { return checks }
+                return checks + [.well(name, "intact, with the schema of this version")]
+            } catch {
+                return checks + [.wrong(name, error)]
+            }
         } catch {
             return [.wrong(name, error)]
         }
     }
+
+    /// Name of the check of the file that records which database belongs to the folder.
+    private static let identity = "identity"
+
+    private static let rewriting = "start the server with its settings, which writes the file again"
+
+    private static let restoring = "if data is missing, restore a backup with pushhost hub restore FILE"
 
     /// For example `71.4 GiB`, or `200 MiB` below one GiB.
     private static func gibibytes(_ bytes: Int64) -> String {

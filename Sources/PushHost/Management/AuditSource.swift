@@ -19,6 +19,10 @@ enum AuditSource: Sendable {
             guard error.code == "control.unreachable", case .folder(let path) = target else { throw error }
             let database = "\(path)/\(DataFolder.databaseName)"
             guard access(database, F_OK) == 0 else { throw error }
+            // Reading a database whose log lacks changes would hide that from the next start.
+            if !DataFolder.isInUse(path) {
+                _ = try await SQLiteStorage.examine(database, try DataFolderMarker(folder: path).read().database)
+            }
             return try await work(.folder(SQLiteAuditFile(path: database)))
         }
     }

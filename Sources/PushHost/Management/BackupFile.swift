@@ -140,7 +140,7 @@ struct BackupFile {
         let audit = OwnerAudit(AuditLog(trail: replaced.storage.auditTrail, clock: clock))
         await audit.noteRestoration(end)
         await audit.note(replaced.renewed)
-        try await replaced.storage.close()
+        try await replaced.session.close()
         return (replaced.flaw, RenewedSecretsDocument(replaced.renewed).json)
     }
 

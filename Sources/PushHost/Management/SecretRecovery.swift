@@ -26,10 +26,11 @@ struct SecretRecovery {
         // The key must be stored before the database is sealed with it.
         if isNew { try file.store(key) }
         let (seal, clock) = (PayloadKeyFile.seal(of: key), SystemClock())
+        database.allowMovingLog()
         let renewed = try await SQLiteStorage.renewSecrets(of: lock.database, seal: seal, now: clock.now)
-        let storage = try await database.open(file, seal: seal) { _ in }
-        await OwnerAudit(AuditLog(trail: storage.auditTrail, clock: clock)).note(renewed)
-        try await storage.close()
+        let session = try await database.open(file, seal: seal) { _ in }
+        await OwnerAudit(AuditLog(trail: session.storage.auditTrail, clock: clock)).note(renewed)
+        try await session.close()
         return renewed
     }
 }

@@ -47,6 +47,7 @@ struct ServerComponents: Sendable {
         // Plugins stop before the hubs, whose sends may wait for them.
         stack.add(plugins.activity) { await $0.stop() }
         stack.add(flows.dispatcher) { await $0.stop() }
+        await storage.serve(context.log)
         try await components.begin(context)
         return components
     }

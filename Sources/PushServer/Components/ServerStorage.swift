@@ -6,6 +6,7 @@ import Storage
 /// What a server has open in its data folder: the database with its health and its audit log, and the control socket.
 struct ServerStorage: Sendable {
     let engine: any StorageEngine
+    private let session: DatabaseSession
     let health: DatabaseHealth
     let audit: AuditLog
     let socket: ControlSocket
@@ -13,11 +14,13 @@ struct ServerStorage: Sendable {
     /// Opens the database, and logs problems that do not prevent the start.
     init(_ inputs: StartupInputs, _ context: ServerContext) async throws(PushError) {
         let log = context.log
-        let engine = try await inputs.database.open(inputs.keyFile, seal: PayloadKeyFile.seal(of: inputs.payloadKey)) {
+        let session = try await inputs.database.open(inputs.keyFile, seal: PayloadKeyFile.seal(of: inputs.payloadKey)) {
             log.warning("\($0)")
         }
+        let engine = session.storage
         if let residue = engine.residue { log.warning("\(PayloadKeyFile.residue); \(residue.message); \(PayloadKeyFile.erasing)") }
         self.engine = engine
+        self.session = session
         health = DatabaseHealth(engine, context)
         audit = AuditLog(trail: engine.auditTrail, clock: context.hubClock) { record, error in
             log.error("cannot record \(record.action) of \(record.actor) in the audit log: \(error.message)")
@@ -26,9 +29,19 @@ struct ServerStorage: Sendable {
         socket = inputs.socket
     }
 
+    /// Marks the folder, before the server changes anything that a client or device learns of.
+    func serve(_ log: Logger) async {
+        do throws(PushError) {
+            try await session.serve()
+        } catch {
+            log.warning(
+                "the data folder could not be marked: if the database's log is lost, the next start does not notice; \(error.message)")
+        }
+    }
+
     /// Records what the audit log has only counted, and closes the database.
     func close() async throws(PushError) {
         await audit.flush(all: true)
-        try await engine.close()
+        try await session.close()
     }
 }

@@ -36,6 +36,14 @@ package final class DataFolder: Sendable {
         close(lock)
     }
 
+    /// Whether a server or a command uses a folder. False if that cannot be determined.
+    package static func isInUse(_ path: String) -> Bool {
+        let file = open("\(path)/\(lockName)", O_RDWR | O_CLOEXEC)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        return flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
+    }
+
     /// Releases the lock. Closing the file is not enough while a child process has inherited it.
     func release() { flock(lock, LOCK_UN) }
 

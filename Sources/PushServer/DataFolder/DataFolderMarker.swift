@@ -4,7 +4,7 @@ package import Storage
 
 /// The file in a data folder that records whether a server has used the folder, the identity of its database, and the path of a key file
 /// outside the folder. Without it a lost database would look like a new folder, and an outside key file would look lost if the settings do
-/// not name it.
+/// not name it. `OpenMark` records beside it whether the database was closed.
 package struct DataFolderMarker {
     static let name = "identity.json"
     /// More than the longest path needs in JSON.
@@ -15,6 +15,14 @@ package struct DataFolderMarker {
         package var database = DatabaseMark()
         /// The absolute path of the key file; nil if it is in the folder or not known.
         var keyFile: String?
+        /// Whether the file exists and cannot be understood. What it recorded is lost.
+        package var isDamaged = false
+    }
+
+    /// What a damaged file has lost.
+    package static func damage(of folder: String) -> String {
+        "\(name) of the data folder \(folder) is damaged: it no longer records which database belongs to the folder, and the path of a key "
+            + "file outside of it, if there was one"
     }
 
     /// Path of the data folder.
@@ -28,27 +36,34 @@ package struct DataFolderMarker {
 
     var isMissing: Bool { access(path, F_OK) != 0 && errno == ENOENT }
 
-    /// Reads the record. A folder that an older version has used has no such file, but a lock and a key file. A key file alone is not
-    /// enough: it may have been put there for a new server.
+    /// Reads the record, and whether the database was closed. A folder that an older version has used has no such file, but a lock and a
+    /// key file. A key file alone is not enough: it may have been put there for a new server.
     ///
     /// Throws `data.unusable` if the file cannot be read.
     package func read() throws(PushError) -> Record {
         let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        let number = errno
+        let mark = OpenMark(folder: folder)
+        let unclosed = mark.exists ? mark.path : nil
         guard file >= 0 else {
-            guard errno == ENOENT else { throw DataFolder.unusable(folder, errno, file: path) }
+            guard number == ENOENT else { throw DataFolder.unusable(folder, number, file: path) }
             let isLocked = access("\(folder)/\(DataFolder.lockName)", F_OK) == 0
-            return Record(database: DatabaseMark(isUsed: isLocked && (try? PayloadKeyFile(folder: folder).read()) != nil))
+            let isUsed = isLocked && (try? PayloadKeyFile(folder: folder).read()) != nil
+            return Record(database: DatabaseMark(isUsed: isUsed, unclosed: unclosed))
         }
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: Self.limit)
         let count = Glibc.read(file, &bytes, bytes.count)
         guard count >= 0 else { throw DataFolder.unusable(folder, errno, file: path) }
         // The file is written atomically, so a damaged one still proves that the folder was used.
-        guard let json = try? JSON(parsing: Array(bytes.prefix(count))), let isUsed = json["used"]?.bool else {
-            return Record(database: DatabaseMark(isUsed: true))
+        guard let json = try? JSON(parsing: Array(bytes.prefix(count))), let isUsed = json["used"]?.bool,
+            case let identity = json["database"]?.string.flatMap({ DatabaseIdentity(text: $0) }),
+            identity != nil || json["database"] == .null, json["key"] == nil || json["key"]?.string != nil
+        else {
+            return Record(database: DatabaseMark(isUsed: true, unclosed: unclosed), isDamaged: true)
         }
-        let identity = json["database"]?.string.flatMap { DatabaseIdentity(text: $0) }
-        return Record(database: DatabaseMark(identity: identity, isUsed: isUsed), keyFile: json["key"]?.string)
+        return Record(
+            database: DatabaseMark(identity: identity, isUsed: isUsed, unclosed: unclosed), keyFile: json["key"]?.string)
     }
 
     /// Writes the record and returns when it is on the disk. Throws `data.unusable`; in that case the file is unchanged.

@@ -8,7 +8,10 @@ package struct FolderDatabase: Sendable {
     /// The folder's record of the database.
     private let record: DataFolderMarker.Record
     private let finding: DatabaseFinding
-    private let hasLostLog: Bool
+    /// What seems to be wrong with the log, if the folder does not record whether the database was closed.
+    private let suspectedLoss: String?
+
+    private var openMark: OpenMark { OpenMark(folder: folder.path) }
 
     /// Whether the folder has no database and no record of one.
     package var isNew: Bool { finding == .absent }
@@ -19,7 +22,7 @@ package struct FolderDatabase: Sendable {
         let record = try DataFolderMarker(folder: folder.path).read()
         return FolderDatabase(
             folder: folder, record: record, finding: try await SQLiteStorage.examine(folder.database, record.database),
-            hasLostLog: SQLiteStorage.hasLostLog(folder.database))
+            suspectedLoss: record.database.unclosed == nil ? try await SQLiteStorage.suspectedLoss(folder.database) : nil)
     }
 
     /// Examines the database at server start. A new folder is marked as not used yet, so that a start that was interrupted before the
@@ -31,18 +34,27 @@ package struct FolderDatabase: Sendable {
         guard database.isNew, database.record.database.identity == nil else { return database }
         let record = DataFolderMarker.Record(database: DatabaseMark(identity: DatabaseIdentity(random: SystemRandom().next())))
         try DataFolderMarker(folder: folder.path).write(record)
-        return FolderDatabase(folder: folder, record: record, finding: database.finding, hasLostLog: false)
+        return FolderDatabase(folder: folder, record: record, finding: database.finding, suspectedLoss: nil)
     }
 
-    /// Opens or creates the database and marks the folder as used.
+    /// Records that the log may be moved into the database, before a command does that.
+    package func allowMovingLog() { openMark.remove() }
+
+    /// Opens or creates the database and marks the folder as used. `DatabaseSession.serve` marks it as open.
     ///
     /// - Parameters:
     ///   - keyFile: the key file, whose path the folder records.
     ///   - seal: the seal made from its key.
     ///   - warn: called with problems that do not prevent the start.
     /// - Throws: the errors of `SQLiteStorage.open`, and `data.unusable` if a new folder cannot be marked.
-    package func open(_ keyFile: PayloadKeyFile, seal: SecretSeal, _ warn: (String) -> Void) async throws(PushError) -> SQLiteStorage {
+    package func open(_ keyFile: PayloadKeyFile, seal: SecretSeal, _ warn: (String) -> Void) async throws(PushError) -> DatabaseSession {
         var record = self.record
+        let hadLog = SQLiteStorage.hasLog(folder.database)
+        // The database was replaced after a kill, for example by a backup.
+        if !hadLog { openMark.remove() }
+        if record.isDamaged {
+            warn("\(DataFolderMarker.damage(of: folder.path)); it is written again from the settings and the database")
+        }
         if let exchange, case .present(let identity) = finding {
             warn(exchange)
             // Record it before opening: if the process is killed, its log would otherwise look like that of another database.
@@ -50,10 +62,10 @@ package struct FolderDatabase: Sendable {
             try? DataFolderMarker(folder: folder.path).write(record)
         }
         let storage = try await SQLiteStorage.open(folder.database, seal: seal)
-        if hasLostLog {
+        if let suspectedLoss {
             warn(
-                "the database's log \(folder.database)-wal was deleted after the previous server was killed: the latest "
-                    + "changes may be lost; if data is missing, restore a backup with pushhost hub restore FILE")
+                "the database \(folder.database) \(suspectedLoss): the latest changes may be lost; if data is missing, restore a backup "
+                    + "with pushhost hub restore FILE")
         }
         do throws(PushError) {
             try await Self.mark(folder, record, finding, storage, keyFile)
@@ -67,7 +79,7 @@ package struct FolderDatabase: Sendable {
                 "\(DataFolderMarker.name) of the data folder \(folder.path) could not be written; the next start tries again: \(error.message)"
             )
         }
-        return storage
+        return DatabaseSession(storage, openMark, hadLog: hadLog)
     }
 
     /// The warning that the database was replaced by another one; nil if it was not.
@@ -83,11 +95,13 @@ package struct FolderDatabase: Sendable {
         _ keyFile: PayloadKeyFile
     ) async throws(PushError) {
         let place = keyFile.outsidePath
-        if case .present(let identity?) = finding, record.database == DatabaseMark(identity: identity, isUsed: true),
+        if case .present(let identity?) = finding, record.database.identity == identity, record.database.isUsed,
             record.keyFile == place
         {
             return
         }
+        // Moves the log into the database.
+        OpenMark(folder: folder.path).remove()
         let identity = try await storage.identify(as: record.database.identity ?? DatabaseIdentity(random: SystemRandom().next()))
         try DataFolderMarker(folder: folder.path).write(
             DataFolderMarker.Record(database: DatabaseMark(identity: identity, isUsed: true), keyFile: place))
@@ -95,7 +109,8 @@ package struct FolderDatabase: Sendable {
 
     /// The result of restoring a backup.
     package struct Replacement: Sendable {
-        package let storage: SQLiteStorage
+        package let session: DatabaseSession
+        package var storage: SQLiteStorage { session.storage }
         /// The fault of the previous database, if it had one.
         package let flaw: PushError?
         /// The secrets of the backup that were replaced by new values.
@@ -114,11 +129,25 @@ package struct FolderDatabase: Sendable {
         whenChecked: () async throws(PushError) -> Void
     ) async throws(PushError) -> Replacement {
         let record = try DataFolderMarker(folder: folder.path).read()
-        let (flaw, renewed) = try await SQLiteStorage.replace(
-            folder.database, from: path, mark: record.database, seal: seal, secrets, whenChecked: whenChecked)
+        let mark = OpenMark(folder: folder.path)
+        let isDamaged = (try? await SQLiteStorage.examine(folder.database, record.database)) == nil
+        let (flaw, renewed): (PushError?, RenewedSecrets)
+        do throws(PushError) {
+            (flaw, renewed) = try await SQLiteStorage.replace(
+                folder.database, from: path, mark: record.database, seal: seal, secrets
+            ) { () throws(PushError) in
+                try await whenChecked()
+                // The log is moved into the old database, and is not that of the new one.
+                mark.remove()
+            }
+        } catch {
+            // The old database is still there, and it may still lack its log.
+            if isDamaged, record.database.unclosed != nil, !mark.exists { try? mark.write() }
+            throw error
+        }
         let storage = try await SQLiteStorage.open(folder.database, seal: seal)
         // If this fails, for example on a full disk, the next start marks the folder.
         try? await Self.mark(folder, record, .present(nil), storage, keyFile)
-        return Replacement(storage: storage, flaw: flaw, renewed: renewed)
+        return Replacement(session: DatabaseSession(storage, mark, hadLog: false), flaw: flaw, renewed: renewed)
     }
 }

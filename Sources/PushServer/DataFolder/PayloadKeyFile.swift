@@ -94,12 +94,15 @@ package struct PayloadKeyFile {
     /// - Parameter backup: the backup to restore.
     /// - Throws: `data.key_missing`, and the errors of reading the backup and the key file.
     package func checkRecord(opening backup: String? = nil) async throws(PushError) {
-        guard let recorded = try differingRecord() else { return }
+        let record = try DataFolderMarker(folder: folder).read()
+        let recorded = try differingRecord()
+        guard record.isDamaged && !isNamed || recorded != nil else { return }
         if !isMissing {
             let seal = Self.seal(of: try read())
             if let backup, let sealing = try await SQLiteStorage.sealing(of: backup), sealing.isSealed(with: seal) { return }
             if await opensFolder(seal) { return }
         }
+        guard let recorded else { throw unknown(DataFolderMarker.damage(of: folder)) }
         throw elsewhere(recorded, "repeat the command with --key-is-lost")
     }
 
@@ -194,6 +197,13 @@ package struct PayloadKeyFile {
     private func elsewhere(_ recorded: String, _ remedy: String) -> PushError {
         PushError(
             "data.key_missing", "\(finding(recorded)); nothing was changed", hint: "\(Self.naming); if the key is lost, \(remedy)")
+    }
+
+    /// - Parameter damage: why the folder does not record where the key file is.
+    private func unknown(_ damage: String) -> PushError {
+        PushError(
+            "data.key_missing", "\(damage); nothing was changed",
+            hint: "\(Self.naming); if the key was in the data folder and is lost, repeat the command with --key-is-lost")
     }
 
     private func missing(_ database: String) -> PushError {

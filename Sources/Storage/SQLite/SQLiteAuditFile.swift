@@ -28,10 +28,7 @@ package struct SQLiteAuditFile: AuditTrail {
     private func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws(PushError) -> Value {
         try await SQLiteDatabase.blocking { [path] in
             try SQLiteFile.check(path)
-            let queue = try DatabaseQueue(path: path, configuration: SQLiteFile.configuration(readonly: true))
-            let value = try queue.read(body)
-            try queue.close()
-            return value
+            return try SQLiteFile.read(path, body)
         }.mapError { PushError($0, database: path) }.get()
     }
 }

@@ -20,6 +20,8 @@ final class SQLiteDatabase: Sendable {
 
     /// Opens a database, or creates it, and migrates the tables of an older version. Blocks the thread.
     ///
+    /// If it throws, a database that needs no migration and its log are unchanged.
+    ///
     /// Throws `storage.foreign_file` (400), `storage.newer_schema` (500), `storage.sealed` (409), `storage.corrupt` (500) and
     /// `storage.unavailable` (503).
     init(opening path: String, seal: SecretSeal) throws(PushError) {
@@ -27,15 +29,26 @@ final class SQLiteDatabase: Sendable {
         try SQLiteFile.check(path)
         try SealingState.check(path, opensWith: seal)
         do {
-            pool = try DatabasePool(path: path, configuration: Self.configuration)
-            try pool.writeWithoutTransaction { try Self.setUp($0) }
-            try SQLiteSchema.migrator(sealingWith: seal).migrate(pool)
+            pool = try SQLiteFile.keepingLog(of: path) { try Self.pool(path, seal) }
         } catch {
             throw PushError(error, database: path)
         }
         residue = Self.eraseResidue(pool, path)
         (self.path, self.seal) = (path, seal)
         queue = ChangeQueue(pool: pool) { [templates] in templates.forget() }
+    }
+
+    private static func pool(_ path: String, _ seal: SecretSeal) throws -> DatabasePool {
+        SQLiteFile.prepareLog(of: path)
+        let pool = try DatabasePool(path: path, configuration: configuration)
+        do {
+            try pool.writeWithoutTransaction { try setUp($0) }
+            try SQLiteSchema.migrator(sealingWith: seal).migrate(pool)
+            return pool
+        } catch {
+            try? pool.close()
+            throw error
+        }
     }
 
     /// Number of backups restored since the database was opened.
@@ -142,10 +155,12 @@ final class SQLiteDatabase: Sendable {
             })
     }
 
-    func close() async throws(PushError) {
+    /// - Parameter keepsLog: leaves a log with changes as it is, instead of moving it into the database.
+    func close(keepingLog keepsLog: Bool) async throws(PushError) {
         let last = await queue.perform(isLast: true) { _ in }
         guard case .success = last else { return }
         try await Self.blocking { [pool, path] in
+            if keepsLog, SQLiteFile.hasLog(path) { return try SQLiteFile.keepingLog(of: path) { try pool.close() } }
             try pool.close()
             SQLiteFile.checkpointRemainingLog(path)
         }.mapError { PushError($0, database: path) }.get()

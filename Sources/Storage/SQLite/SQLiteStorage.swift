@@ -46,10 +46,15 @@ package struct SQLiteStorage: StorageEngine {
             .mapError { PushError($0, database: path) }.get()
     }
 
-    /// Whether the log of a database that no process has open was deleted: SQLite itself removes the log and its index together.
-    package static func hasLostLog(_ path: String) -> Bool {
-        SQLiteFile.exists(path) && SQLiteFile.exists("\(path)-shm") && !SQLiteFile.exists("\(path)-wal")
+    /// What seems to be wrong with the log of a database that no process has open and whose folder does not say whether it was closed.
+    /// Nil if nothing is.
+    package static func suspectedLoss(_ path: String) async throws(PushError) -> String? {
+        try await SQLiteDatabase.blocking { try DatabaseFiles(path: path).suspectedLoss() }
+            .mapError { PushError($0, database: path) }.get()?.finding
     }
+
+    /// Whether a database that no process has open has a log with changes: it was not closed.
+    package static func hasLog(_ path: String) -> Bool { SQLiteFile.hasLog(path) }
 
     /// Assigns an identity if the database has none, and checkpoints it into the file, where `examine` reads it.
     ///
@@ -78,9 +83,7 @@ package struct SQLiteStorage: StorageEngine {
         if let mark, try await examine(path, mark) == .absent { return false }
         return try await SQLiteDatabase.blocking {
             try SQLiteFile.check(path)
-            let queue = try DatabaseQueue(path: path, configuration: SQLiteFile.configuration(readonly: true))
-            if let flaw = try queue.read({ try SQLiteFile.flaw(in: $0) }) { throw StorageError.corruptPages(path, flaw) }
-            try queue.close()
+            if let flaw = try SQLiteFile.read(path, { try SQLiteFile.flaw(in: $0) }) { throw StorageError.corruptPages(path, flaw) }
             return true
         }.mapError { PushError($0, database: path) }.get()
     }
@@ -100,16 +103,13 @@ package struct SQLiteStorage: StorageEngine {
     package static func contents(of path: String) async throws(PushError) -> Contents {
         try await SQLiteDatabase.blocking {
             try SQLiteFile.check(path)
-            let queue = try DatabaseQueue(path: path, configuration: SQLiteFile.configuration(readonly: true))
-            let contents = try queue.read { database in
+            return try SQLiteFile.read(path) { database in
                 Contents(
                     hubs: try database.all("SELECT name FROM hub ORDER BY number") { $0.text(0) },
                     payloadsByKey: try SQLiteSecurePayloadStore.readableByKey(in: database),
                     cheapAccounts: try SQLiteAccountStore.count(cheaperThan: .served, in: database),
                     sealing: try SealingState(in: database))
             }
-            try queue.close()
-            return contents
         }.mapError { PushError($0, database: path) }.get()
     }
 
@@ -121,7 +121,15 @@ package struct SQLiteStorage: StorageEngine {
         }
     }
 
-    package func close() async throws(PushError) { try await database.close() }
+    /// Copies the log to the database, and leaves it beside it. Transactions that other processes read may prevent that.
+    package func checkpoint() async throws(PushError) {
+        try await database.alone { _ = try $0.first("PRAGMA wal_checkpoint(PASSIVE)") { $0.integer(0) } }
+    }
+
+    package func close() async throws(PushError) { try await database.close(keepingLog: false) }
+
+    /// Closes the database and leaves its log as it is, for a start that failed.
+    package func closeKeepingLog() async throws(PushError) { try await database.close(keepingLog: true) }
 
     // MARK: - Backup
 
@@ -224,10 +232,7 @@ package struct SQLiteStorage: StorageEngine {
         try await SQLiteDatabase.blocking {
             _ = try DatabaseFiles(path: path).examine(DatabaseMark())
             try SQLiteFile.check(path)
-            let queue = try DatabaseQueue(path: path, configuration: SQLiteFile.configuration(readonly: true))
-            let state = try queue.read { try SealingState(in: $0) }
-            try queue.close()
-            return state
+            return try SQLiteFile.read(path) { try SealingState(in: $0) }
         }.mapError { PushError($0, database: path) }.get()
     }
 
@@ -306,8 +311,7 @@ package struct SQLiteStorage: StorageEngine {
         _ = try DatabaseFiles(path: path).examine(DatabaseMark())
         try SQLiteFile.check(path)
         SQLiteFile.remove(staged)
-        let source = try DatabaseQueue(path: path, configuration: SQLiteFile.configuration(readonly: true))
-        try source.read { database in
+        try SQLiteFile.read(path) { database in
             guard try database.first("PRAGMA application_id", read: { $0.integer(0) }) == SQLiteSchema.applicationID else {
                 throw SQLiteFile.foreign(path, "it is empty")
             }

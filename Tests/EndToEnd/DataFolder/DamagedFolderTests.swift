@@ -169,20 +169,6 @@ import Testing
         try await serving { _, screen in #expect(!screen.contains(warning)) }
     }
 
-    @Test func `A write-ahead log that was deleted after a kill is reported`() async throws {
-        let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url)
-        try await server.hear("Press Ctrl-C to stop.")
-        server.signal(SIGKILL)
-        _ = await server.end(closingInput: false)
-        let warning = "was deleted after the previous server was killed"
-        let log = data.appending(path: "pushhost.sqlite-wal")
-        try FileManager.default.removeItem(at: log)
-        try await serving { server, screen in
-            if !screen.contains(warning) { try await server.hear(warning) }
-        }
-        try await serving { _, screen in #expect(!screen.contains(warning)) }
-    }
-
     @Test func `With a damaged page the server is not ready, logs the reason once, and is repaired by a backup`() async throws {
         try await serving { _, _ in
             try await register()

@@ -7,12 +7,14 @@ struct DatabaseFiles {
     let path: String
 
     private var log: String { "\(path)-wal" }
+    private var index: String { "\(path)-shm" }
 
     /// Requires that this process has no connection to the database: closing a file descriptor releases the process's locks on the file.
     ///
-    /// Throws `storage.damaged` for a database in use that is missing, empty, truncated or does not match its log,
-    /// `storage.foreign_file` for a file of another program, and `storage.unavailable`.
+    /// Throws `storage.damaged` for a database in use that is missing, empty, truncated, does not match its log, or whose log lacks
+    /// changes, `storage.foreign_file` for a file of another program, and `storage.unavailable`.
     func examine(_ mark: DatabaseMark) throws(PushError) -> DatabaseFinding {
+        let index = try WriteAheadLogIndex.read(self.index)
         let log = try WriteAheadLog(reading: self.log)
         guard let (bytes, size) = try start() else {
             guard mark.isUsed || log.hasFrames else { return .absent }
@@ -26,12 +28,15 @@ struct DatabaseFiles {
             guard mark.isUsed else { throw SQLiteFile.foreign(path, "it is not a SQLite database") }
             throw StorageError.damaged(path, "has \(size) bytes that are not a SQLite database")
         }
-        if let flaw = flaw(of: log, header, mark) {
+        if let flaw = flaw(of: log, index, header, mark) {
             throw StorageError.damaged(
                 path, flaw,
                 hint: "restore a backup with pushhost hub restore FILE, or put the matching files back; with neither, "
-                    + "move \(self.log) away: its content is lost, and the server starts with the rest")
+                    + "move \(([self.log] + (mark.unclosed.map { [$0] } ?? [])).joined(separator: " and ")) away: its content is lost, "
+                    + "and the server starts with the rest")
         }
+        let isExpected = isLogExpected(header, mark)
+        if let loss = LogLoss(of: log, at: self.log, index, isExpected: isExpected), isExpected || loss.isMixed { throw error(loss, mark) }
         if let pages = missingPages(size, header, log) {
             throw StorageError.damaged(path, "is truncated: it has \(size) bytes of \(pages * header.pageSize)")
         }
@@ -40,9 +45,35 @@ struct DatabaseFiles {
         return .present(last.identity)
     }
 
+    /// Changes that seem to be missing from the log of a database without a mark. Not certain: a power failure during a start may leave
+    /// an index that is older than the log.
+    func suspectedLoss() throws(PushError) -> LogLoss? {
+        guard SQLiteFile.exists(path) else { return nil }
+        let index = try WriteAheadLogIndex.read(self.index)
+        return LogLoss(of: try WriteAheadLog(reading: log), at: log, index, isExpected: false)
+    }
+
+    /// Whether the folder records that this database was not closed. A backup or another database that was put in its place was.
+    private func isLogExpected(_ header: DatabaseHeader, _ mark: DatabaseMark) -> Bool {
+        guard mark.unclosed != nil, header.usesLog else { return false }
+        return header.identity == mark.identity || header.identity == nil || mark.identity == nil
+    }
+
+    private func error(_ loss: LogLoss, _ mark: DatabaseMark) -> PushError {
+        let files = (loss.isMixed ? [log, index] : []) + (mark.unclosed.map { [$0] } ?? [])
+        return StorageError.damaged(
+            path, "\(loss.finding): acknowledged changes would be lost; nothing was changed",
+            hint: "put the log back, or restore a backup with pushhost hub restore FILE; to continue without the missing changes, or if "
+                + "another program, such as sqlite3, has moved the log into the database, remove \(files.joined(separator: " "))")
+    }
+
     /// What is wrong with the log, by itself or next to this database.
-    private func flaw(of log: WriteAheadLog, _ header: DatabaseHeader, _ mark: DatabaseMark) -> String? {
+    private func flaw(
+        of log: WriteAheadLog, _ index: WriteAheadLogIndex?, _ header: DatabaseHeader, _ mark: DatabaseMark
+    ) -> String? {
         switch log.flaw {
+        // A process was killed while it overwrote frames of a transaction that had been rolled back.
+        case .damaged where index?.salts == log.salts && index?.frameCount == log.frameCount: break
         case .unreadable:
             return "has a log, \(self.log), of \(log.size) bytes that are not a valid log; opening it would drop them"
         case .damaged(let frame, let count):

@@ -26,8 +26,13 @@ package struct DatabaseMark: Sendable, Equatable {
     package var identity: DatabaseIdentity?
     /// Whether a server has used the folder. If so, a missing or empty database means data loss.
     package var isUsed: Bool
+    /// Path of the file that records that the database was opened and not closed, so that its log must exist. Nil if it was closed, or if
+    /// nothing is known about that.
+    package var unclosed: String?
 
-    package init(identity: DatabaseIdentity? = nil, isUsed: Bool = false) { (self.identity, self.isUsed) = (identity, isUsed) }
+    package init(identity: DatabaseIdentity? = nil, isUsed: Bool = false, unclosed: String? = nil) {
+        (self.identity, self.isUsed, self.unclosed) = (identity, isUsed, unclosed)
+    }
 }
 
 /// Result of examining the files of a database before it is opened.

@@ -40,6 +40,53 @@ enum SQLiteFile {
         }
     }
 
+    /// Reads from a database, and leaves its files as they were: removes the empty log and the index that SQLite creates even to read.
+    static func read<Value>(_ path: String, _ body: (Database) throws -> Value) throws -> Value {
+        let hasLog = exists("\(path)-wal")
+        let queue = try DatabaseQueue(path: path, configuration: configuration(readonly: true))
+        let value = Result { try queue.read(body) }
+        try queue.close()
+        if !hasLog, size("\(path)-wal") == 0, !exists("\(path)-journal") { checkpointRemainingLog(path) }
+        return try value.get()
+    }
+
+    /// Calls `work`, which may open and close connections, and prevents SQLite from moving a log with changes into the database when the
+    /// last of them closes.
+    static func keepingLog<Value>(of path: String, _ work: () throws -> Value) throws -> Value {
+        guard hasLog(path) else { return try work() }
+        // SQLite keeps the log while another connection is open, and a connection that only reads cannot move it.
+        let reader = try DatabaseQueue(path: path, configuration: configuration(readonly: true))
+        _ = try reader.read { try $0.first("PRAGMA schema_version") { $0.integer(0) } }
+        let value = Result { try work() }
+        try reader.close()
+        return try value.get()
+    }
+
+    /// Whether a database has a log with more than a header.
+    static func hasLog(_ path: String) -> Bool { (size("\(path)-wal") ?? 0) > WriteAheadLog.headerSize }
+
+    /// Gives a closed database a log of one byte, which SQLite treats as an empty one. Without a log that is not empty, GRDB creates and
+    /// drops a table to make one, which would change a database that then cannot be used.
+    static func prepareLog(of path: String) {
+        let log = "\(path)-wal"
+        guard (size(log) ?? 0) == 0, usesLog(path) else { return }
+        let file = Glibc.open(log, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return }
+        defer { close(file) }
+        FileOwner.give(file, toOwnerOf: path.lastIndex(of: "/").map { String(path[...$0]) } ?? ".")
+        // Needs no disk space.
+        ftruncate(file, 1)
+    }
+
+    private static func usesLog(_ path: String) -> Bool {
+        let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: DatabaseHeader.size)
+        guard pread(file, &bytes, bytes.count, 0) == bytes.count else { return false }
+        return DatabaseHeader(bytes)?.usesLog == true
+    }
+
     /// Rejects files that are not databases, belong to another program, or were written by a newer version. An empty file is a new
     /// database, unless it has a log: SQLite would delete that, even when it only reads.
     static func check(_ path: String) throws(PushError) {
@@ -47,9 +94,7 @@ enum SQLiteFile {
             throw StorageError.damaged(path, "is empty, but its log, \(path)-wal, has \(log) bytes")
         }
         do {
-            let queue = try DatabaseQueue(path: path, configuration: configuration(readonly: true))
-            try queue.read { try check($0, path) }
-            try queue.close()
+            try read(path) { try check($0, path) }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
             throw foreign(path, "it is not a SQLite database")
         } catch {

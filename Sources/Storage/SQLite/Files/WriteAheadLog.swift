@@ -16,9 +16,16 @@ struct WriteAheadLog {
     private static let frameHeaderSize = 24
     private static let frameBatchSize = 64
 
+    let exists: Bool
     /// Size in bytes; 0 if there is no log.
     let size: Int
     private(set) var flaw: Flaw?
+    /// The salts that distinguish the log from earlier ones in the same file.
+    private(set) var salts: [UInt8] = []
+    /// Number of frames that the file has room for, whatever they contain.
+    private(set) var wholeFrameCount = 0
+    /// Number of frames that SQLite would apply.
+    private(set) var frameCount = 0
     private(set) var pageSize = 0
     /// Pages of the transactions that SQLite would apply.
     private(set) var pages: Set<UInt32> = []
@@ -37,10 +44,11 @@ struct WriteAheadLog {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else {
             guard errno == ENOENT else { throw SQLiteFile.failure("read", path) }
-            size = 0
+            (exists, size) = (false, 0)
             return
         }
         defer { close(file) }
+        exists = true
         size = Int(lseek(file, 0, SEEK_END))
         guard hasFrames else { return }
         let bytes = try Self.read(file, from: 0, count: Self.headerSize, path)
@@ -48,13 +56,14 @@ struct WriteAheadLog {
             flaw = .unreadable
             return
         }
-        pageSize = header.pageSize
+        (pageSize, salts) = (header.pageSize, header.salts)
         try readFrames(of: file, header, path)
     }
 
     private mutating func readFrames(of file: Int32, _ header: Header, _ path: String) throws(PushError) {
         let frameSize = Self.frameHeaderSize + header.pageSize
         let count = (size - Self.headerSize) / frameSize
+        wholeFrameCount = count
         var checksum = header.checksum
         var transaction: (pages: [UInt32], header: DatabaseHeader?) = ([], nil)
         /// The first frame that SQLite cannot use.
@@ -79,6 +88,7 @@ struct WriteAheadLog {
                         if page == 1 { transaction.header = DatabaseHeader(frame.dropFirst(Self.frameHeaderSize)) }
                         guard commit != 0 else { continue }
                         pages.formUnion(transaction.pages)
+                        frameCount = first + index + 1
                         pageCount = Int(commit)
                         self.header = transaction.header ?? self.header
                         transaction = ([], nil)
@@ -138,13 +148,15 @@ struct WriteAheadLog {
         }
     }
 
-    /// The running checksum of a log.
-    private struct Checksum: Equatable {
+    /// The running checksum of a log, and of its index.
+    struct Checksum: Equatable {
         let isBigEndian: Bool
         private var first: UInt32 = 0
         private var second: UInt32 = 0
 
         init(isBigEndian: Bool) { self.isBigEndian = isBigEndian }
+
+        var values: (UInt32, UInt32) { (first, second) }
 
         /// A stored checksum, which is always big-endian.
         init(_ bytes: [UInt8], at offset: Int, isBigEndian: Bool) {

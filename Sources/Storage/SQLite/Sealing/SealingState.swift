@@ -20,9 +20,7 @@ package struct SealingState: Sendable, Equatable {
     /// another key.
     static func check(_ path: String, opensWith seal: SecretSeal) throws(PushError) {
         do {
-            let queue = try DatabaseQueue(path: path, configuration: SQLiteFile.configuration(readonly: true))
-            try queue.read { try check($0, path, opensWith: seal, for: .opening) }
-            try queue.close()
+            try SQLiteFile.read(path) { try check($0, path, opensWith: seal, for: .opening) }
         } catch {
             throw PushError(error, database: path)
         }

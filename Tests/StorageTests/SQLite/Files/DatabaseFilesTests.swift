@@ -106,12 +106,19 @@ import Testing
             return bytes
         }
         let logs: [[UInt8]] = [
-            log, [], Array(log.prefix(32)), Array(log.prefix(last + 1000)), Array(log.prefix(last)), torn(last + 100), torn(last + 4),
-            torn(last + 20), log + [UInt8](repeating: 0, count: 9000), log + log[32...].map { $0 ^ 0x55 },
+            log, Array(log.prefix(last + 1000)), Array(log.prefix(last)), torn(last + 100), torn(last + 4), torn(last + 20),
+            log + [UInt8](repeating: 0, count: 9000), log + log[32...].map { $0 ^ 0x55 },
         ]
+        let mark = DatabaseMark(identity: Self.identity, isUsed: true, unclosed: folder.file("database-open"))
         for (number, bytes) in logs.enumerated() {
             try folder.write(bytes, to: "copy.db-wal")
-            #expect(try await finding(folder) == .present(Self.identity), "\(number)")
+            #expect(try await finding(folder, mark) == .present(Self.identity), "\(number)")
+        }
+        // Only a database that was closed, or was not in use yet, has a log without changes.
+        for bytes in [[], [0], Array(log.prefix(32))] {
+            try folder.write(bytes, to: "copy.db-wal")
+            #expect(await flaw(folder, mark)?.code == "storage.damaged", "\(bytes.count)")
+            #expect(try await finding(folder) == .present(Self.identity), "\(bytes.count)")
         }
         try await bench.storage.close()
     }
