@@ -11,7 +11,7 @@ import Testing
         arguments: ["try!", "fatalError(", "as!", "nonisolated(unsafe)", "unsafeBitCast(", "DispatchSemaphore"])
     func `what crashes, blocks or prints by itself is not used`(word: String) throws {
         for file in try Package.swiftFiles(in: "Sources") {
-            for line in file.code where line.text.containsWord(word) {
+            for line in file.code(with: [word]) where line.text.containsWord(word) {
                 Issue.record("\(file.path):\(line.number) has \(word)")
             }
         }
@@ -19,7 +19,7 @@ import Testing
 
     @Test func `an unchecked Sendable is in the machine, and says why`() throws {
         for file in try Package.swiftFiles(in: "Sources") {
-            for line in file.code where line.text.contains("@unchecked") {
+            for line in file.code(with: ["@unchecked"]) {
                 let above = file.lines[..<(line.number - 1)].reversed().prefix { $0.hasTrimmedPrefix("//") }
                 let isExplained = above.contains { $0.hasTrimmedPrefix("// @unchecked:") }
                 #expect(file.target == "Lua" || isExplained, "\(file.path):\(line.number)")
@@ -45,7 +45,7 @@ import Testing
     @Test func `no other target knows real time`() throws {
         var excepted: [String: Set<String>] = [:]
         for file in try Package.swiftFiles(in: "Sources") where !Self.knowRealTime.contains(file.target) {
-            for line in file.code {
+            for line in file.code(with: Self.realTime) {
                 for word in Self.realTime where line.text.containsWord(word) {
                     if Self.filesThatKnowRealTime[file.path]?.contains(word) == true {
                         excepted[file.path, default: []].insert(word)
@@ -62,7 +62,7 @@ import Testing
         let sources = try Package.swiftFiles(in: "Sources")
         let targets = Set(sources.map(\.target))
         for file in try sources + Package.swiftFiles(in: "Tests") {
-            for line in file.code {
+            for line in file.declarationsOfTypes {
                 for match in line.text.matches(of: /\b(?:class|struct|enum|actor|protocol|typealias|associatedtype) +(\w+)/)
                 where targets.contains(String(match.1)) {
                     Issue.record("\(file.path):\(line.number) declares \(match.1)")
@@ -73,8 +73,9 @@ import Testing
 
     @Test func `randomness comes in from outside`() throws {
         for file in try Package.swiftFiles(in: "Sources") where file.target != "PushRuntime" {
-            for line in file.code {
-                for word in ["SystemRandomNumberGenerator", ".random(in:", ".randomElement(", ".shuffled(", "UUID()"] {
+            let words = ["SystemRandomNumberGenerator", ".random(in:", ".randomElement(", ".shuffled(", "UUID()"]
+            for line in file.code(with: words) {
+                for word in words {
                     #expect(!line.text.containsWord(word), "\(file.path):\(line.number) has \(word)")
                 }
             }
@@ -83,8 +84,9 @@ import Testing
 
     @Test func `no test sleeps`() throws {
         for file in try Package.swiftFiles(in: "Tests") {
-            for line in file.code {
-                for word in ["Task.sleep", "usleep(", "nanosleep("] {
+            let words = ["Task.sleep", "usleep(", "nanosleep("]
+            for line in file.code(with: words) {
+                for word in words {
                     #expect(!line.text.containsWord(word), "\(file.path):\(line.number) has \(word)")
                 }
             }

@@ -23,7 +23,7 @@ import Testing
     @Test func `only a library imports a module publicly, and none exports one`() throws {
         let files = try ["Sources", "Tests", "Benchmarks", "Examples"].flatMap { try Package.swiftFiles(in: $0) }
         for file in files {
-            for line in file.code where line.text.contains("import ") {
+            for line in file.code(with: ["import "]) {
                 #expect(!line.text.contains("@_exported"), "\(file.path):\(line.number)")
                 guard line.text.hasPrefix("public import ") else { continue }
                 let module = line.text.dropFirst("public import ".count)
