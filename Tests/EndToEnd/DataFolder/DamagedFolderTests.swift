@@ -16,23 +16,6 @@ import Testing
 
     init() throws { folder = try ScriptFolder() }
 
-    /// Serves while `body` runs. Passes it the output up to the startup banner.
-    private func serving(_ body: (Dialogue, String) async throws -> Void = { _, _ in }) async throws {
-        let server = try Dialogue(
-            ["serve", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url,
-            environment: ["PUSHHOST_LOG_LEVEL": "warning"])
-        let screen = try await server.hear("Press Ctrl-C to stop.")
-        do {
-            try await body(server, screen)
-        } catch {
-            server.signal(SIGKILL)
-            _ = await server.end(closingInput: false)
-            throw error
-        }
-        server.signal(SIGTERM)
-        #expect(await server.end(closingInput: false).status == 0)
-    }
-
     private func run(_ words: String...) async throws -> BuiltProgram {
         try await BuiltProgram.run(words + ["--data", "data"], in: folder.url)
     }
@@ -61,7 +44,7 @@ import Testing
 
     @Test func `A server does not start with a missing or damaged database, and a backup repairs each case`() async throws {
         var (whole, log) = (Data(), Data())
-        try await serving { server, _ in
+        try await folder.serving { server, _ in
             try await register()
             #expect(try await run("hub", "backup", "good").status == 0)
             // As a kill would leave the files.
@@ -95,7 +78,7 @@ import Testing
             #expect(restored.status == 0 && restored.output.contains(kind.finding), "\(restored.output)\(restored.errors)")
             #expect(try await run("doctor").output.contains("✓ database"))
         }
-        try await serving { _, screen in
+        try await folder.serving { _, screen in
             #expect(!screen.contains("warning"), "\(screen)")
             let count = try await installations()
             #expect(count == 1)
@@ -109,9 +92,9 @@ import Testing
         // A failing command does not mark the folder as used.
         try folder.write("bad", Data("no backup".utf8))
         #expect(try await run("hub", "restore", "bad", "--yes").errors.contains("error[storage.foreign_file]"))
-        try await serving { _, _ in try await register() }
+        try await folder.serving { _, _ in try await register() }
         #expect(try Data(contentsOf: data.appending(path: "payload.key")) == key)
-        try await serving { _, _ in
+        try await folder.serving { _, _ in
             let count = try await installations()
             #expect(count == 1)
         }
@@ -125,10 +108,10 @@ import Testing
 
     @Test func `A folder of an older version is marked at the next start, and its lock and payload key show that it was used`() async throws
     {
-        try await serving()
+        try await folder.serving()
         let first = try Data(contentsOf: mark)
         try FileManager.default.removeItem(at: mark)
-        try await serving()
+        try await folder.serving()
         #expect(try Data(contentsOf: mark) == first)
         try FileManager.default.removeItem(at: mark)
         try FileManager.default.removeItem(at: database)
@@ -146,13 +129,13 @@ import Testing
         // An empty database file does not count as use.
         try Data().write(to: database)
         #expect(try await run("hub", "backup", "a").errors.contains("error[storage.not_found]"))
-        try await serving()
+        try await folder.serving()
         let used = try JSON(parsing: Array(try Data(contentsOf: mark)))
         #expect(used["used"]?.bool == true && used["database"] == unused["database"])
     }
 
     @Test func `A replaced database is used, and the log reports it`() async throws {
-        try await serving { _, _ in try await register() }
+        try await folder.serving { _, _ in try await register() }
         // Another server's database of the same operator, sealed with the same key.
         let seal = PayloadKeyFile.seal(of: try PayloadKeyFile(folder: data.path).read())
         let other = try await SQLiteStorage.open(folder.url.appending(path: "other").path, seal: seal)
@@ -161,16 +144,16 @@ import Testing
         try FileManager.default.removeItem(at: database)
         try FileManager.default.copyItem(at: folder.url.appending(path: "other"), to: database)
         let warning = "was replaced by another one, which is used from now on"
-        try await serving { server, screen in
+        try await folder.serving { server, screen in
             if !screen.contains(warning) { try await server.hear(warning) }
             #expect(try await installations() == 0)
         }
         // From now on it belongs to the folder.
-        try await serving { _, screen in #expect(!screen.contains(warning)) }
+        try await folder.serving { _, screen in #expect(!screen.contains(warning)) }
     }
 
     @Test func `With a damaged page the server is not ready, logs the reason once, and is repaired by a backup`() async throws {
-        try await serving { _, _ in
+        try await folder.serving { _, _ in
             try await register()
             #expect(try await run("hub", "backup", "good").status == 0)
         }
@@ -179,7 +162,7 @@ import Testing
         var bytes = try Data(contentsOf: database)
         bytes.replaceSubrange((page - 1) * 4096..<page * 4096, with: Data(repeating: 0xA5, count: 4096))
         try bytes.write(to: database)
-        try await serving { server, screen in
+        try await folder.serving { server, screen in
             let port = try #require(screen.firstMatch(of: /http:\/\/localhost:(\d+)/).flatMap { Int($0.1) })
             func ready() async throws -> WireAnswer { try await WireAnswer.exchange("GET", "/health/ready", [], body: [], port: port) }
             try await until { try await ready().status == 503 }

@@ -45,24 +45,6 @@ import Testing
 
     init() throws { folder = try ScriptFolder() }
 
-    /// Serves while `body` runs, and ends the server with a signal.
-    private func serving(until end: Int32 = SIGTERM, _ body: (Dialogue, String) async throws -> Void) async throws {
-        let server = try Dialogue(
-            ["serve", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url,
-            environment: ["PUSHHOST_LOG_LEVEL": "warning"])
-        let screen = try await server.hear("Press Ctrl-C to stop.")
-        do {
-            try await body(server, screen)
-        } catch {
-            server.signal(SIGKILL)
-            _ = await server.end(closingInput: false)
-            throw error
-        }
-        server.signal(end)
-        let status = await server.end(closingInput: false).status
-        #expect(end == SIGKILL || status == 0)
-    }
-
     private func run(_ words: String...) async throws -> BuiltProgram {
         try await BuiltProgram.run(words + ["--data", "data"], in: folder.url)
     }
@@ -87,7 +69,7 @@ import Testing
 
     /// A server with a backup and later registrations, ended by a signal.
     private func used(until end: Int32) async throws {
-        try await serving(until: end) { _, _ in
+        try await folder.serving(until: end) { _, _ in
             try await register(0..<Self.count / 2)
             #expect(try await run("hub", "backup", "good").status == 0)
             try await register(Self.count / 2..<Self.count)
@@ -130,7 +112,7 @@ import Testing
         #expect(restored.status == 0 && restored.output.contains(damage.finding), "\(restored.output)\(restored.errors)")
         #expect(!isMarked)
         #expect(try await run("doctor").output.contains("✓ database"))
-        try await serving { _, screen in
+        try await folder.serving { _, screen in
             #expect(!screen.contains(Self.warning), "\(screen)")
             let found = try await installations()
             #expect(found == Self.count / 2)
@@ -144,24 +126,24 @@ import Testing
         try FileManager.default.removeItem(at: mark)
         let doctor = try await run("doctor")
         #expect(doctor.status == 1 && doctor.output.contains(Self.warning), "\(doctor.output)")
-        try await serving { server, screen in
+        try await folder.serving { server, screen in
             if !screen.contains(Self.warning) { try await server.hear(Self.warning) }
             #expect(try await installations() != Self.count)
         }
-        try await serving { _, screen in #expect(!screen.contains(Self.warning)) }
+        try await folder.serving { _, screen in #expect(!screen.contains(Self.warning)) }
     }
 
     @Test func `A server that was killed starts with all changes, again and again`() async throws {
         try await used(until: SIGKILL)
         for round in 0..<3 {
-            try await serving(until: round == 2 ? SIGTERM : SIGKILL) { _, screen in
+            try await folder.serving(until: round == 2 ? SIGTERM : SIGKILL) { _, screen in
                 #expect(!screen.contains(Self.warning), "\(screen)")
                 let found = try await installations()
                 #expect(found == Self.count)
             }
         }
         #expect(!isMarked && !FileManager.default.fileExists(atPath: "\(database.path)-wal"))
-        try await serving { _, _ in
+        try await folder.serving { _, _ in
             let found = try await installations()
             #expect(found == Self.count)
         }
@@ -175,12 +157,12 @@ import Testing
         #expect(isMarked)
         #expect(try await run("hub", "renew-secrets", "--yes").status == 0)
         #expect(!isMarked && !FileManager.default.fileExists(atPath: "\(database.path)-wal"))
-        try await serving { _, _ in
+        try await folder.serving { _, _ in
             let found = try await installations()
             #expect(found == Self.count)
         }
         #expect(try await run("hub", "restore", "copy", "--yes").status == 0)
-        try await serving { _, _ in
+        try await folder.serving { _, _ in
             let found = try await installations()
             #expect(found == Self.count)
         }
@@ -192,7 +174,7 @@ import Testing
     func `A start that a damaged page prevents changes nothing`(end: Int32) async throws {
         try await used(until: SIGTERM)
         let page = try #require(Int(try DatabaseRows(file: database)("SELECT rootpage FROM sqlite_schema WHERE name = 'hub'").first ?? ""))
-        if end == SIGKILL { try await serving(until: SIGKILL) { _, _ in try await register(Self.count..<Self.count + 5) } }
+        if end == SIGKILL { try await folder.serving(until: SIGKILL) { _, _ in try await register(Self.count..<Self.count + 5) } }
         var bytes = try Data(contentsOf: database)
         bytes.replaceSubrange((page - 1) * 4096..<page * 4096, with: Data(repeating: 0xA5, count: 4096))
         try bytes.write(to: database)
@@ -227,7 +209,7 @@ import Testing
         #expect(doctor.status == 1 && doctor.output.contains("✗ identity      identity.json of the data folder data is damaged"))
         #expect(doctor.output.contains("✓ database"), "\(doctor.output)")
         let warning = "identity.json of the data folder data is damaged: it no longer records"
-        try await serving { server, screen in
+        try await folder.serving { server, screen in
             if !screen.contains(warning) { try await server.hear(warning) }
             #expect(try await installations() == Self.count)
         }
