@@ -2,10 +2,15 @@
 // and HTTP/1.1 for older clients. It answers like APNs (200 and the request's apns-id), FCM (200 and a name) or a Web Push service
 // (201 and the location of the message). At its end (SIGTERM) it prints the accepted requests and the reset connections.
 //
-//     sink PORT CERTIFICATE KEY apns|fcm|webpush [RESET_EVERY]
+//     sink PORT CERTIFICATE KEY apns|fcm|webpush [RESET_EVERY [ARRIVALS]]
 //
-// With RESET_EVERY, every nth request is accepted, and its HTTP/2 connection ends with a TCP reset instead of the answer.
+// With RESET_EVERY above 0, every nth request is accepted, and its HTTP/2 connection ends with a TCP reset instead of the answer.
 // Requests before it on the connection are answered, those after it are not accepted.
+//
+// With ARRIVALS, each request over HTTP/2 is recorded in the file of that name by three 64-bit numbers: the member "send" of its payload,
+// the time of its last frame in nanoseconds of CLOCK_MONOTONIC, and the status of the answer. The file is complete when no request has
+// arrived for 0.1 s. Then APNs also rejects device tokens that begin with "badbad": 400 and BadDeviceToken. Those that begin with "badbad01"
+// also lower the connection's limit to one stream, as at Apple's servers, until the next request is accepted.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <netinet/in.h>
@@ -13,11 +18,13 @@
 #include <nghttp2/nghttp2.h>
 #include <openssl/ssl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { STREAMS = 1000, OUT = 64 * 1024, RECORD = 16 * 1024, ID = 36, HEAD = 8 * 1024 };
@@ -26,6 +33,8 @@ enum { APNS, FCM, WEBPUSH };
 typedef struct {
     char id[ID];
     size_t id_length;
+    uint64_t send; // these three only with ARRIVALS
+    int is_bad, lowers;
 } request;
 
 typedef struct {
@@ -33,6 +42,7 @@ typedef struct {
     SSL *tls;
     int accepted; // the TLS handshake has completed
     int breaking; // a request that resets the connection was accepted
+    int is_lowered; // to one stream
     nghttp2_session *session; // NULL with HTTP/1.1
     char head[HEAD]; // of the request that is being read over HTTP/1.1
     size_t head_length;
@@ -49,9 +59,13 @@ static unsigned long taken, resets, reset_every;
 static int poller;
 static SSL_CTX *context;
 static int service;
+static FILE *arrivals;
 
 static const char NAME[] = "{\"name\":\"projects/shop/messages/0:1500415314455276%31bd1c9631bd1c96\"}";
 static const char LOCATION[] = "https://push.example.com/m/gAAAAABYXKJiFxnBq0PTyLpDWPnEHWGpbQl9xgyUKBNcVtWzT1iYCsQ";
+
+static const char REASON[] = "{\"reason\":\"BadDeviceToken\"}";
+static const char BAD_PATH[] = "/3/device/badbad";
 
 static void end(int signal) { ending = signal; }
 
@@ -80,7 +94,27 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
         memcpy(asked->id, value, value_length);
         asked->id_length = value_length;
     }
+    if (arrivals && asked && name_length == 5 && memcmp(name, ":path", 5) == 0)
+        asked->is_bad = service == APNS && value_length >= sizeof BAD_PATH - 1 && memcmp(value, BAD_PATH, sizeof BAD_PATH - 1) == 0,
+        asked->lowers = asked->is_bad && value_length >= sizeof BAD_PATH + 1 && memcmp(value + sizeof BAD_PATH - 1, "01", 2) == 0;
     return 0;
+}
+
+// Only with ARRIVALS. The payload is in one frame.
+static int on_data(nghttp2_session *session, uint8_t flags, int32_t stream, const uint8_t *data, size_t length, void *user) {
+    (void)flags, (void)user;
+    request *asked = nghttp2_session_get_stream_user_data(session, stream);
+    const uint8_t *digit = memmem(data, length, "\"send\":", 7);
+    if (!asked || !digit) return 0;
+    for (digit += 7; digit < data + length && *digit >= '0' && *digit <= '9'; digit++) asked->send = asked->send * 10 + (*digit - '0');
+    return 0;
+}
+
+static void record(const request *asked) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    uint64_t fields[] = {asked->send, (uint64_t)time.tv_sec * 1000000000u + time.tv_nsec, asked->is_bad ? 400 : service == WEBPUSH ? 201 : 200};
+    fwrite(fields, sizeof fields, 1, arrivals);
 }
 
 static ssize_t read_name(nghttp2_session *session, int32_t stream, uint8_t *bytes, size_t room, uint32_t *flags, nghttp2_data_source *source, void *user) {
@@ -90,12 +124,34 @@ static ssize_t read_name(nghttp2_session *session, int32_t stream, uint8_t *byte
     return sizeof NAME - 1;
 }
 
+// libnghttp2 enforces a lower limit at once: it answers requests beyond it with REFUSED_STREAM.
+static void limit_streams(connection *peer, int is_lowered) {
+    if (peer->is_lowered == is_lowered) return;
+    peer->is_lowered = is_lowered;
+    nghttp2_settings_entry limit = {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, is_lowered ? 1 : STREAMS};
+    nghttp2_submit_settings(peer->session, NGHTTP2_FLAG_NONE, &limit, 1);
+}
+
+static ssize_t read_reason(nghttp2_session *session, int32_t stream, uint8_t *bytes, size_t room, uint32_t *flags, nghttp2_data_source *source, void *user) {
+    (void)session, (void)stream, (void)room, (void)source, (void)user;
+    memcpy(bytes, REASON, sizeof REASON - 1);
+    *flags |= NGHTTP2_DATA_FLAG_EOF;
+    return sizeof REASON - 1;
+}
+
 static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *user) {
     connection *peer = user;
     if (peer->breaking) return 0;
     if ((frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) || !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM)) return 0;
     request *asked = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
     if (!asked) return 0;
+    if (arrivals) record(asked);
+    if (!asked->is_bad || asked->lowers) limit_streams(peer, asked->lowers);
+    if (asked->is_bad) {
+        nghttp2_nv bad[] = {{(uint8_t *)":status", (uint8_t *)"400", 7, 3, 0}, {(uint8_t *)"apns-id", (uint8_t *)asked->id, 7, asked->id_length, NGHTTP2_NV_FLAG_NO_INDEX}};
+        nghttp2_data_provider reason = {.read_callback = read_reason};
+        return nghttp2_submit_response(session, frame->hd.stream_id, bad, 2, &reason);
+    }
     nghttp2_nv ok = {(uint8_t *)":status", (uint8_t *)"200", 7, 3, 0};
     nghttp2_nv created = {(uint8_t *)":status", (uint8_t *)"201", 7, 3, 0};
     nghttp2_nv apns[] = {ok, {(uint8_t *)"apns-id", (uint8_t *)asked->id, 7, asked->id_length, NGHTTP2_NV_FLAG_NO_INDEX}};
@@ -127,6 +183,7 @@ static void begin(connection *peer) {
     nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, on_begin_headers);
     nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame);
+    if (arrivals) nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data);
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_close);
     nghttp2_session_server_new(&peer->session, callbacks, peer);
     nghttp2_session_callbacks_del(callbacks);
@@ -254,10 +311,11 @@ static int listen_on(int port) {
 }
 
 int main(int count, char **words) {
-    const char *name = count == 5 || count == 6 ? words[4] : "";
-    reset_every = count == 6 ? strtoul(words[5], NULL, 10) : 0;
+    const char *name = count >= 5 && count <= 7 ? words[4] : "";
+    reset_every = count >= 6 ? strtoul(words[5], NULL, 10) : 0;
     service = !strcmp(name, "apns") ? APNS : !strcmp(name, "fcm") ? FCM : !strcmp(name, "webpush") ? WEBPUSH : -1;
-    if (service < 0) return fprintf(stderr, "sink PORT CERTIFICATE KEY apns|fcm|webpush [RESET_EVERY]\n"), 2;
+    if (service < 0) return fprintf(stderr, "sink PORT CERTIFICATE KEY apns|fcm|webpush [RESET_EVERY [ARRIVALS]]\n"), 2;
+    if (count == 7 && !(arrivals = fopen(words[6], "w"))) die(words[6]);
     struct sigaction action = {.sa_handler = end};
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
@@ -271,7 +329,8 @@ int main(int count, char **words) {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL}, events[64];
     epoll_ctl(poller, EPOLL_CTL_ADD, listener, &event);
     while (!ending) {
-        int ready = epoll_wait(poller, events, 64, -1);
+        int ready = epoll_wait(poller, events, 64, arrivals ? 100 : -1);
+        if (!ready) fflush(arrivals);
         for (int i = 0; i < ready; i++) {
             connection *peer = events[i].data.ptr;
             if (!peer) {
@@ -281,6 +340,7 @@ int main(int count, char **words) {
             }
         }
     }
+    if (arrivals) fclose(arrivals);
     printf("%lu %lu\n", taken, resets);
     return 0;
 }
