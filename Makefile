@@ -8,6 +8,7 @@ TEST_PACKAGES := lua-check python3 python3-venv curl openssl nghttp2-client nght
 COUNT_PACKAGES := valgrind
 DELIVERY_PACKAGES := nghttp2-client libssl-dev openssl
 HTTP_PACKAGES := golang-go golang-github-mattn-go-sqlite3-dev wrk
+TRANSACTIONAL_PACKAGES := golang-go golang-github-mattn-go-sqlite3-dev golang-golang-x-net-dev libssl-dev openssl python3
 PLUGIN_PACKAGES := nginx-light libnginx-mod-http-lua lua-cjson wrk
 HUB_BENCH_PACKAGES := postgresql python3
 # Azure clients from PyPI, which tests run against the served hub; fetched once.
@@ -26,24 +27,29 @@ WIDTH := SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$(or $(SWT_EXPERIMENTAL_
 # targets look leaked, and one test leaks on purpose.
 SANITIZER_OPTIONS := TSAN_OPTIONS=halt_on_error=1 ASAN_OPTIONS=detect_leaks=0
 
-.PHONY: help demo test examples check sanitize format docs bench bench-http bench-lua bench-lua-check build-bench-lua bench-storage bench-hub bench-delivery bench-plugins bench-budgets install test-installed unit setup setup-tests clean
+.PHONY: help demo test examples check sanitize format docs bench bench-http bench-lua bench-lua-check build-bench-lua bench-storage bench-hub bench-delivery bench-transactional bench-plugins bench-budgets install test-installed unit setup setup-tests clean
 
 help:
 	@echo "make demo     build, then run a push flow on simulated phones"
 	@echo "make test     build, then run all tests"
 	@echo "make check    format, warnings and tests: what a change must pass"
 	@echo "make sanitize the tests of the Lua machine under the thread and the address sanitizer"
-	@echo "make bench    measure against a rival, print the figures"
+	@echo "make format   format all Swift files"
+	@echo "make docs     write the generated reference pages and the program output in the docs"
+	@echo "make clean    delete everything that was built"
+	@echo "make bench    measure startup, compared with Python, and a large flow"
 	@echo "make bench-lua        the same for the Lua machine alone; bench-lua-check: fail beyond a goal"
-	@echo "make bench-http       what a request costs the server, beside one in Go, and memory"
-	@echo "make bench-delivery   what a push costs, beside h2load, aioapns, firebase-admin and pywebpush"
-	@echo "make bench-storage    sends that a hub keeps a second, beside what SQLite itself takes"
-	@echo "make bench-budgets    how long and how large runs get that try to outlive their budgets"
-	@echo "make bench-hub        whom a tag expression names, beside PostgreSQL and SQLite"
+	@echo "make bench-http       CPU time and memory per request, compared with a Go server"
+	@echo "make bench-delivery   CPU time per push, compared with h2load, aioapns, firebase-admin and pywebpush"
+	@echo "make bench-transactional  CPU time and latency of one notification to one user, compared with a Go server"
+	@echo "make bench-storage    sends stored per second, compared with SQLite alone"
+	@echo "make bench-plugins    cost of hooks, loading and routes of plugins, compared with nginx and Lua"
+	@echo "make bench-budgets    time and memory of runs that exceed their budgets"
+	@echo "make bench-hub        evaluation of tag expressions, compared with PostgreSQL and SQLite"
 	@echo "make install  build for release, install to $(PREFIX)/bin with shell completion and a service for systemd"
 
 demo: setup
-	@echo "Building pushhost (the first time takes some minutes) …"
+	@echo "Building pushhost (the first time takes a few minutes) …"
 	@swift build --product pushhost
 	@ln -sf .build/debug/pushhost pushhost
 	@echo
@@ -53,7 +59,7 @@ demo: setup
 	@echo "  ./pushhost run scripts/notify_users.lua --text \"Your parcel is here\""
 
 test: setup setup-tests
-	@echo "Building everything with its tests (the first time takes some minutes) …"
+	@echo "Building everything with its tests (the first time takes a few minutes) …"
 	@swift build --build-tests
 	@$(MAKE) --no-print-directory examples
 	@$(WIDTH) $(call run_tests)
@@ -114,7 +120,7 @@ bench-storage: setup
 	@PUSHHOST_PART=bench-storage swift build --configuration release --scratch-path .build/bench-storage --product StorageBenchmark
 	@.build/bench-storage/release/StorageBenchmark "$(FOLDER)"
 
-# Targeting of a hub: the index alone, then beside rivals. Rivals that cannot be installed are skipped with a message.
+# Targeting of a hub: the index alone, then compared with rivals. Rivals that cannot be installed are skipped with a message.
 HUB_BENCHMARK := .build/bench-hub/release/HubBenchmark
 bench-hub: setup
 	@($(call install_missing,$(HUB_BENCH_PACKAGES))) || true
@@ -122,7 +128,7 @@ bench-hub: setup
 	@$(HUB_BENCHMARK)
 	@/usr/bin/python3 Benchmarks/Hub/rivals.py $(HUB_BENCHMARK) .build/bench-hub/data
 
-# Cost of a request, beside a server in Go; then the storage of a hub with 64 writers.
+# Cost of a request, compared with a Go server; then the storage of a hub with 64 writers.
 bench-http: setup
 	@$(call install_missing,$(HTTP_PACKAGES))
 	@swift build --configuration release --product pushhost --static-swift-stdlib
@@ -132,14 +138,26 @@ bench-http: setup
 	@PUSHHOST_PART=bench-storage swift build --configuration release --scratch-path .build/bench-storage --product StorageBenchmark
 	@.build/bench-storage/release/StorageBenchmark .build/bench-http/data hub
 
-# Cost of a push, beside h2load and, where installed, aioapns. Client and sink have a processor each.
+# Cost of a push, compared with h2load and, where installed, aioapns. Client and sink have a processor each.
 bench-delivery: setup
 	@$(call install_missing,$(DELIVERY_PACKAGES))
 	@PUSHHOST_PART=bench-delivery swift build --configuration release --scratch-path .build/bench-delivery --product DeliveryBenchmark
 	@cc -O2 -Wall -Wextra -o .build/bench-delivery/sink Benchmarks/Delivery/sink.c -lnghttp2 -lssl -lcrypto
 	@/usr/bin/python3 Benchmarks/Delivery/cost.py .build/bench-delivery/release/DeliveryBenchmark .build/bench-delivery/sink $(PYTHON)/bin/python
 
-# Cost of plugins: hooks in the hub, loading fifty plugins, and a route beside nginx with Lua.
+# CPU time and latency of one notification to one user, compared with a Go server; 4 minutes. A short run: ROUNDS=1 SECONDS=0.5.
+TRANSACTIONAL := .build/bench-transactional
+bench-transactional: setup
+	@$(call install_missing,$(TRANSACTIONAL_PACKAGES))
+	@swift build --configuration release --product pushhost --static-swift-stdlib
+	@mkdir -p $(TRANSACTIONAL)
+	@cd Benchmarks/Transactional/rival && GO111MODULE=off GOPATH=/usr/share/gocode go build -tags libsqlite3 -o ../../../$(TRANSACTIONAL)/rival .
+	@cc -O2 -Wall -Wextra -o $(TRANSACTIONAL)/sink Benchmarks/Delivery/sink.c -lnghttp2 -lssl -lcrypto
+	@cc -O2 -Wall -Wextra -o $(TRANSACTIONAL)/load Benchmarks/Transactional/load.c
+	@cc -O2 -Wall -Wextra -o $(TRANSACTIONAL)/watch Benchmarks/Transactional/watch.c -lsqlite3
+	@/usr/bin/python3 Benchmarks/Transactional/cost.py .build/release/pushhost $(TRANSACTIONAL) $(TRANSACTIONAL)/data $(or $(ROUNDS),5) $(or $(SECONDS),1.25)
+
+# Cost of plugins: hooks in the hub, loading fifty plugins, and a route compared with nginx and Lua.
 bench-plugins: setup
 	@$(call install_missing,$(PLUGIN_PACKAGES))
 	@PUSHHOST_PART=bench-plugins swift build --configuration release --scratch-path .build/bench-plugins --product PluginBenchmark
@@ -155,7 +173,7 @@ bench-budgets: setup
 	@/usr/bin/python3 Benchmarks/Budgets/bounds.py .build/release/pushhost
 
 install: setup
-	@echo "Building for release (the first time takes some minutes) …"
+	@echo "Building for release (the first time takes a few minutes) …"
 	@swift build --configuration release --product pushhost --static-swift-stdlib
 	@$(SUDO) install -d "$(DESTDIR)$(PREFIX)/bin"
 	@$(SUDO) install -s -m 755 .build/release/pushhost "$(DESTDIR)$(PREFIX)/bin/pushhost"
@@ -186,8 +204,8 @@ install_completion = set -o pipefail; $(SUDO) install -d "$(DESTDIR)$(PREFIX)/$(
 run_tests = timeout --foreground --kill-after 30 $(TEST_TIME) swift test --skip-build $(1) 2>&1 | tee .build/tests.log; \
 	  status=$${PIPESTATUS[0]}; \
 	  [ $$status != 124 ] || { echo; pkill -KILL -f "$(CURDIR)/.build/[^ ]*/PushHostPackageTests.xctest"; \
-	    echo "The tests did not end within $(TEST_TIME). What was under way, the first ones longest; the end of the log may be missing, so the last ones may have ended:"; /usr/bin/python3 Tests/unended.py .build/tests.log; }; \
-	  [ $$status = 0 ] || { echo; echo "What failed, of .build/tests.log:"; grep -aE '^(✘|↳|error:)|Fatal error' .build/tests.log | cut -c1-2000; }; \
+	    echo "The tests did not end within $(TEST_TIME). Tests still running, longest first (the end of the log may be missing, so the last ones may have finished):"; /usr/bin/python3 Tests/unended.py .build/tests.log; }; \
+	  [ $$status = 0 ] || { echo; echo "Failures (from .build/tests.log):"; grep -aE '^(✘|↳|error:)|Fatal error' .build/tests.log | cut -c1-2000; }; \
 	  exit $$status
 
 setup:

@@ -151,13 +151,13 @@ def has(package):
 def rows(service):
     rows = {f"hub, a broadcast to {devices:,}": hub} if service == "apns" else {}
     for streams in 500, 100:
-        rows[f"connector, {streams} under way"] = connector(service, streams)
+        rows[f"connector, {streams} in flight"] = connector(service, streams)
     if service == "webpush":
         rows["a new key and the shared secret alone"] = curve
     for streams in 500, 100:
-        rows[f"h2load, {streams} under way"] = h2load(service, streams)
+        rows[f"h2load, {streams} in flight"] = h2load(service, streams)
     if service == "apns" and has("aioapns"):
-        rows["aioapns, 500 under way"] = rival(service)
+        rows["aioapns, 500 in flight"] = rival(service)
     if service == "fcm" and has("firebase_admin"):
         rows["firebase-admin, HTTP/2 with httpx"] = rival(service, "async")
         rows["firebase-admin, HTTP/1.1 in threads"] = rival(service, "threads")
@@ -181,7 +181,7 @@ def compare(service, folder):
             if measure is not curve and (count == 0 or taken < count):
                 sys.exit(f"{name}: {count} accepted, the sink has taken {taken}")
             results[name].append((used / count * 10_000, count / passed))
-    base = [used for used, _ in results["connector, 500 under way"]]
+    base = [used for used, _ in results["connector, 500 in flight"]]
     print(f"| {TITLES[service]} | CPU s per 10,000 pushes, median | least | of the connector's, median of rounds | pushes a second |")
     print("|---|---:|---:|---:|---:|")
     for name, figures in results.items():

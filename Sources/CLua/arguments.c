@@ -246,9 +246,9 @@ static const char *shape_in_words(const clua_shape *shape) {
         case CLUA_BOOLEAN: return "true or false";
         case CLUA_INTEGER: return "a whole number";
         case CLUA_NUMBER: return "a number";
-        case CLUA_TEXT: return "a text";
+        case CLUA_TEXT: return "a UTF-8 string";
         case CLUA_BYTES: return "a string";
-        case CLUA_SCALAR: return "a text, a number or a Boolean";
+        case CLUA_SCALAR: return "a UTF-8 string, a number or a Boolean";
         case CLUA_OBJECT: return "a host object";
         case CLUA_FUNCTION: return "a function";
         case CLUA_LIST: return "a list";

@@ -1,4 +1,4 @@
-/// Where `require` looks for modules that are not modules of the host.
+/// The places in which `require` looks for modules that are not modules of the host.
 ///
 /// A module is a script. It runs with the globals of the run that requires it, once per run, receives its name and path as `...`, and may
 /// wait. Its return value is the module, or `true` if it returns nothing. A module that fails is not cached: the next `require` loads it

@@ -1,4 +1,4 @@
-/// What happens if a deciding hook fails or times out.
+/// The effect of a deciding hook's failure or timeout.
 public enum FailurePolicy: Sendable {
     /// Continue as if the hook did not exist.
     case failOpen

@@ -1,6 +1,6 @@
 import Testing
 
-/// Doc comments name parameters that their declarations have.
+/// Doc comments name parameters that their declarations have, and say first what a type is or does.
 @Suite struct DocCommentTests {
     @Test(arguments: ["Sources", "Tests"])
     func `a doc comment names only parameters of its declaration`(folder: String) throws {
@@ -13,6 +13,29 @@ import Testing
                 }
             }
         }
+    }
+
+    /// Words that begin a clause instead.
+    private static let clauses = ["When", "What", "Whether", "How", "Where", "Which", "Who", "Whom", "Whose", "Why", "The same"]
+
+    @Test func `the doc comment of a type starts with a noun or a verb`() throws {
+        for file in try Package.swiftFiles(in: "Sources") {
+            for line in file.declarationsOfTypes where line.declaresType {
+                guard let comment = file.docComment(of: line.number) else { continue }
+                for words in Self.clauses where comment.text.hasPrefix("\(words) ") {
+                    Issue.record("\(file.path):\(comment.line) starts with \"\(words)\": say what the type is or does")
+                }
+            }
+        }
+    }
+
+    @Test func `the doc comment of a type is above its attributes`() {
+        let lines = ["/// What it is.", "/// More.", "@MainActor", "package final class A {", "    let a = 1", "    struct B {}", "}"]
+        let file = Package.File(path: "Sources/A/A.swift", text: lines.joined(separator: "\n"))
+        let declarations = file.declarationsOfTypes.filter(\.declaresType).map(\.number)
+        #expect(declarations == [4, 6])
+        let comments = declarations.map(file.docComment(of:))
+        #expect(comments.map { $0?.text } == ["What it is.", nil] && comments.first??.line == 1)
     }
 
     @Test func `labels and names count as parameters, those of a closure's type do not`() {
@@ -33,7 +56,32 @@ import Testing
     }
 }
 
+extension Package.Line {
+    fileprivate var declaresType: Bool {
+        let modifiers: Set<Substring> = ["public", "package", "internal", "fileprivate", "private", "final", "indirect", "nonisolated"]
+        let kinds: Set<Substring> = ["class", "struct", "enum", "actor", "protocol", "typealias", "associatedtype"]
+        let kind = text.split(separator: " ").first { !modifiers.contains($0) && !$0.hasPrefix("@") }
+        return kind.map(kinds.contains) ?? false
+    }
+}
+
 extension Package.File {
+    /// The first line of the doc comment of a declaration.
+    ///
+    /// - Parameter declaration: number of the declaration's line.
+    fileprivate func docComment(of declaration: Int) -> (line: Int, text: Substring)? {
+        var index = declaration - 2
+        while index >= 0, lines[index].drop(while: { $0 == " " }).hasPrefix("@") { index -= 1 }
+        var first: (line: Int, text: Substring)?
+        while index >= 0 {
+            let text = lines[index].drop { $0 == " " }
+            guard text.hasPrefix("///") else { break }
+            first = (index + 1, text.dropFirst(4))
+            index -= 1
+        }
+        return first
+    }
+
     /// A doc comment that documents parameters.
     fileprivate struct ParameterComment {
         /// The documented names, with their lines, numbered from 1.

@@ -39,7 +39,7 @@ import Testing
         "Sources/WebAPI/Server/AcceptErrorHandler.swift": ["NIODeadline.now("],
         "Sources/WebAPI/Server/FrameGuard.swift": ["NIODeadline.now("],
         "Sources/Simulators/Connections/AcceptShortageHandler.swift": ["NIODeadline.now("],
-        "Sources/PushServer/Metrics/LogWriter.swift": [".asyncAfter("],
+        "Sources/PushServer/Logging/LogWriter.swift": [".asyncAfter("],
     ]
 
     @Test func `no other target knows real time`() throws {

@@ -1,6 +1,6 @@
 import Testing
 
-/// Tests lie where their sources lie: `Tests/HubWireTests/XML` has the tests of `Sources/HubWire/XML`. Suites that several
+/// Tests belong where their sources are: `Tests/HubWireTests/XML` has the tests of `Sources/HubWire/XML`. Suites that several
 /// implementations must pass are in `Contract`, and what tests share in `Fixtures`. Tests of whole flows and of the built program are in
 /// `Tests/EndToEnd`.
 @Suite struct TestFolderTests {

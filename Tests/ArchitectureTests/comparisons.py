@@ -15,8 +15,8 @@ TEXT = r"\b(?:message|hint|explanation|sentence|advice)"
 SEARCH = r"\b(?:contains|hasPrefix|hasSuffix|firstRange|ranges|range|split|starts|firstMatch|wholeMatch|matches)\("
 LITERAL = r'"[^"]*[A-Za-z]+ [A-Za-z]+ [A-Za-z]+[^"]*"'
 FORMS = [
-    # error.message.hasPrefix(…), hint?.contains(…)
-    rf"{TEXT}\??\.{SEARCH}",
+    # error.message.hasPrefix(…), hint?.contains(…), message.lowercased().contains(…)
+    rf"{TEXT}\??(?:\.lowercased\(\))?\.{SEARCH}",
     # error.message == …, but not hint == nil
     rf"\.{TEXT} (?:==|!=) (?!nil\b)",
     # … == error.message

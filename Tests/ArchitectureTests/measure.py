@@ -3,6 +3,9 @@
 
     Tests/ArchitectureTests/measure.py [ROOT] [--detail | --json]
 
+Cycles are those between the first folders of a target, and those between folders at each further depth. A folder and its subfolders are
+one layer: they may refer to each other.
+
 Reads Swift by its tokens, without the compiler: a reference that never names its type (`.foo`) is not seen, so that cycles are
 undercounted, and a name that two folders of a target declare counts for neither.
 """
@@ -72,10 +75,11 @@ class Source:
         self.path = path
         parts = path.relative_to(root / "Sources").parts
         self.target = parts[0]
-        self.folder = parts[1] if len(parts) > 2 else "."
+        self.folder = "/".join(parts[1:-1]) or "."
         self.text = stripped(path.read_text())
         self.lines = self.text.count("\n")
         self.declared, self.types, self.protocols, self.initialisers, self.memberwise = set(), [], [], [], []
+        self.methods, self.initialiser_calls = [], []
         self.kinds = set()
         self.read()
         self.words = set(re.findall(r"\b[A-Z]\w+", self.text))
@@ -107,7 +111,9 @@ class Source:
                     body = self.text[match.start():end]
                     self.types.append((name.split(".")[0], body.count("\n") + 1))
                     if kind == "protocol":
-                        self.protocols.append((name, len(re.findall(r"\b(?:func|subscript|var)\b|\binit\b\s*[(<?]", body))))
+                        methods = len(re.findall(r"\b(?:func|subscript)\b|\binit\b\s*[(<?]", body))
+                        self.methods.append((name, methods))
+                        self.protocols.append((name, methods + len(re.findall(r"\bvar\b", body))))
         for match in re.finditer(r"\bstruct\s+(\w+)", self.text):
             body = self.text[match.end():block_end(self.text, match.end())]
             if not re.search(r"(?<![.\w])init[?!]?\s*[(<]", body):
@@ -115,6 +121,12 @@ class Source:
         for match in re.finditer(r"(?<![.\w])init[?!]?\s*(?:<[^>]*>)?\(", self.text):
             owners = [name for start, end, name in blocks if start < match.start() < end]
             self.initialisers.append((owners[-1] if owners else "?", parameters(self.text, match.end() - 1)))
+        # `Name.init(…)`, `self.init(…)`, and `.init(…)` of a type that the line does not name, which counts for the file.
+        for match in re.finditer(r"(?:\b([A-Z]\w*)|\b[Ss]elf|(?<![\w)\]?]))\.init\(", self.text):
+            owners = [name for start, end, name in blocks if start < match.start() < end]
+            has_owner = match.group(0)[0] in "Ss" and owners
+            name = match.group(1) if match.group(1) not in (None, "Self") else owners[-1] if has_owner else self.path.stem
+            self.initialiser_calls.append((name, parameters(self.text, match.end() - 1)))
 
 
 def memberwise_calls(sources):
@@ -123,7 +135,17 @@ def memberwise_calls(sources):
     return [
         (f"{source.target}.{match.group(1)}", parameters(source.text, match.end() - 1))
         for source in sources for match in re.finditer(r"\b([A-Z]\w*)\(", source.text) if match.group(1) in names
-    ]
+    ] + [(f"{source.target}.{name}", count) for source in sources for name, count in source.initialiser_calls]
+
+
+def outer(folder, depth):
+    """The folder at this depth of a target that contains the folder, or the folder itself if it is not as deep."""
+    return "/".join(folder.split("/")[:depth])
+
+
+def are_nested(one, other):
+    """Whether a folder is the other or lies in it. The files that lie directly in a target are a folder beside the others, `.`."""
+    return one == other or one.startswith(other + "/") or other.startswith(one + "/")
 
 
 def components(edges):
@@ -164,18 +186,21 @@ def measured(root):
         for source in files:
             for name in source.declared:
                 homes[name].add(source.folder)
-        edges = defaultdict(set)
-        for source in files:
-            for word in source.words:
-                home = homes.get(word, set())
-                if len(home) == 1:
-                    (folder,) = home
-                    if folder != source.folder:
-                        edges[source.folder].add(folder)
-                        why.setdefault((target, source.folder, folder), defaultdict(set))[word].add(source.path.name)
-        found = sorted(folder for part in components(edges) for folder in part)
+        found = set()
+        for depth in range(1, max(source.folder.count("/") for source in files) + 2):
+            edges = defaultdict(set)
+            for source in files:
+                here = outer(source.folder, depth)
+                for word in source.words:
+                    if len(homes.get(word, ())) != 1:
+                        continue
+                    there = outer(*homes[word], depth)
+                    if not are_nested(there, here):
+                        edges[here].add(there)
+                        why.setdefault((target, here, there), defaultdict(set))[word].add(source.path.name)
+            found.update(folder for part in components(edges) for folder in part)
         if found:
-            cycles[target] = found
+            cycles[target] = sorted(found)
 
     sizes, spread = defaultdict(int), defaultdict(set)
     for source in sources:
@@ -196,6 +221,7 @@ def measured(root):
     return {
         "cycles": cycles,
         "types": {name: lines for name, lines in sorted(sizes.items()) if lines > LONGEST_TYPE},
+        "methods": largest(((f"{s.target}.{name}", count) for s in sources for name, count in s.methods), WIDEST_PROTOCOL),
         "protocols": largest(((f"{s.target}.{name}", count) for s in sources for name, count in s.protocols), WIDEST_PROTOCOL),
         "initialisers": largest(
             [(f"{s.target}.{name}", count) for s in sources for name, count in s.initialisers] + memberwise_calls(sources),
@@ -211,7 +237,8 @@ def main():
     root = Path(arguments[0] if arguments else Path(__file__).resolve().parents[2])
     figures, why, files, lines = measured(root)
     if "--json" in sys.argv:
-        print(json.dumps(figures, indent=1))
+        # The limit of members includes that of methods.
+        print(json.dumps({key: value for key, value in figures.items() if key != "methods"}, indent=1))
         return
 
     print("Folders of a target in a cycle (by names of types)")
@@ -225,7 +252,8 @@ def main():
     print(f"  in all: {sum(map(len, figures['cycles'].values()))}")
     for title, key in [
         (f"Types of more than {LONGEST_TYPE} lines over all their files", "types"),
-        (f"Protocols of more than {WIDEST_PROTOCOL} methods and properties", "protocols"),
+        (f"Protocols of more than {WIDEST_PROTOCOL} methods", "methods"),
+        (f"Protocols of more than {WIDEST_PROTOCOL} members: methods and properties", "protocols"),
         (f"Initialisers of more than {WIDEST_INITIALISER} parameters, or calls of memberwise ones with as many arguments", "initialisers"),
         (f"Folders of more than {MOST_FILES} files", "folders"),
         ("Files that declare a protocol and another type that is not private", "ports"),

@@ -105,6 +105,11 @@ package struct Child: Sendable {
     /// Creates descriptors and marks them while no child can inherit them.
     package static func whileNoneIsMade<Result>(_ make: () -> sending Result) -> sending Result { oneAtATime.withLock { _ in make() } }
 
+    /// `posix_spawn_file_actions_addclosefrom_np`, which the headers declare only for GNU sources.
+    private static let closeFrom = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map { function in
+        unsafeBitCast(function, to: (@convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32).self)
+    }
+
     private static func spawn(
         _ tool: String, _ arguments: [String], in folder: String, environment: [String: String], streams: Streams
     ) throws -> Child {
@@ -140,9 +145,9 @@ package struct Child: Sendable {
             close(output[0])
             source = master
         }
-        // Sockets of other tests would count against a program's small limit of open files.
-        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
-        for descriptor in open where descriptor > STDERR_FILENO { posix_spawn_file_actions_addclose(&actions, descriptor) }
+        // Sockets of other tests would count against a program's small limit of open files. One that is opened until the child closes
+        // them would also stay open in the child after its test has closed it.
+        guard let closeFrom, closeFrom(&actions, STDERR_FILENO + 1) == 0 else { throw CannotStart(status: ENOSYS) }
         let variables = ["PATH": "/usr/bin:/bin", "P": BuiltProgram.executable.path].merging(environment) { $1 }
         let shell = ["/bin/sh", "-c", #"cd "$1" && shift && exec "$@""#, "sh", folder, tool]
         var words = (shell + arguments).map { strdup($0) } + [nil]

@@ -31,7 +31,7 @@ local function rulings_about(group)
 
   local keys, numbers, capped = {}, {}, {}
 
-  -- Because of the token, a device counts once even if the hook is called again: for held devices, or after a restart.
+  -- Because of the token, a device counts once even if the hook is called again: for deferred devices, or after a restart.
   local function take()
     if #keys == 0 then return end
     local granted = push.kv.take(keys, { token = group.hub .. "/" .. group.notification, limit = limit, within = within })

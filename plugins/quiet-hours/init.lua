@@ -1,4 +1,4 @@
---- Holds notifications during the night in the time zone of each device.   docs/reference/plugins/quiet-hours.md
+--- Defers notifications during the night in the time zone of each device.   docs/reference/plugins/quiet-hours.md
 local push = require "push"
 
 -- Tags cannot contain a slash: Europe/Lisbon is time_zone:Europe.Lisbon. Zones without a possible tag, such as Etc/GMT+1, are omitted.

@@ -36,7 +36,7 @@ describe("quiet hours", function()
     push.expect(plugin:log()).to.equal {}
   end)
 
-  it("hold what is sent by night until the night ends there, at a time of its own in each zone", function()
+  it("defer what is sent by night until the night ends there, at a separate time in each zone", function()
     local plugin = push.test.plugin {}
     local ana, bob = phone("ana", "Europe/Lisbon"), phone("bob", "America/New_York")
     go_to(2026, 1, 6, 3) -- 03:00 in Lisbon, 22:00 in New York
@@ -120,7 +120,7 @@ describe("quiet hours", function()
     push.expect(say("after").sent).to.equal(1)
   end)
 
-  it("keep holding for a device that has moved to where it is still night", function()
+  it("keep a device deferred that has moved to where it is still night", function()
     push.test.plugin {}
     local ana = phone("ana", "Europe/Lisbon")
     go_to(2026, 1, 6, 3)
@@ -149,7 +149,7 @@ describe("quiet hours", function()
     push.expect({ shown(ana), shown(tom) }).to.equal { 2, 1 }
   end)
 
-  it("do not hold urgent notifications or those for exempt devices", function()
+  it("do not defer urgent notifications or those for exempt devices", function()
     local plugin = push.test.plugin { config = { exempt_tag = "on_call" } }
     local ana, eve = phone("ana", "Europe/Lisbon"), phone("eve", "Europe/Lisbon", { "on_call" })
     go_to(2026, 1, 6, 3)

@@ -23,7 +23,7 @@ describe("notify users", function()
     for _, phone in ipairs(phones) do push.expect(#phone:inbox()).to.equal(0) end
   end)
 
-  it("registers again after the hub has dropped a dead token: 410, a new id, one retry", function()
+  it("registers again after the hub has removed an invalid token: 410, a new id, one retry", function()
     push.run("../notify_users.lua", { devices = 1 })
     local phone = push.find_device "alice-1"
     local dead = phone:storage().registrationId

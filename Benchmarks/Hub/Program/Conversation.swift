@@ -1,4 +1,5 @@
 import Glibc
+import PushHub
 import PushModel
 
 /// Answers one expression per line, so that other engines can be measured in turns: prints the nanoseconds, the number of ids

@@ -89,7 +89,7 @@ extension Loop {
             id: "gmatch", title: "gmatch of every word", setup: text, body: "for i = 1, n do for w in text:gmatch('%a+') do end end",
             iterations: 1_000, goal: .ratio(1.6)),
         Loop(
-            id: "scan", title: "find of what is not there", setup: text, body: "for i = 1, n do text:find('[0-9]+x') end",
+            id: "scan", title: "find without a match", setup: text, body: "for i = 1, n do text:find('[0-9]+x') end",
             iterations: 2_000, goal: .ratio(1.6)),
         Loop(
             id: "plain-find", title: "plain find of a short needle", setup: text + " text = text .. 'needle'",

@@ -22,14 +22,14 @@ struct StateFigures {
             """
         return [
             Measure(
-                name: "await of what never suspends; rival: Lua's resume and yield", goal: .value(1_000), count: 10_000,
+                name: "await of a function that never suspends; rival: Lua's resume and yield", goal: .value(1_000), count: 10_000,
                 body: { try await awaits("at_once", $0) }, rival: { _ = stock_run(stock, wrapped, Int64($0)) }),
             Measure(
-                name: "await of what suspends on the host's thread; rival: `await Task {}.value`", goal: .value(4_000),
+                name: "await of a function that suspends on the host's thread; rival: `await Task {}.value`", goal: .value(4_000),
                 count: 5_000, body: { try await awaits("hop", $0) },
                 rival: { for _ in 0..<$0 { await Task {}.value } }),
             Measure(
-                name: "await of what goes to another thread and back", count: 2_000, body: { try await awaits("away", $0) }),
+                name: "await of a function that goes to another thread and back", count: 2_000, body: { try await awaits("away", $0) }),
             Measure(
                 name: "sandboxed state, opened and closed; rival: stock libraries", goal: .value(25_000), count: 200,
                 body: { count in

@@ -53,12 +53,12 @@ package struct DeviceSubscriber: Sendable {
         try await storage.store(nil, Self.categoriesKey)
     }
 
-    /// The categories stored on the device. Throws `subscription.storage` if they are not a list of texts.
+    /// The categories stored on the device. Throws `subscription.storage` if they are not a list of strings.
     package func categories() async throws(PushError) -> [String] {
         guard let text = try await storage.text(Self.categoriesKey) else { return [] }
         guard let list = (try? JSON(parsing: text))?.array, !list.contains(where: { $0.string == nil }) else {
             throw PushError(
-                "subscription.storage", "the device's storage has no list of texts under \"\(Self.categoriesKey)\"",
+                "subscription.storage", "the device's storage has no list of strings under \"\(Self.categoriesKey)\"",
                 hint: "subscribe again")
         }
         return list.compactMap(\.string)

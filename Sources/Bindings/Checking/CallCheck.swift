@@ -68,7 +68,7 @@ struct CallCheck {
             guard !methods.contains(name.text), !script.globals.assignedFields.contains(name.text), !script.globals.areOpen else {
                 return .unknown
             }
-            var error = LuaError.unknownName(name.text, in: "a text", known: Array(methods))
+            var error = LuaError.unknownName(name.text, in: "a string", known: Array(methods))
             error.code = "script.error"
             script.report(SourceFinding(error, at: name.range))
             return .unknown

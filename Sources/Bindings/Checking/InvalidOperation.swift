@@ -68,7 +68,7 @@ enum InvalidOperation: Equatable {
         case (.comparison(let other), _) where Set([type, other]) == ["number", "string"]:
             return "compare numbers with numbers; tonumber(…) converts a string to a number"
         case (.comparison, _): return "< and > compare two numbers or two strings; == compares any values"
-        case (.length, _): return "# counts the elements of a list or the bytes of a text, and \(spelling ?? "this") is a \(type)"
+        case (.length, _): return "# counts the elements of a list or the bytes of a string, and \(spelling ?? "this") is a \(type)"
         case (.index, _): return "a \(type) has no fields"
         }
     }

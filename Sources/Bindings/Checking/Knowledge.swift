@@ -1,6 +1,6 @@
 import LuaSyntax
 
-/// What is statically known about the value of an expression.
+/// The static knowledge about the value of an expression.
 indirect enum Knowledge: Sendable {
     case unknown
     case value(SourceValue)

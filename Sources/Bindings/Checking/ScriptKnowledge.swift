@@ -1,8 +1,8 @@
 import Lua
 import LuaSyntax
 
-/// What a check knows of a script so far, and the problems that it has found. The checks of statements, expressions and calls share it,
-/// and change it in execution order.
+/// The facts that a check has established about a script so far, and the problems that it has found. The checks of statements, expressions
+/// and calls share it, and change it in execution order.
 final class ScriptKnowledge {
     let chunk: Chunk
     let vocabulary: Vocabulary

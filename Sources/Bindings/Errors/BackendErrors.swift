@@ -30,8 +30,8 @@ enum BackendErrors {
                         """)),
             ErrorDescription(
                 "auth.account_exists", .failure, means: "The account exists with another password.",
-                when: "push.account names an existing user with another password, or pushhost user add names an existing user. Upper and "
-                    + "lower case in user names are not distinguished. Status 409.",
+                when: "push.account names an existing user with another password, or pushhost user add names an existing user. User names "
+                    + "are case-insensitive. Status 409.",
                 fix: "Use the password of the account, or another name.",
                 example: .lua(
                     """

@@ -18,7 +18,7 @@ enum ContentErrors {
                     "push.send { to = \"Sports\", device = phone, alert = \"Hello\" }",
                     fix: "push.send { device = phone, alert = \"Hello\" }")),
             ErrorDescription(
-                "send.no_content", .misuse, means: "A send has no content, or two.",
+                "send.no_content", .misuse, means: "A send has no content, or more than one kind of content.",
                 when: "None or more than one of \"alert\", \"properties\" and \"payload\" is given, or \"title\" or \"headers\" are "
                     + "combined with a content that does not support them.",
                 fix: "Use one of them: alert shows a text on every platform, properties fill templates, payload is written per platform.",
@@ -199,7 +199,7 @@ enum ContentErrors {
         [
             ErrorDescription(
                 "tag.invalid", .failure, means: "The tag is invalid.",
-                when: "It is empty, exceeds 120 characters, or has characters other than letters, digits and _ - @ # . : (often a blank). "
+                when: "It is empty, exceeds 120 characters, or has characters other than letters, digits and _ - @ # . : (often a space). "
                     + "Status 400.",
                 fix: "Replace the character that the caret marks.",
                 example: .lua(
@@ -249,9 +249,9 @@ enum ContentErrors {
         [
             ErrorDescription(
                 "tag_expression.invalid", .failure, means: "The tag expression is invalid.",
-                when: "A bracket or tag is missing, operators stand where a tag is expected, or \"*\" is used for everyone. The caret "
+                when: "A parenthesis or tag is missing, operators stand where a tag is expected, or \"*\" is used for everyone. The caret "
                     + "marks the position. Status 400.",
-                fix: "Write tags with ! && || and brackets. push.tag.any, all and none build expressions.",
+                fix: "Write tags with ! && || and parentheses. push.tag.any, all and none build expressions.",
                 example: .lua(
                     "push.send { to = \"Sports and not muted\", alert = \"Goal\" }",
                     fix: "push.send { to = \"Sports && !muted\", alert = \"Goal\" }")),

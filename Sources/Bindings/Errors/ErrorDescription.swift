@@ -29,7 +29,7 @@ package struct ErrorDescription: Sendable {
         case budget
         /// The run or the task was cancelled.
         case cancelled
-        /// A command cannot do what it is told.
+        /// The command line or a file that it names is invalid.
         case refusal
         /// A command fails during its work.
         case breakdown

@@ -6,7 +6,7 @@ enum FlowErrors {
         "flow", "results of flows, and flows of a server",
         [
             ErrorDescription(
-                "flow.failed", .failure, means: "The flow failed by its own decision, or a nested flow failed.",
+                "flow.failed", .failure, means: "The flow called push.fail, or a nested flow failed.",
                 when: "The script called push.fail, whose message gives the reason; or push.run ran a flow that did not pass, and "
                     + "err.details.cause is the code of its error.",
                 fix: "Look at the message. pushhost run FILE --trace shows internal events and the requests to push services.",
@@ -36,7 +36,7 @@ enum FlowErrors {
                     "local item = phone:next_push()", fix: "local item = phone:wait_for { background = true, within = \"5s\" }")),
             ErrorDescription(
                 "flow.result", .warning, means: "The result of the flow cannot be written to the report.",
-                when: "The script returns a device, a function, or a table that contains one.", fix: "Return names, numbers and texts.",
+                when: "The script returns a device, a function, or a table that contains one.", fix: "Return names, numbers and strings.",
                 example: .lua("return { phone = phone }", fix: "return { phone = phone.name }")),
             ErrorDescription(
                 "flow.described", .misuse, means: "The flow was only run to read its options.",
@@ -96,15 +96,15 @@ enum FlowErrors {
                 "budget.memory", .budget, means: "The run exceeded its memory limit.",
                 when: "It uses more than --memory-limit, 256 MiB by default. In a rehearsal this includes data of the hub and the devices: "
                     + "registrations, notifications, inboxes.",
-                fix: "Look for a table or text that grows in a loop, or for sends in a loop. Raise --memory-limit if the data is needed.",
+                fix: "Look for a table or string that grows in a loop, or for sends in a loop. Raise --memory-limit if the data is needed.",
                 example: .lua("local text = (\"x\"):rep(1 << 30)", fix: "local text = (\"x\"):rep(1 << 10)")),
             ErrorDescription(
                 "budget.step", .budget, means: "A single step of the script took too long and could not be interrupted.",
                 when: "A step may take 0.3 s of CPU time, plus 10 ms for each MiB in use. Most take less than a microsecond. But inserting "
                     + "many keys with the same hash into a table is slow: tens of thousands of numbers that are multiples of 2^n - 1, or "
-                    + "that differ only in their last bits, take seconds. So do tens of thousands of jumps in one block for the compiler. "
-                    + "The script is stopped without cleanup.",
-                fix: "Use texts as keys, or store less in one table.",
+                    + "that differ only in their last bits, take seconds. Compiling tens of thousands of goto statements in one "
+                    + "block is slow too. The script is stopped without cleanup.",
+                fix: "Use strings as keys, or store less in one table.",
                 example: .lua(
                     "local t = {} for i = 1, 200000 do t[i * 131071] = true end",
                     fix: "local t = {} for i = 1, 200000 do t[tostring(i * 131071)] = true end")),
@@ -121,7 +121,7 @@ enum FlowErrors {
                 example: .lua("while true do print((\"waiting \"):rep(1000)) end", fix: "print \"waiting\"")),
             ErrorDescription(
                 "budget.files", .budget, means: "The run opened too many files.",
-                when: "push.run and require opened more than 10,000 files together. Each time counts.",
+                when: "push.run and require opened more than 10,000 files together. Opening the same file again counts again.",
                 fix: "Load a module once and keep it in a variable. Look for push.run in an endless loop."),
             ErrorDescription(
                 "budget.tasks", .failure, means: "Too many tasks exist at the same time.",

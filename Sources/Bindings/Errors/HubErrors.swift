@@ -22,7 +22,7 @@ enum HubErrors {
                         """)),
             ErrorDescription(
                 "device.not_found", .failure, .answer, means: "There is no such device.",
-                when: "push.find_device got an unknown name; or a trace names a device that no hub knows but that resembles a known one, "
+                when: "push.find_device got an unknown name; or a trace names an unknown device with a name similar to a known one, "
                     + "or fewer than six characters of a handle. Status 404.",
                 fix: "Use the name that the message suggests, or at least six characters of the handle. push.devices lists all devices.",
                 example: .lua(
@@ -134,7 +134,7 @@ enum HubErrors {
                 "handle.invalid", .failure, means: "The handle does not have the format of its push service.",
                 when: "An APNs token is not hexadecimal, a WNS channel is not a URI, a browser subscription lacks its keys, or the handle "
                     + "is empty. Status 400.",
-                fix: "Pass the handle as the app received it: APNs tokens in hexadecimal without blanks, FCM tokens unchanged.")
+                fix: "Pass the handle as the app received it: APNs tokens in hexadecimal without spaces, FCM tokens unchanged.")
         ])
 
     private static let hub = ErrorArea(
@@ -143,7 +143,7 @@ enum HubErrors {
             ErrorDescription(
                 "hub.restoring", .answer, means: "A backup is being restored.",
                 when: "pushhost hub restore is running on the server. The request was not processed. Status 503, with Retry-After.",
-                fix: "Repeat the request after some seconds."),
+                fix: "Repeat the request after a few seconds."),
             ErrorDescription(
                 "hub.no_target", .warning, means: "No registration matches the audience.",
                 when: "push.send matches no registration: nothing was sent, and the outcome is NoTargetFound. The tag may be misspelt, the "
@@ -209,7 +209,7 @@ enum HubErrors {
                 fix: "Wait for the time in the header Retry-After."),
             ErrorDescription(
                 "hub.exists", .answer, means: "A hub with this name already exists.",
-                when: "A hub is created under the name of another one. Upper and lower case are not distinguished. Status 409.",
+                when: "A hub is created under the name of another one. Names are case-insensitive. Status 409.",
                 fix: "Choose another name, or change the existing hub."),
             ErrorDescription(
                 "hub.stopped", .failure, .answer, means: "The hub is shutting down.",
@@ -282,7 +282,7 @@ enum HubErrors {
                     + "userId, and the server has the setting hub.listen_user_id: refuse. Nothing was changed. Status 403.",
                 fix: "Let your own server write the installation with a key that has Send, or omit userId."),
             ErrorDescription(
-                "installation.channel", .misuse, means: "An installation has no channel, or two.",
+                "installation.channel", .misuse, means: "An installation has no channel, or more than one.",
                 when: "push.install got neither a device nor a platform with a push_channel, or it got both.",
                 fix: "Give the device, or the platform and the handle that its app received.",
                 example: .lua(
@@ -357,8 +357,8 @@ enum HubErrors {
                     + "has expired, or is for another app or environment, a service account lacks a field, a package SID is invalid, the "
                     + "two VAPID keys do not match, or the VAPID contact is missing. The credential is not stored. Status 400.",
                 fix: "Download the key or service account again from the console of the push service and use it unchanged. Export a "
-                    + "certificate together with its key, as .p12. pushhost hub credentials check tests credentials at the push services; "
-                    + "pushhost doctor checks those in the settings."),
+                    + "certificate together with its key, as .p12. pushhost hub credentials check tests credentials with the push "
+                    + "services; pushhost doctor checks those in the settings."),
             ErrorDescription(
                 "credential.not_found", .answer, means: "The hub has no credential of its own for this push service.",
                 when: "The credential is to be removed, but the hub has none or uses that of the server's settings. Status 404.",

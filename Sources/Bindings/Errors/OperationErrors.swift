@@ -60,7 +60,8 @@ enum OperationErrors {
                 fix: "Use the key in the startup banner of pushhost serve --lab --reveal, or set one with lab.key in the settings."),
             ErrorDescription(
                 "lab.session", .answer, means: "The lab session does not exist, or no more can be opened.",
-                when: "The session was ended, its client was silent for two minutes, the server was restarted, or 64 sessions are open.",
+                when: "The session was ended, its client sent no request for two minutes, the server was restarted, or 64 "
+                    + "sessions are open.",
                 fix: "Open a new session. End sessions that are no longer used."),
             ErrorDescription(
                 "lab.full", .failure, .answer, means: "The lab has no capacity for another device or for more device data.",

@@ -192,8 +192,8 @@ enum PluginErrors {
                 fix: "Wait for some of them before sending more."),
             ErrorDescription(
                 "http.private_address", .failure, means: "The host has a private address.",
-                when: "One of its addresses belongs to this machine or is not public. The host could be chosen by others to reach internal "
-                    + "servers.",
+                when: "One of its addresses belongs to this machine or is not public. An attacker could choose the host in order to "
+                    + "reach internal servers (SSRF).",
                 fix: "If this is intended, request http.private:HOST in needs, and have it granted."),
             ErrorDescription(
                 "http.invalid_url", .failure, means: "The URL is invalid.",

@@ -7,8 +7,9 @@ enum ProgramErrors {
         [
             ErrorDescription(
                 "usage.argument", .refusal, means: "An argument of the command line is unexpected or missing.",
-                when: "An argument or a required option is missing, an option has no value, or a word follows that the command rejects.",
-                fix: "Write the options of the flow as --name value. Quote values that contain blanks.",
+                when: "An argument or a required option is missing, an option has no value, or the command gets an argument that it does "
+                    + "not accept.",
+                fix: "Write the options of the flow as --name value. Quote values that contain spaces.",
                 example: .shell(
                     "pushhost run scripts/notify_users.lua bob", fix: "pushhost run scripts/notify_users.lua --user bob")),
             ErrorDescription(

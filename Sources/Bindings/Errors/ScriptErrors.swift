@@ -13,7 +13,7 @@ enum ScriptErrors {
                 example: .lua("local names = { \"ana\" \"wei\" }", fix: "local names = { \"ana\", \"wei\" }")),
             ErrorDescription(
                 "script.error", .runtime, .finding, means: "Lua raised an error, or the script called error.",
-                when: "For example, a nil value is called, indexed or added to, a text that is not a number is used in arithmetic, or a "
+                when: "For example, a nil value is called, indexed or added to, a string that is not a number is used in arithmetic, or a "
                     + "function recurses without end. pushhost check finds such errors where values are certain.",
                 fix: "The message names the variable. Check where its value comes from: a function that returns nothing, a misspelt local "
                     + "name, or a list that is shorter than expected.",
@@ -152,9 +152,9 @@ enum ScriptErrors {
                 fix: "Write the call as in the hint.",
                 example: .lua("push.sleep(\"1h\", \"30m\")", fix: "push.sleep \"1h30m\"")),
             ErrorDescription(
-                "args.too_long", .misuse, means: "A text argument is too long.",
-                when: "It exceeds 1,048,576 bytes. Processing of a text cannot be interrupted by a budget.",
-                fix: "Split the text, and look for a text that grows in a loop."),
+                "args.too_long", .misuse, means: "A string argument is too long.",
+                when: "It exceeds 1,048,576 bytes. Processing of a string cannot be interrupted by a budget.",
+                fix: "Split the string, and look for a string that grows in a loop."),
             ErrorDescription(
                 "args.too_deep", .misuse, means: "Tables are nested too deeply to compare.",
                 when: "The matchers equal and contain of push.expect compare tables up to 200 levels deep.",
@@ -176,8 +176,8 @@ enum ScriptErrors {
                 example: .lua(
                     "push.expect(\"a[1]\").to.match \"[\"", fix: "push.expect(\"a[1]\").to.match \"%[\"")),
             ErrorDescription(
-                "args.empty", .misuse, means: "A text or list is empty.",
-                when: "A text such as alert is \"\", or push.tag.any, all or none got no tags.",
+                "args.empty", .misuse, means: "A string or list is empty.",
+                when: "A string such as alert is \"\", or push.tag.any, all or none got no tags.",
                 fix: "Give some text, or at least one tag. Check values from outside before the call.",
                 example: .lua("push.send { to = \"Sports\", alert = \"\" }", fix: "push.send { to = \"Sports\", alert = \"Goal\" }")),
             ErrorDescription(

@@ -47,7 +47,7 @@ enum TargetErrors {
                     + "check before you send again."),
             ErrorDescription(
                 "target.refused", .failure, means: "The target rejected the request.",
-                when: "It returns a status that has no code here; the message contains its text.", fix: "Follow the message."),
+                when: "It returns an error for which PushHost has no code; the message contains its text.", fix: "Follow the message."),
             ErrorDescription(
                 "target.clock", .failure, .refusal, means: "The clocks of this machine and of the target differ too much.",
                 when: "Signatures are valid for an hour, and the target considered one expired.",

@@ -1,6 +1,6 @@
 package import Lua
 
-/// The Lua module that runs load, and what it knows of errors in scripts that use it.
+/// The Lua module that runs load, and its explanations of errors in scripts that use it.
 package protocol FlowModule: Sendable {
     /// Names that the sandbox lacks, with what to use instead.
     var absentNames: [String: String] { get }

@@ -26,7 +26,7 @@ package final class FlowRun: Sendable {
         }
     }
 
-    /// What a run shares with its nested runs.
+    /// The state that a run shares with its nested runs.
     struct SharedState: Sendable {
         /// Events already shown, so that nothing is shown twice.
         var shownEvents = ShownEvents()

@@ -24,7 +24,7 @@ package final class InteractiveFlow: Sendable {
         case raised
     }
 
-    /// What a path of names refers to.
+    /// The members of the value that a path of names refers to.
     package enum Members: Sendable, Equatable {
         case names([String])
         /// A handle of this type, such as `device`.
@@ -149,9 +149,9 @@ package final class InteractiveFlow: Sendable {
         if !shown.isEmpty { run.emit(.shown(shown)) }
         for failure in run.takeFailedExpectations() {
             if let error, error.code == "expect.failed", error.location == failure.location { continue }
-            var told = LuaError(kind: .failure, code: "expect.failed", message: failure.message)
-            told.location = failure.location
-            reportError(told)
+            var failed = LuaError(kind: .failure, code: "expect.failed", message: failure.message)
+            failed.location = failure.location
+            reportError(failed)
         }
         if let error { reportError(await withValue(error)) }
         return answer

@@ -1,4 +1,4 @@
-/// What a run is for, and on whose behalf it acts.
+/// The purpose of a run, and the principal on whose behalf it acts.
 struct RunRole: Sendable {
     var purpose = Purpose.flow
     /// What the script is currently run for.

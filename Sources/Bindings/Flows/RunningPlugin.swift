@@ -1,7 +1,7 @@
 import Lua
 import PushModel
 
-/// What the functions of the module may use of the plugin whose function runs.
+/// The parts of a plugin that the functions of the module may use while a function of the plugin runs.
 protocol RunningPlugin: AnyObject, Sendable {
     var name: String { get }
     var grants: Grants { get }

@@ -1,6 +1,6 @@
 package import PushModel
 
-/// What a script is currently run for. The phase decides what the script may call.
+/// The current purpose of a script's run. It decides what the script may call.
 package enum ScriptPhase: Sendable, Hashable, CaseIterable {
     /// A flow, a spec, or a line at a prompt.
     case flow

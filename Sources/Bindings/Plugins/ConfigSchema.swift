@@ -207,7 +207,7 @@ extension ConfigSchema.FieldType {
         }
         switch self {
         case .string(let choices):
-            guard case .string(let text) = json else { throw mismatch("a text") }
+            guard case .string(let text) = json else { throw mismatch("a string") }
             guard choices.isEmpty || choices.contains(text) else {
                 throw ConfigSchema.InvalidValue(
                     path: path, reason: "must be one of \(choices.joined(separator: ", ")), got \"\(text)\"",
@@ -293,7 +293,7 @@ extension JSON {
         switch self {
         case .null: "nothing"
         case .bool, .integer, .number, .numeral: serializedText
-        case .string(let text): text.count <= 40 ? "\"\(text)\"" : "a text"
+        case .string(let text): text.count <= 40 ? "\"\(text)\"" : "a long string"
         case .array: "a list"
         case .object: "a table"
         }

@@ -52,7 +52,7 @@ package struct NativeExtensions: Sendable {
     }
 }
 
-/// What a program offers: the registry of its functions, and its native plugins. Built once and handed down.
+/// The extensions of a program: the registry of its functions, and its native plugins. Built once and handed down.
 package struct HostProgram: Sendable {
     package let registry: BindingRegistry
     package let plugins: [NativePluginType]

@@ -27,7 +27,7 @@ struct PluginManifest: Sendable {
     }
 
     struct Hook: Sendable {
-        /// What happens to an operation when the hook fails.
+        /// The effect of a hook's failure on the operation.
         enum Policy: String, Sendable, CaseIterable {
             /// The operation continues as if there were no hook.
             case open = "fail_open"
@@ -73,7 +73,7 @@ extension PluginManifest {
     init(_ values: [LuaValue], folder: String, file: String, files: Set<String>) throws(LuaError) {
         guard values.count == 1 else {
             throw ManifestTable.refusal(
-                file, "", values.isEmpty ? "is nothing; it must be one table" : "has \(values.count) values; it must be one table",
+                file, "", values.isEmpty ? "is missing; it must be one table" : "has \(values.count) values; it must be one table",
                 hint: "end the file with return { name = \"\(folder)\", version = \"1.0\", … }")
         }
         let table = try ManifestTable(values[0], file: file, path: "", keys: Self.keys)
@@ -81,9 +81,9 @@ extension PluginManifest {
         guard name == folder else {
             throw table.refusal("name", "is \"\(name)\", but the folder is called \(folder)", hint: "use the same name for both")
         }
-        version = try table.requiredText("version", "a text", hint: "write version = \"1.0\"")
+        version = try table.requiredText("version", "a string", hint: "write version = \"1.0\"")
         guard version.utf8.count <= 40, version.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7f }) else {
-            throw table.refusal("version", "must be at most 40 bytes without blanks")
+            throw table.refusal("version", "must be at most 40 bytes without spaces")
         }
         summary = try table.text("desc") ?? ""
         needs = []

@@ -6,7 +6,7 @@ import PushModel
 /// The operator configures the host and grants it by name.
 enum PluginNeed: Sendable, Equatable {
     case fixed(Capability)
-    /// The host in a text setting, or the hosts in a list of texts.
+    /// The host in a string setting, or the hosts in a list of strings.
     case host(setting: String)
 
     /// Parses an entry. The error's reason is a whole clause.
@@ -18,10 +18,8 @@ enum PluginNeed: Sendable, Equatable {
         let name = String(text.dropFirst(6).dropLast())
         let settings = schema.fields.filter { $0.type.isAddresses }.map(\.name)
         guard settings.contains(name) else {
-            throw Capability.Unreadable(
-                reason:
-                    "\"\(name)\" is not a text setting in config\(nearest(name, in: settings).map { "; did you mean http:{\($0)}?" } ?? "")"
-            )
+            let near = nearest(name, in: settings).map { "; did you mean http:{\($0)}?" } ?? ""
+            throw Capability.Unreadable(reason: "\"\(name)\" is not a string setting in config\(near)")
         }
         self = .host(setting: name)
     }

@@ -31,8 +31,8 @@ package struct ReferenceIndex: Sendable {
         }
         let area = own.filter { $0.group == word }
         if area.count > 1 { return area }
-        // A name as a push service or a settings file writes it. One plain word may mean more than the topic that it names.
-        let isSpecific = text.contains { !$0.isLowercase }
+        // A name as a push service or a settings file writes it. A plain word or a search word may mean more than the topic it names.
+        let isSpecific = text.contains { !$0.isLowercase } && SearchWords.names(for: text).isEmpty
         let key = ReferenceSearch.key(of: text)
         let named = all.filter { $0.keys.contains(key) }
         if isSpecific, named.count == 1 { return named }

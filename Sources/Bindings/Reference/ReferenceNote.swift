@@ -1,6 +1,6 @@
 import PushModel
 
-/// A topic that the program adds to the reference of the module: a setting, a reason of a push service, or a cause of a trace.
+/// A topic that the program adds to the reference of the module: a setting, a reason of a push service, a cause of a trace, or a guide.
 package struct ReferenceNote: Sendable {
     package enum Kind: String, Sendable {
         /// A setting of the server.
@@ -9,6 +9,8 @@ package struct ReferenceNote: Sendable {
         case reason
         /// Why a device did or did not show a notification.
         case cause
+        /// An operation of the program that a page of the documentation describes.
+        case guide
     }
 
     /// A titled part of the page.
@@ -23,7 +25,7 @@ package struct ReferenceNote: Sendable {
     }
 
     package var kind: Kind
-    /// `listen.port`, `APNs BadDeviceToken`, `circuit_open`.
+    /// `listen.port`, `APNs BadDeviceToken`, `circuit_open`, `send --dry-run`.
     package var name: String
     /// The name without that of its group: `BadDeviceToken`.
     package var shortName: String

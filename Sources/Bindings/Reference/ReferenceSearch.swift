@@ -30,7 +30,7 @@ struct ReferenceSearch: Sendable {
 
     /// A query, or another one with the same meaning.
     private struct Query {
-        /// The terms, each with how much it tells.
+        /// The terms, each with its information content.
         var terms: [(text: String, information: Double)]
         /// 1, or less for another query with the same meaning.
         var factor: Double

@@ -1,6 +1,6 @@
-/// A text as the search compares it: its words in lower case, without endings and without words that tell topics apart badly.
+/// A text as the search compares it: its words in lower case, without endings and without stop words.
 ///
-/// Words end at blanks and punctuation, and where a capital follows a small letter: `BadDeviceToken` has three.
+/// Words end at spaces and punctuation, and where a capital follows a small letter: `BadDeviceToken` has three.
 struct SearchText: Sendable {
     /// In the order of the text.
     let terms: [String]

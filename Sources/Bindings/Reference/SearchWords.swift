@@ -16,7 +16,7 @@ enum SearchWords {
             "simulator:fail", "hub.idempotency_key", "run.attempts", "run.interrupted", "target.throttled",
             "simulator.retry_after",
         ],
-        "rate limit": ["simulator:fail", "hub.throttled", "auth.throttled", "target.throttled", "send.pace"],
+        "rate limit": ["push.send", "hub.throttled", "auth.throttled", "target.throttled", "send.pace", "simulator:fail"],
     ]
 
     /// Other words for a phrase.

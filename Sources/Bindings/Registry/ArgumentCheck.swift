@@ -139,7 +139,7 @@ struct ArgumentCheck<Value: ArgumentValue> {
             return fail(
                 "args.too_long",
                 "\(binding.name): \"\(parameter.name)\" has \(text.utf8.count) bytes, more than \(Parameter.longestText)",
-                hint: "split it, or look for a text that grows in a loop", key: binding.style == .positional ? nil : parameter.name)
+                hint: "split it, or look for a string that grows in a loop", key: binding.style == .positional ? nil : parameter.name)
         }
         guard let fault = parameter.type.fault(in: value) else { return }
         var hint: String? = parameter.fix

@@ -1,4 +1,4 @@
-/// What argument checks know about a value.
+/// The knowledge of argument checks about a value.
 enum ArgumentContent<Value: Sendable>: Sendable {
     /// Known only at run time.
     case unknown

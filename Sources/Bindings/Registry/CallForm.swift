@@ -1,6 +1,6 @@
 package import Lua
 
-/// How a binding is called: the style, the parameters, and which of them may be combined.
+/// The form of a binding's calls: the style, the parameters, and which of them may be combined.
 package struct CallForm: Sendable {
     package var style: Style
     package var parameters: [Parameter]

@@ -16,6 +16,6 @@ package struct TestCase: Sendable, Equatable {
         self.isPending = isPending
     }
 
-    /// Group names and test name: `breaking news › only subscribers are told`.
+    /// Group names and test name: `breaking news › only subscribers receive it`.
     package var fullName: String { (groups + [name]).joined(separator: " › ") }
 }

@@ -7,7 +7,7 @@ package import PushModel
 /// Errors: `channel.refused` with the status and, in the details, the `reason` of APNs; `channel.unreachable` (502) if there was no
 /// response.
 package struct APNsChannels: Sendable {
-    /// What APNs stores for devices that are not connected.
+    /// The pushes that APNs stores for devices that are not connected.
     package enum StoragePolicy: Int, Sendable {
         case nothing = 0
         /// The newest message, until it expires.

@@ -22,7 +22,7 @@ package struct APNsSettings: Sendable {
         }
     }
 
-    /// How the hub authenticates to APNs.
+    /// The method by which the hub authenticates to APNs.
     package enum Authentication: Sendable {
         /// Every request carries a token signed with this key.
         case token(APNsSigningKey)

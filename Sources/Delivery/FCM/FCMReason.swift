@@ -38,20 +38,27 @@ package enum FCMReason: String, CaseIterable, Sendable {
         }
     }
 
-    /// What the code means, and what to do.
-    package var explanation: String {
+    /// The meaning of the code.
+    package var meaning: String { texts.meaning }
+
+    /// The action to take; nil if there is none.
+    package var advice: String? { texts.advice }
+
+    /// The meaning and the advice.
+    package var explanation: String { [meaning, advice].compactMap(\.self).joined(separator: "; ") }
+
+    private var texts: (meaning: String, advice: String?) {
         switch self {
-        case .unspecified: "FCM gave no reason"
-        case .invalidArgument: "a field of the message is invalid; correct the payload"
+        case .unspecified: ("FCM gave no reason", nil)
+        case .invalidArgument: ("a field of the message is invalid", "correct the payload")
         case .thirdPartyAuthError:
-            "the credential for APNs or Web Push at Google is missing or was rejected; upload it in the Firebase console"
-        case .senderIDMismatch:
-            "the registration token belongs to another Firebase project; check the project id in the settings"
+            ("the credential for APNs or Web Push at Google is missing or was rejected", "upload it in the Firebase console")
+        case .senderIDMismatch: ("the registration token belongs to another Firebase project", "check the project id in the settings")
         case .unregistered:
-            "the app is no longer installed, or its token changed; the registration is removed until the app registers again"
-        case .quotaExceeded: "too many messages for the project, the device or the topic; slow down"
-        case .internalError: "FCM had an internal error; try again later"
-        case .unavailable: "FCM is unavailable; try again later"
+            ("the app is no longer installed, or its token changed", "the registration is removed until the app registers again")
+        case .quotaExceeded: ("too many messages for the project, the device or the topic", "slow down")
+        case .internalError: ("FCM had an internal error", "try again later")
+        case .unavailable: ("FCM is unavailable", "try again later")
         }
     }
 

@@ -1,4 +1,4 @@
-/// Why a codec cannot go on.
+/// The reason why a codec cannot continue.
 enum CodecFailure: Error {
     /// The connection has used all its stream identifiers (RFC 9113, section 5.1.1).
     case streamsExhausted

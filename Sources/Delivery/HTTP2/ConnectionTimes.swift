@@ -2,10 +2,10 @@ import NIOCore
 
 /// The times of a connection, and what follows from them: whether it is overdue, silent or idle. All times are those of the event loop.
 struct ConnectionTimes {
-    /// Whether the peer of a connection is still there.
+    /// The state of a connection's peer, as far as it is known.
     enum Life {
         case alive
-        /// Nothing was heard for some time: ask with a PING.
+        /// Nothing was received for some time; a PING is due.
         case silent
         /// A PING was not answered.
         case dead

@@ -212,7 +212,7 @@ final class PushHandler: ChannelInboundHandler {
             window.answered()
             ticket.job.finish(ticket.index, .answered(answer))
         } else if code == ErrorCode.refusedStream {
-            queue.giveBack(ticket, .refused)
+            queue.requeue(ticket, .refused)
         } else {
             ticket.job.finish(ticket.index, isEnded ? .unknown(.reset(code)) : .notSent(.reset(code)))
         }
@@ -295,7 +295,7 @@ final class PushHandler: ChannelInboundHandler {
                 isOpen = true
                 ticket.job.finish(ticket.index, .unknown(.closed(why.text)))
             } else {
-                queue.giveBack(ticket, .closed(why.text))
+                queue.requeue(ticket, .closed(why.text))
             }
         }
         if isOpen, !isOurEnd { window.broke(since: breaks, answers: answers) }

@@ -34,7 +34,7 @@ final class PushQueue {
     }
 
     /// Returns an unsent push. It is tried again, unless it came back too often or its job was cancelled.
-    func giveBack(_ ticket: Ticket, _ failure: PushFailure) {
+    func requeue(_ ticket: Ticket, _ failure: PushFailure) {
         if ticket.job.isCancelled {
             ticket.job.finish(ticket.index, .notSent(.cancelled))
         } else if ticket.job.returned(ticket.index) >= attempts {

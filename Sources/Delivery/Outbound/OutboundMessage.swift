@@ -68,8 +68,8 @@ struct OutboundMessage: Sendable {
         }
         guard HTTPField.isValidValue(header.value) else {
             throw PushError(
-                "http.invalid_header", "the value of the header \(name) contains an invalid character, or starts or ends with a blank",
-                hint: "remove line breaks, control characters, and blanks at the ends")
+                "http.invalid_header", "the value of the header \(name) contains an invalid character, or starts or ends with a space",
+                hint: "remove line breaks, control characters, and leading and trailing spaces")
         }
     }
 

@@ -40,12 +40,6 @@ struct BatchVerdicts {
     }
 }
 
-/// A device of a delivery.
-protocol BatchDevice {
-    /// Its index among the handles.
-    var handleIndex: Int { get }
-}
-
 extension PushOutcome {
     /// The verdict for this outcome; `answered` reads a response of the service.
     func verdict(over transport: any PushBatchTransport, to origin: PushOrigin, answered: (PushAnswer) -> Verdict) -> Verdict {

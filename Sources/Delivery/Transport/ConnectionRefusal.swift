@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Why a connection failed or cannot be used.
+/// The reason why a connection failed or cannot be used.
 struct ConnectionRefusal: Error, Equatable {
     enum Kind {
         /// Another attempt may succeed.

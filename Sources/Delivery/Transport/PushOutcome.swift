@@ -57,7 +57,7 @@ package final class AnswerDetails: Sendable, Equatable {
     }
 }
 
-/// Why there is no response.
+/// The reason why there is no response.
 package enum PushFailure: Sendable, Equatable {
     /// The sender's task was cancelled while the push was waiting.
     case cancelled

@@ -48,7 +48,7 @@ extension Rejection {
     static let labFullStatus = 507
 
     static let abandoned = Rejection(
-        status: 0, reason: "Cancelled", explanation: "the delivery was cancelled before this device's turn",
+        status: 0, reason: "Cancelled", explanation: "the delivery was cancelled before the push for this device was sent",
         outcome: .abandoned)
 }
 

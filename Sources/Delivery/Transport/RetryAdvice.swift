@@ -1,7 +1,7 @@
 import HTTPTypes
 import PushModel
 
-/// Whether sending the same notification again may succeed: the property `retry` of each service's reasons.
+/// Tells whether the same notification may be sent again: the property `retry` of each service's reasons.
 ///
 /// The hub decides when it is sent again, and how often (`RetryPolicy` of `PushHub`).
 enum RetryAdvice: Sendable, Equatable {

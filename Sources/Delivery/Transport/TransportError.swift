@@ -1,4 +1,4 @@
-/// Why there is no response. The difference decides whether sending again may show a notification twice.
+/// The reason why there is no response. It decides whether sending again may show a notification twice.
 package enum TransportError: Error, Sendable, Equatable {
     /// The service did not process the request: not connected, stream refused, or above the last stream of GOAWAY (RFC 9113, sections 6.8
     /// and 8.7). Safe to send again at once.

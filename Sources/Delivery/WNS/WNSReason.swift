@@ -54,23 +54,31 @@ package enum WNSReason: String, CaseIterable, Sendable {
 
     package var isHandleInvalid: Bool { self == .channelNotFound || self == .channelExpired }
 
-    /// What the reason means, and what to do.
-    package var explanation: String {
+    /// The meaning of the reason.
+    package var meaning: String { texts.meaning }
+
+    /// The action to take; nil if there is none.
+    package var advice: String? { texts.advice }
+
+    /// The meaning and the advice.
+    package var explanation: String { [meaning, advice].compactMap(\.self).joined(separator: "; ") }
+
+    private var texts: (meaning: String, advice: String?) {
         switch self {
-        case .dropped: "WNS accepted the notification and dropped it: the app or its user does not want it"
-        case .deviceDisconnected: "the device is not connected and WNS did not store the notification; send with a cache policy"
-        case .channelThrottled: "too many notifications for this channel; slow down for this device"
-        case .badRequest: "a header is missing, repeated or invalid for the type; correct the X-WNS-* headers"
-        case .unauthorized: "WNS rejected the access token; check package SID and client secret"
-        case .forbidden: "the channel belongs to another app; check the package SID in the settings"
-        case .channelNotFound: "unknown channel; the registration is removed until the app registers again"
-        case .methodNotAllowed: "WNS accepts only POST"
-        case .throttled: "this app sends too many notifications; slow down"
-        case .channelExpired: "the channel has expired; the registration is removed until the app registers again"
-        case .domainBlocked: "Microsoft has blocked this sender; stop sending and contact its support"
-        case .payloadTooLarge: "the payload is over the limit of 5,000 bytes; shorten it"
-        case .internalServerError: "WNS had an internal error; try again later"
-        case .serviceUnavailable: "WNS is unavailable; try again later"
+        case .dropped: ("WNS accepted the notification and dropped it: the app or its user does not want it", nil)
+        case .deviceDisconnected: ("the device is not connected and WNS did not store the notification", "send with a cache policy")
+        case .channelThrottled: ("too many notifications for this channel", "slow down for this device")
+        case .badRequest: ("a header is missing, repeated or invalid for the type", "correct the X-WNS-* headers")
+        case .unauthorized: ("WNS rejected the access token", "check package SID and client secret")
+        case .forbidden: ("the channel belongs to another app", "check the package SID in the settings")
+        case .channelNotFound: ("unknown channel", "the registration is removed until the app registers again")
+        case .methodNotAllowed: ("WNS accepts only POST", nil)
+        case .throttled: ("this app sends too many notifications", "slow down")
+        case .channelExpired: ("the channel has expired", "the registration is removed until the app registers again")
+        case .domainBlocked: ("Microsoft has blocked this sender", "stop sending and contact its support")
+        case .payloadTooLarge: ("the payload is over the limit of 5,000 bytes", "shorten it")
+        case .internalServerError: ("WNS had an internal error", "try again later")
+        case .serviceUnavailable: ("WNS is unavailable", "try again later")
         }
     }
 

@@ -16,7 +16,7 @@ struct PrunedReport: Sendable {
         hash.update(data: Array(hub.utf8))
         for device in devices { withUnsafeBytes(of: device.number.littleEndian) { hash.update(bufferPointer: $0) } }
         batch = hash.finalize().prefix(16).map { $0.hexDigits }.joined()
-        let json: JSON = ["hub": .string(hub), "batch": .string(batch), "items": .array(devices.map(\.told))]
+        let json: JSON = ["hub": .string(hub), "batch": .string(batch), "items": .array(devices.map(\.reportItem))]
         body = json.serialized()
     }
 
@@ -46,7 +46,7 @@ extension UInt8 {
 }
 
 extension PrunedDevice {
-    fileprivate var told: JSON {
+    fileprivate var reportItem: JSON {
         var object: JSONObject = [
             "event": isRestored ? "restored" : "pruned", "number": .integer(number), "platform": .string(handle.platform.shortName),
             "handle": .string(handle.text),

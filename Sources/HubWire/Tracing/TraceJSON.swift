@@ -1,6 +1,6 @@
 package import PushModel
 
-/// Reads and writes traces in the format of the JSON interface.
+/// Reads and writes traces in the format of the JSON API.
 package enum TraceJSON {
     package static func json(_ answer: TraceAnswer) -> JSON {
         var members: [(String, JSON)] = [("notificationId", .string(answer.notification)), ("state", .string(answer.state.rawValue))]

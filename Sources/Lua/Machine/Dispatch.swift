@@ -13,7 +13,7 @@ let releaseFromLua: @convention(c) (UnsafeMutableRawPointer?) -> Void = { object
     Unmanaged<AnyObject>.fromOpaque(object).release()
 }
 
-/// What a host operation returns to the script.
+/// The result that a host operation returns to the script.
 enum Answer: Sendable {
     case values([LuaValue])
     case slots(TypedFunction.Write)

@@ -84,7 +84,7 @@ final class RunControl: @unchecked Sendable {
     }
 }
 
-/// What a run executes.
+/// The code that a run executes.
 enum RunBody: Sendable {
     case script(LuaScript)
     /// A function of a program.

@@ -15,7 +15,7 @@ final class ScriptTask {
         case failure
     }
 
-    /// What the coroutine receives when it is resumed.
+    /// The values that the coroutine receives when it is resumed.
     struct Resumption {
         /// Number of values on its stack to pass.
         var count: Int32

@@ -1,4 +1,4 @@
-/// Where and in which task a script made a call. As a parameter it consumes no argument of the script.
+/// The location and the task of a script's call. As a parameter it consumes no argument of the script.
 public struct LuaCallSite: Sendable, LuaReadable {
     /// The calling line of the script. Frames of the host's own preludes are skipped.
     public let location: SourceLocation?

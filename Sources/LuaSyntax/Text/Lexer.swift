@@ -116,7 +116,7 @@ package struct Lexer {
         if spelling.contains("..") {
             return SyntaxError(
                 "\(spelling) is not a number",
-                hint: "a range is for i = 1, 10 do; to join strings, write blanks around the dots: 1 .. \"st\"",
+                hint: "a range is for i = 1, 10 do; to join strings, write spaces around the dots: 1 .. \"st\"",
                 at: start..<offset)
         }
         let isName = text.bytes[start].isDigit && spelling.utf8.contains { $0.isNameStart && $0.hexValue == nil }

@@ -20,19 +20,19 @@ struct StrangeCharacter {
             return SyntaxError("Lua has no strings in backticks", hint: "write strings in \"…\" or '…', and join them with ..", at: range)
         case "\\":
             return SyntaxError(
-                "a backslash is only allowed in strings", hint: "Lua needs no sign to continue on the next line", at: range)
+                "a backslash is only allowed in strings", hint: "Lua needs no character to continue on the next line", at: range)
         case "\u{0}": return SyntaxError("a NUL character: this is not a script", at: range)
         case "“", "”", "„", "‟", "«", "»", "‘", "’", "‚", "‛":
             return SyntaxError("\(scalar) is a typographic quote", hint: "write strings in \"…\" or '…'", at: range)
         case "–", "—", "−": return SyntaxError("\(scalar) is not the minus sign of Lua", hint: "write -", at: range)
-        case "≠": return SyntaxError("Lua does not know \(scalar)", hint: "write ~=", at: range)
-        case "≤": return SyntaxError("Lua does not know \(scalar)", hint: "write <=", at: range)
-        case "≥": return SyntaxError("Lua does not know \(scalar)", hint: "write >=", at: range)
+        case "≠": return SyntaxError("\(scalar) is not a Lua operator", hint: "write ~=", at: range)
+        case "≤": return SyntaxError("\(scalar) is not a Lua operator", hint: "write <=", at: range)
+        case "≥": return SyntaxError("\(scalar) is not a Lua operator", hint: "write >=", at: range)
         default: break
         }
         if scalar.properties.isWhitespace || ["\u{200b}", "\u{200c}", "\u{200d}", "\u{feff}", "\u{2060}"].contains(scalar) {
             return SyntaxError(
-                "an invisible character (U+\(hex(scalar))) that Lua does not treat as a blank", hint: "delete it and type a blank",
+                "an invisible character (U+\(hex(scalar))) that Lua does not treat as a space", hint: "delete it and type a space",
                 at: range)
         }
         if scalar.properties.isAlphabetic {

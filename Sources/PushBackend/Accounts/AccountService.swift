@@ -138,8 +138,8 @@ package actor AccountService {
         try refuse(username, from: address)
         if let session = try await verifiedSession(mark) { return session }
         // Of several concurrent requests of a client, one verifies the credentials for all.
-        if !proving.take(mark) { await withCheckedContinuation { proving.wait(mark, $0) } }
-        defer { proving.leave(mark) }
+        if !proving.acquire(mark) { await withCheckedContinuation { proving.wait(mark, $0) } }
+        defer { proving.release(mark) }
         if let session = try await verifiedSession(mark) { return session }
         let proof = try await prove(username, password, from: address, isAnsweredAtOnce: true)
         try await ask(proof, from: address)
@@ -263,9 +263,9 @@ package actor AccountService {
     }
 
     private func refused(_ username: String) -> PushError {
-        environment.note(.backend, "login of \(username) refused")
+        environment.note(.backend, "login of \(username) rejected")
         return PushError(
-            "auth.failed", "the backend refused the user name or the password of \"\(username)\"",
+            "auth.failed", "wrong user name or password for \"\(username)\"",
             hint: "check both", status: 401)
     }
 

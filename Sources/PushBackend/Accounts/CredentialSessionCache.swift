@@ -4,7 +4,7 @@ import PushModel
 /// Cached sessions of clients that send their credentials with every request; in memory only. Not thread-safe: it is part of the state of
 /// the actor that owns it.
 struct CredentialSessionCache: Sendable {
-    /// What the validity of a pass depends on.
+    /// The data on which the validity of a pass depends.
     enum Basis: Sendable, Equatable {
         /// The account still has this hash.
         case account(PasswordHash)

@@ -76,7 +76,7 @@ package actor FlowDispatcher {
     /// Subscribes to the event kinds that start some flow. Hubs record no other kinds.
     private func listen() {
         let start = start
-        events.want(catalog.eventKinds) { [weak self] in
+        events.subscribe(to: catalog.eventKinds) { [weak self] in
             guard let self else { return }
             _ = start { await self.takeEvents() }
         }
@@ -91,7 +91,7 @@ package actor FlowDispatcher {
     /// Stops accepting triggers and starting runs. Runs in progress continue.
     package func stopAccepting() {
         pool.isStopping = true
-        events.want([]) {}
+        events.subscribe(to: []) {}
         schedules.cancelAlarm()
     }
 
@@ -133,7 +133,7 @@ package actor FlowDispatcher {
     }
 
     /// Restarts after `stop()` with the store of a restored backup.
-    package func goOn(with store: any AutomationStore) async throws(PushError) {
+    package func resume(with store: any AutomationStore) async throws(PushError) {
         guard let stopping else { return }
         await stopping.value
         pool.restart(with: store)

@@ -1,6 +1,6 @@
 import PushModel
 
-/// What to do with a run that had not ended when the previous process did.
+/// The action for a run that had not ended when the previous process did.
 enum RunRecovery {
     /// The run had not started: it is queued.
     case queue

@@ -3,7 +3,7 @@ import PushModel
 
 /// Encrypts and decrypts payloads with AES-256-GCM (NIST SP 800-38D).
 ///
-/// The addressee, the expiration and the maximum number of reads are authenticated, so that a payload whose stored addressee was changed
+/// The recipient, the expiration and the maximum number of reads are authenticated, so that a payload whose stored recipient was changed
 /// cannot be decrypted.
 struct SecurePayloadSeal: Sendable {
     /// 96 bits, the length that GCM uses directly as a nonce.
@@ -35,7 +35,7 @@ struct SecurePayloadSeal: Sendable {
                 text, using: key, nonce: AES.GCM.Nonce(data: nonce), authenticating: Self.header(of: payload))
             return nonce + box.ciphertext + box.tag
         } catch {
-            throw PushError("secure.sealed", "the payload could not be sealed", status: 500)
+            throw PushError("secure.sealed", "the payload could not be encrypted", status: 500)
         }
     }
 
@@ -50,7 +50,7 @@ struct SecurePayloadSeal: Sendable {
             throw PushError(
                 "secure.sealed",
                 "secure payload \(payload.id) cannot be decrypted: it was "
-                    + (isForeign ? "sealed with a key that is lost" : "changed at rest, or sealed with another key"),
+                    + (isForeign ? "encrypted with a key that is lost" : "changed at rest, or encrypted with another key"),
                 hint: "ask the sender to send it again", status: 410)
         }
     }

@@ -3,10 +3,10 @@ package import PushModel
 
 /// Stores secure payloads, encrypted, until their addressees have fetched them, and records who tried to read them.
 ///
-/// Only its addressee can read a payload, not even its sender. It can be read until it expires, is revoked, or has been read as often as
+/// Only its recipient can read a payload, not even its sender. It can be read until it expires, is revoked, or has been read as often as
 /// its sender allowed. Then its ciphertext is deleted. Its end and its readers stay recorded for seven days after its expiration.
 package actor SecurePayloadService {
-    /// Maximum number of payloads of an addressee. A payload that has been read makes room for a new one.
+    /// Maximum number of payloads of a recipient. A payload that has been read makes room for a new one.
     package static let maximumPayloads = 100
     /// Maximum number of them from one sender, so that others get through. Does not apply to payloads that users send to themselves.
     package static let maximumPerSender = 25
@@ -35,7 +35,7 @@ package actor SecurePayloadService {
     package func change(retention: Duration) { self.retention = retention }
 
     /// Validates and stores a payload. Throws `secure.lifetime`, `secure.maximum_reads`, `secure.payload`, `secure.too_large`,
-    /// `secure.too_many`, and `tag.invalid` for an invalid addressee.
+    /// `secure.too_many`, and `tag.invalid` for an invalid recipient.
     func save(_ request: SecureRequest, from sender: String) async throws(PushError) -> StoredPayload {
         let sender = try Tag.ofUser(sender)
         let addressee = try Tag.ofUser(request.username)
@@ -59,7 +59,7 @@ package actor SecurePayloadService {
                 return StoredPayload(payload: payload)
             case .displacedOther(let other):
                 noteStored(payload, request)
-                environment.note(.backend, "secure payload \(other.id) was displaced by it")
+                environment.note(.backend, "secure payload \(other.id) was replaced by it")
                 return StoredPayload(payload: payload, displaced: other)
             case .idInUse: continue
             case .full:
@@ -131,7 +131,7 @@ package actor SecurePayloadService {
         _ = try await store.update(displaced.id) { if $0.ending == .expired { $0 = displaced } }
     }
 
-    /// Returns a payload to its addressee, as often as its sender allowed. Records every attempt.
+    /// Returns a payload to its recipient, as often as its sender allowed. Records every attempt.
     func read(_ id: String, by username: String) async throws(PushError) -> JSON {
         let user = try Tag.ofUser(username)
         try await sweep()
@@ -166,7 +166,7 @@ package actor SecurePayloadService {
     }
 
     /// Revokes a payload. A payload that has ended is left unchanged. Throws `secure.forbidden` for users other than its sender and
-    /// addressee.
+    /// recipient.
     func revoke(_ id: String, by username: String) async throws(PushError) {
         let user = try Tag.ofUser(username)
         try await sweep()
@@ -180,7 +180,7 @@ package actor SecurePayloadService {
         environment.note(.backend, "secure payload \(id) revoked by \(username)")
     }
 
-    /// The recorded reads of a payload. Throws `secure.forbidden` for users other than its sender and addressee.
+    /// The recorded reads of a payload. Throws `secure.forbidden` for users other than its sender and recipient.
     func reads(of id: String, for username: String) async throws(PushError) -> [SecureRead] {
         let user = try Tag.ofUser(username)
         try await sweep()
@@ -234,7 +234,7 @@ package actor SecurePayloadService {
     private static func forbidden(_ id: String) -> PushError {
         PushError(
             "secure.forbidden", "secure payload \(id) belongs to other users",
-            hint: "log in as its sender or its addressee", status: 403)
+            hint: "log in as its sender or its recipient", status: 403)
     }
 
     private static func refusal(_ result: SecureRead.Result, _ payload: SealedPayload) -> PushError {
@@ -242,7 +242,7 @@ package actor SecurePayloadService {
         switch result {
         case .forbidden, .granted, .vetoed:
             return PushError(
-                "secure.forbidden", "secure payload \(payload.id) is for another user", hint: "log in as its addressee",
+                "secure.forbidden", "secure payload \(payload.id) is for another user", hint: "log in as its recipient",
                 status: 403)
         case .expired:
             return PushError(

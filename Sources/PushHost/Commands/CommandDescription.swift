@@ -1,17 +1,24 @@
 import ArgumentParser
 import PushModel
 
-/// What a command accepts, as the argument parser describes it.
+/// The options and arguments of a command, as the argument parser describes it.
 struct CommandDescription {
     struct Parameter {
+        /// The values that a parameter takes from the command line.
+        enum Parsing {
+            /// None: an option without a value.
+            case flag
+            /// The next one.
+            case next
+            /// All up to the next option.
+            case upToNextOption
+            /// All after `--`.
+            case afterTerminator
+        }
+
         /// The names of an option, with dashes. Empty for an argument.
         var names: [String]
-        /// Whether it is an option without a value.
-        var isFlag: Bool
-        /// Whether the values of an option go on until the next option.
-        var takesSeveralValues: Bool
-        /// Whether an argument takes only what follows `--`.
-        var isAfterTerminator: Bool
+        var parsing: Parsing
         var isRequired: Bool
         var isRepeating: Bool
         var isHidden: Bool
@@ -54,10 +61,15 @@ extension CommandDescription.Parameter {
         let names = (json["names"]?.array ?? []).map { name in
             "\(name["kind"]?.string == "long" ? "--" : "-")\(name["name"]?.string ?? "")"
         }
-        let strategy = json["parsingStrategy"]?.string
+        let parsing: Parsing =
+            switch (json["kind"]?.string, json["parsingStrategy"]?.string) {
+            case ("flag", _): .flag
+            case (_, "upToNextOption"): .upToNextOption
+            case (_, "postTerminator"): .afterTerminator
+            default: .next
+            }
         self.init(
-            names: names, isFlag: json["kind"]?.string == "flag", takesSeveralValues: strategy == "upToNextOption",
-            isAfterTerminator: strategy == "postTerminator", isRequired: json["isOptional"]?.bool == false,
+            names: names, parsing: parsing, isRequired: json["isOptional"]?.bool == false,
             isRepeating: json["isRepeating"]?.bool == true, isHidden: json["shouldDisplay"]?.bool == false,
             valueName: json["valueName"]?.string ?? "", choices: (json["allValues"]?.array ?? []).compactMap(\.string))
     }

@@ -32,7 +32,7 @@ struct CommandLineMistake {
         while let word = rest.popFirst() {
             if word == "--" {
                 // An argument that takes only what follows accepts everything.
-                if !description.arguments.contains(where: \.isAfterTerminator) { values += rest }
+                if !description.arguments.contains(where: { $0.parsing == .afterTerminator }) { values += rest }
                 break
             }
             guard word.isOption else {
@@ -52,7 +52,7 @@ struct CommandLineMistake {
         -> PushError?
     {
         let value = word.firstIndex(of: "=").map { String(word[word.index(after: $0)...]) }
-        if option.isFlag {
+        if option.parsing == .flag {
             return value.map { PushError("usage.argument", "\(name) takes no value, got \"\($0)\"", hint: "write \(name)") }
         }
         if let value { return option.error(for: value) }
@@ -60,13 +60,13 @@ struct CommandLineMistake {
             return PushError("usage.argument", "\(name): the value is missing", hint: hint)
         }
         rest.removeFirst()
-        if option.takesSeveralValues { rest = rest.drop { !$0.isOption } }
+        if option.parsing == .upToNextOption { rest = rest.drop { !$0.isOption } }
         return option.error(for: next)
     }
 
     /// The error if flags that cannot be combined are given, or none of those that are required. Only alternatives are required flags.
     private func flagError(_ given: [String]) -> PushError? {
-        let required = description.options.filter { $0.isFlag && $0.isRequired }.map(\.name)
+        let required = description.options.filter { $0.parsing == .flag && $0.isRequired }.map(\.name)
         let chosen = required.filter(given.contains)
         guard !required.isEmpty, chosen.count != 1 else { return nil }
         if chosen.isEmpty { return PushError("usage.argument", "missing option \(required.alternatives)", hint: hint) }
@@ -75,7 +75,7 @@ struct CommandLineMistake {
 
     private func argumentError(_ values: [String]) -> PushError? {
         var rest = values[...]
-        for argument in description.arguments where !argument.isAfterTerminator {
+        for argument in description.arguments where argument.parsing != .afterTerminator {
             if argument.isRepeating {
                 rest = []
             } else if let value = rest.popFirst() {
@@ -91,7 +91,7 @@ struct CommandLineMistake {
     }
 
     private func missingOption(_ given: [String]) -> PushError? {
-        let missing = description.options.first { $0.isRequired && !$0.isFlag && !$0.names.contains(where: given.contains) }
+        let missing = description.options.first { $0.isRequired && $0.parsing != .flag && !$0.names.contains(where: given.contains) }
         return missing.map { PushError("usage.argument", "missing option \($0.name)", hint: hint) }
     }
 

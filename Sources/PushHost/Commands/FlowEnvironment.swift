@@ -12,7 +12,7 @@ struct FlowEnvironment: Sendable {
     let planning: PlanningHub?
     private let remote: RemoteWorld?
 
-    /// What a run brings to its environment.
+    /// The properties of a run that its environment needs.
     struct Run: Sendable {
         let id: String
         /// The `push` module of the flow.

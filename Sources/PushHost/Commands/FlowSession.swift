@@ -91,7 +91,8 @@ struct FlowSession {
                 errors.note("the lab is ending the run's session, which may take 15 seconds; press Ctrl-C to stop waiting")
             }
         }
-        let failure = await interruption.ending { await place.close() }
+        // Only the end of a lab session may take long. Elsewhere, Ctrl-C after the report must not replace its exit code.
+        let failure = await place.hasLabSession ? interruption.ending { await place.close() } : place.close()
         notice.cancel()
         if let failure { Self.warn(of: failure, on: errors) }
         return end

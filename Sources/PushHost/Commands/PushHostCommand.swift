@@ -35,6 +35,7 @@ struct PushHostCommand: AsyncParsableCommand {
                 name: "Flow",
                 subcommands: [
                     InitCommand.self, RunCommand.self, TestCommand.self, CheckCommand.self, ReplCommand.self, ExplainCommand.self,
+                    ReferenceCommand.self,
                 ]),
             CommandGroup(
                 name: "Sending",
@@ -48,7 +49,7 @@ struct PushHostCommand: AsyncParsableCommand {
                 name: "Server",
                 subcommands: [
                     ServeCommand.self, DoctorCommand.self, SimulateCommand.self, HubCommand.self, KeyCommand.self, UserCommand.self,
-                    AuditCommand.self, ReferenceCommand.self,
+                    AuditCommand.self,
                 ]),
         ])
 

@@ -8,7 +8,7 @@ import PushModel
 struct RunCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Run a flow, on simulated push services and phones or against a hub on another machine.",
+        abstract: "Run a flow on simulated push services and phones, or against a hub on another machine.",
         discussion: """
             Options not listed here are passed to the flow: see pushhost run FILE --help.
 

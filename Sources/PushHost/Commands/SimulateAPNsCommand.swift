@@ -5,9 +5,9 @@ import Simulators
 struct SimulateAPNsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apns",
-        abstract: "Serve only the simulated APNs, with Apple's connection limits.",
+        abstract: "Serve the simulated APNs over TLS, with Apple's connection limits.",
         discussion: """
-            Uses HTTP/2 over TLS. Both environments share a port; a request's host selects one. A second port serves the control plane, \
+            Uses HTTP/2. Both environments share a port; a request's host selects one. A second port serves the control plane, \
             and the other services over plain HTTP/1.1.
 
             Example: pushhost simulate apns --port 8091 --adopt

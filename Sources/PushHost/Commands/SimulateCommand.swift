@@ -27,8 +27,8 @@ struct SimulateAllCommand: AsyncParsableCommand {
         abstract: "Serve APNs, FCM, WNS and a Web Push service on one port.",
         discussion: """
             Uses HTTP/2 and HTTP/1.1 over TLS. A request's host selects the service, or its path if the host is this machine. A second \
-            port serves the control plane, which adds phones and shows what they received, and all services over plain HTTP/1.1, selected by \
-            Host. --port none serves only the second port.
+            port serves the control plane, which adds phones and shows what they received, and all services over plain HTTP/1.1, selected \
+            by Host. --port none disables the TLS port.
 
             Example: pushhost simulate all --port 8091 --control-port 8090
 
@@ -52,9 +52,9 @@ struct SimulateAllCommand: AsyncParsableCommand {
 struct SimulateFCMCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fcm",
-        abstract: "Serve only the simulated FCM, with Google's token endpoint.",
+        abstract: "Serve the simulated FCM over TLS, with Google's token endpoint.",
         discussion: """
-            Uses HTTP/2 and HTTP/1.1 over TLS. A second port serves the control plane, and the other services over plain HTTP/1.1.
+            Uses HTTP/2 and HTTP/1.1. A second port serves the control plane, and the other services over plain HTTP/1.1.
 
             Example: pushhost simulate fcm --port 8091 --adopt
 
@@ -72,9 +72,9 @@ struct SimulateFCMCommand: AsyncParsableCommand {
 struct SimulateWNSCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "wns",
-        abstract: "Serve only the simulated WNS, with Microsoft's token endpoint.",
+        abstract: "Serve the simulated WNS over TLS, with Microsoft's token endpoint.",
         discussion: """
-            Uses HTTP/1.1 over TLS. A second port serves the control plane, and the other services over plain HTTP/1.1.
+            Uses HTTP/1.1. A second port serves the control plane, and the other services over plain HTTP/1.1.
 
             Example: pushhost simulate wns --port 8091 --adopt
 
@@ -92,9 +92,9 @@ struct SimulateWNSCommand: AsyncParsableCommand {
 struct SimulateWebPushCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "webpush",
-        abstract: "Serve only the simulated Web Push service, whose browsers decrypt what they receive.",
+        abstract: "Serve the simulated Web Push service over TLS; its browsers decrypt what they receive.",
         discussion: """
-            Uses HTTP/2 and HTTP/1.1 over TLS. A second port serves the control plane, and the other services over plain HTTP/1.1.
+            Uses HTTP/2 and HTTP/1.1. A second port serves the control plane, and the other services over plain HTTP/1.1.
 
             Example: pushhost simulate webpush --port 8091 --adopt
 

@@ -42,9 +42,9 @@ struct CertificateCheck {
         guard Timestamp(seconds: Int64(certificate.notValidBefore.timeIntervalSince1970)) <= now else {
             return .wrong(Self.name, "it is not valid yet", "check the clock, or wait")
         }
-        let validity = "\(days) day\(days == 1 ? "" : "s") left, for \(names.joined(separator: ", "))"
+        let validity = "\(days) day\(days == 1 ? "" : "s") until it expires; valid for \(names.joined(separator: ", "))"
         if let host = clientHost, !names.contains(where: { Self.matches($0, host) }) {
-            return .wrong(Self.name, "it is not for \(host): \(validity)", "add the name, with tls.names if the server makes it")
+            return .wrong(Self.name, "it does not cover \(host): \(validity)", "add the name, with tls.names if the server makes it")
         }
         guard days >= Self.soon else { return .wrong(Self.name, validity, renew) }
         return .well(Self.name, validity)

@@ -37,7 +37,16 @@ struct DeliveryChecks {
         }
         if !conditions.isEmpty { return found + conditions }
         guard found.isEmpty else { return found }
-        return [.well(Self.name, "all push services are reachable, and no tokens of the wrong environment were found")]
+        let isSimulated = description?["lab"] != nil || settings.simulators != nil
+        return [Self.withoutIssues(isSimulated: isSimulated, hasCredentials: description?["credentials"]?.array?.isEmpty == false)]
+    }
+
+    /// The result for a server whose hubs report no issue. Simulated push services need no credentials.
+    static func withoutIssues(isSimulated: Bool, hasCredentials: Bool) -> Check {
+        .well(
+            name,
+            "no push service is paused, and no tokens of the wrong environment were found"
+                + (isSimulated || hasCredentials ? "" : "; no push credentials are set"))
     }
 
     static func check(_ held: HubHeldRemovals) -> Check {
@@ -56,7 +65,7 @@ struct DeliveryChecks {
         if let block = issue.block {
             let next = issue.nextTry.map { "; next attempt at \($0.iso8601(fraction: false))" } ?? ""
             return .wrong(
-                name, "\(place)\(address.map { " (\($0))" } ?? "") rejects the hub's credential at present (\(block.reason))\(next)",
+                name, "\(place)\(address.map { " (\($0))" } ?? "") rejects the hub's credential (\(block.reason))\(next)",
                 block.explanation.isEmpty ? nil : block.explanation)
         }
         let nextTry = issue.nextTry?.iso8601(fraction: false) ?? "an unknown time"

@@ -34,15 +34,15 @@ struct PluginChecks {
         if let refused = plugin["refused"] {
             let stays =
                 plugin["live"]?["version"]?.string.map { "; \($0) stays live" }
-                ?? (withheld.isEmpty ? "" : "; calls of \(withheld.joined(separator: ", ")) are refused")
+                ?? (withheld.isEmpty ? "" : "; calls to \(withheld.joined(separator: ", ")) are rejected")
             found.append(
                 .wrong(
-                    Self.name, "\(name) was refused: \(refused["message"]?.string ?? "")\(stays)",
+                    Self.name, "\(name) was rejected: \(refused["message"]?.string ?? "")\(stays)",
                     "pushhost plugin \(refused["code"] == "plugin.spec" ? "test" : "check") \(name) shows more"))
         } else if !withheld.isEmpty {
             found.append(
                 .wrong(
-                    Self.name, "\(name) runs its specs; calls of \(withheld.joined(separator: ", ")) are refused meanwhile",
+                    Self.name, "\(name) runs its specs; calls to \(withheld.joined(separator: ", ")) are rejected meanwhile",
                     "wait for its specs; see the result with pushhost plugin list"))
         }
         for open in plugin["live"]?["open"]?.array ?? [] {

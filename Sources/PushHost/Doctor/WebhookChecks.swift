@@ -2,7 +2,7 @@ import Delivery
 import PushModel
 import PushServer
 
-/// Checks whether the app's backend can be told which devices were removed.
+/// Checks whether removed devices can be reported to the app's backend.
 struct WebhookChecks {
     let settings: ServerSettings
     let network: NetworkChecks
@@ -45,7 +45,8 @@ struct WebhookChecks {
     static func check(_ state: WebhookState, _ issue: WebhookIssue) -> Check {
         let (since, next) = (issue.since.iso8601(fraction: false), issue.nextTry.iso8601(fraction: false))
         return .wrong(
-            name, "\(state.address) accepts nothing since \(since): \(issue.why); \(waiting(state.waiting)), next attempt at \(next)",
+            name,
+            "\(state.address) has accepted no reports since \(since): \(issue.why); \(waiting(state.waiting)), next attempt at \(next)",
             "check that the app's backend is running, and its answers; up to \(PrunedWebhook.maximumUnreported) removals per hub are stored"
         )
     }

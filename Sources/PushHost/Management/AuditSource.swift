@@ -69,7 +69,7 @@ enum AuditSource: Sendable {
 }
 
 extension AuditEntry {
-    /// Parses an entry as the JSON interface returns it; nil if it is not one.
+    /// Parses an entry as the JSON API returns it; nil if it is not one.
     fileprivate init?(json: JSON) {
         guard case .integer(let sequence)? = json["sequence"], let time = json["time"]?.string.flatMap({ Timestamp(iso8601: $0) }),
             let actor = json["actor"]?.string, let action = json["action"]?.string, let subject = json["subject"]?.string,

@@ -58,7 +58,7 @@ final class ManagementClient: Sendable {
     }
 
     /// The server's hubs.
-    var hubs: ServerHubs { ServerHubs(client: self) }
+    var hubs: ManagedHubs { ManagedHubs(client: self) }
 
     /// The server's URL for connection strings; nil if it is not known.
     func clientURL() async -> String? {

@@ -18,7 +18,7 @@ struct Question: Sendable {
         guard isatty(STDIN_FILENO) == 1, errors.isTerminal else {
             let clause = text.hasPrefix("This ") ? "t\(text.dropFirst())" : text
             throw PushError(
-                code, "\(clause), which needs confirmation, and there is no terminal; nothing was done", hint: "pass --yes to confirm")
+                code, "\(clause), which needs confirmation; not a terminal, so nothing was done", hint: "pass --yes to confirm")
         }
         // Discards input that was typed before the question.
         tcflush(STDIN_FILENO, TCIFLUSH)
@@ -70,8 +70,8 @@ actor ConfirmationQueue {
 
     /// - Parameter screen: other output to the same terminal, held until the question is answered.
     func ask(_ question: Question, on errors: Output, over screen: Output) async throws(PushError) {
-        if !lock.take("") { await withCheckedContinuation { lock.wait("", $0) } }
-        defer { lock.leave("") }
+        if !lock.acquire("") { await withCheckedContinuation { lock.wait("", $0) } }
+        defer { lock.release("") }
         screen.hold()
         defer { screen.release() }
         for isAsked in [false, true] {

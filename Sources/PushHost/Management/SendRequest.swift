@@ -50,7 +50,7 @@ struct SendRequest: Sendable {
         }
     }
 
-    /// Adds the content in the form of the JSON interface, with all platforms in one. Adds nothing if none is given.
+    /// Adds the content in the form of the JSON API, with all platforms in one. Adds nothing if none is given.
     ///
     /// Throws `usage.value`.
     static func addContent(text: String?, message: [String], native: [String], to body: inout JSONObject) throws(PushError) {
@@ -70,7 +70,7 @@ struct SendRequest: Sendable {
         if !payloads.isEmpty { body.append("native", .object(payloads)) }
     }
 
-    /// Adds the other options of a send in the form of the JSON interface. Throws `usage.value`.
+    /// Adds the other options of a send in the form of the JSON API. Throws `usage.value`.
     static func addOptions(at time: String?, pace: String?, now: Timestamp, to body: inout JSONObject) throws(PushError) {
         if let time { body.append("at", .string(try dueTime(time, now).description)) }
         if let pace { body.append("pace", .string(try Self.pace(pace).description)) }

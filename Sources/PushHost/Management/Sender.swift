@@ -107,7 +107,7 @@ struct Sender: Sendable {
         return id
     }
 
-    /// Sends through the JSON interface: one request and one id for all platforms. Otherwise like `send(_:)` for requests.
+    /// Sends through the JSON API: one request and one id for all platforms. Otherwise like `send(_:)` for requests.
     func send(_ body: JSON) async throws(PushError) -> Report {
         var ids: [String] = []
         do throws(PushError) {

@@ -4,14 +4,14 @@ import ArgumentParser
 struct TargetOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Target of the flow: embedded, a name from the settings' targets, the URL of a PushHost, or a quoted connection string; set \(Self.variable) to keep it off the list of processes. (default: embedded)",
+            "Target of the flow: embedded, a name from the settings' targets, the URL of a PushHost, or a quoted connection string; set \(Self.variable) to keep it out of the process list. (default: embedded)",
             valueName: "name|url"))
     var target: String?
 
     @Option(help: ArgumentHelp("Hub at the target, if the target does not name one.", valueName: "name"))
     var hub: String?
 
-    @Option(help: ArgumentHelp("URL of the app backend; default is the one of the PushHost.", valueName: "url"))
+    @Option(help: ArgumentHelp("URL of the app backend; default is that of the target, if it is a PushHost.", valueName: "url"))
     var backend: String?
 
     @Option(help: ArgumentHelp("PEM file of an additional certificate authority to trust.", valueName: "file"), completion: .file())

@@ -1,4 +1,4 @@
-/// How a run or test session ended.
+/// The end of a run or of a test session.
 struct SessionResult: Sendable {
     enum Reason: Sendable {
         case done

@@ -2,7 +2,7 @@ import PushRuntime
 
 /// Edits one line and holds the history. Independent of the terminal: keys are the input, a view is the output.
 struct LineEditor {
-    /// What the owner of the editor must do after a key.
+    /// The action that the owner of the editor must take after a key.
     enum Effect: Equatable {
         case edited
         /// The line is complete, in `text`.

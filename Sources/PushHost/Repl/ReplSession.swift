@@ -43,7 +43,7 @@ final class ReplSession: Sendable {
         self.text = text
     }
 
-    /// What the loop over the lines needs.
+    /// The values that the loop over the lines needs.
     private struct LineContext {
         let flow: InteractiveFlow
         let source: any LineSource

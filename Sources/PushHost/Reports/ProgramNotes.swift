@@ -3,9 +3,9 @@ import Delivery
 import PushModel
 import PushServer
 
-/// What `pushhost explain` knows besides the module and the errors: settings, reasons of push services, causes of traces.
+/// Topics of `pushhost explain` besides the module and the errors: settings, reasons of push services, causes of traces, guides.
 enum ProgramNotes {
-    static let all: [ReferenceNote] = settings + reasons + causes
+    static let all: [ReferenceNote] = settings + reasons + causes + guides
 
     private static var settings: [ReferenceNote] {
         ServerSettings.all.map { setting in
@@ -14,27 +14,25 @@ enum ProgramNotes {
                 [
                     .init("Value", setting.form), .init("Default", setting.standard ?? ""),
                     .init("Environment variable", setting.environmentName),
-                    .init("Change", setting.isLive ? "applied while the server runs, on SIGHUP" : "applied when the server restarts"),
+                    .init("Change", setting.isReloadable ? "applied while the server runs, on SIGHUP" : "applied when the server restarts"),
                 ])
         }
     }
 
     private static var reasons: [ReferenceNote] {
-        APNsReason.allCases.map { reason("APNs", $0.rawValue, $0.status, $0.explanation, $0.outcome) }
-            + FCMReason.allCases.map { reason("FCM", $0.rawValue, $0.status, $0.explanation, $0.outcome) }
-            + WNSReason.allCases.map { reason("WNS", $0.rawValue, $0.status, $0.explanation, $0.outcome) }
-            + WebPushReason.allCases.map { reason("Web Push", $0.rawValue, $0.status, $0.explanation, $0.outcome) }
+        APNsReason.allCases.map { reason("APNs", $0.rawValue, $0.status, $0.meaning, $0.advice, $0.outcome) }
+            + FCMReason.allCases.map { reason("FCM", $0.rawValue, $0.status, $0.meaning, $0.advice, $0.outcome) }
+            + WNSReason.allCases.map { reason("WNS", $0.rawValue, $0.status, $0.meaning, $0.advice, $0.outcome) }
+            + WebPushReason.allCases.map { reason("Web Push", $0.rawValue, $0.status, $0.meaning, $0.advice, $0.outcome) }
     }
 
-    /// - Parameter explanation: What the reason means and what to do, with a semicolon between them.
     private static func reason(
-        _ service: String, _ name: String, _ status: Int?, _ explanation: String, _ outcome: OutcomeName
+        _ service: String, _ name: String, _ status: Int?, _ meaning: String, _ advice: String?, _ outcome: OutcomeName
     ) -> ReferenceNote {
-        let parts = explanation.split(separator: ";", maxSplits: 1).map { String($0.drop { $0 == " " }) }
         let source = [service, status.map { "status \($0)" }].compactMap(\.self).joined(separator: ", ")
         return ReferenceNote(
-            .reason, "\(service) \(name)", short: name, "\(parts.first ?? "") (\(source))",
-            [.init("What to do", parts.count > 1 ? parts[1] : ""), .init("Outcome of the device", outcome.rawValue)])
+            .reason, "\(service) \(name)", short: name, "\(meaning) (\(source))",
+            [.init("What to do", advice ?? ""), .init("Outcome of the device", outcome.rawValue)])
     }
 
     private static var causes: [ReferenceNote] {
@@ -43,4 +41,27 @@ enum ProgramNotes {
                 .cause, cause.rawValue, cause.pattern, [.init("Reported by", "pushhost trace"), .init("What to do", cause.advice)])
         }
     }
+
+    /// Operations that have no other topic, each with the words that people search for as its short name.
+    private static let guides: [ReferenceNote] = [
+        ReferenceNote(
+            .guide, "SIGHUP", short: "reload", "Reloads the settings of a running server.",
+            [
+                .init("Effect", "Live settings change at once; the log names those that need a restart. If one is invalid, none changes."),
+                .init("Guide", "docs/how-to/operating.md#changing-settings"),
+            ]),
+        ReferenceNote(
+            .guide, "send --dry-run", short: "dry-run", "Shows what each device would receive, and sends nothing.",
+            [
+                .init("Example", "pushhost send \"Goal\" --to sports --dry-run"),
+                .init("See also", "pushhost plan, which lists exactly the devices"),
+                .init("Guide", "docs/how-to/operating.md"),
+            ]),
+        ReferenceNote(
+            .guide, "plugin quiet-hours", short: "quiet-hours", "Defers notifications during the night, in the time zone of each device.",
+            [
+                .init("Example", "pushhost plugin enable quiet-hours"),
+                .init("Guide", "docs/reference/plugins/quiet-hours.md"),
+            ]),
+    ]
 }

@@ -59,7 +59,7 @@ struct RemoteWorld {
                 do throws(PushError) {
                     world = try Self.world(settings, session, client, secrets, run)
                 } catch {
-                    _ = await Self.giveBack(session)
+                    _ = await Self.closeSession(session)
                     throw error
                 }
                 self.session = session
@@ -88,7 +88,7 @@ struct RemoteWorld {
 
     /// Closes the lab session and the connections, within a limited time. Returns the error if closing the session failed.
     func close() async -> PushError? {
-        let failure = await Self.giveBack(session)
+        let failure = await Self.closeSession(session)
         _ = try? await RealDeadline.keeping(.seconds(1), or: "the connections were not closed") { [connection] in
             await connection.shutdown()
         }
@@ -98,7 +98,7 @@ struct RemoteWorld {
     /// Timeout for closing a lab session.
     private static let timeout: Duration = .seconds(15)
 
-    private static func giveBack(_ session: LabSessionClient?) async -> PushError? {
+    private static func closeSession(_ session: LabSessionClient?) async -> PushError? {
         // In a separate task, because the run's task may be cancelled.
         await Task { () -> PushError? in
             do throws(PushError) {
@@ -146,7 +146,7 @@ struct RemoteWorld {
             }
             let devices = size.map { "\($0.isAtLeast ? "at least " : "")\($0.devices) device\($0.devices == 1 ? "" : "s")" }
             try await run.confirm(
-                "\(target) is marked production: this goes to \(request.audience.phrase), "
+                "\(target) is marked as production: this sends to \(request.audience.phrase), "
                     + "\(devices ?? "an unknown number of devices")\(registered == nil ? "" : " and the device that is being registered")")
         }
     }

@@ -88,7 +88,7 @@ public struct DeviceGroup: Sendable {
 
 /// A decision that some devices of a group do not receive the notification now.
 public struct Ruling: Sendable, Equatable {
-    /// Which of them.
+    /// The devices of the group that a ruling is for.
     public enum Devices: Sendable, Equatable {
         case all
         case tag(String)
@@ -96,7 +96,7 @@ public struct Ruling: Sendable, Equatable {
         case chosen([UInt32])
     }
 
-    /// What happens to the devices.
+    /// The fate of the devices.
     public enum Fate: Sendable, Equatable {
         case skip
         /// Deliver at this time, in milliseconds since 1970.

@@ -186,16 +186,16 @@ package final class ApprovalDecisions: Sendable {
         guard let request = approved.request else { return approved }
         var done = approved
         done.request = nil
-        let leave = ApprovalRecheck(approved)
+        let recheck = ApprovalRecheck(approved)
         do throws(PushError) {
             let accepted = try await hub.accept(
                 SendIntake.Order(
-                    request: request, dueTime: approved.scope.dueAt, idempotencyKey: approved.keys.sendKey, admission: leave.admission,
+                    request: request, dueTime: approved.scope.dueAt, idempotencyKey: approved.keys.sendKey, admission: recheck.admission,
                     targets: targets))
             done.state = .sent
             done.notificationID = accepted.outcome.id
         } catch {
-            if let excess = leave.excess { throw try await putBack(approved, excess, error) }
+            if let excess = recheck.excess { throw try await putBack(approved, excess, error) }
             guard !error.isRetryable else { throw error }
             (done.state, done.failure) = (.failed, error.message)
             if try await store.replace(done, from: .approved) {
@@ -209,7 +209,7 @@ package final class ApprovalDecisions: Sendable {
             throw failure
         }
         var words = "\(done.id) was sent as \(done.notificationID ?? "")"
-        if let left = leave.measure {
+        if let left = recheck.measure {
             done.take(left)
             if left.isChanged { words += "; changed by a plugin: \(done.reach.words), \(done.scope.audience), \(done.scope.content)" }
         }

@@ -1,6 +1,6 @@
 import PushModel
 
-/// What the parts of a hub share: its dependencies, its settings, its lifecycle, and the pauses between tries.
+/// The context that the parts of a hub share: its dependencies, its settings, its lifecycle, and the pauses between tries.
 ///
 /// Not thread-safe: it is part of the state of the actor that owns it.
 final class HubContext {

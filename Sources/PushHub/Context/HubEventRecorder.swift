@@ -40,7 +40,7 @@ struct HubEventRecorder: Sendable {
         var progress = progress
         progress.events = completion(progress.outcome, origin: origin)
         try await store.record(progress)
-        if !progress.events.isEmpty { environment.events.tell() }
+        if !progress.events.isEmpty { environment.events.notify() }
     }
 
     private func completion(_ outcome: NotificationOutcome, origin: [String]) -> [HubEvent] {

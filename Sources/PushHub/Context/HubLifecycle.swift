@@ -1,7 +1,7 @@
 import PushModel
 import Synchronization
 
-/// Whether a hub is open or stopping. Readable from any task.
+/// The state of a hub: open or stopping. Readable from any task.
 final class HubLifecycle: Sendable {
     private let isClosed = Atomic(false)
 

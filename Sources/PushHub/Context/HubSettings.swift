@@ -21,7 +21,7 @@ package struct HubSettings: Sendable, Equatable {
         (self.feedback, self.retention) = (feedback, retention)
     }
 
-    /// How a hub accepts notifications.
+    /// Settings of the acceptance of notifications.
     package struct Acceptance: Sendable, Equatable {
         /// The format of notification ids.
         package enum Naming: Sendable, Equatable {
@@ -41,7 +41,7 @@ package struct HubSettings: Sendable, Equatable {
         }
     }
 
-    /// How much a hub does at a time.
+    /// Limits of a hub's concurrent work.
     package struct Limits: Sendable, Equatable {
         /// Maximum number of batches of the hub's outbox notifications in flight to each push service. Also the maximum number of its
         /// paced notifications in progress, and the base of the number of all others: see ``SendScheduler``.
@@ -58,7 +58,7 @@ package struct HubSettings: Sendable, Equatable {
         }
     }
 
-    /// How the batches of a notification are dispatched, retried and recorded.
+    /// Settings of a notification's batches: how they are dispatched, retried and recorded.
     package struct Dispatch: Sendable, Equatable {
         /// Whether the platforms of a notification are delivered concurrently, and a notification that has to wait frees its slot.
         /// Otherwise batches run one after the other in a reproducible order, as a rehearsal needs.
@@ -85,7 +85,7 @@ package struct HubSettings: Sendable, Equatable {
         }
     }
 
-    /// What a hub does with handles that push services report as invalid.
+    /// Settings of the removal of devices whose handles push services report as invalid.
     package struct Feedback: Sendable, Equatable {
         /// Whether pruned devices are reported to a receiver. They are then stored until it has acknowledged them.
         package var notifiesPruned: Bool
@@ -97,7 +97,7 @@ package struct HubSettings: Sendable, Equatable {
         }
     }
 
-    /// How long a hub stores what is not needed for delivery.
+    /// Retention times of data that is not needed for delivery.
     package struct Retention: Sendable, Equatable {
         /// How long pruned devices can be restored.
         package var pruned: Duration

@@ -50,7 +50,7 @@ final class ActiveNotifications {
 
     /// Removes an ended notification from memory and resumes its waiters.
     ///
-    /// - Returns: the event for the `onOutcome` hooks; nil if no hook wants it, or the end is not stored.
+    /// - Returns: the event for the `onOutcome` hooks; nil if no hook handles it, or the end is not stored.
     func ended(_ outcome: NotificationOutcome, of origin: [String], isStored: Bool = true) -> EndedNotification? {
         outcomes[outcome.id] = nil
         waiters.end(outcome.id)

@@ -1,6 +1,6 @@
 import PushModel
 
-/// When attempts of a run start, and until when devices are retried.
+/// Computes when the attempts of a run start, and until when devices are retried.
 struct AttemptTimes: Sendable {
     let environment: HubEnvironment
     let retries: RetryPolicy

@@ -33,21 +33,21 @@ struct DeliveryRecorder {
     func storeDeferred(_ delivery: DeliveryTally) async {
         var delivery = delivery
         await checkpoint(&delivery)
-        if context.isStopping, !delivery.isKept { _ = await storeProgress(&delivery) }
+        if context.isStopping, !delivery.isStored { _ = await storeProgress(&delivery) }
         services.active[delivery.outcome.id] = nil
     }
 
     /// Stores the end of a notification, retrying until the hub stops. Without a stored end, the next process would deliver it again.
     func storeEnd(_ delivery: DeliveryTally) async {
         var (delivery, pause) = (delivery, HubContext.firstPause)
-        var isKept = false
-        while !isKept {
+        var isStored = false
+        while !isStored {
             let isLast = context.isStopping
-            isKept = await storeProgress(&delivery)
-            if isKept || isLast { break }
+            isStored = await storeProgress(&delivery)
+            if isStored || isLast { break }
             await context.backOff(&pause)
         }
-        services.active.endedInBackground(delivery.outcome, of: delivery.origin, isStored: isKept)
+        services.active.endedInBackground(delivery.outcome, of: delivery.origin, isStored: isStored)
     }
 
     /// Stores the end of a notification whose sender waits, once. Returns whether that worked.

@@ -26,7 +26,7 @@ struct DeliveryRulings {
     /// Indices into `refusals`.
     private var indexes: [Refusal: Int] = [:]
     private var refused = RowSet()
-    private var held = RowSet()
+    private var deferred = RowSet()
     private(set) var deferredDevices = DeferredDevices()
 
     /// - Parameter failure: the error of a failed hook; the devices without a decision are then abandoned.
@@ -39,7 +39,7 @@ struct DeliveryRulings {
             case .hold(let time) where !isTest:
                 let time = min(max(time, now + DeferredDevices.shortest), now + DeferredDevices.longest)
                 deferredDevices.add(ruling.devices, on: group.platform, until: time, ruling.reason)
-                held.formUnion(ruling.devices)
+                deferred.formUnion(ruling.devices)
             // The sender of a test waits for the results, so nothing is deferred.
             case .hold, .skip: refuse(ruling.devices, .skipped, .ruled(ruling.reason))
             }
@@ -62,11 +62,11 @@ struct DeliveryRulings {
 
     /// Removes refused and deferred devices from `targets`, and returns the refused ones. A duplicate is treated like its original.
     mutating func take(from targets: inout Targets) -> [Part] {
-        guard !refused.isEmpty || !held.isEmpty else { return [] }
+        guard !refused.isEmpty || !deferred.isEmpty else { return [] }
         var gone = refused
-        gone.formUnion(held)
+        gone.formUnion(deferred)
         let pairs = targets.take(gone)
-        deferredDevices.duplicates = pairs.filter { held.contains($0.original) }.map(\.duplicate)
+        deferredDevices.duplicates = pairs.filter { deferred.contains($0.original) }.map(\.duplicate)
         let duplicates = pairs.filter { refused.contains($0.original) }.map(\.duplicate)
         if targets.direct != nil, !deferredDevices.isEmpty {
             // Reporting a duplicate handle would mark the original as done when the notification resumes.

@@ -91,7 +91,7 @@ struct DeliveryRun: Sendable {
         /// Number of batches in flight.
         var inFlight = 0
         /// Nothing is sent before this time.
-        var heldUntil: Timestamp?
+        var deferredUntil: Timestamp?
         var slot = SlotState.unknown
     }
 
@@ -155,7 +155,7 @@ struct DeliveryRun: Sendable {
         maximumInFlight = batchesInFlight ?? 1
     }
 
-    /// How the first attempt of a run starts.
+    /// The start of a run's first attempt.
     struct Start: Sendable {
         /// The number of the attempt, including earlier runs.
         var number = 1
@@ -280,7 +280,7 @@ struct DeliveryRun: Sendable {
     var lanesInOrder: [Int] { pace == nil ? Array(lanes.indices) : Array(nextLane..<lanes.count) + Array(0..<nextLane) }
 
     /// Sends nothing of the lane before `time`.
-    mutating func hold(_ lane: Int, until time: Timestamp) { lanes[lane].heldUntil = time }
+    mutating func deferLane(_ lane: Int, until time: Timestamp) { lanes[lane].deferredUntil = time }
 
     /// Delays the lane's next batch until `time`. Batches behind it are not delayed; they may be for other services.
     mutating func postpone(_ lane: Int, until time: Timestamp) {
@@ -320,7 +320,7 @@ struct DeliveryRun: Sendable {
         let most = lanes[lane].service?.origin != nil && browserBatches >= Self.manyBrowserBatches ? 1 : maximumInFlight
         guard lanes[lane].inFlight < most, let (time, attempt) = lanes[lane].attempts.first else { return nil }
         return Next(
-            service: attempt.service, group: attempt.group, time: max(time, lanes[lane].heldUntil ?? time, nextPaceTime ?? time),
+            service: attempt.service, group: attempt.group, time: max(time, lanes[lane].deferredUntil ?? time, nextPaceTime ?? time),
             retryDeadline: attempt.retryDeadline)
     }
 
@@ -349,8 +349,8 @@ struct DeliveryRun: Sendable {
     mutating func drain() -> [(time: Timestamp, attempt: Attempt)] {
         var left: [(time: Timestamp, attempt: Attempt)] = []
         for lane in lanes.indices {
-            let held = lanes[lane].heldUntil
-            while let (time, attempt) = lanes[lane].attempts.popFirst() { left.append((max(time, held ?? time), attempt)) }
+            let earliest = lanes[lane].deferredUntil
+            while let (time, attempt) = lanes[lane].attempts.popFirst() { left.append((max(time, earliest ?? time), attempt)) }
         }
         for (group, members) in unsorted {
             left.append((start, Attempt(group: group, service: .others, number: 1, members: .first(members))))
@@ -360,23 +360,23 @@ struct DeliveryRun: Sendable {
     }
 }
 
-/// How a delivery run ended.
+/// The end of a delivery run.
 enum DeliveryEnd: Sendable {
     /// Every target has a result.
     case done
-    /// It was cancelled. `open` are targets that were to be retried, with their last results; `rest` are targets that were not tried;
+    /// It was cancelled. `pending` are targets that were to be retried, with their last results; `untried` are targets that were not tried;
     /// `duplicates` were not reported.
-    case cutOff(open: [CompletedTarget], rest: [(group: RecipientGroup, members: [UInt32])], duplicates: [UInt32])
+    case cancelled(pending: [CompletedTarget], untried: [(group: RecipientGroup, members: [UInt32])], duplicates: [UInt32])
     /// The rest has to wait, and nothing is in flight.
     case deferred(RetryState)
 }
 
-/// Why a notification that has not ended frees its delivery slot.
+/// The reason why a notification that has not ended frees its delivery slot.
 enum Delay: Sendable {
     /// Push services have deferred some of its devices.
     case service(RetryState)
     /// Hooks have deferred some of its devices; the others have results.
-    case held(id: String, until: Timestamp)
+    case deferredDevices(id: String, until: Timestamp)
 }
 
 /// The retry state of a notification whose push services have deferred some of its devices.
@@ -393,5 +393,5 @@ struct RetryState: Sendable, Equatable {
     var start: Timestamp
     var services: [PushService: Wait]
     /// The earliest time at which devices deferred by hooks resume; nil if there are none.
-    var heldUntil: Timestamp?
+    var deferredUntil: Timestamp?
 }

@@ -1,6 +1,6 @@
 import PushModel
 
-/// What the deliveries of a hub share: the registrations, the stored plans, the notifications in progress, and the pipeline.
+/// The parts that the deliveries of a hub share: the registrations, the stored plans, the notifications in progress, and the pipeline.
 ///
 /// Not thread-safe: it is part of the state of the actor that owns it.
 final class DeliveryServices {
@@ -23,7 +23,7 @@ final class DeliveryServices {
     }
 
     /// The targets of a request among the registrations of now.
-    func targets(of request: NotificationRequest) -> Targets { pipeline.targets(of: request, in: directory.table) }
+    func targets(of request: NotificationRequest) -> Targets { TargetFinder(table: directory.table).targets(of: request) }
 
     /// The targets of a request among the registrations of now that belong to its plan, or among all if it has none.
     ///
@@ -32,7 +32,7 @@ final class DeliveryServices {
         guard request.plan != nil else { return targets(of: request) }
         // Devices that registered after the plan was made are not targets.
         let rows = plan.map { PlannedAudienceFinder(table: directory.table).rows(of: $0) } ?? []
-        return pipeline.targets(of: request, in: directory.table, among: rows)
+        return TargetFinder(table: directory.table).targets(of: request, among: rows)
     }
 
     /// Like ``targets(of:in:)``. The targets in `resolved` are used if they are still current, and otherwise replaced by those of now.

@@ -58,9 +58,9 @@ struct DeliverySession {
         return SendPipeline.DispatchPolicy(batchesInFlight: dispatch.batchesInFlight, isDeferrable: true, retryState: retryState) {
             service in
             await slots.acquireSlot(service)
-        } givesBack: { service in
+        } releaseSlot: { service in
             await slots.releaseSlot(service)
-        } awaits: { service in
+        } waitForSlot: { service in
             await slots.waitForSlot(service)
         }
     }
@@ -208,8 +208,8 @@ struct DeliverySession {
         tally.add(results, at: context.now)
         tally.outcome.note(services.pipeline.health.notices(of: completed))
         active[id] = tally.outcome
-        active.setUnstored(tally.unkept, of: stored.sequence)
-        if tally.unkept.count >= context.settings.dispatch.devicesPerStep { await recorder.checkpoint(&tally) }
+        active.setUnstored(tally.unstored, of: stored.sequence)
+        if tally.unstored.count >= context.settings.dispatch.devicesPerStep { await recorder.checkpoint(&tally) }
     }
 
     /// Removes the registrations of handles that push services report as invalid, and returns the results of all devices. A registration
@@ -263,14 +263,14 @@ struct DeliverySession {
             if let time, !active.isCancelled(stored.sequence) {
                 tally.outcome.note(deferredDevices.notices)
                 active[id] = tally.outcome
-                return .held(id: id, until: time)
+                return .deferredDevices(id: id, until: time)
             }
             abandon(deferredDevices.groups, deferredDevices.duplicates)
         case .deferred(var retryState):
-            retryState.heldUntil = time.map { context.environment.steady.now + ($0 - context.now) }
+            retryState.deferredUntil = time.map { context.environment.steady.now + ($0 - context.now) }
             tally.outcome.note(deferredDevices.notices)
             // Stored results are read again when the notification resumes. Without any, still store that it has started.
-            if !tally.unkept.isEmpty || !deferredDevices.isEmpty {
+            if !tally.unstored.isEmpty || !deferredDevices.isEmpty {
                 await recorder.checkpoint(&tally)
             } else if stored.outcome.state != .processing {
                 _ = await recorder.storeProgress(&tally)
@@ -278,15 +278,15 @@ struct DeliverySession {
             if context.isStopping { _ = await recorder.storeProgress(&tally) }
             active[id] = nil
             return .service(retryState)
-        case .cutOff(let open, let rest, let duplicates):
+        case .cancelled(let pending, let untried, let duplicates):
             if context.isStopping {
                 _ = await recorder.storeProgress(&tally)
                 active[id] = nil
                 return nil
             }
-            let results = await results(of: open)
+            let results = await results(of: pending)
             tally.add(results, at: context.now)
-            abandon(rest + deferredDevices.groups, duplicates + deferredDevices.duplicates)
+            abandon(untried + deferredDevices.groups, duplicates + deferredDevices.duplicates)
         }
         let isStopped = active.isCancelled(stored.sequence) && tally.hasAbandoned
         tally.outcome.state =

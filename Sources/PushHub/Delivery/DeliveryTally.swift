@@ -19,10 +19,10 @@ struct DeliveryTally: Sendable {
     /// Whether all results stay in memory until the end, for a sender who waits for them.
     private let keepsDevices: Bool
     private var completed: [(order: Int, device: DeviceOutcome)] = []
-    private(set) var unkept = OutcomeBatch()
+    private(set) var unstored = OutcomeBatch()
     /// With the registration's id, because its row may be reused.
     private var lastOutcomes: [(row: UInt32, id: RegistrationID, outcome: OutcomeName)] = []
-    private(set) var isKept = false
+    private(set) var isStored = false
     /// Devices that hooks have deferred.
     var deferredDevices: DeferredDevices {
         didSet { areDeferralsStored = areDeferralsStored && deferredDevices == oldValue }
@@ -56,7 +56,7 @@ struct DeliveryTally: Sendable {
     /// - Parameter table: tells whether a registration is still in its row; a new one must not get the outcome.
     func progress(in table: RegistrationTable) -> NotificationProgress {
         NotificationProgress(
-            sequence: sequence, outcome: outcome, devices: unkept,
+            sequence: sequence, outcome: outcome, devices: unstored,
             lastOutcomes: lastOutcomes.reduce(into: Dictionary(minimumCapacity: lastOutcomes.count)) { stored, last in
                 if table.stands(last.id, at: last.row) { stored[last.row] = last.outcome }
             }, deferredDevices: areDeferralsStored ? nil : deferredDevices)
@@ -64,23 +64,23 @@ struct DeliveryTally: Sendable {
 
     /// - Parameter time: the time of the results.
     mutating func add(_ results: [CompletedDevice], at time: Timestamp) {
-        if !results.isEmpty { unkept.mark(time) }
+        if !results.isEmpty { unstored.mark(time) }
         for result in results {
             if keepsDevices { completed.append((result.order, result.device)) }
-            unkept.append(result.device)
+            unstored.append(result.device)
             if result.device.isRegistrationRemoved { outcome.tally.countPruned(result.device) }
             if let row = result.changedRow, let id = result.device.registrationID {
                 lastOutcomes.append((row, id, result.device.outcome))
             }
         }
         for (end, devices) in results.ends { outcome.tally.count(devices, end.platform, end.outcome) }
-        isKept = false
+        isStored = false
     }
 
     mutating func markStored() {
-        unkept = OutcomeBatch()
+        unstored = OutcomeBatch()
         lastOutcomes = []
-        (isKept, areDeferralsStored) = (true, true)
+        (isStored, areDeferralsStored) = (true, true)
     }
 
     /// Records that devices get nothing because the delivery was cancelled.

@@ -1,14 +1,14 @@
 import PushModel
 
-/// When a push that a service did not accept is retried: with exponential backoff, not sooner than the service asks, and within a time
-/// window.
+/// Decides when a push that a service did not accept is retried: with exponential backoff, not sooner than the service asks, and within a
+/// time window.
 ///
 /// Azure abandons a notification after 30 minutes. This policy applies that window to each device.
 ///
 /// Whether an answer may be retried at all is decided in `Delivery`: the `RetryAdvice` of the service's reason makes the verdict transient
 /// or final. ``CircuitBreaker`` decides whether anything is sent to the service meanwhile.
 struct RetryPolicy: Sendable, Equatable {
-    /// Why a push is retried.
+    /// The reason why a push is retried.
     enum FailureKind: Sendable, Hashable {
         /// The service asks for fewer pushes.
         case throttled

@@ -1,6 +1,6 @@
 import PushModel
 
-/// Delivers requests: finds targets, renders batches, calls connectors, and retries.
+/// Delivers requests to their targets: renders batches, calls connectors, and retries.
 struct SendPipeline: Sendable {
     private let environment: HubEnvironment
     private let connectors: [Platform: any Connector]
@@ -22,19 +22,9 @@ struct SendPipeline: Sendable {
     /// Platforms with a connector.
     var platforms: Dictionary<Platform, any Connector>.Keys { connectors.keys }
 
-    /// - Parameter planned: rows of the plan's registrations, ascending; nil without a plan.
-    func targets(of request: NotificationRequest, in table: RegistrationTable, among planned: [UInt32]? = nil) -> Targets {
-        switch request.audience {
-        case .device(let handle): Targets(direct: [handle])
-        case .devices(let handles): Targets(direct: handles)
-        case .expression(let expression): TargetFinder(table: table).targets(of: expression, for: request.content, among: planned)
-        case .everyone: TargetFinder(table: table).targets(of: nil, for: request.content, among: planned)
-        }
-    }
-
     typealias Reporting = ([CompletedTarget]) async -> Void
 
-    /// How a run dispatches its batches.
+    /// The rules by which a run dispatches its batches.
     struct DispatchPolicy: Sendable {
         /// Maximum number of batches in flight to one push service; services do not wait for each other. Nil for sequential delivery, in a
         /// reproducible order.
@@ -43,12 +33,12 @@ struct SendPipeline: Sendable {
         var isDeferrable = false
         /// The retry state of the previous run.
         var retryState: RetryState?
-        /// Acquires a slot for a batch; each slot is released with `givesBack`. These closures are called from the task of the run, so
+        /// Acquires a slot for a batch; each slot is released with `releaseSlot`. These closures are called from the task of the run, so
         /// they have to reach shared state themselves.
-        var takes: @Sendable (PushService) async -> Bool = { _ in true }
-        var givesBack: @Sendable (PushService) async -> Void = { _ in }
+        var acquireSlot: @Sendable (PushService) async -> Bool = { _ in true }
+        var releaseSlot: @Sendable (PushService) async -> Void = { _ in }
         /// Waits for a slot while other batches of the run are in flight. Returns whether it was granted.
-        var awaits: @Sendable (PushService) async -> Bool = { _ in false }
+        var waitForSlot: @Sendable (PushService) async -> Bool = { _ in false }
     }
 
     /// Delivers to every target in batches of at most `batch` handles, and reports final results.
@@ -87,15 +77,15 @@ struct SendPipeline: Sendable {
             policy.batchesInFlight == nil ? await inOrder(&run, lookup, report) : await deliverConcurrently(&run, policy, lookup, report)
         let left = run.drain()
         if !isThrough {
-            var open: [CompletedTarget] = []
-            var rest: [(group: RecipientGroup, members: [UInt32])] = []
+            var pending: [CompletedTarget] = []
+            var untried: [(group: RecipientGroup, members: [UInt32])] = []
             for (_, attempt) in left {
                 switch attempt.members {
-                case .first, .sorted: rest.append((run.groups[attempt.group].recipients, run.members(of: attempt)))
-                case .again(let waiting): open += waiting.map { CompletedTarget(order: Int($0.member), result: $0.result) }
+                case .first, .sorted: untried.append((run.groups[attempt.group].recipients, run.members(of: attempt)))
+                case .again(let waiting): pending += waiting.map { CompletedTarget(order: Int($0.member), result: $0.result) }
                 }
             }
-            return .cutOff(open: open, rest: rest, duplicates: run.duplicateHandles.rest)
+            return .cancelled(pending: pending, untried: untried, duplicates: run.duplicateHandles.rest)
         }
         if !left.isEmpty {
             var retryState = RetryState(began: began, start: start, services: [:])
@@ -122,7 +112,7 @@ struct SendPipeline: Sendable {
             }
             let move = move(next, in: run)
             switch move {
-            case .hold(let time): run.postpone(0, until: time)
+            case .postpone(let time): run.postpone(0, until: time)
             case .complete(let rejection):
                 await reportResults(await completeUntried(0, rejection, in: &run, lookup), of: &run, lookup, report)
             case .giveUp: await reportResults(await giveUp(0, in: &run, lookup), of: &run, lookup, report)
@@ -169,10 +159,10 @@ struct SendPipeline: Sendable {
                         }
                     }
                 }
-                for service in run.unusedSlots() { await policy.givesBack(service) }
+                for service in run.unusedSlots() { await policy.releaseSlot(service) }
                 if !run.isInFlight, Task.isCancelled || run.isSorted && (run.nextDueTime == nil || policy.isDeferrable) { break }
                 for (lane, service) in run.lanesToQueue() {
-                    group.addTask { .slot(lane: lane, isGranted: await policy.awaits(service)) }
+                    group.addTask { .slot(lane: lane, isGranted: await policy.waitForSlot(service)) }
                 }
                 // Due times that passed meanwhile are checked again.
                 if let next = run.alarm(after: now), alarm.map({ next < $0 }) ?? true, !Task.isCancelled {
@@ -184,7 +174,7 @@ struct SendPipeline: Sendable {
                 }
                 switch await group.next() {
                 case .answered(let lane, let batch, let verdicts):
-                    await policy.givesBack(batch.attempt.service)
+                    await policy.releaseSlot(batch.attempt.service)
                     run.finished(lane)
                     await reportResults(complete(batch, verdicts, in: &run), of: &run, lookup, report)
                 case .slot(let lane, let isGranted): run.setSlot(lane, isGranted)
@@ -193,10 +183,10 @@ struct SendPipeline: Sendable {
                 }
             }
             group.cancelAll()
-            for await news in group {
-                if case .slot(let lane, true) = news { run.setSlot(lane, true) }
+            for await event in group {
+                if case .slot(let lane, true) = event { run.setSlot(lane, true) }
             }
-            for service in run.unusedSlots() { await policy.givesBack(service) }
+            for service in run.unusedSlots() { await policy.releaseSlot(service) }
             return run.nextDueTime == nil && run.isSorted || !Task.isCancelled
         }
     }
@@ -211,14 +201,14 @@ struct SendPipeline: Sendable {
         {
             let move = move(next, in: run)
             switch move {
-            case .hold(let time): run.hold(lane, until: time)
+            case .postpone(let time): run.deferLane(lane, until: time)
             case .complete(let rejection):
                 await reportResults(await completeUntried(lane, rejection, in: &run, lookup), of: &run, lookup, report)
             case .giveUp: await reportResults(await giveUp(lane, in: &run, lookup), of: &run, lookup, report)
             case .send, .probe:
                 // The batches in flight already probe the service.
                 if move == .probe, !run.isIdle(lane) { return }
-                if !run.useSlot(lane), !(await policy.takes(next.service)) { return run.noSlotFree(lane) }
+                if !run.useSlot(lane), !(await policy.acquireSlot(next.service)) { return run.noSlotFree(lane) }
                 guard let attempt = run.take(lane, most: move.most, now: environment.steady.now) else { return }
                 let batch = await lookup.batch(attempt, of: &run)
                 send(batch, run.work(batch), connector)
@@ -232,7 +222,7 @@ struct SendPipeline: Sendable {
         case send
         /// One device, as a probe.
         case probe
-        case hold(until: Timestamp)
+        case postpone(until: Timestamp)
         /// Report this result without sending.
         case complete(Rejection)
         /// Their retry window is over: their last results are final.
@@ -254,7 +244,7 @@ struct SendPipeline: Sendable {
         case .wait(let time):
             // Devices without an attempt wait for the first one as long as others for their last.
             let last = next.retryDeadline ?? (breaker?.stoppedRespondingAt).map { max($0, run.start) + retries.window }
-            return last.map { $0 < time } == true ? .giveUp : .hold(until: time)
+            return last.map { $0 < time } == true ? .giveUp : .postpone(until: time)
         case .probe: return next.retryDeadline.map { $0 < now } == true ? .giveUp : .probe
         case .all, nil: return .send
         }
@@ -262,11 +252,11 @@ struct SendPipeline: Sendable {
 
     /// Returns final results for the next batch of a lane, whose retry window is over.
     private func giveUp(_ lane: Int, in run: inout DeliveryRun, _ lookup: RecipientLookup) async -> [CompletedTarget] {
-        let told = run.nextResults(lane)
-        guard !told.isEmpty else { return await completeUntried(lane, .overdue, in: &run, lookup) }
-        _ = run.take(lane, most: told.count, now: environment.steady.now, isSent: false)
+        let results = run.nextResults(lane)
+        guard !results.isEmpty else { return await completeUntried(lane, .overdue, in: &run, lookup) }
+        _ = run.take(lane, most: results.count, now: environment.steady.now, isSent: false)
         run.finished(lane)
-        return told
+        return results
     }
 
     /// Returns final results for the next batch of a lane without sending it.
@@ -304,12 +294,12 @@ struct SendPipeline: Sendable {
         for ((member, target), verdict) in zip(zip(batch.members, batch.recipients), verdicts) {
             environment.note(.delivery, "\(id): \(target.handle.abbreviated) \(verdict.summary)")
             let result = DeliveryResult(target: target, verdict: verdict, size: group.body.count)
-            let trouble = RetryPolicy.FailureKind(verdict)
-            if Task.isCancelled, trouble != nil {
+            let issue = RetryPolicy.FailureKind(verdict)
+            if Task.isCancelled, issue != nil {
                 // Not a final verdict: the request was cancelled.
                 again.append((member, result))
-            } else if let trouble,
-                let wait = retries.pause(after: attempt.number, trouble, retryAfter: verdict.retryAfter, seed: run.seed),
+            } else if let issue,
+                let wait = retries.pause(after: attempt.number, issue, retryAfter: verdict.retryAfter, seed: run.seed),
                 now + wait <= retryDeadline
             {
                 again.append((member, result))
@@ -379,7 +369,7 @@ extension Rejection {
         outcome: .pnsUnavailable)
 
     static let expired = Rejection(
-        status: 0, reason: "Expired", explanation: "the notification expired before this device's turn", outcome: .abandoned)
+        status: 0, reason: "Expired", explanation: "the notification expired before it was sent to this device", outcome: .abandoned)
 
     /// This rejection for a device that was not tried.
     fileprivate var notTried: Rejection {

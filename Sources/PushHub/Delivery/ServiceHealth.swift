@@ -1,6 +1,6 @@
 import PushModel
 
-/// What verdicts say about the hub's credentials and the push services, for the current connectors and credentials.
+/// The state of the hub's credentials and of the push services, as verdicts show it, for the current connectors and credentials.
 struct ServiceHealth: Sendable {
     private let environment: HubEnvironment
     /// The hub's name.
@@ -50,7 +50,7 @@ struct ServiceHealth: Sendable {
         case .suspected(let words):
             let consequence = platform == .browser ? "" : "; no invalid handle is removed meanwhile"
             environment.warn(.delivery, "hub \"\(hub)\": \(platform.displayName): \(words)\(consequence)")
-        case .over: environment.warn(.delivery, "hub \"\(hub)\": \(platform.displayName): most handles belong to the credential again")
+        case .over: environment.warn(.delivery, "hub \"\(hub)\": \(platform.displayName): most handles match the credential again")
         case nil: break
         }
     }

@@ -39,11 +39,11 @@ final class RegistrationDirectory {
 
     /// Acquires the lock of a registration or installation. Every acquire must be paired with a release.
     func acquire(_ key: RegistrationKey) async {
-        guard !locks.take(key) else { return }
+        guard !locks.acquire(key) else { return }
         await withCheckedContinuation { locks.wait(key, $0) }
     }
 
-    func release(_ key: RegistrationKey) { locks.leave(key) }
+    func release(_ key: RegistrationKey) { locks.release(key) }
 
     /// Acquires the locks of several registrations or installations, in a fixed order, which prevents deadlocks. The caller must release
     /// them.
@@ -72,7 +72,7 @@ final class RegistrationDirectory {
         }
         warnOfTexts(in: change)
         table.apply(change, replacing: rows)
-        if !change.events.isEmpty { environment.events.tell() }
+        if !change.events.isEmpty { environment.events.notify() }
     }
 
     /// Warns of new templates that contain an expression that is sent as literal text.
@@ -141,7 +141,7 @@ final class RegistrationDirectory {
     /// Hides expired registrations and installations at once, and deletes them from the store in the background. Skips those that a change
     /// has locked, except `lockKey`.
     func sweep(holding lockKey: RegistrationKey? = nil) {
-        let change = ExpirySweep.withdraw(from: &table, now: context.now) { locks.isTaken($0) && $0 != lockKey }
+        let change = ExpirySweep.withdraw(from: &table, now: context.now) { locks.isHeld($0) && $0 != lockKey }
         guard !change.isEmpty else { return }
         let count = change.removals.count
         if count > 0 { environment.note(.hub, "\(count) registration\(count == 1 ? "" : "s") expired") }
@@ -166,13 +166,13 @@ final class RegistrationDirectory {
         while !expired.isEmpty {
             var change = expired.next(Self.expiryStep)
             _ = resolveHeldRemovals(in: &change)
-            var (isKept, pause) = (false, HubContext.firstPause)
-            while !isKept {
+            var (isStored, pause) = (false, HubContext.firstPause)
+            while !isStored {
                 do throws(PushError) {
                     let rows = try await expiredRows(change)
                     try await store.commit(change)
                     table.apply(change, replacing: rows)
-                    isKept = true
+                    isStored = true
                 } catch {
                     environment.note(.hub, "expired registrations are not deleted from the store yet: \(error.message)")
                     if context.isStopping { break }

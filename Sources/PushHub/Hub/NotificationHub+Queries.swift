@@ -9,7 +9,7 @@ extension NotificationHub {
     private var tagCatalogue: TagCatalogue { TagCatalogue(directory: directory) }
     private var prunedDevices: PrunedDevices { PrunedDevices(directory: directory) }
     var heldRemovalList: HeldRemovals { HeldRemovals(directory: directory) }
-    var reader: NotificationReader { NotificationReader(services: services) }
+    var reader: NotificationLookup { NotificationLookup(services: services) }
     private nonisolated var storedPlans: StoredPlans { StoredPlans(environment: environment, store: store) }
 
     // MARK: - Registrations

@@ -70,7 +70,7 @@ package actor NotificationHub: HubGateway, ReachMeter {
     package func change(concurrentNotifications count: Int) {
         context.settings.limits.concurrentNotifications = count
         scheduler.startNext(times: count)
-        scheduler.pump()
+        scheduler.dispatchReady()
     }
 
     // MARK: - Start and stop

@@ -54,12 +54,12 @@ struct InstallationTable: Sendable {
     /// An installation with its row, which is allocated if it is new.
     mutating func placed(_ installation: Installation, expiration: Timestamp) -> InstallationRow {
         InstallationRow(
-            row: row(of: installation.id) ?? supply.take(), installation: installation, expiration: expiration)
+            row: row(of: installation.id) ?? supply.allocate(), installation: installation, expiration: expiration)
     }
 
     /// Frees a row that was allocated for an installation that was not stored.
-    mutating func giveBack(_ row: UInt32) {
-        if !isLive(row) { supply.giveBack(row) }
+    mutating func returnUnused(_ row: UInt32) {
+        if !isLive(row) { supply.returnUnused(row) }
     }
 
     private func isLive(_ row: UInt32) -> Bool { traits[row] != nil && !left.contains(row) }

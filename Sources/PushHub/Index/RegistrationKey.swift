@@ -1,6 +1,6 @@
 import PushModel
 
-/// What a change locks: a registration, or an installation with its registrations.
+/// The subject that a change locks: a registration, or an installation with its registrations.
 enum RegistrationKey: Sendable, Hashable {
     case registration(RegistrationID)
     case installation(String)

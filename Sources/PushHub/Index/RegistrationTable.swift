@@ -29,7 +29,7 @@ struct RegistrationTable: Sendable {
     var leftovers = RegistrationChange()
     var expiries = ExpiryQueue()
     private(set) var count = 0
-    /// Changes with every change of the registrations, so that what was found in the table can be told from what is outdated.
+    /// Changes with every change of the registrations, so that outdated results of a lookup can be detected.
     private(set) var revision: UInt64 = 0
 
     var installationCount: Int { installations.count }
@@ -60,7 +60,7 @@ struct RegistrationTable: Sendable {
 
     /// A registration with its row, which is allocated if it is new.
     mutating func placed(_ registration: Registration) -> RegistrationRow {
-        RegistrationRow(row: row(of: registration.id) ?? supply.take(), registration: registration)
+        RegistrationRow(row: row(of: registration.id) ?? supply.allocate(), registration: registration)
     }
 
     func removal(of id: RegistrationID, because tombstone: RegistrationTombstone) -> RemovedRegistration? {
@@ -116,8 +116,8 @@ struct RegistrationTable: Sendable {
 
     /// Frees the rows that the change allocated.
     mutating func abandon(_ change: RegistrationChange) {
-        for placed in change.puts where !columns.isLive(placed.row) { supply.giveBack(placed.row) }
-        for placed in change.installationPuts { installations.giveBack(placed.row) }
+        for placed in change.puts where !columns.isLive(placed.row) { supply.returnUnused(placed.row) }
+        for placed in change.installationPuts { installations.returnUnused(placed.row) }
     }
 
     /// - Parameter tags: the current tags of this row.

@@ -23,14 +23,14 @@ struct RowAllocator: Sendable {
         free = (0..<end).reversed().filter { !isTaken($0) }
     }
 
-    mutating func take() -> UInt32 {
+    mutating func allocate() -> UInt32 {
         if let row = free.popLast() { return row }
         defer { end += 1 }
         return end
     }
 
     /// Returns a row that was allocated but never used.
-    mutating func giveBack(_ row: UInt32) { free.append(row) }
+    mutating func returnUnused(_ row: UInt32) { free.append(row) }
 
     /// Frees a row. Returns true if it can be reused at once; otherwise `endRun(_:)` returns it later.
     mutating func rest(_ row: UInt32) -> Bool {

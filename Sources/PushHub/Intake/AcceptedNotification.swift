@@ -1,6 +1,6 @@
 package import PushModel
 
-/// What the sender of an accepted notification gets at once.
+/// The answer that the sender of an accepted notification gets at once.
 package struct AcceptedNotification: Sendable, Equatable {
     /// Without devices.
     package var outcome: NotificationOutcome

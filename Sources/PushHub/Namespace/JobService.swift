@@ -57,7 +57,7 @@ package actor JobService {
         try await store.putJob(job)
         queue.append(job)
         environment.note(.hub, "job \(job.id) queued: \(job.kind.rawValue)")
-        pump()
+        startNext()
         return job
     }
 
@@ -91,7 +91,7 @@ package actor JobService {
                 environment.warn(.hub, "job \(job.id) failed, and its state could not be stored: \(error.message)")
             }
         }
-        pump()
+        startNext()
     }
 
     /// Stops the running job, which then has failed, and starts no other.
@@ -108,7 +108,7 @@ package actor JobService {
 
     // MARK: - Running
 
-    private func pump() {
+    private func startNext() {
         guard task == nil, !isStopping, !queue.isEmpty, let tools else { return }
         let job = queue.removeFirst()
         running = job
@@ -134,7 +134,7 @@ package actor JobService {
         await save(end)
         running = nil
         task = nil
-        pump()
+        startNext()
     }
 
     /// Runs a job and writes both result files. Removes both if the job fails.

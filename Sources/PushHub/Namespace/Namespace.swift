@@ -123,7 +123,7 @@ package actor Namespace {
         try validator.check(description, before: nil)
         let key = name.lowercased()
         try await acquireLock(key)
-        defer { locks.leave(key) }
+        defer { locks.release(key) }
         try allowed()
         guard hub(name) == nil else {
             throw PushError(
@@ -164,7 +164,7 @@ package actor Namespace {
     ) async throws(PushError) -> HubRecord {
         let key = name.lowercased()
         try await acquireLock(key)
-        defer { locks.leave(key) }
+        defer { locks.release(key) }
         try allowed()
         guard let existing = hub(name) else { throw Self.noHub(name) }
         var record = existing.record
@@ -186,7 +186,7 @@ package actor Namespace {
     package func delete(_ name: String, while allowed: Permission = {}) async throws(PushError) {
         let key = name.lowercased()
         try await acquireLock(key)
-        defer { locks.leave(key) }
+        defer { locks.release(key) }
         try allowed()
         guard let existing = hub(name) else { throw Self.noHub(name) }
         current.withLock { $0.hubs[key] = nil }
@@ -226,9 +226,9 @@ package actor Namespace {
         let key = name?.lowercased() ?? ""
         let holdsBoth = holdsServer && name != nil
         if holdsBoth { try await acquireLock("") }
-        defer { if holdsBoth { locks.leave("") } }
+        defer { if holdsBoth { locks.release("") } }
         try await acquireLock(key)
-        defer { locks.leave(key) }
+        defer { locks.release(key) }
         try allowed()
         guard let name else {
             var rules = self.rules
@@ -307,13 +307,13 @@ package actor Namespace {
     private func acquireLock(_ key: String) async throws(PushError) {
         await line(up: key)
         guard !isClosed else {
-            locks.leave(key)
+            locks.release(key)
             throw Self.restoring
         }
     }
 
     private func line(up key: String) async {
-        guard !locks.take(key) else { return }
+        guard !locks.acquire(key) else { return }
         await withCheckedContinuation { locks.wait(key, $0) }
     }
 
@@ -323,7 +323,7 @@ package actor Namespace {
     package nonisolated var isClosed: Bool { current.withLock { $0.isClosed } }
 
     package static let restoring = PushError(
-        "hub.restoring", "a backup is being restored", hint: "try again in some seconds", status: 503, isRetryable: true,
+        "hub.restoring", "a backup is being restored", hint: "try again in a few seconds", status: 503, isRetryable: true,
         details: ["retryAfter": 5])
 
     /// Replaces all data: rejects requests, stops every hub, and loads everything again.
@@ -381,9 +381,9 @@ package actor Namespace {
     /// Rejects requests, waits for changes of hubs in progress, and stops all hubs.
     private func close() async {
         current.withLock { $0.isClosed = true }
-        for key in locks.taken {
+        for key in locks.heldKeys {
             await line(up: key)
-            locks.leave(key)
+            locks.release(key)
         }
         await stop()
     }

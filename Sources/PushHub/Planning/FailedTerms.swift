@@ -26,7 +26,7 @@ struct FailedTerms {
     private mutating func explain(_ expression: TagExpression, total: Int) {
         switch expression {
         case .and(let all) where all.count > 1:
-            var found: [(term: TagExpression, told: PlanReport.FailedTerm)] = []
+            var found: [(term: TagExpression, entry: PlanReport.FailedTerm)] = []
             for (index, term) in all.prefix(Self.most).enumerated() {
                 var others = all
                 others.remove(at: index)
@@ -35,9 +35,9 @@ struct FailedTerms {
                 found.append((term, PlanReport.FailedTerm(term: term.description, matches: count(term), without: without)))
             }
             // The term that excludes most devices first.
-            for (term, told) in found.sorted(by: { ($0.told.without ?? 0) > ($1.told.without ?? 0) }) {
-                add(told)
-                if told.matches == 0, term.isCompound { explain(term, total: 0) }
+            for (term, entry) in found.sorted(by: { ($0.entry.without ?? 0) > ($1.entry.without ?? 0) }) {
+                add(entry)
+                if entry.matches == 0, term.isCompound { explain(term, total: 0) }
             }
             // No single term excludes devices: list them all.
             if found.isEmpty {

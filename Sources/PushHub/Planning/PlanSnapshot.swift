@@ -27,12 +27,12 @@ struct PlanSnapshot: Sendable {
         guard let notification, let targets else { return (audience, []) }
         var sorted = audience
         sorted.kinds = []
-        var told: [PlanReport.Group] = []
+        var listed: [PlanReport.Group] = []
         let values = TemplateProperties(notification.content)
         for (target, group) in zip(targets.groups, RenderedGroup.groups(of: targets, for: notification)) {
             let refusal = pipeline.refusal(of: group)
             sorted.kinds.append(PlannedAudience.Kind(group, isRefused: refusal != nil))
-            guard told.count < Self.groupsListed else { continue }
+            guard listed.count < Self.groupsListed else { continue }
             var entry = PlanReport.Group(group)
             entry.refusal = refusal.map {
                 SendPreview.Group.Refusal(outcome: $0.outcome, reason: $0.reason, explanation: $0.explanation)
@@ -40,9 +40,9 @@ struct PlanSnapshot: Sendable {
             entry.missing = target.template?.compiled.missing(in: values.with(fallback: target.variables)) ?? []
             entry.isTextless = group.isTemplate && VisibleText(group.body, on: group.platform).isMissing
             entry.texts = target.template?.embeddedExpressions.map(\.warning) ?? []
-            told.append(entry)
+            listed.append(entry)
         }
-        return (sorted, told)
+        return (sorted, listed)
     }
 
     func report(_ audience: PlannedAudience, _ groups: [PlanReport.Group], by maker: String?) -> PlanReport {

@@ -129,9 +129,9 @@ package final class PlanningHub: HubGateway {
     // MARK: - Plans
 
     package func plan(_ request: PlanRequest) async throws(PushError) -> PlanReport {
-        var unkept = request
-        (unkept.isStored, unkept.deviceLimit) = (false, deviceLimit)
-        var report = try await base.plan(unkept)
+        var unstored = request
+        (unstored.isStored, unstored.deviceLimit) = (false, deviceLimit)
+        var report = try await base.plan(unstored)
         guard request.isStored else { return report }
         return state.withLock { state in
             report.id = "\(Self.prefix)plan-\(state.plans.count + 1)"

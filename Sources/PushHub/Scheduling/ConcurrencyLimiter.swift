@@ -7,63 +7,74 @@ import PushModel
 ///
 /// Not thread-safe: it is part of the state of the actor that owns it.
 struct ConcurrencyLimiter: Sendable {
-    private var taken: [PushService: Int] = [:]
-    private var lines: [PushService: [(number: Int, turn: AsyncStream<Void>.Continuation)]] = [:]
+    /// Identifies a waiting delivery, so that it can leave the queue.
+    struct Ticket: Hashable, Sendable {
+        fileprivate let number: Int
+    }
+
+    private struct Waiter: Sendable {
+        let ticket: Ticket
+        let slotGranted: AsyncStream<Void>.Continuation
+    }
+
+    private var inFlight: [PushService: Int] = [:]
+    private var waiters: [PushService: [Waiter]] = [:]
     /// Services whose most recent slot went to a waiting delivery.
-    private var granted: Set<PushService> = []
-    private var number = 0
+    private var lastGrantedToWaiter: Set<PushService> = []
+    private var lastTicket = 0
 
     /// Number of services with batches in flight.
-    var busy: Int { taken.count }
+    var busyServiceCount: Int { inFlight.count }
 
     /// Services at which deliveries wait.
-    var awaited: some Sequence<PushService> { lines.keys }
+    var servicesWithWaiters: some Sequence<PushService> { waiters.keys }
 
-    func isAwaited(_ service: PushService) -> Bool { lines[service] != nil }
+    func hasWaiters(for service: PushService) -> Bool { waiters[service] != nil }
+
+    func hasFreeSlot(for service: PushService, limit: Int) -> Bool { inFlight[service, default: 0] < limit }
 
     /// Whether the next slot should go to a deferred send.
-    func lastSlotWentToWaiter(_ service: PushService) -> Bool { granted.contains(service) }
+    func lastSlotWentToWaiter(_ service: PushService) -> Bool { lastGrantedToWaiter.contains(service) }
 
-    mutating func deferredSendStarted(_ service: PushService) { granted.remove(service) }
+    mutating func deferredSendStarted(_ service: PushService) { lastGrantedToWaiter.remove(service) }
 
-    func has(_ service: PushService, limit: Int) -> Bool { taken[service, default: 0] < limit }
-
-    /// Takes a slot. Returns `false` if all are in use; otherwise the caller must release it.
-    mutating func take(_ service: PushService, limit: Int) -> Bool {
-        guard has(service, limit: limit) else { return false }
-        taken[service, default: 0] += 1
+    /// Acquires a slot. Returns `false` if all are in use; otherwise the caller must release it.
+    mutating func acquire(_ service: PushService, limit: Int) -> Bool {
+        guard hasFreeSlot(for: service, limit: limit) else { return false }
+        inFlight[service, default: 0] += 1
         return true
     }
 
-    mutating func giveBack(_ service: PushService) {
-        let left = taken[service, default: 0] - 1
-        taken[service] = left > 0 ? left : nil
-        if left <= 0 { granted.remove(service) }
+    mutating func release(_ service: PushService) {
+        let remaining = inFlight[service, default: 0] - 1
+        inFlight[service] = remaining > 0 ? remaining : nil
+        if remaining <= 0 { lastGrantedToWaiter.remove(service) }
     }
 
     /// Joins the queue. The stream yields one element when a slot has been granted.
-    mutating func wait(for service: PushService) -> (number: Int, turn: AsyncStream<Void>) {
-        let (stream, turn) = AsyncStream<Void>.makeStream()
-        number += 1
-        lines[service, default: []].append((number, turn))
-        return (number, stream)
+    mutating func waitForSlot(_ service: PushService) -> (ticket: Ticket, slotGranted: AsyncStream<Void>) {
+        let (stream, slotGranted) = AsyncStream<Void>.makeStream()
+        lastTicket += 1
+        let ticket = Ticket(number: lastTicket)
+        waiters[service, default: []].append(Waiter(ticket: ticket, slotGranted: slotGranted))
+        return (ticket, stream)
     }
 
     /// Gives a free slot to the first in the queue. Returns `false` if no slot is free or no delivery is waiting.
-    mutating func grant(_ service: PushService, limit: Int) -> Bool {
-        guard let first = lines[service]?.first, take(service, limit: limit) else { return false }
-        granted.insert(service)
-        leave(service, first.number)
-        first.turn.yield()
+    mutating func grantNext(_ service: PushService, limit: Int) -> Bool {
+        guard let first = waiters[service]?.first, acquire(service, limit: limit) else { return false }
+        lastGrantedToWaiter.insert(service)
+        leaveQueue(service, first.ticket)
+        first.slotGranted.yield()
         return true
     }
 
     /// Leaves the queue. Returns `false` if the slot has been granted already.
     @discardableResult
-    mutating func leave(_ service: PushService, _ number: Int) -> Bool {
-        guard let index = lines[service]?.firstIndex(where: { $0.number == number }) else { return false }
-        lines[service]?.remove(at: index)
-        if lines[service]?.isEmpty == true { lines[service] = nil }
+    mutating func leaveQueue(_ service: PushService, _ ticket: Ticket) -> Bool {
+        guard let index = waiters[service]?.firstIndex(where: { $0.ticket == ticket }) else { return false }
+        waiters[service]?.remove(at: index)
+        if waiters[service]?.isEmpty == true { waiters[service] = nil }
         return true
     }
 }

@@ -7,7 +7,7 @@ struct DeferredSends: Sendable {
     private var waiting: [Int64: RetryState] = [:]
     private var dueTimes = TimeQueue<Int64>()
     /// Sends that wait for a slot at a push service, first in, first out. Entries of sends that have resumed are skipped.
-    private var lines: [PushService: FIFOQueue<Int64>] = [:]
+    private var queues: [PushService: FIFOQueue<Int64>] = [:]
     /// Sends that may resume.
     private var ready = FIFOQueue<Int64>()
     /// Sleeps until the earliest resume time.
@@ -20,26 +20,26 @@ struct DeferredSends: Sendable {
     /// - Parameter now: services whose retry time has come need only a slot.
     mutating func insert(_ sequence: Int64, _ retryState: RetryState, now: Timestamp) {
         waiting[sequence] = retryState
-        for (service, wait) in retryState.services where wait.time <= now { lines[service, default: FIFOQueue()].append(sequence) }
-        let awaited = retryState.services.values.map(\.time) + (retryState.heldUntil.map { [$0] } ?? [])
+        for (service, wait) in retryState.services where wait.time <= now { queues[service, default: FIFOQueue()].append(sequence) }
+        let awaited = retryState.services.values.map(\.time) + (retryState.deferredUntil.map { [$0] } ?? [])
         if let next = awaited.filter({ $0 > now }).min() { dueTimes.insert(sequence, at: next) }
-        if let time = retryState.heldUntil, time <= now { ready.append(sequence) }
+        if let time = retryState.deferredUntil, time <= now { ready.append(sequence) }
     }
 
     /// Push services at which sends wait for a slot.
-    var awaited: some Sequence<PushService> { lines.keys }
+    var servicesWithWaiters: some Sequence<PushService> { queues.keys }
 
-    func isAwaited(_ service: PushService) -> Bool { lines[service] != nil }
+    func hasWaiters(for service: PushService) -> Bool { queues[service] != nil }
 
     /// Lets the first send that waits for a slot at a push service resume. Returns `false` if there is none.
     @discardableResult
     mutating func freed(_ service: PushService, now: Timestamp) -> Bool {
-        while let sequence = lines[service]?.next() {
+        while let sequence = queues[service]?.next() {
             guard let wait = waiting[sequence]?.services[service], wait.time <= now else { continue }
             ready.append(sequence)
             return true
         }
-        lines[service] = nil
+        queues[service] = nil
         return false
     }
 

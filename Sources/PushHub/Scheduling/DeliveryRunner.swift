@@ -18,7 +18,7 @@ struct DeliveryRunner {
         var checked: SendIntake.Checked
         switch try await intake.check(order, for: host) {
         case .new(let new): checked = new
-        case .sent(let id): return try await NotificationReader(services: services).outcome(of: id)
+        case .sent(let id): return try await NotificationLookup(services: services).outcome(of: id)
         case .repeated(let first): return first.outcome
         }
         let (stored, dueTime) = (intake.notification(checked), checked.draft.dueTime)
@@ -51,10 +51,10 @@ struct DeliveryRunner {
         var (tally, delay) = await deliver(stored, nil, targets, isInTurn: false, on: host)
         var outcome = tally.outcome
         outcome.devices = tally.devices
-        if case .held(let id, let time) = delay {
+        if case .deferredDevices(let id, let time) = delay {
             if await recorder.storeProgress(&tally) {
                 services.active[id] = nil
-                scheduler.hold(id, stored.sequence, until: time)
+                scheduler.deferDevices(of: id, stored.sequence, until: time)
             } else {
                 scheduler.run(stored.sequence, .storeDeferred(tally, until: time))
             }
@@ -72,7 +72,7 @@ struct DeliveryRunner {
         case .resume(let sequence, let retryState): return await resume(sequence, retryState, on: host)
         case .storeDeferred(let tally, let time):
             await recorder.storeDeferred(tally)
-            return .held(id: tally.outcome.id, until: time)
+            return .deferredDevices(id: tally.outcome.id, until: time)
         case .storeEnd(let tally):
             await recorder.storeEnd(tally)
             return nil
@@ -85,7 +85,7 @@ struct DeliveryRunner {
         let (tally, delay) = await deliver(stored, retryState, scheduler.takeTargets(of: stored.sequence), isInTurn: true, on: host)
         // The end is stored before the slot is freed, which limits the number of unstored ends.
         if tally.outcome.state.isFinal { await recorder.storeEnd(tally) }
-        if case .held = delay { await recorder.storeDeferred(tally) }
+        if case .deferredDevices = delay { await recorder.storeDeferred(tally) }
         return delay
     }
 

@@ -6,14 +6,14 @@ import PushModel
 /// Not thread-safe: it is part of the state of the actor that owns it.
 struct LargeSendQueue: Sendable {
     /// Smallest number of devices of a send that this queue handles.
-    let least: Int
+    let threshold: Int
 
     /// Maximum number of devices of each send in progress.
     private var inFlight: [Int64: Int] = [:]
     private var devices = 0
     private var waiting = FIFOQueue<(sequence: Int64, devices: Int)>()
 
-    init(least: Int) { self.least = least }
+    init(threshold: Int) { self.threshold = threshold }
 
     /// Number of queued sends.
     var count: Int { waiting.count }
@@ -22,12 +22,12 @@ struct LargeSendQueue: Sendable {
 
     /// Whether a send may start. Otherwise it is queued.
     mutating func begins(_ sequence: Int64, devices: Int, limit: Int) -> Bool {
-        guard devices >= least else { return true }
+        guard devices >= threshold else { return true }
         guard count == 0, hasRoom(devices, limit) else {
             waiting.append((sequence: sequence, devices: devices))
             return false
         }
-        take(sequence, devices)
+        admit(sequence, devices)
         return true
     }
 
@@ -35,14 +35,14 @@ struct LargeSendQueue: Sendable {
     mutating func next(limit: Int) -> Int64? {
         guard let (sequence, devices) = waiting.first, hasRoom(devices, limit) else { return nil }
         waiting.removeFirst(1)
-        take(sequence, devices)
+        admit(sequence, devices)
         return sequence
     }
 
     /// Dequeues a cancelled send, so that it can end at once. Returns `false` if it is not queued.
     mutating func dequeue(_ sequence: Int64) -> Bool {
         guard waiting.removeFirst(where: { $0.sequence == sequence }) != nil else { return false }
-        take(sequence, 0)
+        admit(sequence, 0)
         return true
     }
 
@@ -53,7 +53,7 @@ struct LargeSendQueue: Sendable {
     /// A single send may exceed the limit.
     private func hasRoom(_ devices: Int, _ limit: Int) -> Bool { inFlight.isEmpty || self.devices + devices <= limit }
 
-    private mutating func take(_ sequence: Int64, _ devices: Int) {
+    private mutating func admit(_ sequence: Int64, _ devices: Int) {
         inFlight[sequence] = devices
         self.devices += devices
     }

@@ -6,7 +6,7 @@ struct Schedule: Sendable {
         let sequence: Int64
         let dueTime: Timestamp
         /// Whether only devices that hooks deferred are left.
-        var isHeld = false
+        var isDeferred = false
     }
 
     private var entries: [String: Entry] = [:]
@@ -24,7 +24,7 @@ struct Schedule: Sendable {
 
     /// Scheduled notifications below `sequence`, highest first.
     func sequences(before sequence: Int64?, limit: Int) -> [Int64] {
-        Array(entries.values.filter { !$0.isHeld }.map(\.sequence).filter { $0 < sequence ?? .max }.sorted(by: >).prefix(limit))
+        Array(entries.values.filter { !$0.isDeferred }.map(\.sequence).filter { $0 < sequence ?? .max }.sorted(by: >).prefix(limit))
     }
 
     subscript(id: String) -> Entry? { entries[id] }
@@ -42,6 +42,22 @@ struct Schedule: Sendable {
             for (id, entry) in entries.sorted(by: { $0.value.sequence < $1.value.sequence }) { dueTimes.insert(id, at: entry.dueTime) }
         }
         return entry
+    }
+
+    /// Cancels the alarm. The caller sets the next one.
+    ///
+    /// - Parameter time: the time of the next alarm; nil for none.
+    mutating func rearm(for time: Timestamp?) {
+        alarm?.cancel()
+        armed = time
+        alarm = nil
+        generation += 1
+    }
+
+    /// Records that the alarm has ended.
+    mutating func disarm() {
+        armed = nil
+        alarm = nil
     }
 
     /// The earliest due time.

@@ -1,6 +1,7 @@
 import PushModel
 
-/// When accepted notifications are delivered: the outbox, scheduled, deferred, large and paced sends, and the slots at push services.
+/// Schedules the deliveries of accepted notifications: the outbox, scheduled, deferred, large and paced sends, and the slots at push
+/// services.
 ///
 /// Not thread-safe: it is part of the state of the actor that owns it.
 final class SendScheduler {
@@ -14,9 +15,9 @@ final class SendScheduler {
     private var deliveries: [Int64: Task<Void, Never>] = [:]
     /// Outbox notifications that wait for a push service.
     private var deferredSends = DeferredSends()
-    private var largeSends = LargeSendQueue(least: 10_000)
+    private var largeSends = LargeSendQueue(threshold: 10_000)
     /// Notifications with a pace (a rate limit). They wait in memory and are never deferred.
-    private var paced = LargeSendQueue(least: 0)
+    private var pacedSends = LargeSendQueue(threshold: 0)
     private var concurrencyLimiter = ConcurrencyLimiter()
     /// The targets that were found when notifications were accepted, until their deliveries take them.
     private var resolved: [Int64: ResolvedTargets] = [:]
@@ -29,7 +30,7 @@ final class SendScheduler {
     private var limits: HubSettings.Limits { context.settings.limits }
 
     /// The number of accepted notifications that wait to start or for a push service.
-    var backlog: Int { outbox.count + deferredSends.count + largeSends.count + paced.count }
+    var backlog: Int { outbox.count + deferredSends.count + largeSends.count + pacedSends.count }
     /// The number of tasks that deliver notifications.
     var deliveryCount: Int { deliveries.count }
 
@@ -62,7 +63,7 @@ final class SendScheduler {
     func start() {
         if outbox.count > 0 { context.environment.note(.delivery, "resuming \(outbox.count) notifications") }
         rearm()
-        pump()
+        dispatchReady()
     }
 
     /// Ends the alarms, so that nothing more starts, and resumes those who wait for an end.
@@ -93,7 +94,7 @@ final class SendScheduler {
         if let time = stored.outcome.scheduledFor { return wait(for: time, stored) }
         outbox.append(stored)
         if let targets { resolved[stored.sequence] = targets }
-        pump()
+        dispatchReady()
         if targets != nil, deliveries[stored.sequence] == nil { resolved[stored.sequence] = nil }
     }
 
@@ -107,11 +108,11 @@ final class SendScheduler {
     }
 
     /// Schedules a notification of which only deferred devices are left. It holds no delivery slot meanwhile.
-    func hold(_ id: String, _ sequence: Int64, until time: Timestamp) {
+    func deferDevices(of id: String, _ sequence: Int64, until time: Timestamp) {
         // It was cancelled before it was scheduled.
         guard !active.isCancelled(sequence) else { return run(sequence, .resume(sequence, nil)) }
         context.environment.note(.schedule, "\(id) is deferred until \(time)")
-        schedule.insert(id, Schedule.Entry(sequence: sequence, dueTime: time, isHeld: true))
+        schedule.insert(id, Schedule.Entry(sequence: sequence, dueTime: time, isDeferred: true))
         active.waiters.dismiss(id)
         rearm()
     }
@@ -122,21 +123,22 @@ final class SendScheduler {
     /// service even if every busy service is at its limit.
     private var maximumDeliveries: Int {
         guard context.settings.dispatch.isConcurrent else { return limits.concurrentNotifications }
-        let busy = max(services.pipeline.platforms.count, min(concurrencyLimiter.busy, DeliveryRun.mostOrigins) + 1)
+        let busy = max(services.pipeline.platforms.count, min(concurrencyLimiter.busyServiceCount, DeliveryRun.mostOrigins) + 1)
         // Does not overflow without a limit.
         return min(limits.concurrentNotifications, .max / busy) * busy
     }
 
     /// Large and paced sends have their own limits: a failing push service can delay them for half an hour.
-    private var hasDeliverySlot: Bool { deliveries.count - largeSends.activeCount - paced.activeCount < maximumDeliveries }
+    private var hasDeliverySlot: Bool { deliveries.count - largeSends.activeCount - pacedSends.activeCount < maximumDeliveries }
 
     /// Starts deliveries while slots are free. Deferred sends go first.
-    func pump() {
+    func dispatchReady() {
         guard !context.isStopping else { return }
+        let (devices, sends) = (limits.concurrentDevices, limits.concurrentNotifications)
         while hasDeliverySlot {
             if let (sequence, retryState) = deferredSends.next() {
                 run(sequence, .resume(sequence, retryState))
-            } else if let sequence = largeSends.next(limit: limits.concurrentDevices) ?? paced.next(limit: limits.concurrentNotifications) {
+            } else if let sequence = largeSends.next(limit: devices) ?? pacedSends.next(limit: sends) {
                 run(sequence, .resume(sequence, nil))
             } else if let stored = outbox.next() {
                 guard begins(stored) else { continue }
@@ -156,9 +158,9 @@ final class SendScheduler {
     private func begins(_ stored: StoredNotification) -> Bool {
         if active.isCancelled(stored.sequence) { return true }
         let devices = services.directory.table.index.upperBound(stored.request.audience)
-        return stored.request.pace == nil || devices >= largeSends.least
+        return stored.request.pace == nil || devices >= largeSends.threshold
             ? largeSends.begins(stored.sequence, devices: devices, limit: limits.concurrentDevices)
-            : paced.begins(stored.sequence, devices: 1, limit: limits.concurrentNotifications)
+            : pacedSends.begins(stored.sequence, devices: 1, limit: limits.concurrentNotifications)
     }
 
     /// Starts a task for a notification.
@@ -172,7 +174,7 @@ final class SendScheduler {
     func performed(_ sequence: Int64, _ delay: Delay?) {
         deliveries[sequence] = nil
         largeSends.ended(sequence)
-        paced.ended(sequence)
+        pacedSends.ended(sequence)
         switch delay {
         case nil:
             active.forgetCancellation(of: sequence)
@@ -181,11 +183,11 @@ final class SendScheduler {
             deferredSends.insert(sequence, retryState, now: context.environment.steady.now)
             // It was cancelled before it was deferred.
             if active.isCancelled(sequence) { deferredSends.release(sequence) }
-        case .held(let id, let time): hold(id, sequence, until: time)
+        case .deferredDevices(let id, let time): deferDevices(of: id, sequence, until: time)
         }
         // Slots at push services may have become free meanwhile.
         startNext(times: 1)
-        pump()
+        dispatchReady()
         rearmDeferredSends()
     }
 
@@ -205,15 +207,15 @@ final class SendScheduler {
         guard let found else { return }
         outbox.refill(found, insteadOf: wanted.count)
         outbox.isRefilling = false
-        pump()
+        dispatchReady()
     }
 
     // MARK: - Cancellation and completion
 
     /// Cancels a notification, and returns once that is stored. A scheduled one reaches no device; one in progress reaches no further
     /// device. Throws `notification.not_found` (404).
-    func cancel(_ id: String, _ reader: NotificationReader) async throws(PushError) {
-        if schedule[id]?.isHeld == false, let entry = schedule.remove(id) {
+    func cancel(_ id: String, _ reader: NotificationLookup) async throws(PushError) {
+        if schedule[id]?.isDeferred == false, let entry = schedule.remove(id) {
             do throws(PushError) {
                 try await DeliveryRecorder(services: services).storeCanceled(id, entry.sequence)
             } catch {
@@ -229,7 +231,7 @@ final class SendScheduler {
 
     /// Cancels a notification, and returns once its end is stored. A waiting one is started at once to end it. Devices without a result
     /// are abandoned.
-    private func stop(_ id: String, _ reader: NotificationReader) async throws(PushError) {
+    private func stop(_ id: String, _ reader: NotificationLookup) async throws(PushError) {
         active.waiters.watch(id)
         defer { active.waiters.unwatch(id) }
         let stored = try await reader.notification(id)
@@ -244,8 +246,8 @@ final class SendScheduler {
             run(sequence, .resume(sequence, nil))
             rearm()
         }
-        if largeSends.dequeue(sequence) || paced.dequeue(sequence) { run(sequence, .resume(sequence, nil)) }
-        pump()
+        if largeSends.dequeue(sequence) || pacedSends.dequeue(sequence) { run(sequence, .resume(sequence, nil)) }
+        dispatchReady()
         if !context.isStopping, !active.waiters.hasEnded(id) { await withCheckedContinuation { active.waiters.wait(id, $0) } }
         let state = try await reader.notification(id).outcome.state
         // The last device may have got it just before.
@@ -253,7 +255,7 @@ final class SendScheduler {
     }
 
     /// Waits until a notification has ended. Returns at once if it only waits for its due time.
-    func finish(_ id: String, _ reader: NotificationReader) async throws(PushError) -> NotificationOutcome {
+    func finish(_ id: String, _ reader: NotificationLookup) async throws(PushError) -> NotificationOutcome {
         active.waiters.watch(id)
         defer { active.waiters.unwatch(id) }
         let outcome = try await reader.outcome(of: id)
@@ -261,7 +263,7 @@ final class SendScheduler {
         if outcome.state.isFinal, active[id] == nil { return outcome }
         if let entry = schedule[id], entry.dueTime > context.now {
             // It may have been in progress when the store was read.
-            return entry.isHeld ? try await reader.outcome(of: id) : outcome
+            return entry.isDeferred ? try await reader.outcome(of: id) : outcome
         }
         if !context.isStopping, !active.waiters.hasEnded(id) { await withCheckedContinuation { active.waiters.wait(id, $0) } }
         return try await reader.outcome(of: id)
@@ -276,10 +278,7 @@ final class SendScheduler {
     private func rearm() {
         let next = schedule.nextDueTime()
         guard next != schedule.armed, !context.isStopping else { return }
-        schedule.alarm?.cancel()
-        schedule.armed = next
-        schedule.alarm = nil
-        schedule.generation += 1
+        schedule.rearm(for: next)
         guard let next else { return }
         let (clock, generation) = (context.environment.clock, schedule.generation)
         schedule.alarm = context.environment.start { [weak worker] in
@@ -295,23 +294,21 @@ final class SendScheduler {
 
     func fire(_ generation: Int) {
         guard schedule.generation == generation else { return }
-        schedule.armed = nil
-        schedule.alarm = nil
+        schedule.disarm()
         while let (_, entry) = schedule.popDue(by: context.now) {
             outbox.append(behind: [entry.sequence])
         }
-        pump()
+        dispatchReady()
         rearm()
     }
 
     /// Cancels what is scheduled, after the alarm's task was cancelled from outside: no other task would wake it.
     func alarmStopped(_ generation: Int) async {
         guard schedule.generation == generation, !context.isStopping else { return }
-        schedule.armed = nil
-        schedule.alarm = nil
+        schedule.disarm()
         for id in schedule.ids {
             guard let entry = schedule.remove(id) else { continue }
-            if entry.isHeld {
+            if entry.isDeferred {
                 active.cancel(entry.sequence)
                 run(entry.sequence, .resume(entry.sequence, nil))
                 continue
@@ -344,7 +341,7 @@ final class SendScheduler {
         deferredSends.armed = nil
         deferredSends.alarm = nil
         deferredSends.wake(context.environment.steady.now)
-        pump()
+        dispatchReady()
         rearmDeferredSends()
     }
 
@@ -352,26 +349,26 @@ final class SendScheduler {
 
     /// Acquires a slot. Returns `false` if none is free; otherwise the caller must release it.
     func acquireSlot(_ service: PushService) -> Bool {
-        let busy = concurrencyLimiter.busy
-        guard concurrencyLimiter.take(service, limit: limits.concurrentNotifications) else { return false }
+        let busy = concurrencyLimiter.busyServiceCount
+        guard concurrencyLimiter.acquire(service, limit: limits.concurrentNotifications) else { return false }
         // One more busy service raises the limit of deliveries in progress.
-        if concurrencyLimiter.busy > busy { pump() }
+        if concurrencyLimiter.busyServiceCount > busy { dispatchReady() }
         return true
     }
 
     /// Waits for a slot, first in, first out. Returns `false` if the task was cancelled; otherwise the caller must release the slot.
     func waitForSlot(_ service: PushService) async -> Bool {
         if acquireSlot(service) { return true }
-        let (number, turn) = concurrencyLimiter.wait(for: service)
-        for await _ in turn { return true }
-        if !concurrencyLimiter.leave(service, number) { releaseSlot(service) }
+        let (ticket, slotGranted) = concurrencyLimiter.waitForSlot(service)
+        for await _ in slotGranted { return true }
+        if !concurrencyLimiter.leaveQueue(service, ticket) { releaseSlot(service) }
         return false
     }
 
     func releaseSlot(_ service: PushService) {
-        concurrencyLimiter.giveBack(service)
+        concurrencyLimiter.release(service)
         startNext(service)
-        pump()
+        dispatchReady()
     }
 
     /// Offers a free slot to waiting deliveries and to deferred sends, alternately. A deferred send also needs a free delivery slot.
@@ -380,11 +377,11 @@ final class SendScheduler {
     @discardableResult
     private func startNext(_ service: PushService) -> Bool {
         let limit = limits.concurrentNotifications
-        guard concurrencyLimiter.has(service, limit: limit) else { return false }
+        guard concurrencyLimiter.hasFreeSlot(for: service, limit: limit) else { return false }
         let now = context.environment.steady.now
         if hasDeliverySlot, concurrencyLimiter.lastSlotWentToWaiter(service), deferredSends.freed(service, now: now) {
             concurrencyLimiter.deferredSendStarted(service)
-        } else if !concurrencyLimiter.grant(service, limit: limit) {
+        } else if !concurrencyLimiter.grantNext(service, limit: limit) {
             deferredSends.freed(service, now: now)
         }
         return true
@@ -392,9 +389,11 @@ final class SendScheduler {
 
     /// Offers up to `times` free slots at every push service for which sends wait.
     func startNext(times: Int) {
-        for service in Set(deferredSends.awaited).union(concurrencyLimiter.awaited).sorted() {
+        for service in Set(deferredSends.servicesWithWaiters).union(concurrencyLimiter.servicesWithWaiters).sorted() {
             var left = times
-            while left > 0, deferredSends.isAwaited(service) || concurrencyLimiter.isAwaited(service), startNext(service) { left -= 1 }
+            while left > 0, deferredSends.hasWaiters(for: service) || concurrencyLimiter.hasWaiters(for: service), startNext(service) {
+                left -= 1
+            }
         }
     }
 }

@@ -25,7 +25,7 @@ struct Recipient: Sendable {
     static let ruled = "Hook"
 }
 
-/// What the recipients of a group have in common.
+/// The properties that the recipients of a group have in common.
 struct RecipientGroup: Sendable {
     /// Nil for members of several platforms.
     var platform: Platform?

@@ -4,6 +4,18 @@ import PushModel
 struct TargetFinder {
     let table: RegistrationTable
 
+    /// The targets of a notification.
+    ///
+    /// - Parameter planned: rows of the plan's registrations, ascending; nil without a plan.
+    func targets(of request: NotificationRequest, among planned: [UInt32]? = nil) -> Targets {
+        switch request.audience {
+        case .device(let handle): Targets(direct: [handle])
+        case .devices(let handles): Targets(direct: handles)
+        case .expression(let expression): targets(of: expression, for: request.content, among: planned)
+        case .everyone: targets(of: nil, for: request.content, among: planned)
+        }
+    }
+
     /// The targets of a notification among the registrations that match an expression, or among all for nil.
     ///
     /// - Parameter planned: rows of the plan's registrations, ascending; nil without a plan. Other registrations do not count as
@@ -45,7 +57,7 @@ struct TargetFinder {
 
 /// Sorts rows into groups. Rows without push variables need only the number of their group.
 private struct TargetGrouping {
-    /// What distinguishes groups with the same template.
+    /// The properties that distinguish groups with the same template.
     private struct Variant: Hashable {
         let key: Int
         let variables: [String: String]

@@ -103,8 +103,8 @@ struct Targets: Sendable {
         return pairs.filter { members.contains($0.original) }
     }
 
-    private mutating func keep(_ isKept: (UInt32) -> Bool) {
-        for group in groups.indices { groups[group].members.removeAll { !isKept($0) } }
+    private mutating func keep(_ isIncluded: (UInt32) -> Bool) {
+        for group in groups.indices { groups[group].members.removeAll { !isIncluded($0) } }
         groups.removeAll(where: \.members.isEmpty)
         groups.sort { ($0.members.first ?? 0) < ($1.members.first ?? 0) }
     }

@@ -33,7 +33,7 @@ struct DeliveryTracer {
     /// Throws `notification.forgotten` for a notification that has been deleted, and `notification.not_found`.
     private func traced(_ id: String) async throws(PushError) -> StoredNotification {
         do throws(PushError) {
-            return try await NotificationReader(services: services).notification(id)
+            return try await NotificationLookup(services: services).notification(id)
         } catch  where error.code == "notification.not_found" {
             guard let sequence = NotificationID.sequence(of: id), sequence > 0, sequence <= lastSequence(),
                 NotificationID.isComplete(id), try await store.notification(sequence) == nil
@@ -152,7 +152,7 @@ struct DeliveryTracer {
             let time = deferred.time ?? services.context.now
             counts[.held] = TraceAnswer.Count(
                 cause: .held, devices: deferred.count, example: "",
-                sentence: "A plugin holds it for \(Tracer.count(deferred.count, "device")), until \(time.inSentence) at the earliest.")
+                sentence: "A plugin deferred it for \(Tracer.count(deferred.count, "device")), until \(time.inSentence) at the earliest.")
         }
         return counts.values.sorted { ($1.devices, $0.cause.rawValue) < ($0.devices, $1.cause.rawValue) }
     }

@@ -132,7 +132,7 @@ extension Template {
     }
 }
 
-/// Whether a payload contains text that a phone displays by itself.
+/// Tells whether a payload contains text that a phone displays by itself.
 struct VisibleText {
     let isMissing: Bool
 

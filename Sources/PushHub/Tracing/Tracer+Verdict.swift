@@ -60,13 +60,13 @@ extension Tracer {
         }
         decide(when, .duplicate, device.explanation, isGood: nil)
         let other = facts.rows.first { $0.device.handle == device.handle && $0.device.cause != .duplicate }
-        return Conclusion(.duplicate, ["other": other?.device.registrationID?.text ?? "which has left"])
+        return Conclusion(.duplicate, ["other": other?.device.registrationID?.text ?? "which has been removed"])
     }
 
     private mutating func abandoned(_ device: DeviceOutcome, _ when: Timestamp) -> Conclusion {
         if device.reason == Rejection.expired.reason {
             let end = request.options.expiration ?? when
-            decide(when, .turn, "it was good until \(end.inSentence)")
+            decide(when, .turn, "it expired at \(end.inSentence)")
             return Conclusion(.expired, ["time": end.inSentence])
         }
         if device.cause == .cancelled, outcome.state == .canceled { return cancelled() }
@@ -93,7 +93,7 @@ extension Tracer {
         let names = missing(candidate)
         guard candidate?.isTextless == true, !names.isEmpty else { return nil }
         let words = names.prefix(5).map { "\"\($0)\"" }.joined(separator: ", ")
-        decide(facts.sentAt, .content, "nothing was left to show without \(words)")
+        decide(facts.sentAt, .content, "no text to show without \(words)")
         return Conclusion(.propertyMissing, ["property": words])
     }
 
@@ -161,7 +161,7 @@ extension Tracer {
         case .stored:
             let why = result.closedSince != nil && result.offlineSince == nil ? "closed" : "offline"
             return "\(device.name) is \(why); \(service) stores it"
-        case .deferred: return "\(device.name) saves power; it waits"
+        case .deferred: return "\(device.name) is in low power mode; it waits"
         case .replaced:
             let isWaiting = !result.events.contains { $0.kind == .shown }
             let rule = isWaiting && service == Platform.apns.displayName ? " (APNs stores one per app while a phone is offline)" : ""
@@ -169,7 +169,7 @@ extension Tracer {
         case .expired: return "it expired while it waited"
         case .appClosed: return "the user had force-quit the app"
         case .appUninstalled: return "the app was uninstalled"
-        case .unreachable: return "\(device.name) was offline, and the push must not be stored"
+        case .unreachable: return "\(device.name) was offline; \(service) dropped the push, which was sent without storage"
         case .dropped(let reason): return reason
         case .shown: return "shown"
         }

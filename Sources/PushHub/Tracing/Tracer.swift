@@ -246,7 +246,7 @@ extension Tracer {
         let pruned = device.pruned.first
         // A removal for an invalid handle explains more than a deletion.
         if let pruned, left.map({ $0.time <= pruned.time }) ?? true {
-            decide(pruned.time, .device, "left the hub: \(service) answered \(pruned.reason)")
+            decide(pruned.time, .device, "removed from the hub: \(service) answered \(pruned.reason)")
             return Conclusion(.tokenDead, ["time": pruned.time.inSentence, "reason": pruned.reason])
         }
         guard let left else {
@@ -258,7 +258,7 @@ extension Tracer {
 
     mutating func deleted(_ left: DeletedRegistration) -> Conclusion {
         let time = ["time": left.time.inSentence]
-        decide(left.time, .device, "left the hub: \(left.tombstone.words)")
+        decide(left.time, .device, "removed from the hub: \(left.tombstone.words)")
         if left.time > facts.sentAt, outcome.startedAt != nil, outcome.state.isFinal, facts.rows.isEmpty {
             return Conclusion(.registrationLeft, time)
         }
@@ -283,11 +283,11 @@ extension Tracer {
         case .enqueued, .processing:
             if let hold = facts.hold {
                 let (plugin, reason) = (Self.plugin(hold.reason), hold.reason.reason)
-                decide(facts.now, .plugin, "held by \(plugin) until \(hold.until.inSentence): \(reason)", isGood: nil)
+                decide(facts.now, .plugin, "deferred by \(plugin) until \(hold.until.inSentence): \(reason)", isGood: nil)
                 return Conclusion(.held, ["plugin": plugin, "time": hold.until.inSentence, "reason": reason])
             }
-            for trouble in facts.issues where trouble.platform == device.platform {
-                guard case .openCircuit(_, let next, let block) = trouble.kind else { continue }
+            for issue in facts.issues where issue.platform == device.platform {
+                guard case .openCircuit(_, let next, let block) = issue.kind else { continue }
                 let finding = block.map { "rejects the hub's credential (\($0.reason))" } ?? "does not respond"
                 decide(facts.now, .service, "\(service) \(finding); the next attempt is at \(next.inSentence)", isGood: nil)
                 if let block {
@@ -297,15 +297,15 @@ extension Tracer {
                 return Conclusion(.circuitOpen, ["time": next.inSentence])
             }
             if let pace = request.pace, let turn = facts.estimatedTime {
-                decide(facts.now, .turn, "its turn comes at about \(turn.inSentence), at \(pace.words)", isGood: nil)
+                decide(facts.now, .turn, "will be sent at about \(turn.inSentence), at \(pace.words)", isGood: nil)
                 return Conclusion(.paced, ["pace": pace.words, "time": turn.inSentence])
             }
-            decide(facts.now, .turn, "in progress, not yet its turn", isGood: nil)
+            decide(facts.now, .turn, "in progress, not yet sent to this device", isGood: nil)
             return Conclusion(.waiting)
         case .completed, .noTargetFound, .abandoned, .unknown, .detailedStateAvailable: break
         }
         if request.isTest, facts.matched > NotificationRequest.testSize {
-            decide(facts.sentAt, .turn, "not among the ten drawn from \(facts.matched)")
+            decide(facts.sentAt, .turn, "not among the ten chosen from \(facts.matched)")
             return Conclusion(.notDrawn, ["count": String(facts.matched)])
         }
         if isChanged, let candidate {

@@ -12,8 +12,7 @@ package struct AbandonedSessions {
     func remove(on thread: LabThread?) async throws(PushError) {
         let count = try await HandleRemoval(namespace: namespace).remove(ledger.leftovers, on: thread)
         guard count > 0 else { return }
-        let were = count == 1 ? "registration of their phones was" : "registrations of their phones were"
-        log.notice("sessions of a lab did not end before their server: \(count) \(were) removed")
+        log.notice("removed \(count) registration\(count == 1 ? "" : "s") of lab sessions that were open when the server ended")
     }
 
     /// Removes them when a server without a lab starts. If that fails, the server starts anyway and the next start tries again.

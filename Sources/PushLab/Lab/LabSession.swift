@@ -165,8 +165,8 @@ package final class PhoneOwners: Sendable {
 
     @Sendable func note(_ wake: AppDelivery) {
         guard let session = owner(of: wake.phone) else { return }
-        let isKept = session.phones.phones.description(of: wake.phone)?.app.handlesPushes ?? false
-        session.note(.wake(DeviceID(rawValue: wake.phone.number), session.phones.item(of: wake), isKept: isKept))
+        let isStored = session.phones.phones.description(of: wake.phone)?.app.handlesPushes ?? false
+        session.note(.wake(DeviceID(rawValue: wake.phone.number), session.phones.item(of: wake), isStored: isStored))
     }
 
     private func owner(of phone: PhoneID) -> LabSession? { sessions.withLock { $0[phone] } }

@@ -12,7 +12,7 @@ package final class LabSessions: Sendable {
     package let lab: Lab
     package let namespace: Namespace
     package let wires: RecordedLabTransport
-    /// Measures how long a session has been silent.
+    /// Measures how long a session has been inactive.
     package let system: any HubClock
     private let log: Logger
     private let open = Mutex<[String: LabSession]>([:])
@@ -23,7 +23,7 @@ package final class LabSessions: Sendable {
     private static let limit = 64
     /// A session without a request for this long is ended.
     static let timeout: Duration = .seconds(120)
-    /// How often silent sessions are ended, and how long after a session's end its last requests to a hub may still arrive.
+    /// How often inactive sessions are ended, and how long after a session's end its last requests to a hub may still arrive.
     static let sweepInterval = timeout / 4
 
     package init(lab: Lab, namespace: Namespace, wires: RecordedLabTransport, log: Logger, system: any HubClock = SystemClock()) {
@@ -62,7 +62,7 @@ package final class LabSessions: Sendable {
         guard isOpen else {
             throw PushError(
                 "lab.session", "the lab has reached its limit of \(Self.limit) open sessions",
-                hint: "end some, or wait: silent sessions end after two minutes", status: 429, isRetryable: true)
+                hint: "end some, or wait: sessions end after two minutes without requests", status: 429, isRetryable: true)
         }
         log.notice("lab session \(session.id.prefix(8)) started: run \(run) with hub \"\(session.hub)\"")
         return (session, hub)
@@ -133,7 +133,7 @@ package final class LabSessions: Sendable {
         ended.withLock { $0[session.session.id] = EndedSession(session: session.session, at: session.at ?? system.now, isLeft: isLeft) }
     }
 
-    /// Ends silent sessions at every `sweepInterval` until the task is cancelled.
+    /// Ends inactive sessions at every `sweepInterval` until the task is cancelled.
     package func keepUp() async {
         while (try? await system.sleep(until: system.now + Self.sweepInterval)) != nil {
             await endSilent()
@@ -141,7 +141,7 @@ package final class LabSessions: Sendable {
         }
     }
 
-    /// Ends silent sessions. Each is checked when its turn comes, because ending the ones before takes time.
+    /// Ends inactive sessions. Each is checked just before it is ended, because ending the ones before takes time.
     func endSilent() async {
         let limit = system.now + (.zero - Self.timeout)
         for session in open.withLock({ Array($0.values) }) { try? await end(session, silentSince: limit) }

@@ -2,10 +2,10 @@ import Dispatch
 import PushModel
 import Synchronization
 
-/// Executor of a lab's hubs. It runs one job at a time and knows when it is quiet.
+/// Executor of a lab's hubs. It runs one job at a time and detects when it is idle.
 ///
-/// It is quiet when no job runs or is queued and no task waits for anything outside, such as a disk or a connection. Every task then sleeps
-/// or waits for one that sleeps. A task that is woken queues a job at once, so that the thread is not quiet before the task has run.
+/// It is idle when no job runs or is queued and no task waits for anything outside, such as a disk or a connection. Every task then sleeps
+/// or waits for one that sleeps. A task that is woken queues a job at once, so that the thread is not idle before the task has run.
 package final class LabThread: TaskExecutor {
     private struct State {
         var jobs = 0
@@ -37,7 +37,7 @@ package final class LabThread: TaskExecutor {
         Task(executorPreference: self) { await work() }
     }
 
-    /// Suspends until the thread is quiet.
+    /// Suspends until the thread is idle.
     package func settle() async {
         await withCheckedContinuation { continuation in
             let isQuiet = state.withLock { state in

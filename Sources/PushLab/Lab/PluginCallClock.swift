@@ -8,7 +8,7 @@ struct PluginCallClock: HubClock {
     var now: Timestamp { base.now }
 
     func sleep(until deadline: Timestamp) async throws {
-        // Runs on the lab's thread, so that the thread is not quiet between the task's wake-up and `beginOutsideWait`.
+        // Runs on the lab's thread, so that the thread is not idle between the task's wake-up and `beginOutsideWait`.
         let sleep = Task(executorPreference: thread) {
             defer { thread.beginOutsideWait() }
             try await base.sleep(until: deadline)

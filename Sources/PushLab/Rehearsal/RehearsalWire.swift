@@ -31,7 +31,7 @@ package enum WireKind: String, CaseIterable, Sendable {
     }
 }
 
-/// How the hub of a rehearsal reaches the simulated push services.
+/// The way by which the hub of a rehearsal reaches the simulated push services.
 package enum RehearsalWire: Sendable {
     /// By function call.
     case process

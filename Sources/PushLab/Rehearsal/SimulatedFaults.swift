@@ -50,7 +50,7 @@ package struct SimulatedFaults: ServiceFaults {
         }
         guard allowsRetryAfter(refusal.reason) else {
             throw PushError(
-                "simulator.retry_after", "with \"\(refusal.reason)\" \(service.displayName) names no seconds to wait",
+                "simulator.retry_after", "with \"\(refusal.reason)\" \(service.displayName) does not send Retry-After",
                 hint: "leave it out; it is sent with \(words.filter(allowsRetryAfter).joined(separator: ", "))", status: 400)
         }
     }
@@ -66,13 +66,13 @@ package struct SimulatedFaults: ServiceFaults {
                 nearest(refusal.reason, in: words).map { "did you mean \"\($0)\"?" } ?? "valid reasons: \(words.joined(separator: ", "))"
             }
         let what = refusal.requestKind == .token ? "the token endpoint of \(service.displayName)" : service.displayName
-        return PushError("simulator.reason", "\(what) does not refuse with \"\(refusal.reason)\"", hint: hint, status: 400)
+        return PushError("simulator.reason", "\(what) never returns the reason \"\(refusal.reason)\"", hint: hint, status: 400)
     }
 
     private func checkTokens(of service: Platform) throws(PushError) {
         guard self.service(service)?.grantFaults == nil else { return }
         throw PushError(
-            "simulator.token", "\(service.displayName) gives out no access tokens", hint: "services that do are FCM and WNS",
+            "simulator.token", "\(service.displayName) does not issue access tokens", hint: "services that do are FCM and WNS",
             status: 400)
     }
 

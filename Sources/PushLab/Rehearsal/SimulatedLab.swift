@@ -39,10 +39,10 @@ package final class SimulatedLab: DeviceLab {
                     memory.grew(by: event.storedBytes)
                     events.list.withLock { $0.append(event) }
                     guard let observer else { return }
-                    let told = DeviceEvent(event)
-                    let name = events.names.withLock { $0[told.device] } ?? ""
-                    let text = [told.kind, told.text.replacing("\n", with: " — ")].filter { !$0.isEmpty }.joined(separator: ": ")
-                    observer(CoreEvent(time: told.time, area: .phone, text: "\(name) \(text)"))
+                    let change = DeviceEvent(event)
+                    let name = events.names.withLock { $0[change.device] } ?? ""
+                    let text = [change.kind, change.text.replacing("\n", with: " — ")].filter { !$0.isEmpty }.joined(separator: ": ")
+                    observer(CoreEvent(time: change.time, area: .phone, text: "\(name) \(text)"))
                 }, grew: memory.grew))
         self.init(phones: phones, events: events, app: Self.app, clock: clock, applicationServerKey: applicationServerKey)
     }

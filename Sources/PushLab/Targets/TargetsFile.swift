@@ -184,7 +184,7 @@ package struct TargetsFile: Sendable {
     /// Reads a text. `$NAME` and `${NAME}` are replaced by environment variables, so that keys need not be in the file.
     private mutating func text(_ node: Node, _ name: String) -> String? {
         guard let text = node.scalar?.string, !node.isNothing else {
-            faults.append(location(node, "\"\(name)\" must be text"))
+            faults.append(location(node, "\"\(name)\" must be a string"))
             return nil
         }
         guard let variable = text.wholeMatch(of: /\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?/)?.1 else { return text }

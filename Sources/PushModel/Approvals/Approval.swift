@@ -50,7 +50,7 @@ package struct Approval: Sendable, Equatable {
         package func isRequested(by principal: Principal) -> Bool { requester == principal || behalf == principal }
     }
 
-    /// What identifies a send, so that it is requested and sent once.
+    /// The keys that identify a send, so that it is requested and sent once.
     package struct Keys: Sendable, Equatable {
         /// Hash of the request as made, before hooks changed it. A repeated request with the same fingerprint gets the same approval.
         package let fingerprint: [UInt8]
@@ -69,7 +69,7 @@ package struct Approval: Sendable, Equatable {
         }
     }
 
-    /// What a send covers: its time, audience and content in words, and its size.
+    /// The scope of a send: its time, audience and content in words, and its size.
     package struct Scope: Sendable, Equatable {
         /// When the notification is due; nil: as soon as it is approved.
         package let dueAt: Timestamp?

@@ -1,4 +1,4 @@
-/// What starts a flow.
+/// The triggers that start a flow.
 package struct FlowTriggers: Sendable, Equatable {
     /// Who may start the flow with a request; nil: requests are not accepted.
     package var access: FlowAccess?
@@ -20,7 +20,7 @@ package struct FlowTriggers: Sendable, Equatable {
     package var passArguments: Bool { access != nil || !events.isEmpty || answersBackend }
 }
 
-/// Who may start a flow with a request.
+/// The callers that may start a flow with a request.
 package enum FlowAccess: Sendable, Equatable {
     /// Everyone, without authentication. Never a default; the settings must name it.
     case open

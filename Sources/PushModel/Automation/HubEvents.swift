@@ -11,13 +11,13 @@ package final class HubEvents: Sendable {
     package func isObserved(_ kind: HubEvent.Kind) -> Bool { observedKinds.load(ordering: .relaxed) & kind.bit != 0 }
 
     /// - Parameter listener: called on any thread when events have been stored.
-    package func want(_ kinds: Set<HubEvent.Kind>, _ listener: @escaping @Sendable () -> Void) {
+    package func subscribe(to kinds: Set<HubEvent.Kind>, _ listener: @escaping @Sendable () -> Void) {
         self.listener.withLock { $0 = listener }
         observedKinds.store(kinds.reduce(0) { $0 | $1.bit }, ordering: .relaxed)
     }
 
     /// Notifies the subscriber that events have been stored.
-    package func tell() { listener.withLock { $0 }?() }
+    package func notify() { listener.withLock { $0 }?() }
 }
 
 extension HubEvent.Kind {

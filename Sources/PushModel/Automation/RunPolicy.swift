@@ -1,4 +1,4 @@
-/// How the runs of a flow overlap, repeat and end, and how many devices they may reach.
+/// The rules by which the runs of a flow overlap, repeat and end, and the number of devices that they may reach.
 package struct RunPolicy: Sendable, Equatable {
     /// Maximum number of concurrent runs.
     package var concurrency: Int
@@ -29,7 +29,7 @@ package struct RunPolicy: Sendable, Equatable {
     package func overlap(of trigger: RunTrigger) -> OverlapPolicy { overlap ?? trigger.overlap }
 }
 
-/// What to do with a trigger when the flow's concurrency is reached.
+/// The action for a trigger when the flow's concurrency is reached.
 package enum OverlapPolicy: String, Sendable, CaseIterable {
     /// Do not run; record the run as skipped.
     case skip
@@ -39,7 +39,7 @@ package enum OverlapPolicy: String, Sendable, CaseIterable {
     case replace
 }
 
-/// How often a run may be started if the server crashes.
+/// The number of times that a run may be started if the server crashes.
 package enum RunGuarantee: String, Sendable, CaseIterable {
     /// A run that had started is not repeated.
     case atMostOnce = "at-most-once"

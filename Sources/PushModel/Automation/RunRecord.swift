@@ -62,7 +62,7 @@ extension RunRecord.State {
     package var isFinal: Bool { self != .queued && self != .running }
 }
 
-/// What started a run, and what it passed to the flow.
+/// The trigger that started a run, with the values that it passed to the flow.
 package struct RunOrigin: Sendable, Equatable {
     package var trigger: RunTrigger
     /// Idempotency key of the trigger: a flow has one run per key.

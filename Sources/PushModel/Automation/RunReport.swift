@@ -1,4 +1,4 @@
-/// What a run has reported so far.
+/// The report of a run so far.
 package struct RunReport: Sendable, Equatable {
     package struct Step: Sendable, Equatable {
         package var name: String

@@ -1,4 +1,4 @@
-/// What started a run.
+/// The trigger that started a run.
 package enum RunTrigger: Sendable, Equatable {
     /// A request to `/flows/NAME`.
     case http(by: String)
@@ -10,7 +10,7 @@ package enum RunTrigger: Sendable, Equatable {
     case event(HubEvent.Kind, hub: String)
     /// A command or a call of the management interface.
     case command(by: String)
-    /// A repetition of another run.
+    /// A rerun of another run.
     case rerun(of: String, by: String)
 
     package enum Kind: String, Sendable, CaseIterable { case http, backend, schedule, event, command, rerun }

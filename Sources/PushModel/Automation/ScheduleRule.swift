@@ -1,4 +1,4 @@
-/// What to do about runs missed while the server was down.
+/// The action for runs that were missed while the server was down.
 package enum MissedPolicy: String, Sendable, CaseIterable {
     /// Skip missed runs.
     case skip

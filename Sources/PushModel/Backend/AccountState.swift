@@ -1,4 +1,4 @@
-/// What a backend did to make an account available.
+/// The change by which a backend made an account available.
 package enum AccountState: Sendable, Equatable {
     case created
     case exists

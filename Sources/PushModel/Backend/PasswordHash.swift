@@ -45,7 +45,7 @@ package struct PasswordHash: Sendable, Equatable {
     }
 }
 
-/// How expensive a hash is to compute and to guess.
+/// The cost of computing and of guessing a hash.
 package struct ScryptCost: Sendable, Equatable {
     package let n: Int
 

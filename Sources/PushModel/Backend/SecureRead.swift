@@ -2,7 +2,7 @@
 package struct SecureRead: Sendable, Equatable {
     package enum Result: String, Sendable, CaseIterable {
         case granted
-        /// The user is not the addressee.
+        /// The user is not the recipient.
         case forbidden
         case expired
         /// The maximum number of reads had been reached.

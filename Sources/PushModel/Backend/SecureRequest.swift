@@ -1,6 +1,6 @@
 /// A payload for one user: stored by the backend and fetched by the user's device, never sent through a push service.
 package struct SecureRequest: Sendable {
-    /// The addressee.
+    /// The recipient.
     package var username: String
     package var payload: JSON
     /// How long the payload can be read: at most 30 days; nil: an hour.
@@ -57,7 +57,7 @@ extension SecureRequest: CustomStringConvertible, CustomDebugStringConvertible, 
     }
 }
 
-/// What the sender of a secure payload receives.
+/// The answer that the sender of a secure payload receives.
 package struct SecureReceipt: Sendable, Equatable {
     /// The only part that is sent through push services.
     package var id: String

@@ -2,35 +2,36 @@
 /// it.
 package struct KeyedLock<Key: Hashable & Sendable>: Sendable {
     /// The waiters behind each holder.
-    private var lines: [Key: [CheckedContinuation<Void, Never>]] = [:]
+    private var waiters: [Key: [CheckedContinuation<Void, Never>]] = [:]
 
     package init() {}
 
     /// The keys that are held.
-    package var taken: [Key] { Array(lines.keys) }
+    package var heldKeys: [Key] { Array(waiters.keys) }
 
-    package func isTaken(_ key: Key) -> Bool { lines[key] != nil }
+    package func isHeld(_ key: Key) -> Bool { waiters[key] != nil }
 
     /// Acquires a key. Returns `false` if it is held; the caller must then wait.
-    package mutating func take(_ key: Key) -> Bool {
-        guard lines[key] == nil else { return false }
-        lines[key] = []
+    package mutating func acquire(_ key: Key) -> Bool {
+        guard waiters[key] == nil else { return false }
+        waiters[key] = []
         return true
     }
 
     /// Joins the queue. The waiter holds the key when it is resumed.
     package mutating func wait(_ key: Key, _ waiter: CheckedContinuation<Void, Never>) {
-        lines[key, default: []].append(waiter)
+        waiters[key, default: []].append(waiter)
     }
 
-    package mutating func leave(_ key: Key) {
-        guard var line = lines[key] else { return }
-        guard !line.isEmpty else {
-            lines[key] = nil
+    /// Passes a key on to the first waiter, or frees it.
+    package mutating func release(_ key: Key) {
+        guard var queue = waiters[key] else { return }
+        guard !queue.isEmpty else {
+            waiters[key] = nil
             return
         }
-        let next = line.removeFirst()
-        lines[key] = line
+        let next = queue.removeFirst()
+        waiters[key] = queue
         next.resume()
     }
 }

@@ -11,7 +11,7 @@ package enum Verdict: Sendable, Equatable {
 }
 
 package struct Rejection: Sendable, Equatable {
-    /// How far a rejection reaches beyond its device.
+    /// The reach of a rejection beyond its device.
     package enum Scope: Sendable {
         /// The service or the hub's credential may be the cause: other sends are likely to be rejected, too.
         case hub
@@ -61,7 +61,7 @@ package struct Rejection: Sendable, Equatable {
     package var wrongEnvironment: String? { if case .wrongEnvironment(let advice) = handleFault { advice } else { nil } }
 }
 
-/// What a push service found wrong with a device's handle.
+/// The fault that a push service found with a device's handle.
 package enum HandleFault: Sendable, Equatable {
     /// The handle is invalid. `since` is when the service last found it invalid, if it says so.
     case invalid(since: Timestamp? = nil)

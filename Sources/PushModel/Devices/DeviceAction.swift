@@ -1,4 +1,4 @@
-/// What a script does with a simulated device.
+/// An action of a script on a simulated device.
 package enum DeviceAction: Sendable, Equatable {
     case goOffline
     case goOnline

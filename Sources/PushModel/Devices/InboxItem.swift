@@ -2,7 +2,7 @@
 package struct InboxItem: Sendable, Equatable {
     package enum Source: String, Sendable { case push, local }
 
-    /// What the push or the app asks the system to show.
+    /// The alert that the push or the app asks the system to show.
     package struct Alert: Sendable, Equatable {
         package var title: String
         package var body: String
@@ -15,7 +15,7 @@ package struct InboxItem: Sendable, Equatable {
         }
     }
 
-    /// What the user sees.
+    /// The presentation of an item to the user.
     package struct Display: Sendable, Equatable {
         package var isShown: Bool
         /// The text that the user sees; empty if nothing is shown.

@@ -1,4 +1,4 @@
-/// What happens to some devices of a group instead of receiving the notification now.
+/// The treatment of some devices of a group, instead of receiving the notification now.
 package struct DeliveryRuling: Sendable, Equatable {
     package enum Devices: Sendable, Equatable {
         case all

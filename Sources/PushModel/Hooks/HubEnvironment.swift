@@ -11,7 +11,7 @@ package struct HubEnvironment: Sendable {
     private let startAsCaller: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
     /// Receives the core's steps while it is watched, and warnings at any time.
     package var observer: (@Sendable (CoreEvent) -> Void)?
-    /// Whether the observer wants every step, down to single devices.
+    /// Whether the observer receives every step, down to single devices.
     package var isWatched: @Sendable () -> Bool
     /// The hooks to call during sends and registrations.
     package var hooks: any HubHooks

@@ -1,4 +1,4 @@
-/// How a webhook's body is signed.
+/// The scheme by which a webhook's body is signed.
 package enum WebhookScheme: String, Sendable, CaseIterable {
     /// `PushHost-Signature: t=SECONDS,v1=HEX`, an HMAC-SHA256 over `SECONDS.BODY`.
     case pushhost

@@ -17,7 +17,7 @@ package enum JSON: Sendable, Equatable {
     /// Maximum nesting of arrays and objects that is read.
     package static let maximumDepth = 128
 
-    /// What to do about a key that occurs twice in an object, which RFC 8259 leaves undefined.
+    /// The treatment of a key that occurs twice in an object, which RFC 8259 leaves undefined.
     package enum DuplicateKeys: Sendable {
         /// The last value is used, in the position of the first.
         case lastWins
@@ -25,7 +25,7 @@ package enum JSON: Sendable, Equatable {
         case refused
     }
 
-    /// How to read numbers that are not `integer`.
+    /// The reading of numbers that are not `integer`.
     package enum Numbers: Sendable {
         /// As `number`, except integers: they become `numeral`, because a `Double` would lose digits.
         case asValues

@@ -49,7 +49,7 @@ struct JSONParser {
         case UInt8(ascii: "t"): return try word("true", .bool(true))
         case UInt8(ascii: "f"): return try word("false", .bool(false))
         case UInt8(ascii: "n"): return try word("null", .null)
-        case UInt8(ascii: "'"): throw error("Strings stand in double quotes, not in single ones.")
+        case UInt8(ascii: "'"): throw error("Strings must be in double quotes, not single quotes.")
         default: throw error("A value was expected, not \(found).")
         }
     }
@@ -64,7 +64,7 @@ struct JSONParser {
             guard peek == UInt8(ascii: "\"") else {
                 let trailing = peek == UInt8(ascii: "}") && !object.isEmpty
                 throw error(
-                    trailing ? "A comma stands before \"}\"." : "A key in double quotes was expected, not \(found).")
+                    trailing ? "Trailing comma before \"}\"." : "A key in double quotes was expected, not \(found).")
             }
             let key = try string()
             if duplicateKeys == .refused, object[key] != nil {
@@ -84,7 +84,7 @@ struct JSONParser {
         if takes(UInt8(ascii: "]")) { return array }
         repeat {
             skipBlanks()
-            if peek == UInt8(ascii: "]"), !array.isEmpty { throw error("A comma stands before \"]\".") }
+            if peek == UInt8(ascii: "]"), !array.isEmpty { throw error("Trailing comma before \"]\".") }
             array.append(try value(depth: depth))
         } while takes(UInt8(ascii: ","))
         guard takes(UInt8(ascii: "]")) else { throw error("\",\" or \"]\" was expected, not \(found).") }

@@ -53,7 +53,7 @@ extension JSONParser {
         case UInt8(ascii: "t"): return "\t"
         case UInt8(ascii: "u"): return try unicodeEscape(at: offset)
         default:
-            throw error("After a backslash comes one of \" \\ / b f n r t u.", at: offset)
+            throw error("Invalid escape: a backslash must be followed by one of \" \\ / b f n r t u.", at: offset)
         }
     }
 
@@ -62,14 +62,14 @@ extension JSONParser {
         let unit = try fourDigits(at: offset)
         if let scalar = Unicode.Scalar(unit) { return scalar }
         guard unit < 0xDC00, peek == UInt8(ascii: "\\"), at + 1 < bytes.count, bytes[at + 1] == UInt8(ascii: "u") else {
-            throw error("Half of a surrogate pair is not a character.", at: offset)
+            throw error("Unpaired surrogate in a \\u escape.", at: offset)
         }
         at += 2
         let low = try fourDigits(at: at - 2)
         guard (0xDC00...0xDFFF).contains(low),
             let scalar = Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00))
         else {
-            throw error("Half of a surrogate pair is not a character.", at: offset)
+            throw error("Unpaired surrogate in a \\u escape.", at: offset)
         }
         return scalar
     }

@@ -1,4 +1,4 @@
-/// How many devices a send reaches at a given time.
+/// The number of devices that a send reaches at a given time.
 package struct AudienceReach: Sendable, Equatable {
     package var platforms: [Platform: Int]
     /// The send goes to an APNs broadcast channel, which counts as one device. Only Apple knows the number of its subscribers.

@@ -1,4 +1,4 @@
-/// What happened to a push on a device, and the device's state.
+/// The result of a push on a device, and the device's state.
 package struct DeviceResult: Sendable, Equatable {
     package struct Event: Sendable, Equatable {
         package enum Kind: Sendable, Equatable {
@@ -14,7 +14,7 @@ package struct DeviceResult: Sendable, Equatable {
             /// Lost because the user had force-quit the app.
             case appClosed
             case appUninstalled
-            /// The device was offline, and the push must not be stored.
+            /// The device was offline, and the push was sent without storage.
             case unreachable
             /// Lost for another reason.
             case dropped(String)
@@ -27,7 +27,7 @@ package struct DeviceResult: Sendable, Equatable {
         package init(time: Timestamp, kind: Kind) { (self.time, self.kind) = (time, kind) }
     }
 
-    /// Why a delivered push is not shown.
+    /// The reason why a delivered push is not shown.
     package enum Silence: Sendable, Equatable {
         case leftToApp
         case background

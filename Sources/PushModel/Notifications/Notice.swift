@@ -46,7 +46,7 @@ package enum Notice: Hashable, Sendable {
         case .planLost(let plan): "not sent: cannot read the plan \(plan)"
         case .wrongEnvironment(let platform, let advice): "\(platform.displayName): \(advice)"
         case .heldRemovals(let percent):
-            "push services called the tokens of more than \(percent) % of the audience invalid: "
+            "push services reported more than \(percent)% of the audience's tokens as invalid; "
                 + "further removals are held (feedback.max_removed_share)"
         case .planned(let devices): "planned, not sent: \(devices) device\(devices == 1 ? "" : "s") would get it"
         case .text(let text): text

@@ -67,7 +67,7 @@ extension NotificationOutcome.State {
     }
 }
 
-/// When a notification was accepted, is due, was started, and ended.
+/// The times at which a notification was accepted, is due, was started, and ended.
 package struct NotificationTimes: Sendable, Equatable {
     package var enqueuedAt: Timestamp
     /// The due time of a scheduled send.

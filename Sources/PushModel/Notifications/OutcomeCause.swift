@@ -1,4 +1,4 @@
-/// Why a device has its outcome. Text is made from it where it is shown, so that traces and stores never compare text.
+/// The reason why a device has its outcome. Text is made from it where it is shown, so that traces and stores never compare text.
 package enum OutcomeCause: Sendable, Hashable {
     /// The push service accepted the push.
     case accepted
@@ -19,8 +19,8 @@ package enum OutcomeCause: Sendable, Hashable {
     package var text: String {
         switch self {
         case .accepted: "accepted by the push service"
-        case .duplicate: "another registration with the same handle stands for it"
-        case .removedEarly: "the registration left before its turn came"
+        case .duplicate: "another registration with the same handle received it"
+        case .removedEarly: "the registration was removed before it was sent to"
         case .cancelled: "the delivery was cancelled"
         case .unanswered: "it is unknown whether it was delivered"
         case .ruled(let reason): reason.text

@@ -10,7 +10,7 @@ package struct PlanBinding: Sendable, Hashable {
     }
 }
 
-/// How many devices may have joined, left or changed since a plan was made.
+/// The number of devices that may have joined, left or changed since a plan was made.
 package enum DriftTolerance: Sendable, Hashable, CustomStringConvertible {
     case devices(Int)
     /// Share of the plan's devices, in hundredths of a percent.

@@ -72,7 +72,7 @@ extension NotificationRequest {
             guard collapse.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) else {
                 throw PushError(
                     "payload.collapse_id", "the collapse id has characters that are invalid in a header",
-                    hint: "use ASCII letters, digits and signs", status: 400)
+                    hint: "use ASCII letters, digits and punctuation", status: 400)
             }
         }
     }

@@ -177,7 +177,7 @@ package struct PlannedDevice: Sendable, Equatable {
     package var installationID: String?
     package var user: String?
     package var platform: Platform
-    /// Abbreviated handle; nil if the device has left the hub.
+    /// Abbreviated handle; nil if the device was removed from the hub.
     package var handle: String?
     package var templateName: String?
     package var isTemplate = false
@@ -187,7 +187,7 @@ package struct PlannedDevice: Sendable, Equatable {
     package var isDuplicate = false
     /// Whether no push service would be called for this device.
     package var isRefused = false
-    /// Whether the device has left the hub since the plan was made.
+    /// Whether the device was removed from the hub since the plan was made.
     package var hasLeft = false
 
     package init(registrationID: RegistrationID?, platform: Platform) {

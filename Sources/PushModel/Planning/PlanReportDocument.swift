@@ -1,4 +1,4 @@
-/// A plan as JSON, for the JSON interface and for storage.
+/// A plan as JSON, for the JSON API and for storage.
 package struct PlanReportDocument: Sendable {
     package let json: JSON
 

@@ -1,4 +1,4 @@
-/// What a send would deliver, and to which devices.
+/// The content and the devices of a possible send.
 package struct SendPreview: Sendable, Equatable {
     /// Devices that would get the same bytes.
     package struct Group: Sendable, Equatable {

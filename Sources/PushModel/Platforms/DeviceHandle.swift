@@ -27,12 +27,12 @@ package enum DeviceHandle: Hashable, Sendable {
         switch platform {
         case .apns:
             guard text.utf8.count.isMultiple(of: 2), text.utf8.allSatisfy(\.isHexDigit) else {
-                throw refuse("is not hexadecimal of even length", "send the device token as hex, without blanks")
+                throw refuse("is not hexadecimal of even length", "send the device token in hexadecimal, without spaces")
             }
             self = .apns(token: text.uppercased())
         case .fcmV1, .gcm, .adm, .xiaomi:
             guard text.utf8.allSatisfy(\.isVisibleASCII) else {
-                throw refuse("has blanks or characters outside ASCII", "pass the token as the push service gave it")
+                throw refuse("has spaces or characters outside ASCII", "pass the token as the push service gave it")
             }
             switch platform {
             case .gcm: self = .gcm(token: text)

@@ -14,7 +14,7 @@ package enum Platform: String, CaseIterable, Hashable, Sendable, Comparable {
     case baidu
     case xiaomi
 
-    /// The platforms that PushHost sends to and that scripts know.
+    /// The platforms that PushHost sends to and that scripts can use.
     package static let delivered: [Platform] = [.apns, .fcmV1, .gcm, .wns, .browser]
 
     /// The name in `ServiceBusNotification-Format` (Azure's REST interface, "Send a native notification").

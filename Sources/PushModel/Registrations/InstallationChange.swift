@@ -1,6 +1,6 @@
 /// A write to an installation: the stored value and the new one.
 package struct InstallationChange: Sendable {
-    /// How a write makes a user's notifications go to a channel that did not receive them before.
+    /// The way in which a write makes a user's notifications go to a channel that did not receive them before.
     package enum Claim: Sendable, Equatable {
         /// The installation belonged to no user or to another one.
         case user

@@ -120,7 +120,7 @@ package struct RegistrationTemplate: Sendable, Equatable {
         guard let text = value.literalText, UInt8(text) == nil else { return }
         throw PushError(
             "template.priority", "the priority \"\(text)\" is not a number from 0 to 255",
-            hint: "APNs knows 10, 5 and 1", status: 400)
+            hint: "APNs accepts 10, 5 and 1", status: 400)
     }
 
     /// The values of `X-WNS-Type` that require an XML document, named like its root element.

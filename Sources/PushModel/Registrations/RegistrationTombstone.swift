@@ -1,4 +1,4 @@
-/// When and why a registration was removed. Its id cannot be used again; a write to it gets status 410.
+/// The time and the reason of a registration's removal. Its id cannot be used again; a write to it gets status 410.
 package struct RegistrationTombstone: Sendable, Equatable {
     package enum Reason: Sendable, Equatable {
         case deleted

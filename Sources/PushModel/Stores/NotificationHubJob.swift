@@ -17,7 +17,7 @@ package struct NotificationHubJob: Sendable, Equatable {
         package var isFinal: Bool { self == .completed || self == .failed }
     }
 
-    /// How far a job is, and what it has produced.
+    /// The progress of a job, and its results.
     package struct Progress: Sendable, Equatable {
         package var status: Status
         /// From 0 to 100.

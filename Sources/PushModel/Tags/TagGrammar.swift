@@ -7,7 +7,7 @@ enum TagGrammar {
         let hint: String?
     }
 
-    static let allowed = "A tag has letters, digits and the signs _ - @ # . : only."
+    static let allowed = "A tag has only letters, digits and the characters _ - @ # . :"
 
     /// `[-_@#.:\w]`, with `\w` as in .NET: letters, marks, decimal digits and connecting punctuation of any script.
     static func isTagCharacter(_ scalar: Unicode.Scalar) -> Bool {
@@ -95,7 +95,7 @@ enum TagGrammar {
     private static func misplaced(_ scalars: [Unicode.Scalar], at index: Int) -> Flaw {
         let scalar = scalars[index]
         if scalar.properties.isWhitespace {
-            return Flaw(index: index, message: "A tag cannot contain a blank.", hint: "Use \"_\" or \"-\" instead.")
+            return Flaw(index: index, message: "A tag cannot contain a space.", hint: "Use \"_\" or \"-\" instead.")
         }
         return Flaw(index: index, message: "\(scalar.quoted) cannot be part of a tag.", hint: allowed)
     }

@@ -132,7 +132,7 @@ struct TemplateExpressionParser {
         case nil: throw flaw("An expression is missing at the end.")
         case let byte where TemplateExpressionParser.startsExpression(byte): return try property(inBraces: true)
         default:
-            throw flaw("An expression was expected, not \(found).", hint: "Text stands in quotes: 'text'.")
+            throw flaw("An expression was expected, not \(found).", hint: "Write literal text in single quotes: 'text'.")
         }
     }
 

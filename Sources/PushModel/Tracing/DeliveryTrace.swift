@@ -1,4 +1,4 @@
-/// What happened to one notification on its way to one device, and why it ended that way.
+/// The way of one notification to one device, and the reason of its end.
 package struct DeliveryTrace: Sendable, Equatable {
     /// Stages of a delivery.
     package enum Step: String, Sendable, CaseIterable {
@@ -34,7 +34,7 @@ package struct DeliveryTrace: Sendable, Equatable {
     }
 }
 
-/// Which notification to trace, and to which device.
+/// The notification and the device to trace.
 package struct TraceQuestion: Sendable, Equatable {
     package var notification: String
     /// Installation id, registration id, handle or its prefix, user, or simulated phone. Nil: count the devices per cause.

@@ -1,4 +1,4 @@
-/// Why a device did or did not show a notification: the conclusion of a trace.
+/// The reason why a device did or did not show a notification: the conclusion of a trace.
 ///
 /// In the order of delivery: device, audience, content, plugins, time, push service, phone.
 package enum TraceCause: String, Sendable, Hashable, CaseIterable {
@@ -70,7 +70,7 @@ package enum TraceCause: String, Sendable, Hashable, CaseIterable {
 }
 
 extension TraceCause {
-    /// What the cause means for the user of the phone.
+    /// The meaning of the cause for the user of the phone.
     package enum Result: String, Sendable, CaseIterable {
         case shown
         case notShown = "not_shown"
@@ -109,9 +109,9 @@ extension TraceCause {
         case .registrationReplaced:
             "The registration of {device} was removed at {time} by a change of its installation, so there was no device to send to."
         case .registrationLeft:
-            "{device} left the hub at {time}, after the notification was sent, and its registration is no longer stored."
+            "{device} was removed from the hub at {time}, after the notification was sent, and its registration is no longer stored."
         case .tokenDead:
-            "{device} left the hub at {time}: {service} reported that this address does not reach the app ({reason})."
+            "{device} was removed from the hub at {time} because {service} reported its address as invalid ({reason})."
         case .tagMissing: "The notification was for {expression}, and {device} does not have the tag {tag}."
         case .tagPresent: "The notification was for {expression}, which leaves out {device} because it has the tag {tag}."
         case .tagsChanged:
@@ -121,7 +121,7 @@ extension TraceCause {
         case .needsNative: "The notification is for registrations without a template, and {device} registered with one."
         case .notAddressed: "The notification was sent directly to {count}, and {device} is not among them."
         case .notDrawn:
-            "It was a test send, which reaches ten devices drawn from the {count} that match, and {device} was not drawn."
+            "It was a test send, which reaches ten of the {count} matching devices, chosen at random, and {device} was not chosen."
         case .notInPlan:
             "The notification was sent only to the devices of the plan {plan}, and {device} was not among them: {reason}."
         case .planForgotten:
@@ -133,22 +133,22 @@ extension TraceCause {
         case .payloadTooLarge: "For {device} the notification came to {size} bytes, and {service} accepts at most {limit}."
         case .vetoed: "The plugin {plugin} blocked it for {device}: {reason}."
         case .hookFailed: "A plugin that decides about {device} failed, so it was not sent: {reason}."
-        case .held: "The plugin {plugin} holds it for {device} until {time}: {reason}."
-        case .scheduled: "The notification is to be sent at {time}, and that is still to come."
-        case .paced: "The notification goes out slowly, {pace}, and the turn of {device} comes at about {time}."
-        case .waiting: "The notification is under way, and {device} has not had its turn yet."
-        case .cancelled: "The notification was cancelled at {time}, before {device} had it."
-        case .abandoned: "The delivery ended at {time} before it was the turn of {device}: {reason}."
+        case .held: "The plugin {plugin} deferred it for {device} until {time}: {reason}."
+        case .scheduled: "The notification is scheduled for {time}."
+        case .paced: "The notification is sent at {pace}, and will reach {device} at about {time}."
+        case .waiting: "The notification is in progress and has not been sent to {device} yet."
+        case .cancelled: "The notification was cancelled at {time}, before it was sent to {device}."
+        case .abandoned: "The delivery ended at {time}, before the notification was sent to {device}: {reason}."
         case .planLost: "The plan {plan} could not be read when the notification was to be sent to its devices, so it was not sent."
         case .audienceGrown:
             "When the notification was due, it would have reached {count}, more than {allowed}, so it was not sent."
         case .onlyPlanned: "The notification was only planned, so nothing was sent to {device}."
-        case .expired: "The notification was good until {time}, and that had passed before it was the turn of {device}."
-        case .circuitOpen: "{service} does not respond at present, so the next attempt to reach {device} is at {time}."
+        case .expired: "The notification expired at {time}, before it was sent to {device}."
+        case .circuitOpen: "{service} does not respond; the next attempt for {device} is at {time}."
         case .credentialBlocked:
-            "{service} rejects the hub's credential at present ({reason}), so the next attempt to reach {device} is at {time}: {explanation}."
-        case .serviceInTrouble: "{service} kept failing until it was too late to reach {device} ({reason}): {explanation}."
-        case .throttled: "{service} throttled notifications until it was too late to reach {device} ({reason})."
+            "{service} rejects the hub's credential ({reason}); the next attempt for {device} is at {time}: {explanation}."
+        case .serviceInTrouble: "{service} failed repeatedly, so the delivery to {device} was given up ({reason}): {explanation}."
+        case .throttled: "{service} throttled the notification repeatedly, so the delivery to {device} was given up ({reason})."
         case .noAnswer: "{service} never responded, so it is unknown whether {device} got it."
         case .noCredentials: "The hub has no credentials for {service}, the only way to reach {device}."
         case .credentialsRefused: "{service} rejects the hub's credentials ({reason}): {explanation}."
@@ -158,10 +158,10 @@ extension TraceCause {
         case .rejected: "{service} rejected the notification for {device} ({reason}): {explanation}."
         case .accepted: "{service} accepted it for {device} at {time}; what a real phone does with it is known only to the phone."
         case .phoneOffline: "{device} has been offline since {time}, and {service} stores the notification until it is back."
-        case .offlineAndLost: "{device} was offline at {time}, and the notification must not be stored."
-        case .savesPower: "{device} has been saving power since {time}, and the notification is not urgent, so it waits."
+        case .offlineAndLost: "{device} was offline at {time}, and the notification was sent without storage, so {service} dropped it."
+        case .savesPower: "{device} has been in low power mode since {time}, and the notification is not urgent, so it waits."
         case .replacedWaiting: "While it waited for {device}, a later notification, {other}, replaced it at {time}."
-        case .expiredWaiting: "{device} could not be reached for so long that the notification had expired when it was back at {time}."
+        case .expiredWaiting: "The notification expired while {device} was unreachable; it was back at {time}."
         case .forceQuit: "The user had force-quit the app on {device}, and the notification needs the app to run."
         case .uninstalled: "The app was uninstalled from {device} at {time}."
         case .phoneFailed: "It reached {device} at {time}, which could not handle it: {reason}."

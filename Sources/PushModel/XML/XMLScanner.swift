@@ -93,7 +93,7 @@ struct XMLScanner {
             throw error("Elements are nested deeper than \(XMLScanner.maximumDepth) levels.")
         }
         at += 1
-        let name = try name("After \"<\" comes the name of an element; write \"&lt;\" for the sign itself.")
+        let name = try name("After \"<\" comes the name of an element; write \"&lt;\" for a literal \"<\".")
         if root == nil {
             root = name
         } else if firstChild == nil {
@@ -112,7 +112,7 @@ struct XMLScanner {
                 at += 2
                 return
             }
-            guard hadBlank else { throw error("A blank, \">\" or \"/>\" was expected in the tag <\(name)>.") }
+            guard hadBlank else { throw error("A space, \">\" or \"/>\" was expected in the tag <\(name)>.") }
             try attribute(among: &attributes)
         }
     }
@@ -169,7 +169,7 @@ struct XMLScanner {
         let start = at
         guard !open.isEmpty else {
             if skipBlanks() { return }
-            throw error(root == nil ? "Text stands before the root element." : "Text stands after the root element.")
+            throw error(root == nil ? "Text is not allowed before the root element." : "Text is not allowed after the root element.")
         }
         let text = try characters { scanner throws(XMLError) in
             let byte = scanner.bytes[scanner.at]
@@ -182,7 +182,7 @@ struct XMLScanner {
     }
 
     private mutating func section() throws(XMLError) {
-        guard !open.isEmpty else { throw error("A CDATA section stands outside of the root element.") }
+        guard !open.isEmpty else { throw error("A CDATA section is not allowed outside the root element.") }
         let start = at + 9
         try skip(past: "]]>", from: start, "The CDATA section is never closed.")
         let range = start..<at - 3
@@ -203,10 +203,10 @@ struct XMLScanner {
         at += 2
         let target = try name("After \"<?\" comes a name.")
         guard target.lowercased() != "xml" else {
-            throw error("The XML declaration stands only at the very beginning.", at: start)
+            throw error("The XML declaration is only allowed at the start of the document.", at: start)
         }
         guard starts(with: "?>") || (at < bytes.count && XMLScanner.isBlank(bytes[at])) else {
-            throw error("A blank or \"?>\" was expected after \"<?\(target)\".")
+            throw error("A space or \"?>\" was expected after \"<?\(target)\".")
         }
         try skip(past: "?>", from: at, "The processing instruction is never closed.")
     }

@@ -28,7 +28,7 @@ package struct OwnerAudit: Sendable {
 
     /// Records the names of changed settings. Values are not recorded: they may be secrets.
     func noteSettings(_ changes: [Setting]) async {
-        let (live, later) = (changes.filter(\.isLive).map(\.name), changes.filter { !$0.isLive }.map(\.name))
+        let (live, later) = (changes.filter(\.isReloadable).map(\.name), changes.filter { !$0.isReloadable }.map(\.name))
         var details = ["by": "SIGHUP"]
         if !later.isEmpty { details["fromTheNextStart"] = later.joined(separator: ", ") }
         await log.note(.owner, .settingsChange, (live.isEmpty ? later : live).joined(separator: ", "), details)

@@ -1,7 +1,7 @@
 import Bindings
 import PushHub
 
-/// What the plugins of a server do with its hubs: the calls that wait until the hubs have opened, and the timers.
+/// The work of a server's plugins with its hubs: the calls that wait until the hubs have opened, and the timers.
 struct PluginActivity: Sendable {
     let host: PluginHost
     let hubs: ServerHubs

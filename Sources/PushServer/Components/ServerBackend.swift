@@ -45,7 +45,7 @@ package struct ServerBackend: Sendable {
             let count = try await services.securePayloads.sealedWithOtherKey()
             if count > 0 { log.warning("\(PayloadKeyFile(settings).warning(count)); \(PayloadKeyFile.remedy)") }
         } catch {
-            log.warning("cannot check whether secure payloads can be opened: \(error.message)")
+            log.warning("cannot check whether secure payloads can be decrypted: \(error.message)")
         }
         do throws(PushError) {
             let count = try await services.accounts.countWeakHashes()

@@ -56,7 +56,7 @@ struct ServerBackups: Sendable {
 
     private func resume(_ flows: FlowDispatcher, _ storage: any StorageEngine) async {
         do throws(PushError) {
-            try await flows.goOn(with: storage.runs)
+            try await flows.resume(with: storage.runs)
         } catch {
             context.log.error("no more flows run until the server restarts: \(error.message)")
         }

@@ -11,7 +11,7 @@ package struct ServerMaintenance: Sendable {
     let components: ServerComponents
     let context: ServerContext
 
-    /// Deletes expired data in small steps. Called periodically.
+    /// Deletes expired data in small steps. `ServeSession` calls it every minute while `pushhost serve` runs.
     package func run() async {
         let (storage, clock, log) = (components.storage.engine, context.clock, context.log)
         do throws(PushError) {

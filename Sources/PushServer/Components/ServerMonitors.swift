@@ -1,4 +1,4 @@
-/// What reports the state of a running server.
+/// Report the state of a running server.
 struct ServerMonitors: Sendable {
     let credentials: CredentialMonitor
     let hubs: HubMonitor

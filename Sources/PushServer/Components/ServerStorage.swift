@@ -3,7 +3,7 @@ import Metrics
 import PushModel
 import Storage
 
-/// What a server has open in its data folder: the database with its health and its audit log, and the control socket.
+/// The open parts of a server's data folder: the database with its health and its audit log, and the control socket.
 struct ServerStorage: Sendable {
     let engine: any StorageEngine
     private let session: DatabaseSession
@@ -35,7 +35,10 @@ struct ServerStorage: Sendable {
             try await session.serve()
         } catch {
             log.warning(
-                "the data folder could not be marked: if the database's log is lost, the next start does not notice; \(error.message)")
+                """
+                the data folder could not be marked: if the database's write-ahead log is lost, the next start will not detect it; \
+                \(error.message)
+                """)
         }
     }
 

@@ -44,10 +44,10 @@ package actor SettingsReload {
         if !isQuieter { style.change(given.settings) }
         defer { style.change(given.settings) }
         await server.change(given.settings)
-        let applied = changes.filter(\.isLive).map(\.name) + (haveFlowsChanged ? [FlowSettingsReader.group] : [])
+        let applied = changes.filter(\.isReloadable).map(\.name) + (haveFlowsChanged ? [FlowSettingsReader.group] : [])
         if !applied.isEmpty { log.notice("changed settings: \(applied.joined(separator: ", "))") }
         if !changes.isEmpty { await server.audit.noteSettings(changes) }
-        for setting in changes where !setting.isLive {
+        for setting in changes where !setting.isReloadable {
             log.warning("the setting \(setting.name) has changed: restart the server to apply it")
         }
         if changes.isEmpty, !haveFlowsChanged { log.notice("the settings were reloaded: no changes") }

@@ -3,7 +3,7 @@ import Delivery
 import PushModel
 import PushRuntime
 
-/// What a server reads and checks before it opens anything: the key, the certificates and the addresses of its settings.
+/// The inputs that a server reads and checks before it opens anything: the key, the certificates and the addresses of its settings.
 struct StartupInputs: Sendable {
     let database: FolderDatabase
     let keyFile: PayloadKeyFile

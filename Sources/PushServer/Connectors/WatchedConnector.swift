@@ -42,11 +42,11 @@ struct WatchedConnector: Connector {
         ChargedWork.account?.charge(cpuTime: batch.handles.count * path.cpuTime(of: batch.platform))
         // Verdicts of a cancelled batch say nothing about the service.
         guard !Task.isCancelled, let first = verdicts.first else { return verdicts }
-        let putOff = verdicts.count { if case .transient = $0 { true } else { false } }
-        if putOff > 0 {
+        let deferred = verdicts.count { if case .transient = $0 { true } else { false } }
+        if deferred > 0 {
             Counter(
                 label: "pushhost_deliveries_put_off_total", dimensions: [("hub", hub), ("platform", batch.platform.rawValue)]
-            ).increment(by: putOff)
+            ).increment(by: deferred)
         }
         let key = Outages.Key(hub: hub, platform: batch.platform)
         let name = "hub \"\(hub)\": \(batch.platform.displayName)"

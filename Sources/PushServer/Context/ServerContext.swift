@@ -5,7 +5,8 @@ import PushLab
 import PushModel
 import PushRuntime
 
-/// What the components of a server share: settings, data folder, clocks, randomness, log, metrics, and the lab of a development server.
+/// The context that the components of a server share: settings, data folder, clocks, randomness, log, metrics, and the lab of a development
+/// server.
 struct ServerContext: Sendable {
     let settings: LiveSettings
     /// The bindings and native plugins of this program.

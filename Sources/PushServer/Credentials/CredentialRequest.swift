@@ -2,7 +2,7 @@ import Delivery
 import PushModel
 import PushRuntime
 
-/// A request of the JSON interface to store a hub's credential.
+/// A request of the JSON API to store a hub's credential.
 struct CredentialRequest: Sendable {
     private let platform: Platform
     private let body: JSONObject

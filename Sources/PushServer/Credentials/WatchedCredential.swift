@@ -6,7 +6,7 @@ final class WatchedCredential: Sendable {
     enum Change: Sendable {
         case none
         case renewed(SenderSettings)
-        /// The new files cannot be used; `goesOn` tells whether a previous credential stays in use.
+        /// The new files cannot be used; `goesOn`: whether a previous credential stays in use.
         case refused(PushError, goesOn: Bool)
     }
 

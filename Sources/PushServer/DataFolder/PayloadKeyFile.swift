@@ -221,14 +221,14 @@ package struct PayloadKeyFile {
 
     // MARK: - Findings
 
-    /// The warning that `count` secure payloads cannot be opened.
+    /// The warning that `count` secure payloads cannot be decrypted.
     package func warning(_ count: Int) -> String {
-        "\(Self.payloads(count)) cannot be opened: \(path) is not the key that sealed \(count == 1 ? "it" : "them")"
+        "\(Self.payloads(count)) cannot be decrypted: \(path) is not the key that encrypted \(count == 1 ? "it" : "them")"
     }
 
-    /// The warning that it is unknown whether `count` secure payloads can be opened.
+    /// The warning that it is unknown whether `count` secure payloads can be decrypted.
     package func doubt(_ count: Int) -> String {
-        "unknown whether \(path) opens \(Self.payloads(count)): an older version did not record which key sealed "
+        "unknown whether \(path) decrypts \(Self.payloads(count)): an older version did not record which key encrypted "
             + (count == 1 ? "it" : "them")
     }
 
@@ -241,7 +241,7 @@ package struct PayloadKeyFile {
 
     package static let renewal = "run pushhost hub renew-secrets --key-is-lost to continue with new access keys"
 
-    package static let trial = "start the server: it tries to open them and logs how many it cannot"
+    package static let trial = "start the server: it tries to decrypt them and logs how many it cannot"
 
     package static func payloads(_ count: Int) -> String { "\(count) secure payload\(count == 1 ? "" : "s")" }
 

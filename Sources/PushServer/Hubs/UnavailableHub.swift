@@ -4,7 +4,7 @@ import PushModel
 struct UnavailableHub: HubGateway {
     private var refusal: PushError {
         PushError(
-            "hub.stopped", "no hub is open yet: the server is starting", hint: "try again in a while", status: 503, isRetryable: true)
+            "hub.stopped", "no hub is open yet: the server is starting", hint: "try again in a few seconds", status: 503, isRetryable: true)
     }
 
     func createRegistrationID() async throws(PushError) -> RegistrationID { throw refusal }

@@ -1,6 +1,6 @@
 package import PushModel
 
-/// Why the webhook cannot be reached.
+/// The reason why the webhook cannot be reached.
 package struct WebhookIssue: Sendable, Equatable {
     /// Time of the first failed attempt.
     package var since: Timestamp

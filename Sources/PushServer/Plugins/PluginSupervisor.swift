@@ -345,9 +345,9 @@ actor PluginSupervisor {
             log(
                 PluginMessage(
                     plugin: entry.name, version: hash.map { String($0.prefix(PluginSource.shownDigits)) } ?? "-", level: .error,
-                    text: "was refused\(stays): \(error.message) (\(error.code))\(error.hint.map { "; \($0)" } ?? "")",
+                    text: "was rejected\(stays): \(error.message) (\(error.code))\(error.hint.map { "; \($0)" } ?? "")",
                     location: error.location, change: .refused))
-            await fallBack(entry, "the listed version was refused")
+            await fallBack(entry, "the listed version was rejected")
             await blockClosedPhases(entry, read)
         }
     }

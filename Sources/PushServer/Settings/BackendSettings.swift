@@ -41,9 +41,9 @@ extension ServerSettings {
         Setting("backend.jwt.username_claim", .text, "Claim that contains the user name.", default: "sub") {
             $0.backend.usernameClaim = $1.text
         },
-        Setting("backend.jwt.clock_skew", .duration, "Maximum difference of the issuer's clock.", default: "60s") {
-            $0.backend.clockSkew = $1.duration
-        },
+        Setting(
+            "backend.jwt.clock_skew", .duration, "Maximum difference between the clocks of the issuer and the server.", default: "60s"
+        ) { $0.backend.clockSkew = $1.duration },
     ]
 }
 

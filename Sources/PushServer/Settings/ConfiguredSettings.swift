@@ -77,7 +77,7 @@ package struct ConfiguredSettings: Sendable, Equatable {
     /// Adopts the values of settings that can change while the server runs.
     mutating func takeLive(from other: ConfiguredSettings) {
         flows = other.flows
-        for setting in ServerSettings.all where setting.isLive { values[setting.name] = other.values[setting.name] }
+        for setting in ServerSettings.all where setting.isReloadable { values[setting.name] = other.values[setting.name] }
     }
 }
 

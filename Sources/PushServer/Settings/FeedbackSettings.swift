@@ -26,8 +26,8 @@ extension ServerSettings {
         Setting(
             "feedback.max_removed_share", .percentage,
             "Maximum share of its audience that one notification may remove because of invalid tokens; further removals are held "
-                + "(`pushhost pruned held`). Audiences of less than 1,000 devices are not limited; 100% turns the limit off.",
-            default: "20%", isLive: true
+                + "(`pushhost pruned held`). Audiences of fewer than 1,000 devices are not limited; 100% turns the limit off.",
+            default: "20%", isReloadable: true
         ) { $0.feedback.maxRemovedShare = $1.share },
     ]
 }

@@ -176,7 +176,7 @@ struct FlowSettingsReader {
     private mutating func text(_ mapping: Node.Mapping, _ key: String) -> String? {
         guard let node = mapping[key] else { return nil }
         guard let text = node.scalar?.string, !text.isEmpty else {
-            refuse(node, "\"\(key)\" must be a text")
+            refuse(node, "\"\(key)\" must be a string")
             return nil
         }
         return text

@@ -16,9 +16,9 @@ extension ServerSettings {
         Setting(
             "guard.ceiling", .count,
             "Maximum number of devices per send without approval (`pushhost approvals`); no limit by default.",
-            isLive: true
+            isReloadable: true
         ) { $0.sendGuard.ceiling = $1.count },
-        Setting("guard.expires", .duration, "How long an approval request stays pending.", default: "1d", isLive: true) {
+        Setting("guard.expires", .duration, "How long an approval request stays pending.", default: "1d", isReloadable: true) {
             $0.sendGuard.expires = $1.duration
         },
     ]

@@ -145,21 +145,22 @@ extension ServerSettings {
             ) { $0.labTokenRules.updatesPerTwentyMinutes = $1.count ?? .max },
             Setting(
                 "lab.strict", .flag,
-                "Refuse APNs provider tokens beyond Apple's page and RFC 7518 in the lab: an ASN.1 DER signature, an `iat` with a "
-                    + "fraction or as a text. Off by default."
+                "Reject APNs provider tokens that Apple's documentation and RFC 7518 do not allow, in the lab: an ASN.1 DER signature, "
+                    + "an `iat` with a fraction or as a string. Off by default."
             ) { $0.labTokenRules.isStrict = $1.flag },
-            Setting("limits.requests_per_minute", .count, "Requests per minute and key; no limit by default.", isLive: true) {
+            Setting("limits.requests_per_minute", .count, "Requests per minute and key; no limit by default.", isReloadable: true) {
                 $0.requestsPerMinute = $1.count
             },
             Setting(
                 "limits.test_sends_per_minute", .count, "Test sends per minute and hub; `none` for no limit.", default: "10",
-                isLive: true
+                isReloadable: true
             ) {
                 $0.testSendsPerMinute = $1.count
             },
             Setting(
                 "limits.connections", .count,
-                "Maximum number of open connections of all ports, with those of a lab. The one that was idle longest is closed beyond it.",
+                "Maximum number of open connections on all ports, including those of a lab. Beyond it, the connection that has been idle "
+                    + "longest is closed.",
                 default: "8192"
             ) { $0.connections = $1.count ?? .max },
             Setting("limits.head", .duration, "Timeout for the handshake of a connection and for the head of a request.", default: "15s") {
@@ -174,11 +175,11 @@ extension ServerSettings {
                 "Maximum number of batches of a hub in flight to each push service; a batch has at most 500 devices of one notification. "
                     + "Notifications to more than 10,000 devices and those with a pace do not count. At most this many with a pace are "
                     + "delivered at a time; `none` for no limit.",
-                default: "64", isLive: true
+                default: "64", isReloadable: true
             ) { $0.concurrentNotifications = $1.count ?? .max },
             Setting(
                 "limits.concurrent_flows", .count, "Maximum number of concurrent runs of all flows; each flow also has its own limit.",
-                default: "16", isLive: true
+                default: "16", isReloadable: true
             ) { $0.concurrentFlows = $1.count ?? .max },
             Setting(
                 "network.allow_private", .flag,
@@ -186,33 +187,33 @@ extension ServerSettings {
             ) { $0.allowsPrivate = $1.flag },
             Setting(
                 "keep.notifications", .duration, "How long notifications and their outcomes are stored after their end.", default: "30d",
-                isLive: true
+                isReloadable: true
             ) { $0.keepNotifications = $1.duration },
             Setting(
                 "keep.runs", .duration, "How long runs of flows are stored after their end, with their steps and logs.", default: "30d",
-                isLive: true
+                isReloadable: true
             ) { $0.keepRuns = $1.duration },
             Setting(
                 "keep.departures", .duration, "How long a deleted registration id answers 410.", default: "90d",
-                isLive: true
+                isReloadable: true
             ) { $0.tombstoneRetention = $1.duration },
             Setting(
                 "keep.secure_payloads", .duration,
                 "How long the result and the access log of a secure payload are stored after its expiration.", default: "7d",
-                isLive: true
+                isReloadable: true
             ) { $0.keepSecurePayloads = $1.duration },
-            Setting("jobs.folders", .list, "Folders that import and export jobs may read and write (`file:`).", isLive: true) {
+            Setting("jobs.folders", .list, "Folders that import and export jobs may read and write (`file:`).", isReloadable: true) {
                 $0.jobFolders = $1.list
             },
-            Setting("jobs.hosts", .list, "Hosts that import and export jobs may read and write (`http:`).", isLive: true) {
+            Setting("jobs.hosts", .list, "Hosts that import and export jobs may read and write (`http:`).", isReloadable: true) {
                 $0.jobHosts = $1.list
             },
-            Setting("log.format", .choice(LogFormat.allCases.map(\.rawValue)), "Format of the log.", default: "text", isLive: true) {
+            Setting("log.format", .choice(LogFormat.allCases.map(\.rawValue)), "Format of the log.", default: "text", isReloadable: true) {
                 $0.logFormat = LogFormat(rawValue: $1.text) ?? .text
             },
             Setting(
                 "log.level", .choice(["debug", "info", "notice", "warning", "error"]), "Minimum log level.", default: "info",
-                isLive: true
+                isReloadable: true
             ) { $0.logLevel = $1.text },
         ] + bufferSettings + apnsSettings + credentialSettings + backendSettings + deliverySettings + serviceSettings + feedbackSettings
         + guardSettings + clientSettings

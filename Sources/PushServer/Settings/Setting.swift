@@ -34,18 +34,18 @@ package struct Setting: Sendable {
     package let name: String
     let kind: Kind
     /// Whether a change is applied while the server runs.
-    package let isLive: Bool
+    package let isReloadable: Bool
     package let explanation: String
     package let standard: String?
     let apply: @Sendable (inout ServerSettings, Value) -> Void
 
     init(
-        _ name: String, _ kind: Kind, _ explanation: String, default standard: String? = nil, isLive: Bool = false,
+        _ name: String, _ kind: Kind, _ explanation: String, default standard: String? = nil, isReloadable: Bool = false,
         _ apply: @escaping @Sendable (inout ServerSettings, Value) -> Void
     ) {
         self.name = name
         self.kind = kind
-        self.isLive = isLive
+        self.isReloadable = isReloadable
         self.explanation = explanation
         self.standard = standard
         self.apply = apply
@@ -59,14 +59,14 @@ package struct Setting: Sendable {
     /// The expected form of a value, for messages.
     package var form: String {
         switch kind {
-        case .text: "text"
+        case .text: "a string"
         case .url: "an http:// or https:// address"
         case .port: "0 to 65535, or none"
         case .count: "a number from 1, or none"
         case .duration: "a duration such as 90d or 12h"
         case .percentage: "a percentage from 0% to 100%"
         case .flag: "on or off"
-        case .list: "a list of texts"
+        case .list: "a list of strings"
         case .choice(let words): "one of \(words.joined(separator: ", "))"
         }
     }

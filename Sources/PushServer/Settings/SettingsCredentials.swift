@@ -122,7 +122,7 @@ extension ServerSettings {
         Setting("wns.client_secret_file", .text, "File that contains only the client secret.") { $0.wns.clientSecretFile = $1.text },
         Setting(
             "webpush.subject", .text,
-            "Contact for the push services of browsers: `mailto:` and an address, or an `https:` address, on a public host: Apple refuses "
+            "Contact for the push services of browsers: `mailto:` and an address, or an `https:` address, on a public host; Apple rejects "
                 + "others."
         ) { $0.webPush.subject = $1.text },
         Setting(

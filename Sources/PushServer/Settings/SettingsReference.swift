@@ -14,7 +14,7 @@ package enum SettingsReference {
         for setting in ServerSettings.all {
             let standard = setting.standard.map { "`\($0)`" } ?? ""
             lines.append(
-                "| `\(setting.name)` | `\(setting.environmentName)` | \(setting.form) | \(standard) | \(setting.isLive ? "✓" : "") | \(setting.explanation) |"
+                "| `\(setting.name)` | `\(setting.environmentName)` | \(setting.form) | \(standard) | \(setting.isReloadable ? "✓" : "") | \(setting.explanation) |"
             )
         }
         lines += [

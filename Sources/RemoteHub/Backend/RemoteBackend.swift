@@ -47,7 +47,7 @@ package struct RemoteBackend: BackendGateway {
             answer = try await ask(.POST, "login", credentials)
         } catch  where error.code == "auth.session_expired" {
             throw PushError(
-                "auth.failed", "the backend refused the user name or the password of \"\(username)\"", hint: "check both", status: 401,
+                "auth.failed", "wrong user name or password for \"\(username)\"", hint: "check both", status: 401,
                 trackingID: error.trackingID)
         } catch  where [404, 405].contains(error.status) {
             // A PushHost always has a login path. If it reports the path as missing, the address is wrong.

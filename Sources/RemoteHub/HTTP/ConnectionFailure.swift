@@ -3,8 +3,8 @@ import Glibc
 import NIOCore
 import PushModel
 
-/// Why a server did not respond. The libraries throw errors of many types, some of which can be recognized only by their text. For a name
-/// with several addresses, the text describes all attempts.
+/// The reason why a server did not respond. The libraries throw errors of many types, some of which can be recognized only by their text.
+/// For a name with several addresses, the text describes all attempts.
 package enum ConnectionFailure: Error, Equatable {
     case refused, unknownHost
     /// The certificate is not signed by a trusted authority.

@@ -7,7 +7,7 @@ package struct RemoteClient: Sendable {
     /// This machine's clock. The other machine's response time is real time, even in a rehearsal with virtual time.
     package let clock: any HubClock
     package let random: any RandomSource
-    package var retry: RetryPolicy
+    package var retry: RequestRetryPolicy
     /// Timeout of a response; nil: the connection's own.
     package var timeout: Duration?
     /// Counts the run's requests in progress.
@@ -16,7 +16,7 @@ package struct RemoteClient: Sendable {
     private let observer: (@Sendable (_ place: String, _ what: String) -> Void)?
 
     package init(
-        connection: RemoteConnection, clock: any HubClock, random: any RandomSource, retry: RetryPolicy = RetryPolicy(),
+        connection: RemoteConnection, clock: any HubClock, random: any RandomSource, retry: RequestRetryPolicy = RequestRetryPolicy(),
         traffic: InFlightRequests = InFlightRequests(),
         observer: (@Sendable (_ place: String, _ what: String) -> Void)? = nil
     ) {
@@ -72,7 +72,7 @@ package struct RemoteClient: Sendable {
         }
     }
 
-    /// Why an attempt failed, and whether to repeat it.
+    /// The failure of an attempt, with whether to repeat it.
     private struct Failure: Error {
         let reason: PushError
         var shouldRetry = false

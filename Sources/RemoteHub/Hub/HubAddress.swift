@@ -42,7 +42,7 @@ package struct HubAddress: Sendable {
     /// The value of `Authorization` for everything below the hub.
     func token(now: Timestamp) -> String { token(for: "\(base)/\(hub)", now: now) }
 
-    /// The value of `Authorization` for a PushHost's JSON interface, which is not below the hub.
+    /// The value of `Authorization` for a PushHost's JSON API, which is not below the hub.
     func serverToken(now: Timestamp) -> String { token(for: base, now: now) }
 
     private func token(for resource: String, now: Timestamp) -> String {

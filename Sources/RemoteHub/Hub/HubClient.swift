@@ -2,7 +2,7 @@ import HubWire
 import NIOHTTP1
 import PushModel
 
-/// Requests to one hub on another machine, through Azure's interface and a PushHost's JSON interface.
+/// Requests to one hub on another machine, through Azure's interface and a PushHost's JSON API.
 struct HubClient: Sendable {
     let address: HubAddress
     let client: RemoteClient
@@ -28,9 +28,9 @@ struct HubClient: Sendable {
         }
     }
 
-    // MARK: - The JSON interface
+    // MARK: - The JSON API
 
-    /// - Parameter path: The path below the hub in the JSON interface.
+    /// - Parameter path: The path below the hub in the JSON API.
     func json(
         _ path: String, _ query: String = "", by method: HTTPMethod = .GET, _ headers: HTTPHeaders = [:], body: JSON? = nil,
         isSingular: Bool = false

@@ -1,6 +1,6 @@
 import PushModel
 
-/// Documents in a PushHost's JSON interface: sends, the content of plans, handles.
+/// Documents in a PushHost's JSON API: sends, the content of plans, handles.
 enum HubDocument {
     /// The request as JSON; nil if JSON cannot express it.
     static func send(_ request: NotificationRequest, at dueTime: Timestamp?) throws(PushError) -> JSON? {

@@ -12,9 +12,9 @@ package struct RemoteNotificationHub: HubGateway {
     private let options: Options
 
     package struct Options: Sendable {
-        /// Whether the hub honours `Idempotency-Key` and has the JSON interface in addition to Azure's.
+        /// Whether the hub honours `Idempotency-Key` and has the JSON API in addition to Azure's.
         package var isPushHost: Bool
-        /// Whether sends use the JSON interface too: one request and one id for all platforms.
+        /// Whether sends use the JSON API too: one request and one id for all platforms.
         package var usesJSONInterface: Bool
         /// Maximum time to wait for the outcome of a send; nil: no limit.
         package var outcomeWait: Duration?

@@ -105,7 +105,7 @@ struct RemoteSender: Sendable {
         return outcome
     }
 
-    /// Sends through the JSON interface. Returns the id.
+    /// Sends through the JSON API. Returns the id.
     func accept(_ body: JSON) async throws(PushError) -> String {
         let answer = try await hub.json(
             "notifications", by: .POST, ["Idempotency-Key": hub.client.random.uuid()], body: body, isSingular: true)

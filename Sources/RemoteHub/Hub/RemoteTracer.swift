@@ -21,9 +21,9 @@ struct RemoteTracer: Sendable {
             answers.append(try await answer(TraceQuestion(notification: id, device: question.device)))
         }
         guard let first = answers.first else { throw hub.unreadable("is not a trace") }
-        var told = answers.first { $0.traces.contains { $0.cause != .wrongPlatform } } ?? first
-        told.counts = answers.flatMap(\.counts)
-        return told
+        var combined = answers.first { $0.traces.contains { $0.cause != .wrongPlatform } } ?? first
+        combined.counts = answers.flatMap(\.counts)
+        return combined
     }
 
     private func answer(_ question: TraceQuestion) async throws(PushError) -> TraceAnswer {

@@ -145,8 +145,8 @@ extension InjectedRefusal {
 /// An event on a phone of a session.
 package enum LabEvent: Sendable, Equatable {
     case phone(DeviceEvent)
-    /// A push that woke the app's own code. `isKept`: whether it is stored for the app if the app is not waiting for it.
-    case wake(DeviceID, InboxItem, isKept: Bool)
+    /// A push that woke the app's own code. `isStored`: whether it is stored for the app if the app is not waiting for it.
+    case wake(DeviceID, InboxItem, isStored: Bool)
 
     package var json: JSON {
         switch self {
@@ -155,10 +155,10 @@ package enum LabEvent: Sendable, Equatable {
                 "time": .timestamp(event.time), "phone": .count(event.device.rawValue), "kind": .string(event.kind),
                 "text": .string(event.text),
             ]
-        case .wake(let phone, let item, let isKept):
+        case .wake(let phone, let item, let isStored):
             [
                 "time": .timestamp(item.receivedAt), "phone": .count(phone.rawValue), "kind": "wake", "item": item.json,
-                "isKept": .bool(isKept),
+                "isKept": .bool(isStored),
             ]
         }
     }
@@ -167,7 +167,7 @@ package enum LabEvent: Sendable, Equatable {
         let fields = try LabFields(answer: json)
         let (phone, kind) = (DeviceID(rawValue: try fields.integer("phone")), try fields.text("kind"))
         if kind == "wake" {
-            self = .wake(phone, try InboxItem(fields.value("item")), isKept: try fields.flag("isKept"))
+            self = .wake(phone, try InboxItem(fields.value("item")), isStored: try fields.flag("isKept"))
         } else {
             let time = Timestamp(milliseconds: Int64(try fields.integer("time")))
             self = .phone(DeviceEvent(time: time, device: phone, kind: kind, text: try fields.text("text")))

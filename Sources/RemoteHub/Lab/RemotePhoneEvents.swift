@@ -52,12 +52,12 @@ final class RemotePhoneEvents: Sendable {
                 case .phone(let event):
                     state.events.append(event)
                     state.revisions[event.device, default: 0] += 1
-                case .wake(let phone, let item, let isKept):
+                case .wake(let phone, let item, let isStored):
                     state.revisions[phone, default: 0] += 1
                     if let place = state.pushWaiters.firstIndex(where: { $0.phone == phone }) {
                         let waiter = state.pushWaiters.remove(at: place)
                         actions.append { waiter.continuation.resume(returning: item) }
-                    } else if isKept {
+                    } else if isStored {
                         state.pending[phone, default: []].append(item)
                     }
                 }

@@ -1,4 +1,4 @@
-/// Why APNs rejects a request: the `reason` of the body, with its status (Apple, "Handling notification responses from APNs").
+/// The reason why APNs rejects a request: the `reason` of the body, with its status (Apple, "Handling notification responses from APNs").
 package enum APNsReason: String, RefusalReason {
     case badCollapseID = "BadCollapseId"
     case badDeviceToken = "BadDeviceToken"

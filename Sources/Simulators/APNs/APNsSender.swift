@@ -1,4 +1,4 @@
-/// What APNs knows about the sender on a connection.
+/// The sender that APNs has authenticated on a connection.
 struct APNsSender: Sendable {
     /// Team and key id of the first accepted provider token.
     var teamID: String?

@@ -78,7 +78,7 @@ final class HTTP1ServerHandler: ChannelDuplexHandler, ServerConnection {
             context.write(wrapOutboundOut(.body(.byteBuffer(context.channel.allocator.buffer(bytes: body)))), promise: nil)
         }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-        if open.isComplete { goOn() } else { cutOff() }
+        if open.isComplete { resume() } else { closeIfOversized() }
     }
 
     func setStreamLimit(_ limit: UInt32) {}
@@ -185,7 +185,7 @@ final class HTTP1ServerHandler: ChannelDuplexHandler, ServerConnection {
         guard let open = exchange else { return }
         guard !open.isHandedOver else {
             exchange?.discarded += bytes.readableBytes
-            return cutOff()
+            return closeIfOversized()
         }
         exchange?.body.append(contentsOf: bytes.readableBytesView)
         if open.body.count + bytes.readableBytes > limits.largestBody { handOver() }
@@ -198,7 +198,7 @@ final class HTTP1ServerHandler: ChannelDuplexHandler, ServerConnection {
         if !open.isHandedOver {
             handOver()
         } else if open.isAnswered {
-            goOn()
+            resume()
         }
     }
 
@@ -211,7 +211,7 @@ final class HTTP1ServerHandler: ChannelDuplexHandler, ServerConnection {
     }
 
     /// Continues after a complete request was answered.
-    private func goOn() {
+    private func resume() {
         guard !isEnding else { return close() }
         exchange = nil
         awaitRequest()
@@ -219,7 +219,7 @@ final class HTTP1ServerHandler: ChannelDuplexHandler, ServerConnection {
     }
 
     /// Closes the connection if an answered request still sends too much.
-    private func cutOff() {
+    private func closeIfOversized() {
         guard let open = exchange, open.isAnswered, open.discarded > limits.maximumDiscardedBody else { return }
         close()
     }

@@ -1,6 +1,6 @@
 /// An accepted push on its way to a phone, in terms common to all services.
 struct AcceptedPush: Sendable {
-    /// How the service stores a push while the phone is offline.
+    /// The storage of a push by the service while the phone is offline.
     struct StoragePolicy: Sendable {
         /// Pushes with the same slot share its capacity.
         var slot: String

@@ -1,4 +1,4 @@
-/// Which unknown handles become phones at the first push to them.
+/// The unknown handles that become phones at the first push to them.
 package struct HandleAdoption: Sendable {
     /// Whether an unknown handle becomes a phone, named after the handle. The services still check its format.
     package var isEnabled: Bool

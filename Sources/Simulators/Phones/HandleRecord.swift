@@ -1,4 +1,4 @@
-/// What a push service knows about a device token, registration token, channel or endpoint.
+/// The record of a push service for a device token, registration token, channel or endpoint.
 struct HandleRecord: Sendable {
     var phone: PhoneID
     var platform: PhonePlatform

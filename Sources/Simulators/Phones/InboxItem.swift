@@ -7,7 +7,7 @@ package struct InboxItem: Sendable, Equatable {
         case local
     }
 
-    /// What the user sees.
+    /// The presentation of an item to the user.
     package struct Display: Sendable, Equatable {
         /// Whether it is on the screen; `false` once a later item has replaced it.
         package var isShown = false

@@ -2,14 +2,14 @@ import Synchronization
 
 /// The result of a push on a phone, and the phone's state. Times are milliseconds since 1970.
 package struct PushResult: Sendable, Equatable {
-    /// Why a delivered push is not shown.
+    /// The reason why a delivered push is not shown.
     package enum Silence: Sendable, Equatable {
         case leftToApp
         case background
         case noText
     }
 
-    /// Why a push was lost.
+    /// The reason why a push was lost.
     package enum Loss: Sendable, Equatable {
         case appClosed
         case appUninstalled

@@ -22,14 +22,14 @@ extension FCMSimulator {
     ) -> NotificationSummary? {
         guard !isGrant(request) else { return nil }
         let message = JSONValue(body)?["message"]
-        let told = JSONValue(answerBody)
-        let error = told?["error"]
+        let response = JSONValue(answerBody)
+        let error = response?["error"]
         let code = error?["details"]?.elements?.lazy.compactMap { $0["errorCode"]?.string }.first
         return NotificationSummary(
             handle: message?["token"]?.string ?? message?["fid"]?.string ?? message?["topic"]?.string.map { "/topics/\($0)" }
                 ?? message?["condition"]?.string,
             reason: code ?? error?["status"]?.string,
-            push: told?["name"]?.string?.split(separator: "/").last.map { String($0) })
+            push: response?["name"]?.string?.split(separator: "/").last.map { String($0) })
     }
 }
 

@@ -1,5 +1,5 @@
-/// Why WNS does not deliver a notification (Microsoft, "Push notification service request and response headers"). WNS sends only statuses;
-/// the names are this project's own, except those of `X-WNS-Status`.
+/// The reason why WNS does not deliver a notification (Microsoft, "Push notification service request and response headers"). WNS sends only
+/// statuses; the names are this project's own, except those of `X-WNS-Status`.
 package enum WNSReason: String, RefusalReason {
     /// 200, with `X-WNS-Status: dropped`.
     case dropped

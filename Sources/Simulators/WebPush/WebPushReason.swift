@@ -1,5 +1,5 @@
-/// Why the service rejects a message (RFC 8030, RFC 8292; Mozilla, autopush's "Error Codes"). The services share only the statuses; the
-/// names are this project's own.
+/// The reason why the service rejects a message (RFC 8030, RFC 8292; Mozilla, autopush's "Error Codes"). The services share only the
+/// statuses; the names are this project's own.
 package enum WebPushReason: String, RefusalReason {
     case badRequest = "BadRequest"
     /// The VAPID token is missing or invalid.

@@ -1,7 +1,7 @@
 import HTTPTypes
 
-/// Why a token endpoint issues no access token: the `error` of its body (RFC 6749 section 5.2), or a server error in the form of Google and
-/// Microsoft.
+/// The reason why a token endpoint issues no access token: the `error` of its body (RFC 6749 section 5.2), or a server error in the form of
+/// Google and Microsoft.
 package enum GrantReason: String, RefusalReason {
     case invalidRequest = "invalid_request"
     case invalidClient = "invalid_client"

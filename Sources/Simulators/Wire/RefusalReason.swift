@@ -1,4 +1,4 @@
-/// Why a service rejects a notification; the raw value is the service's own reason string.
+/// The reason why a service rejects a notification; the raw value is the service's own reason string.
 package protocol RefusalReason: RawRepresentable<String>, CaseIterable, Sendable {
     /// All words that `init(word:)` accepts.
     static var words: [String] { get }

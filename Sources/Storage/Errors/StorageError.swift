@@ -29,8 +29,8 @@ enum StorageError {
     }
 
     static let unsealed = PushError(
-        "storage.sealed", "the database has secrets in clear, and there is no key to seal them with", hint: "give the key file", status: 409
-    )
+        "storage.sealed", "the database has secrets in plain text, and there is no key to encrypt them with", hint: "give the key file",
+        status: 409)
 
     static func conflict(_ message: String) -> PushError {
         PushError(

@@ -3,7 +3,7 @@ package import PushModel
 /// Secure payloads in memory.
 package actor MemorySecurePayloadStore: SecurePayloadStore {
     private var payloads: [String: SealedPayload] = [:]
-    /// Ids of readable payloads, by addressee.
+    /// Ids of readable payloads, by recipient.
     private var live: [Tag: Set<String>] = [:]
     /// When each payload expires and, after that, when it is deleted. Entries of removed payloads remain until they are due.
     private var expirations = TimeQueue<String>()

@@ -14,7 +14,7 @@ final class SQLiteDatabase: Sendable {
     let seal: SecretSeal
     /// Why pages or the log may still contain secrets that an older version stored in clear; nil if they do not.
     let residue: PushError?
-    private let queue: ChangeQueue
+    let queue: ChangeQueue
     private let restorations = Atomic(0)
     private let foundDamage = Mutex<PushError?>(nil)
 

@@ -1,6 +1,6 @@
 package import PushModel
 
-/// What to do with secrets that cannot be opened with the current key file.
+/// The action for secrets that cannot be opened with the current key file.
 package enum LostSecrets: Sendable {
     /// Reject the database with `storage.sealed`.
     case refused

@@ -35,7 +35,7 @@ extension StorageError {
     static func sealed(_ path: String, keyID: [UInt8], _ seal: SecretSeal, for use: SealedUse) -> PushError {
         PushError(
             "storage.sealed",
-            "the secrets of the database \(path) are sealed with the key \(keyID.hexadecimal), "
+            "the secrets of the database \(path) are encrypted with the key \(keyID.hexadecimal), "
                 + "and the key file holds the key \(seal.keyID.hexadecimal)",
             hint: use.remedy, status: 409)
     }

@@ -47,16 +47,16 @@ package struct SecretSeal: Sendable {
                 text, using: key(of: random), nonce: AES.GCM.Nonce(data: random.suffix(12)), authenticating: head + field.authenticated)
             return head + random + box.ciphertext + box.tag
         } catch {
-            throw StorageError.unavailable("a secret could not be sealed: \(error)", hint: "try again")
+            throw StorageError.unavailable("a secret could not be encrypted: \(error)", hint: "try again")
         }
     }
 
     /// Throws `UnreadableValue` for a value of another key or field, and for one that was modified at rest.
     func open(_ sealed: [UInt8], of field: SealedField) throws -> [UInt8] {
-        guard sealed.count >= Self.overhead else { throw UnreadableValue(reason: "its sealed value is truncated") }
-        guard sealed[0] == Self.version else { throw UnreadableValue(reason: "unknown version \(sealed[0]) of its sealed value") }
+        guard sealed.count >= Self.overhead else { throw UnreadableValue(reason: "its encrypted value is truncated") }
+        guard sealed[0] == Self.version else { throw UnreadableValue(reason: "unknown version \(sealed[0]) of its encrypted value") }
         let head = Array(sealed[..<Self.headLength])
-        guard head.dropFirst().elementsEqual(keyID) else { throw UnreadableValue(reason: "it is sealed with another key") }
+        guard head.dropFirst().elementsEqual(keyID) else { throw UnreadableValue(reason: "it is encrypted with another key") }
         let random = Array(sealed[Self.headLength..<Self.headLength + Self.randomLength])
         do {
             let box = try AES.GCM.SealedBox(
@@ -65,7 +65,7 @@ package struct SecretSeal: Sendable {
                 tag: sealed.suffix(Self.tagLength))
             return try Array(AES.GCM.open(box, using: key(of: random), authenticating: head + field.authenticated))
         } catch {
-            throw UnreadableValue(reason: "its sealed value cannot be opened: it was modified at rest or belongs to another row")
+            throw UnreadableValue(reason: "its encrypted value cannot be decrypted: it was modified at rest or belongs to another row")
         }
     }
 

@@ -1,6 +1,6 @@
 import PushModel
 
-/// The OpenAPI description of starting flows. This is not a route of the JSON interface, because each flow defines who may start it.
+/// The OpenAPI description of starting flows. This is not a route of the JSON API, because each flow defines who may start it.
 enum FlowOperation {
     static let path = "/flows/{flow}"
 

@@ -50,10 +50,10 @@ struct MessageRoutes: Sendable {
 
     func telemetry(_ id: String, of hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
         let hub = try access.hub(hub, .send, request)
-        let kept = try await hub.service.notification(id)
+        let stored = try await hub.service.notification(id)
         let location = request.address("/\(hub.record.name)/messages/\(id)")
         return WebAnswer(
-            .ok, ErrorDocument.contentType, OutcomeXML.detailsDocument(kept.outcome, at: location, request: kept.request))
+            .ok, ErrorDocument.contentType, OutcomeXML.detailsDocument(stored.outcome, at: location, request: stored.request))
     }
 
     private func accept(

@@ -38,7 +38,8 @@ enum ApprovalManagement {
         },
         ManagementRoute(
             .post(
-                "/api/v1/approvals/{id}/deny", "deny", "Deny a send, or withdraw an own request; the record stays, the content is deleted"),
+                "/api/v1/approvals/{id}/deny", "deny",
+                "Deny a send, or withdraw your own request; the record stays, the content is deleted"),
             .server(.send), body: decision, answer: .ok("The approval", approval), refusals: [403, 409]
         ) { call async throws(PushError) in
             let approval = try await call.sendGuard.decisions.deny(

@@ -1,6 +1,6 @@
 import PushModel
 
-/// The audit entries of a route of the JSON interface.
+/// The audit entries of a route of the JSON API.
 struct AuditRule: Sendable {
     /// Returns the object and further details, without secrets; nil if nothing was changed.
     typealias Words = @Sendable (ManagementCall, WebAnswer) throws(PushError) -> (subject: String, details: [String: String])?

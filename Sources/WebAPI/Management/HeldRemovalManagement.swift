@@ -71,14 +71,15 @@ enum HeldRemovalManagement {
         }
     }
 
-    private static let notificationID = JSONSchema.text("The notification that was refused", length: 1...200)
+    private static let rejectedNotification = "The notification for which the push service reported the token as invalid"
+    private static let notificationID = JSONSchema.text(rejectedNotification, length: 1...200)
     private static let reason = JSONSchema.text("The push service's reason, such as Unregistered", length: 1...200)
 
     private static let heldRemoval = JSONSchema.object(
         "HeldRemoval",
         [
             "platform": .platform, "handle": .text("Abbreviated: enough to recognise the device, not to send to it"),
-            "reason": .text("The push service's reason"), "notificationId": .text("The notification that was refused"),
+            "reason": .text("The push service's reason"), "notificationId": .text(rejectedNotification),
             "heldAt": .timestamp(),
         ])
 }

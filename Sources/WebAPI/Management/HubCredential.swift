@@ -2,7 +2,7 @@ package import PushModel
 
 /// A hub's credential for a push service, without secrets, for managers of the hub.
 package struct HubCredential: Sendable, Equatable {
-    /// How the push service authenticates the sender.
+    /// The method by which the push service authenticates the sender.
     package enum Kind: String, Sendable, CaseIterable {
         /// APNs: a key that signs tokens.
         case token

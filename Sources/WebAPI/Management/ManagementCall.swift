@@ -4,7 +4,7 @@ import PushBackend
 import PushHub
 import PushModel
 
-/// An authorized request to a route of the JSON interface, with validated parameters and body.
+/// An authorized request to a route of the JSON API, with validated parameters and body.
 struct ManagementCall: Sendable {
     /// Maximum size of a body in bytes.
     static let bodyLimit = 256 << 10

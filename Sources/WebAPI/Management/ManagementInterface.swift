@@ -4,7 +4,7 @@ import NIOCore
 import PushBackend
 import PushModel
 
-/// The JSON interface: everything below `/api/`, and the document that describes it, `/openapi.json`.
+/// The JSON API: everything below `/api/`, and the document that describes it, `/openapi.json`.
 struct ManagementInterface: Sendable {
     static let documentPath = "/openapi.json"
 

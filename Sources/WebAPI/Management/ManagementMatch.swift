@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// What a request to the JSON interface asks for.
+/// The subject of a request to the JSON interface.
 enum ManagementMatch: Sendable {
     /// The document that describes the interface.
     case document

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// A method on a path of the JSON interface, with its name and summary: an operation in the terms of OpenAPI.
+/// A method on a path of the JSON API, with its name and summary: an operation in the terms of OpenAPI.
 struct ManagementOperation: Sendable {
     let method: HTTPRequest.Method
     /// The path with placeholders in braces, each for one segment, such as `/api/v1/hubs/{hub}`.

@@ -2,7 +2,7 @@ import HTTPTypes
 import HubWire
 import PushModel
 
-/// A route of the JSON interface: its operation, required access, parameters, responses and handler. Requests are dispatched and the
+/// A route of the JSON API: its operation, required access, parameters, responses and handler. Requests are dispatched and the
 /// OpenAPI document is written from the same table.
 struct ManagementRoute: Sendable {
     /// The key that a request needs.

@@ -1,7 +1,7 @@
 import PushBackend
 import PushModel
 
-/// The services that the JSON interface manages, besides the hubs.
+/// The services that the JSON API manages, besides the hubs.
 struct ManagementServices: Sendable {
     /// The users of the app backend.
     let accounts: AccountService

@@ -2,7 +2,7 @@ import HTTPTypes
 import HubWire
 import PushModel
 
-/// The OpenAPI 3.1 description of the JSON interface, generated from its routes.
+/// The OpenAPI 3.1 description of the JSON API, generated from its routes.
 struct OpenAPIDocument {
     let json: JSON
 

@@ -84,11 +84,11 @@ enum PlanManagement {
         "PlannedDevice",
         [
             "registrationId?": .text(), "installationId?": .text("The registration's installation"), "user?": .text("The device's user"),
-            "platform": .platform, "handle?": .text("Abbreviated; absent if the device has left the hub"), "kind": kind,
+            "platform": .platform, "handle?": .text("Abbreviated; absent if the device was removed from the hub"), "kind": kind,
             "template?": .text("Its name"), "bytes?": .integer("Size of its payload; absent if the plan has no content"),
             "isDuplicate": .boolean("Whether another registration has the same handle and is used instead"),
             "isRefused": .boolean("Whether it would be rejected before it reaches a push service"),
-            "hasLeft": .boolean("Whether it has left the hub since the plan was made"),
+            "hasLeft": .boolean("Whether it was removed from the hub since the plan was made"),
         ])
 
     private static let summary = JSONSchema.object(

@@ -1,7 +1,7 @@
 import NIOHTTP1
 import PushModel
 
-/// An error in the JSON interface's format (RFC 9457, "Problem Details for HTTP APIs").
+/// An error in the JSON API's format (RFC 9457, "Problem Details for HTTP APIs").
 struct ProblemDocument: Sendable {
     static let contentType = "application/problem+json"
 

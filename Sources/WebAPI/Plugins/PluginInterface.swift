@@ -102,7 +102,7 @@ struct PluginInterface: Sendable {
         _ request: WebRequest, _ pluginRequest: PluginRequest, _ plugin: String, _ route: any PluginRoute, secret: String,
         _ scheme: WebhookScheme
     ) async throws(PushError) -> WebAnswer {
-        let claim = try WebhookClaim(request.fields, scheme)
+        let signature = try WebhookSignature(request.fields, scheme)
         var pluginRequest = pluginRequest
         pluginRequest.body = try await request.body.read(limit: route.bodyLimit)
         guard let key = route.webhookSecret().flatMap({ scheme.key($0) }) else {
@@ -111,32 +111,32 @@ struct PluginInterface: Sendable {
                 hint: "set it on the server to the sender's value, and grant it; the log names it", status: 503,
                 details: ["cause": .string("\(route.name) needs the secret \(secret)")])
         }
-        try claim.check(pluginRequest.body, key, now: request.now)
-        pluginRequest.deliveryID = claim.id
+        try signature.check(pluginRequest.body, key, now: request.now)
+        pluginRequest.deliveryID = signature.id
         let receipt = try await receipts.begin(
-            claim.name(pluginRequest.body, at: route.name), of: plugin, until: claim.end(now: request.now), now: request.now)
+            signature.name(pluginRequest.body, at: route.name), of: plugin, until: signature.end(now: request.now), now: request.now)
         let result: Result<WebAnswer, PushError>
         do throws(PushError) {
             result = .success(try await run(route, pluginRequest, request))
         } catch {
             result = .failure(error)
         }
-        await end(receipt, isTaken: !result.shouldBeRepeated, request)
+        await end(receipt, isAccepted: !result.shouldBeRepeated, request)
         return try result.get()
     }
 
     /// Ends a receipt in a separate task, so that this happens even if the request was cancelled.
-    private func end(_ receipt: WebhookReceipts.Receipt, isTaken: Bool, _ request: WebRequest) async {
+    private func end(_ receipt: WebhookReceipts.Receipt, isAccepted: Bool, _ request: WebRequest) async {
         let ending = Task {
-            if isTaken {
-                try await receipts.take(receipt, now: request.now)
+            if isAccepted {
+                try await receipts.accept(receipt, now: request.now)
             } else {
-                try await receipts.giveBack(receipt, now: request.now)
+                try await receipts.release(receipt, now: request.now)
             }
         }
         guard case .failure(let error) = await ending.result else { return }
         log.warning(
-            "\(isTaken ? "an accepted webhook would be accepted again after a restart: " : "")\(error)",
+            "\(isAccepted ? "an accepted webhook would be accepted again after a restart: " : "")\(error)",
             metadata: ["tracking_id": "\(request.trackingID)"])
     }
 }

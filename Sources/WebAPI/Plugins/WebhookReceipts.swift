@@ -10,7 +10,7 @@ final class WebhookReceipts: Sendable {
     private enum ReceiptState {
         case inFlight
         /// Accepted, but this could not be stored.
-        case taken(until: Timestamp)
+        case accepted(until: Timestamp)
     }
 
     fileprivate struct Message: Hashable {
@@ -39,7 +39,7 @@ final class WebhookReceipts: Sendable {
         let message = Message(space: "webhook:\(plugin)", name: name)
         switch begin(message, now: now) {
         case nil: break
-        case .taken: throw Self.replayed
+        case .accepted: throw Self.replayed
         case .inFlight:
             // The first attempt may still fail, and then the sender has to repeat it.
             throw PushError(
@@ -67,7 +67,7 @@ final class WebhookReceipts: Sendable {
     private func begin(_ message: Message, now: Timestamp) -> ReceiptState? {
         known.withLock { known in
             let standing = known[message]
-            if case .taken(let end) = standing, end > now { return standing }
+            if case .accepted(let end) = standing, end > now { return standing }
             if case .inFlight = standing { return standing }
             known[message] = .inFlight
             return nil
@@ -75,7 +75,7 @@ final class WebhookReceipts: Sendable {
     }
 
     /// Records that the message was accepted. If that cannot be stored, this process still remembers it.
-    func take(_ receipt: Receipt, now: Timestamp) async throws(PushError) {
+    func accept(_ receipt: Receipt, now: Timestamp) async throws(PushError) {
         let space = spaces.space(receipt.message.space)
         do throws(PushError) {
             _ = try await space.put(
@@ -83,15 +83,15 @@ final class WebhookReceipts: Sendable {
             forget(receipt.message)
         } catch {
             known.withLock { known in
-                known = known.filter { if case .taken(let end) = $1 { end > now } else { true } }
-                known[receipt.message] = .taken(until: receipt.end)
+                known = known.filter { if case .accepted(let end) = $1 { end > now } else { true } }
+                known[receipt.message] = .accepted(until: receipt.end)
             }
             throw error
         }
     }
 
     /// Records that the message failed, so that it can be sent again.
-    func giveBack(_ receipt: Receipt, now: Timestamp) async throws(PushError) {
+    func release(_ receipt: Receipt, now: Timestamp) async throws(PushError) {
         defer { forget(receipt.message) }
         _ = try await spaces.space(receipt.message.space).remove(receipt.message.name, if: .version(receipt.version), now: now)
     }

@@ -10,7 +10,7 @@ enum PathSegments {
         return isPlain ? texts : nil
     }
 
-    /// Empty segments stay, because they make a path invalid in the JSON interface. The first slash is not part of a segment.
+    /// Empty segments stay, because they make a path invalid in the JSON API. The first slash is not part of a segment.
     static func decodedWithEmptyOnes(_ path: String) -> [String] {
         path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map { PercentEncoding.decode($0) }
     }

@@ -19,7 +19,7 @@ struct WebRequest: Sendable {
         var presence = ClientPresence.lasting
     }
 
-    /// What the server notes when it receives a request.
+    /// The server's notes about the receipt of a request.
     struct Receipt: Sendable {
         /// The client's tracking id or a generated one. It is in every response and in the log.
         let trackingID: String

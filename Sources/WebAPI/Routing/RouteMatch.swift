@@ -1,7 +1,7 @@
 import HTTPTypes
 import PushModel
 
-/// What a request asks for, found once from its method and path. How the request is handled, counted and refused follows from it.
+/// The subject of a request, found once from its method and path. It decides how the request is handled, counted and refused.
 enum RouteMatch: Sendable {
     /// The format of the errors of a route, unless the client asks for problem details.
     enum ErrorFormat: Sendable {
@@ -11,7 +11,7 @@ enum RouteMatch: Sendable {
         case problem
     }
 
-    /// Where a request is handled.
+    /// The place where a request is handled.
     enum Executor: Sendable {
         /// The event loop of the connection.
         case loop
@@ -36,7 +36,7 @@ enum RouteMatch: Sendable {
     case flow(String)
     /// The app backend.
     case backend(BackendPath)
-    /// The JSON interface.
+    /// The JSON API.
     case management(ManagementMatch)
     /// The hub's own interface.
     case hub(HubPath)

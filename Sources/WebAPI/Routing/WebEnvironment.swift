@@ -1,7 +1,7 @@
 package import Logging
 package import PushModel
 
-/// What a server gives to its web interface: time, randomness, the log, and where requests are handled.
+/// The environment that a server gives to its web interface: time, randomness, the log, and the places where requests are handled.
 package struct WebEnvironment: Sendable {
     let clock: any HubClock
     let random: any RandomSource

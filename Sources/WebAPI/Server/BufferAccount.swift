@@ -3,7 +3,7 @@ import Synchronization
 /// Counts the bytes that a server buffers for its clients: unanswered requests and unread responses. Accounts form a tree. A reservation
 /// counts in an account and all accounts above it, or fails in all.
 package final class BufferAccount: Sendable {
-    /// Why a reservation failed.
+    /// The reason why a reservation failed.
     package enum Refusal: Error, Equatable {
         /// The account's own limit is exhausted.
         case own

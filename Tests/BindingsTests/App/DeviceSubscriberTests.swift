@@ -148,7 +148,7 @@ import Testing
     }
 
     @Test(arguments: ["", "World", #"{"a":1}"#, #"["World",1]"#])
-    func `Stored categories that are not a list of texts are an error until the device subscribes again`(text: String) async throws {
+    func `Stored categories that are not a list of strings are an error until the device subscribes again`(text: String) async throws {
         storage.replace(["categories": text])
         #expect(await refusal { try await subscriber.categories() }?.code == "subscription.storage")
         try await subscribe("World")

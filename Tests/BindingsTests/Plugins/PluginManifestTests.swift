@@ -8,13 +8,13 @@ import Testing
 @Suite struct PluginManifestTests {
     @Test(
         arguments: [
-            ("", "plugins/p/init.lua: the result of the file is nothing; it must be one table"),
+            ("", "plugins/p/init.lua: the result of the file is missing; it must be one table"),
             ("return { 5, name = 'p' }", "the result of the file must be a table with names, got one with an unnamed value"),
             ("return 5", "the result of the file must be a table with names, got the number 5"),
             ("return { version = '1' }", "name is missing: it must be the plugin's name"),
             ("return { name = 'q', version = '1' }", "name is \"q\", but the folder is called p"),
             ("return { name = 'p' }", "version is missing"),
-            ("return { name = 'p', version = 1 }", "version must be a text, got the number 1"),
+            ("return { name = 'p', version = 1 }", "version must be a string, got the number 1"),
             ("return { name = 'p', version = '1', hook = {} }", "hook is not a key of a plugin"),
             (
                 "return { name = 'p', version = '1', needs = { 'hub.sent' } }",
@@ -133,7 +133,7 @@ import Testing
             (.object(["limit": "5"]), "config.limit must be a whole number, got \"5\""),
             (.object(["mode": "medium"]), "config.mode must be one of soft, hard, got \"medium\""),
             (.object(["window": "soon"]), "config.window must be a duration such as 90s or 1h, got \"soon\""),
-            (.object(["names": ["a", 1]]), "config.names[2] must be a text, got 1"),
+            (.object(["names": ["a", 1]]), "config.names[2] must be a string, got 1"),
             (.object(["texts": .object(["a": -1])]), "config.texts.a must be at least 0, got -1"),
             (.object(["token": "slak"]), "config.token names the secret \"slak\", which does not exist"),
             (.object(["place": .object(["zoe": "UTC"])]), "config.place.zoe is not a setting"),

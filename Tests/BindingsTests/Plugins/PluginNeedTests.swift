@@ -62,8 +62,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("{ 'http:{ur}' }", "needs[1] is invalid: \"ur\" is not a text setting in config; did you mean http:{url}?"),
-            ("{ 'kv', 'http:{count}' }", "needs[2] is invalid: \"count\" is not a text setting in config"),
+            ("{ 'http:{ur}' }", "needs[1] is invalid: \"ur\" is not a string setting in config; did you mean http:{url}?"),
+            ("{ 'kv', 'http:{count}' }", "needs[2] is invalid: \"count\" is not a string setting in config"),
             ("{ 'secret:{url}' }", "needs[1] is invalid: invalid name of a secret in \"secret:{url}\""),
         ])
     func `a need must name a text of the schema`(needs: String, expected: String) async throws {

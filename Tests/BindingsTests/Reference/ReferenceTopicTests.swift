@@ -34,6 +34,7 @@ import Testing
             ("quiet hours", "push.clock.window_end"), ("retry", "hub.idempotency_key"), ("rate limit", "hub.throttled"),
             ("Permissions", "sas.forbidden"), ("dry_run", "push.rehearse"), ("quiet-hours", "daily_window.invalid"),
             ("retries", "run.attempts"), ("Rate limits", "send.pace"),
+            ("rate-limit", "push.send"),
         ])
     func `a search word finds the topics about it`(text: String, expected: String) {
         let topics = ReferenceIndex(.standard).topics(for: text)

@@ -99,8 +99,9 @@ struct Contract {
         }
         let place = port ?? server.port
         let modern = HTTP2Transport(
-            route: PushRoute(host: "127.0.0.1", port: place, name: "localhost"), trust: identity.trust, random: SeededRandom(seed: 1))
-        let client = HTTPClientTransport(tls: identity.trust.configuration(showing: nil), isHTTP1: true)
+            route: PushRoute(host: "127.0.0.1", port: place, name: "localhost"), trust: identity.trust, limits: .init().generous,
+            random: SeededRandom(seed: 1))
+        let client = HTTPClientTransport(limits: .init().generous, tls: identity.trust.configuration(showing: nil), isHTTP1: true)
         let grants = "http://127.0.0.1:\(tokens.port)/token"
         shutdown = {
             await modern.shutdown()

@@ -202,7 +202,7 @@ import X509
             let canned = try await CannedServer(
                 .answering("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"), tls: try context(trusting: trusted))
             let route = try #require(WebAddress("https://127.0.0.1:\(canned.port)"))
-            let transport = HTTPClientTransport(route: route, tls: tls)
+            let transport = HTTPClientTransport(route: route, limits: .init().generous, tls: tls)
             let connector = try APNsConnector(
                 settings: APNsSettings(certificate: try sender.loaded()), transport: transport, clock: VirtualClock(now: Accounts.start))
             let verdict = await connector.deliver(.apns()).first

@@ -6,8 +6,9 @@ import Testing
     @Test func `waiters are admitted in first-in, first-out order when there is room`() async {
         let gate = AdmissionGate(capacity: 10)
         #expect(await gate.enter(6))
-        let large = Task { await gate.enter(10) }
-        let small = Task { await gate.enter(3) }
+        // An immediate task waits at the gate before the next one starts.
+        let large = Task.immediate { await gate.enter(10) }
+        let small = Task.immediate { await gate.enter(3) }
         gate.leave(6)
         #expect(await large.value)
         gate.leave(10)

@@ -16,7 +16,7 @@ import Testing
     }
 
     private func transport(
-        _ server: PeerServer, _ trust: TLSTrust, limits: HTTP2Limits = HTTP2Limits(), name: String = "localhost"
+        _ server: PeerServer, _ trust: TLSTrust, limits: HTTP2Limits = HTTP2Limits().generous, name: String = "localhost"
     ) -> HTTP2Transport {
         var route = server.route
         route.name = name
@@ -122,7 +122,7 @@ import Testing
         var behaviour = behaviour("plain")
         behaviour.streams = 1_000
         let server = try await PeerServer(behaviour, identity: identity)
-        var limits = HTTP2Limits()
+        var limits = HTTP2Limits().generous
         (limits.pushes, limits.streams) = (40, 1_000)
         let transport = transport(server, identity.trust, limits: limits)
         let (faults, outcomes) = try await server.send((1...50).map { .test($0, count: 15) }, over: transport)

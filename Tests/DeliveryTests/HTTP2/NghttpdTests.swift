@@ -20,7 +20,8 @@ import Testing
         // Nothing more is requested from it: it ignores SIGTERM.
         defer { kill(server.processIdentifier, SIGKILL) }
         let transport = HTTP2Transport(
-            route: PushRoute(host: "127.0.0.1", port: port, name: "localhost"), trust: identity.trust, random: SeededRandom(seed: 1))
+            route: PushRoute(host: "127.0.0.1", port: port, name: "localhost"), trust: identity.trust, limits: .init().generous,
+            random: SeededRandom(seed: 1))
         let outcomes = await withTaskGroup(of: [PushOutcome].self) { group in
             for number in UInt64(1)...20 {
                 group.addTask { await transport.send(.test(number, count: 100, body: number == 20 ? 5_000 : 210)) }

@@ -13,7 +13,9 @@ import Testing
         behaviour.isLoose = true
         let server = try await PeerServer(behaviour, identity: identity)
         let transport = SingleTransport(
-            HTTP2Transport(route: server.route, trust: identity.trust, random: SeededRandom(seed: 1), recordsHeaders: recordsHeaders))
+            HTTP2Transport(
+                route: server.route, trust: identity.trust, limits: .init().generous, random: SeededRandom(seed: 1),
+                recordsHeaders: recordsHeaders))
         var responses: [PushResponse] = []
         for number in 0..<8 {
             let fields: HTTPFields = [.authorization: "bearer x", .apnsID: Self.id(number), .apnsTopic: "topic"]
@@ -45,7 +47,8 @@ import Testing
     }
 
     @Test func `an invalid request is not sent, and a refused connection names the address`() async throws {
-        let route = PushRoute(host: "127.0.0.1", port: ClosedPort().number)
+        let port = ClosedPort()
+        let route = PushRoute(host: "127.0.0.1", port: port.number)
         let transport = SingleTransport(HTTP2Transport(route: route, random: SeededRandom(seed: 1)))
         func refusal(_ method: HTTPRequest.Method, _ path: String?) async -> String {
             do throws(TransportError) {
@@ -61,5 +64,6 @@ import Testing
         #expect(await refusal(.post, nil).contains("without a host or a path"))
         #expect(await refusal(.post, "/3/device/a").contains("Connection refused"))
         await transport.shutdown()
+        withExtendedLifetime(port) {}
     }
 }

@@ -12,7 +12,7 @@ import Testing
 
     /// The result of one request to a port of this machine, or the error.
     private static func exchange(
-        port: Int, scheme: String = "http", limits: HTTPClientTransport.Limits = .init(), body: [UInt8] = Array("hello".utf8),
+        port: Int, scheme: String = "http", limits: HTTPClientTransport.Limits = .init().generous, body: [UInt8] = Array("hello".utf8),
         request: HTTPRequest = request()
     ) async throws -> Result<PushResponse, TransportError> {
         let transport = HTTPClientTransport(route: WebAddress("\(scheme)://127.0.0.1:\(port)"), limits: limits)
@@ -35,7 +35,8 @@ import Testing
     }
 
     @Test func `an unreachable service is named by the address that was tried`() async throws {
-        let place = "127.0.0.1:\(ClosedPort().number)"
+        let port = ClosedPort()
+        let place = "127.0.0.1:\(port.number)"
         let transport = HTTPClientTransport(route: WebAddress("http://\(place)"))
         let clock = VirtualClock(now: Accounts.start)
         let connectors: [(any Connector, DeliveryBatch)] = [
@@ -59,6 +60,7 @@ import Testing
             #expect(error.message.hasPrefix("\(place) did not respond: "), "\(error)")
         }
         await transport.shutdown()
+        withExtendedLifetime(port) {}
     }
 
     @Test func `a routed request names the host that it is for, and the answer is complete`() async throws {
@@ -81,7 +83,7 @@ import Testing
 
     @Test func `without a route a request goes to its own host`() async throws {
         let server = try await CannedServer(.answering("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"))
-        let transport = HTTPClientTransport()
+        let transport = HTTPClientTransport(limits: .init().generous)
         let request = HTTPRequest(method: .post, scheme: "http", authority: "127.0.0.1:\(server.port)", path: "/push")
         #expect(try await transport.exchange(request, body: [1]).status == 201)
         await transport.shutdown()
@@ -111,14 +113,19 @@ import Testing
     @Test func `when the service does not answer in time, its effect is unknown`() async throws {
         let server = try await CannedServer(.silent)
         let limits = HTTPClientTransport.Limits(exchange: .milliseconds(200))
-        #expect(Self.isUnknown(try await Self.exchange(port: server.port, limits: limits)))
+        var result: Result<PushResponse, TransportError>
+        // On a busy machine the time may be over before anything is sent.
+        repeat {
+            result = try await Self.exchange(port: server.port, limits: limits)
+        } while Self.isNotSent(result) && server.requests.isEmpty
+        #expect(Self.isUnknown(result))
         try await server.stop()
     }
 
     @Test func `an answer that is too large is read up to the limit`() async throws {
         let large = String(repeating: "x", count: 1 << 20)
         let server = try await CannedServer(.answering("HTTP/1.1 200 OK\r\nContent-Length: \(large.utf8.count)\r\n\r\n\(large)"))
-        let response = try await Self.exchange(port: server.port, limits: .init(answerBody: 1000)).get()
+        let response = try await Self.exchange(port: server.port, limits: .init(answerBody: 1000).generous).get()
         #expect(response.status == 200)
         #expect(response.body.count == 1000)
         try await server.stop()

@@ -22,8 +22,10 @@ import Testing
         let client: HTTPClientTransport
 
         init(_ trust: TLSTrust, clock: VirtualClock, network: PublicNetwork? = nil) {
-            let modern = HTTP2Transport(trust: trust, limits: .manyOrigins, random: SeededRandom(seed: 1), network: { _ in network })
-            client = HTTPClientTransport(network: network, tls: trust.configuration(showing: nil), isHTTP1: true)
+            let modern = HTTP2Transport(
+                trust: trust, limits: .manyOrigins.generous, random: SeededRandom(seed: 1), network: { _ in network })
+            client = HTTPClientTransport(
+                network: network, limits: .init().generous, tls: trust.configuration(showing: nil), isHTTP1: true)
             transport = NegotiatedTransport(modern, plain: ConcurrentTransport(client), clock: clock)
         }
 
@@ -54,7 +56,7 @@ import Testing
     @Test func `an origin without HTTP 2 is not probed again for a while`() async throws {
         let identity = try TestIdentity()
         let server = try await server(["http/1.1"], identity)
-        let modern = HTTP2Transport(trust: identity.trust, limits: .manyOrigins, random: SeededRandom(seed: 1))
+        let modern = HTTP2Transport(trust: identity.trust, limits: .manyOrigins.generous, random: SeededRandom(seed: 1))
         // HTTP/1.1 requests go to another server here, so that every connection is a probe for HTTP/2.
         let plain = ScriptedTransport([])
         let transport = NegotiatedTransport(modern, plain: ConcurrentTransport(plain), clock: clock)
@@ -105,7 +107,7 @@ import Testing
     @Test func `a limited number of idle origins is remembered, and those in use always`() async throws {
         let identity = try TestIdentity()
         let server = try await ServiceServer(identity: identity)
-        var limits = HTTP2Limits()
+        var limits = HTTP2Limits().generous
         limits.idleOrigins = 3
         let transport = HTTP2Transport(route: server.route, trust: identity.trust, limits: limits, random: SeededRandom(seed: 1))
         func batch(_ number: Int) -> PushBatch {
@@ -135,7 +137,7 @@ import Testing
         // The server answers when 16 requests wait: a smaller width would never end, a larger one would be noticed.
         (behaviour.protocols, behaviour.timeout) = (nil, 16)
         let server = try await ServiceServer(behaviour, identity: identity)
-        let client = HTTPClientTransport()
+        let client = HTTPClientTransport(limits: .init().generous)
         let transport = ConcurrentTransport(client, width: 16)
         #expect(await transport.send(batch(server.port, count: 160, scheme: "http")).allSatisfy { $0.isAnswered })
         #expect(server.mostWaiting == 16)

@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `exchanges in flight are limited by the connector's width`() async throws {
         let transport = Crowded(size: 8)
         let verdicts = await (try Self.connector(transport, width: 8)).deliver(.wns(channels: Self.channels(64)))

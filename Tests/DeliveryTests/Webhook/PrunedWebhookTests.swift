@@ -187,7 +187,7 @@ import Testing
     @Test func `it works over a real connection, and repeats until it is cancelled`() async throws {
         let desk = Desk()
         let server = try await CannedServer(.answering("HTTP/1.1 204 No Content\r\n\r\n"))
-        let transport = HTTPClientTransport()
+        let transport = HTTPClientTransport(limits: .init().generous)
         try await desk.prune(1...2)
         let webhook = try desk.webhook(transport, "http://127.0.0.1:\(server.port)/pruned")
         let task = Task { await webhook.run { [desk] } }
@@ -206,7 +206,8 @@ import Testing
     @Test func `it does not reach the machine's own network`() async throws {
         let desk = Desk()
         let server = try await CannedServer(.answering("HTTP/1.1 204 No Content\r\n\r\n"))
-        let transport = HTTPClientTransport(network: PublicNetwork(clock: VirtualClock(now: Timestamp(seconds: 0))))
+        let transport = HTTPClientTransport(
+            network: PublicNetwork(clock: VirtualClock(now: Timestamp(seconds: 0))), limits: .init().generous)
         try await desk.prune(1...1)
         #expect(try await desk.webhook(transport, "http://127.0.0.1:\(server.port)/").report([desk]) == PrunedWebhook.hour)
         #expect(server.requests.isEmpty)

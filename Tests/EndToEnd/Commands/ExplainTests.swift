@@ -78,11 +78,21 @@ import Testing
             ("backup", "storage.backup_exists"), ("limits", "limits.requests_per_minute"), ("sandbox", "sandbox.absent"),
             ("port already in use", "serve.port"), ("token expired", "sas.expired"), ("service unavailable", "WNS ServiceUnavailable"),
             ("silent push", "background"), ("phone offline", "phone_offline"), ("login failed", "auth.throttled"),
-            ("VAPID", "webpush.key"), ("circuit_open", "circuit_open"), ("listen.port", "listen.port"),
+            ("VAPID", "webpush.key"), ("circuit_open", "circuit_open"), ("listen.port", "listen.port"), ("reload", "SIGHUP"),
+            ("dry-run", "send --dry-run"), ("dry run", "send --dry-run"), ("quiet hours", "plugin quiet-hours"),
+            ("quiet-hours", "plugin quiet-hours"), ("rate limit", "push.send"),
         ])
     func `what people search for is among at most ten topics`(words: String, expected: String) {
         let names = ReferenceIndex(.standard, notes: ProgramNotes.all).topics(for: words).map(\.name)
         #expect((1...ReferenceSearch.limit).contains(names.count) && names.contains(expected), "\(names)")
+    }
+
+    @Test(arguments: ["SIGHUP", "send --dry-run", "plugin quiet-hours"])
+    func `operations have pages that name a page of the documentation`(name: String) async throws {
+        let page = try await explain(name).output
+        #expect(page.hasPrefix("\(name)\n\n") && page.contains("GUIDE:\n  docs/"), "\(page)")
+        let guide = page.components(separatedBy: "GUIDE:\n  ").last?.split { $0 == "#" || $0.isNewline }.first.map(String.init) ?? ""
+        #expect(FileManager.default.fileExists(atPath: BuiltProgram.root.appending(path: guide).path), "\(guide)")
     }
 
     @Test func `settings, reasons of push services and causes of traces have pages`() async throws {

@@ -33,12 +33,12 @@ import Testing
             let doctor = try await hub.command(["doctor"]).output
             #expect(
                 doctor.contains(
-                    "hub hub: APNs rejects the hub's credential at present (TooManyProviderTokenUpdates); next attempt at "),
+                    "hub hub: APNs rejects the hub's credential (TooManyProviderTokenUpdates); next attempt at "),
                 "\(doctor)")
             #expect(doctor.contains("use one token for all senders with the key"), "\(doctor)")
             let shown = try await hub.command(["hub", "show"]).output
             #expect(
-                shown.contains("APNs: rejects the hub's credential at present (TooManyProviderTokenUpdates); next attempt at "),
+                shown.contains("APNs: rejects the hub's credential (TooManyProviderTokenUpdates); next attempt at "),
                 "\(shown)")
         }
         #expect(await simulator.end().status == 0)

@@ -28,7 +28,7 @@ import WebAPI
             updatedAt: Timestamp(seconds: 0))
     }
 
-    /// Credentials as the developer portals provide them, in the form of the JSON interface.
+    /// Credentials as the developer portals provide them, in the form of the JSON API.
     private static func credentials(_ bench: SimulatorBench) async throws -> [PlatformCredential.Kind: PlatformCredential] {
         let all = try await bench.get("/credentials")
         func text(_ service: String, _ name: String) throws -> JSON { try #require(all[service]?[name]) }

@@ -84,6 +84,13 @@ final class Dialogue: Sendable {
     /// The process id.
     var id: pid_t { child.id }
 
+    /// Whether a signal has stopped the program.
+    var isStopped: Bool {
+        // The state follows the name, which is in parentheses (proc_pid_stat(5)).
+        let status = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8)
+        return status?.split(separator: ")").last?.hasPrefix(" T ") == true
+    }
+
     /// Waits until the program prints `text`. Returns the unread output up to and including it. Sends the signal as soon as the text
     /// has appeared.
     @discardableResult

@@ -145,7 +145,7 @@ import Testing
                 local a, b = push.try(function(x, y) return x, y end, 1, 2)
                 return { value == nil, err.code, err.kind, err.message ~= nil, a, b, tostring(err) }
                 """)
-        #expect(text.hasPrefix(#"[true,"auth.failed","failure",true,1,2,"flow.lua:1: the backend refused"#), "\(text)")
+        #expect(text.hasPrefix(#"[true,"auth.failed","failure",true,1,2,"flow.lua:1: wrong user name"#), "\(text)")
     }
 
     @Test(

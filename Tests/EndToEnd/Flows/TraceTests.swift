@@ -26,14 +26,15 @@ import Testing
             .phoneOffline, "alice-1 has been offline since 2026-01-05 09:00:00 UTC, and APNs stores the notification until it is back.",
             #"phone:offline() push.sleep "1m" return push.send { to = "x", alert = "Hello" }"#),
         Scenario(
-            .offlineAndLost, "alice-1 was offline at 2026-01-05 09:01:00 UTC, and the notification must not be stored.",
+            .offlineAndLost,
+            "alice-1 was offline at 2026-01-05 09:01:00 UTC, and the notification was sent without storage, so APNs dropped it.",
             """
             phone:offline() push.sleep "1m"
             return push.send { to = "x", payload = { apns = { aps = { alert = "Now" } } }, headers = { apns = { ["apns-expiration"] = "0" } } }
             """),
         Scenario(
             .savesPower,
-            "alice-1 has been saving power since 2026-01-05 09:00:00 UTC, and the notification is not urgent, so it waits.",
+            "alice-1 has been in low power mode since 2026-01-05 09:00:00 UTC, and the notification is not urgent, so it waits.",
             #"phone:low_power() push.sleep "1m" return push.send { to = "x", alert = "Hello", priority = "low" }"#),
         Scenario(
             .replacedWaiting,
@@ -46,7 +47,7 @@ import Testing
             """),
         Scenario(
             .expiredWaiting,
-            "alice-1 could not be reached for so long that the notification had expired when it was back at 2026-01-05 09:02:00 UTC.",
+            "The notification expired while alice-1 was unreachable; it was back at 2026-01-05 09:02:00 UTC.",
             """
             phone:offline()
             local sent = push.send { to = "x", alert = "Hello", expires_in = "1m" }

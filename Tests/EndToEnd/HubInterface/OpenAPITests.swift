@@ -3,7 +3,7 @@ import HostSupport
 import Support
 import Testing
 
-/// Tests the JSON interface against `/openapi.json`, with valid and invalid requests generated from the document.
+/// Tests the JSON API against `/openapi.json`, with valid and invalid requests generated from the document.
 @Suite struct OpenAPITests {
     private static let tool = BuiltProgram.root.appending(path: ".build/python/bin/schemathesis")
     private static let configuration = BuiltProgram.root.appending(path: "Tests/EndToEnd/Clients/schemathesis.toml").path

@@ -58,7 +58,7 @@ import Testing
             let (status, json) = try await Self.trace(hub, [id, "--device", "ana-1"])
             #expect(status == 0)
             let trace = try #require(json["result"].flatMap { TraceJSON.answer($0) }?.traces.first)
-            #expect(trace.cause == .scheduled && trace.sentence.hasPrefix("The notification is to be sent at "))
+            #expect(trace.cause == .scheduled && trace.sentence.hasPrefix("The notification is scheduled for "))
             #expect(try await hub.command(["notification", "cancel", id]).status == 0)
             let text = try await hub.command(["trace", id, "--device", "ana-1"])
             #expect(text.output.contains("NOT SHOWN") && text.output.contains("was cancelled at"), "\(text.output)")

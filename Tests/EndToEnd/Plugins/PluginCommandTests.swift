@@ -70,7 +70,7 @@ import Testing
         try await server.hear("is live, replacing \(first)")
         // Rollback starts from the live version, whatever was refused since.
         try Data("return {".utf8).write(to: file)
-        try await server.hear("was refused")
+        try await server.hear("was rejected")
         #expect(try await plugin("rollback", "greet").output.contains("pinned to version \(first)"))
         try await server.hear("version=\(first)")
         try Data(source.replacing("version = \"1.0\"", with: "version = \"1.1\"").utf8).write(to: file)

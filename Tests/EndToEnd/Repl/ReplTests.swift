@@ -391,6 +391,8 @@ import Testing
         try await session.hear("x = ")
         session.signal(SIGTSTP)
         try await session.hear("\u{1b}[?2004l")
+        // It restores the terminal first. A signal to continue would have no effect before it has stopped.
+        try await until { session.isStopped }
         session.signal(SIGCONT)
         try await session.hear("repl:1> x = ")
         session.signal(SIGINT)

@@ -40,7 +40,7 @@ import Testing
             let metrics = try await hub.call("GET", "/metrics", by: nil).body
             #expect(metrics.contains(#"route="backend_notification",status="403""#), "\(metrics.prefix(4000))")
             let log = try await hub.hear("POST /api/register 403")
-            #expect(log.contains("login of alice refused") && !log.contains(token))
+            #expect(log.contains("login of alice rejected") && !log.contains(token))
         }
     }
 
@@ -174,19 +174,19 @@ import Testing
         let storage = try await SQLiteStorage.ofServer(in: folder.url.appending(path: "data"))
         _ = try await storage.securePayloads.update(id) { $0.keyMark = [] }
         try await storage.close()
-        let doubt = "✗ payload key   unknown whether data/payload.key opens 1 secure payload"
+        let doubt = "✗ payload key   unknown whether data/payload.key decrypts 1 secure payload"
         #expect(try await doctor().contains(doubt))
         let key = try Data(contentsOf: file)
         try FileManager.default.removeItem(at: file)
         #expect(try await BuiltProgram.run(["hub", "renew-secrets", "--yes", "--data", "data"], in: folder.url).status == 0)
-        let warning = "1 secure payload cannot be opened: data/payload.key is not the key that sealed it"
+        let warning = "1 secure payload cannot be decrypted: data/payload.key is not the key that encrypted it"
         try await serving { server, screen in
             if !screen.contains(warning) { try await server.hear(warning) }
             #expect(try await doctor().contains(doubt))
         }
         try key.write(to: file)
         #expect(try await BuiltProgram.run(["hub", "renew-secrets", "--yes", "--data", "data"], in: folder.url).status == 0)
-        try await serving { _, screen in #expect(!screen.contains("cannot be opened")) }
+        try await serving { _, screen in #expect(!screen.contains("cannot be decrypted")) }
         #expect(try await doctor().contains("✓ payload key   decrypts all stored secure payloads"))
     }
 
@@ -203,7 +203,7 @@ import Testing
         let folder = try ScriptFolder()
         let file = folder.url.appending(path: "data/payload.key")
         let alice = Self.basic("alice", "alice")
-        let warning = "1 secure payload cannot be opened: data/payload.key is not the key that sealed it"
+        let warning = "1 secure payload cannot be decrypted: data/payload.key is not the key that encrypted it"
         func serving(_ body: (Int, Dialogue) async throws -> Void) async throws {
             let server = try Dialogue(
                 ["serve", "--port", "0", "--tls-port", "none", "--data", "data", "--tutorial-mode"], in: folder.url,
@@ -212,7 +212,7 @@ import Testing
             let port = try #require(screen.firstMatch(of: /http:\/\/localhost:(\d+)/).flatMap { Int($0.1) })
             // The warning may come before the end of the startup banner.
             if isLost, !screen.contains(warning) { try await server.hear(warning) }
-            #expect(isLost || !screen.contains("cannot be opened"))
+            #expect(isLost || !screen.contains("cannot be decrypted"))
             try await body(port, server)
             server.signal(SIGTERM)
             #expect(await server.end(closingInput: false).status == 0)
@@ -246,7 +246,7 @@ import Testing
             #expect(gone.status == 410 && gone.body.contains("secure.sealed"), "\(gone.body)")
             #expect(
                 try await command("doctor").output.contains(
-                    "✗ payload key   1 secure payload cannot be opened: data/payload.key is not the key"))
+                    "✗ payload key   1 secure payload cannot be decrypted: data/payload.key is not the key"))
             #expect(try await command("hub", "restore", "kept.sqlite", "--yes").errors.contains("error[storage.sealed]"))
             #expect(try await command("hub", "restore", "kept.sqlite", "--yes", "--renew-secrets").status == 0)
             try await server.hear(warning)

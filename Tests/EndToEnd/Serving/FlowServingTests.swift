@@ -51,11 +51,14 @@ import Testing
         /// Waits until a run is in a state.
         func until(_ id: String, is state: String) async throws -> JSON {
             var run = JSON.null
-            for _ in 0..<600 {
-                run = try await json("pushhost runs show \(id)")
-                if run["state"]?.string == state { return run }
+            do {
+                try await Support.until {
+                    run = try await json("pushhost runs show \(id)")
+                    return run["state"]?.string == state
+                }
+            } catch is WaitedInVain {
+                Issue.record("\(id) is not \(state): \(run.text())")
             }
-            Issue.record("\(id) is not \(state): \(run.text())")
             return run
         }
     }

@@ -45,7 +45,7 @@ import Testing
         let path = isAbstract ? "@pushhost-\(UUID().uuidString)" : folder.url.appending(path: "notify").path
         let socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
         defer { close(socket) }
-        var limit = timeval(tv_sec: 60, tv_usec: 0)
+        var limit = timeval(tv_sec: 600, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

@@ -77,14 +77,14 @@ import Testing
             #expect(refused.status == 5)
             #expect(
                 refused.errors.contains(
-                    "error[policy.production]: live is marked production: this goes to \"news\", 3 devices, which needs confirmation"))
+                    "error[policy.production]: live is marked as production: this sends to \"news\", 3 devices, which needs confirmation"))
             let said = try await Self.run(["--target", "live", "--yes"], settings: settings)
             #expect(said.status == 0 && said.output.contains("3 of 3 sent"), "\(said.output)\(said.errors)")
-            #expect(said.errors.contains("live is marked production: this goes to \"news\", 3 devices."))
+            #expect(said.errors.contains("live is marked as production: this sends to \"news\", 3 devices."))
             for (answer, status, words) in [("y", 0, "3 of 3 sent"), ("", 5, "nothing was done")] as [(String, Int32, String)] {
                 let folder = try ScriptFolder(["flow.lua": Self.send, "pushhost.yaml": settings])
                 let dialogue = try Dialogue(["run", "flow.lua", "--target", "live"], in: folder.url, onTerminal: true)
-                try await dialogue.hear("this goes to \"news\", 3 devices. [y/N] ")
+                try await dialogue.hear("this sends to \"news\", 3 devices. [y/N] ")
                 dialogue.say("\(answer)\n")
                 try await dialogue.hear(words)
                 #expect(await dialogue.end(closingInput: false).status == status)
@@ -114,9 +114,9 @@ import Testing
             #expect(refused.status == 5, "\(refused.errors)")
             #expect(
                 refused.errors.contains(
-                    "error[policy.production]: live is marked production: this goes to \"news\", 1 device, which needs confirmation"))
+                    "error[policy.production]: live is marked as production: this sends to \"news\", 1 device, which needs confirmation"))
             let said = try await Self.run(["--target", "live", "--yes"], script: script, environment: environment, settings: settings)
-            #expect(said.status == 0 && said.errors.contains("this goes to \"news\", 1 device."), "\(said.output)\(said.errors)")
+            #expect(said.status == 0 && said.errors.contains("this sends to \"news\", 1 device."), "\(said.output)\(said.errors)")
             let folder = try ScriptFolder(["flow.lua": script, "pushhost.yaml": settings])
             let run = try Dialogue(["run", "flow.lua", "--target", "live"], in: folder.url, environment: environment, onTerminal: true)
             try await run.hear("[y/N] ")
@@ -156,7 +156,7 @@ import Testing
             #expect(before.contains("flow · live · seed 1"))
             run.say("y\n")
             let between = try await run.hear("0 devices. [y/N] ")
-            for tag in ["news", "sports"] { #expect((before + between).contains("this goes to \"\(tag)\"")) }
+            for tag in ["news", "sports"] { #expect((before + between).contains("this sends to \"\(tag)\"")) }
             run.signal(SIGINT)
             #expect(await run.end(closingInput: false).status == 130)
         }
@@ -246,8 +246,10 @@ import Testing
                 "pushhost.yaml": "targets: { lab: { url: \"http://localhost:\(hub.port)\", timeout: 1h } }\n",
             ])
             let run = try Dialogue(["run", "flow.lua", "--target", "lab", "--timeout", "30s"], in: folder.url, environment: environment)
-            try await run.hear("ready")
+            // The run does nothing until the server is stopped.
+            try await run.hear("ready", thenSignal: SIGSTOP)
             try await hub.standing {
+                run.signal(SIGCONT)
                 let (output, status) = await run.end(closingInput: false)
                 #expect(status == 3 && output.contains("budget.wall"), "\(output)")
                 #expect(output.contains("warning[target.timeout]: the target did not respond before the time limit"), "\(output)")
@@ -280,8 +282,8 @@ import Testing
             try await run.hear("ready")
             try await hub.standing {
                 run.signal(SIGINT)
-                try await run.hear("press Ctrl-C to stop waiting")
-                run.signal(SIGINT)
+                // At once: the run stops waiting after 15 seconds.
+                try await run.hear("press Ctrl-C to stop waiting", thenSignal: SIGINT)
                 let (output, status) = await run.end(closingInput: false)
                 #expect(status == ExitStatus.interrupted)
                 #expect(output.contains("warning: the lab may not have ended the run's session"), "\(output)")

@@ -122,7 +122,7 @@ import Testing
             Case("x = 1 // the rest", "1:7", "does not begin with //"),
             Case("x = 1\n# note", "2:1", "does not begin with #"),
             Case("x = 5km", "1:5", "5km is not a number", "cannot begin with a digit"),
-            Case("café = 1", "1:4", "é cannot be part of a name"), Case("x\u{a0}= 1", "1:2", "U+00A0", "type a blank"),
+            Case("café = 1", "1:4", "é cannot be part of a name"), Case("x\u{a0}= 1", "1:2", "U+00A0", "type a space"),
             Case("x + 1", "1:1", "expression alone"),
         ])
     func `errors in keywords and words`(example: Case) throws { try check(example) }

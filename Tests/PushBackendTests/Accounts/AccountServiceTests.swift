@@ -44,11 +44,11 @@ import Testing
         let wrong = await refusal { try await accounts.login(username: "alice", password: Secret("guess")) }
         let unknown = await refusal { try await accounts.login(username: "nobody", password: Secret("guess")) }
         #expect(wrong?.code == "auth.failed" && wrong?.status == 401)
-        #expect(wrong?.message == "the backend refused the user name or the password of \"alice\"")
+        #expect(wrong?.message == "wrong user name or password for \"alice\"")
         var renamed = unknown
-        renamed?.message = "the backend refused the user name or the password of \"alice\""
+        renamed?.message = "wrong user name or password for \"alice\""
         #expect(renamed == wrong)
-        #expect(bench.notes(.backend).suffix(2) == ["login of alice refused", "login of nobody refused"])
+        #expect(bench.notes(.backend).suffix(2) == ["login of alice rejected", "login of nobody rejected"])
         for name in ["", "a b"] {
             #expect(
                 await refusal { try await accounts.login(username: name, password: Secret(name)) }?.code

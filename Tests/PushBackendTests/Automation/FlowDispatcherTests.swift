@@ -279,7 +279,7 @@ import Testing
         try await until { bench.executor.starts.count == 1 }
         await bench.flows.stop()
         let other = MemoryRunStore()
-        try await bench.flows.goOn(with: other)
+        try await bench.flows.resume(with: other)
         bench.executor.letGo("a")
         let run = try await bench.start("a")
         await bench.flows.finished(run.number)

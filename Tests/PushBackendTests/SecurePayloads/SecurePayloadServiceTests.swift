@@ -94,7 +94,7 @@ import Testing
         let counts = try await store.readableByKey()
         #expect(SecurePayloadService.sealedWithOtherKey(counts, than: HubBench.key) == 0)
         #expect(SecurePayloadService.sealedWithOtherKey(counts, than: nil) == 2)
-        // The addressee can free space by revoking payloads that no longer open.
+        // The recipient can free space by revoking payloads that no longer open.
         for payload in [stored, unmarked] { try await other.revoke(payload.id, by: "bob") }
         #expect(try await other.sealedWithOtherKey() == 0)
     }

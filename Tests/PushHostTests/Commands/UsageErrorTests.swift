@@ -74,7 +74,7 @@ import Testing
     @Test func `no option's value has the name of the option, and every command is listed`() {
         func check(_ command: any ParsableCommand.Type, _ path: String) {
             #expect(command.configuration.shouldDisplay, "\(path)")
-            for option in CommandDescription(command).options where !option.isFlag && !option.isHidden {
+            for option in CommandDescription(command).options where option.parsing != .flag && !option.isHidden {
                 #expect(!option.names.contains("--\(option.valueName)"), "\(path) \(option.name)")
             }
             for next in command.configuration.subcommands { check(next, "\(path) \(next.configuration.commandName ?? "")") }

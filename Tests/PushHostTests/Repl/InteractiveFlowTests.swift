@@ -166,7 +166,7 @@ import Testing
         await prompt.type("other = push.spawn(function() push.sleep '1h' return 'alive' end)")
         let line = Task {
             await prompt.type(
-                "local c <close> = setmetatable({}, { __close = function() print 'closed' end }) while true do print 'on' end")
+                "local c <close> = setmetatable({}, { __close = function() print 'closed' end }) print 'on' while true do end")
         }
         try await until { !prompt.log.isEmpty }
         line.cancel()

@@ -169,7 +169,7 @@ import Testing
         #expect(reached == [.phone(2)] && hooks.groups.map(\.count) == [2])
         #expect(outcome.counts == [.apns: [.success: 1, .skipped: 3]] && outcome.devices.count == 4)
         let explanations = outcome.devices.filter { $0.handle == .phone(1) }.map(\.explanation)
-        #expect(explanations == ["quiet: not on Sundays", "another registration with the same handle stands for it"])
+        #expect(explanations == ["quiet: not on Sundays", "another registration with the same handle received it"])
     }
 
     @Test func `if a hook throws, devices without a decision are abandoned with its error`() async throws {

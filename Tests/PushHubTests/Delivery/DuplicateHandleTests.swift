@@ -70,8 +70,8 @@ import Testing
         for (row, twin) in twins.enumerated() {
             let expected =
                 row < leavers
-                ? "the registration left before its turn came"
-                : row == leavers ? "accepted by the push service" : "another registration with the same handle stands for it"
+                ? "the registration was removed before it was sent to"
+                : row == leavers ? "accepted by the push service" : "another registration with the same handle received it"
             #expect(told[twin.id] == expected)
         }
     }

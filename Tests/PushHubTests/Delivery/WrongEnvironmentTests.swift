@@ -75,7 +75,7 @@ import Testing
         #expect(await bench.hub.size().registrations == 60)
         script(0..<30, .accepted(id: nil))
         for _ in 1...2 { try await bench.send(to: nil) }
-        #expect(warnings.last == "hub \"hub\": APNs: most handles belong to the credential again")
+        #expect(warnings.last == "hub \"hub\": APNs: most handles match the credential again")
         #expect(await bench.hub.issues().isEmpty)
         #expect(await bench.hub.size().registrations == 59)
     }

@@ -208,8 +208,8 @@ import Testing
 
     @Test func `The end is stored as soon as the disk has space again`() async throws {
         try await bench.register(.phone(1))
-        let id = try await hub.accept(.alert()).outcome.id
         bench.store.refuse([.record])
+        let id = try await hub.accept(.alert()).outcome.id
         try await until { !bench.connector.batches.isEmpty }
         try await bench.untilSomebodySleeps()
         #expect(try await hub.outcome(of: id).state == .completed)

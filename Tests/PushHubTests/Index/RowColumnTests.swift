@@ -139,18 +139,18 @@ import Testing
 
     @Test func `A row that was freed during a run is reused only after the run has ended`() {
         var supply = RowAllocator()
-        let rows = (0..<4).map { _ in supply.take() }
+        let rows = (0..<4).map { _ in supply.allocate() }
         #expect(rows == [0, 1, 2, 3] && supply.end == 4)
         let first = supply.beginRun()
         let isFree = supply.rest(1)
         let second = supply.beginRun()
         let isSecondFree = supply.rest(2)
-        let fifth = supply.take()
+        let fifth = supply.allocate()
         #expect(!isFree && !isSecondFree && fifth == 4)
         let (none, both) = (supply.endRun(second), supply.endRun(first))
         #expect(none.isEmpty && both == [1, 2])
         let isFreeAtOnce = supply.rest(3)
-        let again = (0..<4).map { _ in supply.take() }
+        let again = (0..<4).map { _ in supply.allocate() }
         #expect(isFreeAtOnce && Set(again.prefix(3)) == [1, 2, 3] && again[3] == 5)
         // The later of two runs does not hold rows that were freed before it began.
         let third = supply.beginRun()

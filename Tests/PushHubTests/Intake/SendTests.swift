@@ -149,7 +149,7 @@ import Testing
         let outcome = try await bench.send(to: "a")
         #expect(outcome.devices.map(\.registrationID) == [first.id, second.id])
         #expect(outcome.devices.map(\.outcome) == [.success, .skipped])
-        #expect(outcome.devices[1].explanation == "another registration with the same handle stands for it")
+        #expect(outcome.devices[1].explanation == "another registration with the same handle received it")
         #expect(outcome.sent == 1 && outcome.failed == 0)
         #expect(bench.connector.batches.map(\.handles) == [[.phone(1)]])
     }

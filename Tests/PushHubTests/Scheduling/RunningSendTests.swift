@@ -43,7 +43,7 @@ import Testing
         #expect(reached == [.phone(1), .phone(2), .phone(4)])
         #expect(outcome.state == .completed && outcome.sent == 3 && outcome.failed == 0)
         let skipped = try #require(outcome.devices.first { $0.outcome == .skipped })
-        #expect(skipped.handle == .phone(3) && skipped.explanation == "the registration left before its turn came")
+        #expect(skipped.handle == .phone(3) && skipped.explanation == "the registration was removed before it was sent to")
         #expect(skipped.registrationID != nil && outcome.devices.count == 4)
         // The row is free again once the send has ended.
         #expect(try await bench.store.load().registrations.map(\.row) == [0, 1, 3, 4])

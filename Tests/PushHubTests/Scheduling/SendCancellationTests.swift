@@ -25,10 +25,10 @@ import Testing
 
     /// Returns once this many batches were sent. Advances the clock as needed.
     private func batches(_ count: Int) async throws {
-        while true {
-            try await bench.untilSomebodySleeps()
-            if bench.connector.batches.count == count { return }
-            _ = bench.clock.advanceToNextDeadline()
+        for number in 1...count {
+            // The wait for the next batch may begin before this one.
+            try await until { bench.connector.batches.count >= number && bench.clock.hasSleepingTasks }
+            if number < count { _ = bench.clock.advanceToNextDeadline() }
         }
     }
 
@@ -83,7 +83,7 @@ import Testing
         let second = try await hub.accept(.alert("second")).outcome.id
         try await until { !bench.connector.batches.isEmpty }
         let stop = Task { try await hub.cancel(notification: second) }
-        for _ in 1...100 { await Task.yield() }
+        try await until { bench.notes(.delivery).contains("cancelling \(second)") }
         open.finish()
         try await stop.value
         #expect(try await hub.outcome(of: second).state == .canceled)

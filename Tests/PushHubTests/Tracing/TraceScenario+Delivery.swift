@@ -21,14 +21,14 @@ extension TraceScenario {
             bench.hooks.beforeDelivering { _ throws(PushError) in throw PushError("plugin.failed", "the plugin quiet did not answer") }
             return (try await bench.send(.alert(to: "sports")), "alice-1")
         },
-        TraceScenario(.held, "The plugin quiet holds it for alice-1 until 2026-01-05 10:00:00 UTC: at night.") { bench in
+        TraceScenario(.held, "The plugin quiet deferred it for alice-1 until 2026-01-05 10:00:00 UTC: at night.") { bench in
             try await bench.install(tags: ["sports"])
             try bench.hooks.hold("sports", until: HubBench.startTime + .seconds(3600))
             let id = try await bench.accept(.alert(to: "sports"))
             try await until { try await bench.hub.store.notification(1)?.deferredDevices.isEmpty == false }
             return (id, "alice-1")
         },
-        TraceScenario(.scheduled, "The notification is to be sent at 2026-01-05 10:00:00 UTC, and that is still to come.") { bench in
+        TraceScenario(.scheduled, "The notification is scheduled for 2026-01-05 10:00:00 UTC.") { bench in
             try await bench.install(tags: ["sports"])
             return (try await bench.accept(.alert(to: "sports"), at: HubBench.startTime + .seconds(3600)), "alice-1")
         },
@@ -49,8 +49,7 @@ extension TraceScenario {
             return (id, "alice-1")
         },
         TraceScenario(
-            .paced,
-            "The notification goes out slowly, 1 device an hour, and the turn of alice-3 comes at about 2026-01-05 11:00:00 UTC."
+            .paced, "The notification is sent at 1 device an hour, and will reach alice-3 at about 2026-01-05 11:00:00 UTC."
         ) { bench in
             for number in 1...3 { try await bench.install("alice-\(number)", .phone(number), tags: ["sports"]) }
             var request = try NotificationRequest.alert(to: "sports")
@@ -59,14 +58,14 @@ extension TraceScenario {
             try await bench.hub.untilSomebodySleeps()
             return (id, "alice-3")
         },
-        TraceScenario(.waiting, "The notification is under way, and alice-1 has not had its turn yet.") { bench in
+        TraceScenario(.waiting, "The notification is in progress and has not been sent to alice-1 yet.") { bench in
             try await bench.install(tags: ["sports"])
             bench.hub.connector.during { _ in while !Task.isCancelled { await Task.yield() } }
             let id = try await bench.accept(.alert(to: "sports"))
             try await until { !bench.hub.connector.batches.isEmpty }
             return (id, "alice-1")
         },
-        TraceScenario(.cancelled, "The notification was cancelled at 2026-01-05 09:01:00 UTC, before alice-1 had it.") { bench in
+        TraceScenario(.cancelled, "The notification was cancelled at 2026-01-05 09:01:00 UTC, before it was sent to alice-1.") { bench in
             try await bench.install(tags: ["sports"])
             let id = try await bench.accept(.alert(to: "sports"), at: HubBench.startTime + .seconds(3600))
             bench.hub.advance(by: .seconds(60))
@@ -75,15 +74,13 @@ extension TraceScenario {
         },
         TraceScenario(
             .abandoned,
-            "The delivery ended at 2026-01-05 09:00:00 UTC before it was the turn of alice-1: the connector gave no answer."
+            "The delivery ended at 2026-01-05 09:00:00 UTC, before the notification was sent to alice-1: the connector gave no answer."
         ) { bench in
             try await bench.install(tags: ["sports"])
             bench.hub.connector.fallSilent()
             return (try await bench.send(.alert(to: "sports")), "alice-1")
         },
-        TraceScenario(
-            .expired, "The notification was good until 2026-01-05 09:00:30 UTC, and that had passed before it was the turn of alice-2."
-        ) { bench in
+        TraceScenario(.expired, "The notification expired at 2026-01-05 09:00:30 UTC, before it was sent to alice-2.") { bench in
             for number in 1...2 { try await bench.install("alice-\(number)", .phone(number), tags: ["sports"]) }
             var request = try NotificationRequest.alert(to: "sports")
             request.pace = try Pace("1/m")
@@ -91,7 +88,7 @@ extension TraceScenario {
             return (try await bench.send(request), "alice-2")
         },
         TraceScenario(
-            .notDrawn, "It was a test send, which reaches ten devices drawn from the 11 that match, and DEVICE was not drawn."
+            .notDrawn, "It was a test send, which reaches ten of the 11 matching devices, chosen at random, and DEVICE was not chosen."
         ) { bench in
             for number in 1...11 { try await bench.install("alice-\(number)", .phone(number), tags: ["sports"]) }
             var request = try NotificationRequest.alert(to: "sports")
@@ -100,9 +97,7 @@ extension TraceScenario {
             let drawn = Set(try await bench.hub.hub.outcome(of: id).devices.compactMap(\.installationID))
             return (id, try #require((1...11).map { "alice-\($0)" }.first { !drawn.contains($0) }))
         },
-        TraceScenario(
-            .circuitOpen, "APNs does not respond at present, so the next attempt to reach alice-1 is at 2026-01-05 09:00:05 UTC."
-        ) { bench in
+        TraceScenario(.circuitOpen, "APNs does not respond; the next attempt for alice-1 is at 2026-01-05 09:00:05 UTC.") { bench in
             for number in 1...20 {
                 try await bench.install("alice-\(number)", .phone(number), tags: ["sports"])
                 bench.answer(.transient(.busy, retryAfter: nil), .phone(number))
@@ -113,7 +108,7 @@ extension TraceScenario {
         },
         TraceScenario(
             .credentialBlocked,
-            "APNs rejects the hub's credential at present (TooManyProviderTokenUpdates), so the next attempt to reach alice-1 is at "
+            "APNs rejects the hub's credential (TooManyProviderTokenUpdates); the next attempt for alice-1 is at "
                 + "2026-01-05 09:00:05 UTC: too many tokens."
         ) { bench in
             try await bench.install(tags: ["sports"])
@@ -123,13 +118,16 @@ extension TraceScenario {
             return (id, "alice-1")
         },
         TraceScenario(
-            .serviceInTrouble, "APNs kept failing until it was too late to reach alice-1 (ServiceUnavailable): the service is busy."
+            .serviceInTrouble,
+            "APNs failed repeatedly, so the delivery to alice-1 was given up (ServiceUnavailable): the service is busy."
         ) { bench in
             try await bench.install(tags: ["sports"])
             bench.answer(.transient(.busy, retryAfter: nil))
             return (try await bench.send(.alert(to: "sports")), "alice-1")
         },
-        TraceScenario(.throttled, "APNs throttled notifications until it was too late to reach alice-1 (TooManyRequests).") { bench in
+        TraceScenario(
+            .throttled, "APNs throttled the notification repeatedly, so the delivery to alice-1 was given up (TooManyRequests)."
+        ) { bench in
             try await bench.install(tags: ["sports"])
             bench.answer(.transient(.tooMany, retryAfter: nil))
             return (try await bench.send(.alert(to: "sports")), "alice-1")

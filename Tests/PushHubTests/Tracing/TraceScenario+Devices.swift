@@ -38,7 +38,8 @@ extension TraceScenario {
         },
         TraceScenario(
             .registrationLeft,
-            "alice-1 left the hub at 2026-01-05 09:01:00 UTC, after the notification was sent, and its registration is no longer stored."
+            "alice-1 was removed from the hub at 2026-01-05 09:01:00 UTC, after the notification was sent, and its registration is "
+                + "no longer stored."
         ) { bench in
             try await bench.install(tags: ["chess"])
             let id = try await bench.send(.alert(to: "sports"))
@@ -48,7 +49,7 @@ extension TraceScenario {
         },
         TraceScenario(
             .tokenDead,
-            "alice-1 left the hub at 2026-01-05 09:00:00 UTC: APNs reported that this address does not reach the app (Unregistered)."
+            "alice-1 was removed from the hub at 2026-01-05 09:00:00 UTC because APNs reported its address as invalid (Unregistered)."
         ) { bench in
             try await bench.install(tags: ["sports"])
             bench.answer(.rejected(.dead()))
@@ -56,7 +57,7 @@ extension TraceScenario {
         },
         TraceScenario(
             .tokenDead,
-            "alice-1 left the hub at 2026-01-05 09:00:00 UTC: APNs reported that this address does not reach the app (Unregistered)."
+            "alice-1 was removed from the hub at 2026-01-05 09:00:00 UTC because APNs reported its address as invalid (Unregistered)."
         ) { bench in
             try await bench.install(tags: ["sports"])
             bench.answer(.rejected(.dead()))

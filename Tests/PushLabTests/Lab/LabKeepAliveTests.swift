@@ -41,7 +41,7 @@ import Testing
     }
 
     /// Advances the time by half a minute as soon as a task waits for it.
-    private func goOn() async throws {
+    private func advanceHalfMinute() async throws {
         try await wait { system.hasSleepingTasks }
         system.advance(to: system.now + .seconds(30))
     }
@@ -50,7 +50,7 @@ import Testing
     func `a session is refreshed every half minute while its run only computes, until the run ends it`() async throws {
         let session = try await open()
         for number in 1...5 {
-            try await goOn()
+            try await advanceHalfMinute()
             try await wait { lab.calls.count > number }
         }
         #expect(lab.calls.dropFirst() == Array(repeating: "GET /lab/sessions/s", count: 5)[...])
@@ -66,7 +66,7 @@ import Testing
     func `an ended session is not refreshed any more`() async throws {
         let session = try await open()
         lab.forget()
-        try await goOn()
+        try await advanceHalfMinute()
         try await wait { lab.calls.count >= 2 }
         try await wait { !system.hasSleepingTasks }
         try await session.close()

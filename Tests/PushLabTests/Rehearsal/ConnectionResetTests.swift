@@ -29,8 +29,11 @@ import Testing
             server.connections.change { $0.resetEvery = resetEvery }
             let roots = try TLSTrust.certificates(pem: Array(identity.certificate.utf8))
             let trust = TLSTrust(roots: .only(roots))
+            var limits = Delivery.HTTP2Limits()
+            (limits.connect, limits.answer) = (.seconds(300), .seconds(300))
             transport = HTTP2Transport(
-                route: PushRoute(host: "127.0.0.1", port: listener.port, name: "localhost"), trust: trust, random: SeededRandom(seed: 1))
+                route: PushRoute(host: "127.0.0.1", port: listener.port, name: "localhost"), trust: trust, limits: limits,
+                random: SeededRandom(seed: 1))
             client = HTTPClientTransport(
                 route: WebAddress("https://localhost:\(listener.port)"), limits: .init(connect: .seconds(300), exchange: .seconds(300)),
                 tls: trust.configuration(showing: nil), isHTTP1: true)

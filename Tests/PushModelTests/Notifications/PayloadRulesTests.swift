@@ -101,7 +101,7 @@ import Testing
         arguments: [
             (nil, "<toast>\n<visual></toast>", "is not XML: </toast> was found where </visual> was expected at line 2, column 9"),
             (nil, " <toast", "is not XML: the tag <toast> is never closed with \">\" at line 1, column 2"),
-            ("wns/tile", "7", "is not XML: text stands before the root element at line 1, column 1"),
+            ("wns/tile", "7", "is not XML: text is not allowed before the root element at line 1, column 1"),
             (nil, "<order/>", "<order>, not toast, tile or badge"),
             ("wns/toast", "<tile/>", "<tile>, not wns/toast"),
         ] as [(String?, String, String)])

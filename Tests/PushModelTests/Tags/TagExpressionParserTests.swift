@@ -55,7 +55,7 @@ import Testing
             ("a)", 2, "This \")\" closes nothing.", nil),
             (
                 "é %b", 3, "\"%\" cannot be part of a tag.",
-                "A tag has letters, digits and the signs _ - @ # . : only."
+                "A tag has only letters, digits and the characters _ - @ # . :"
             ),
             ("a || $UserId:{", 15, "The closing \"}\" is missing.", "Write $UserId:{…}."),
             (

@@ -14,7 +14,7 @@ import Testing
 
     @Test(arguments: [
         ("", 1, "The tag is empty."),
-        ("red sox", 4, "A tag cannot contain a blank."),
+        ("red sox", 4, "A tag cannot contain a space."),
         ("é,b", 2, "\",\" cannot be part of a tag."),
         ("a\0", 2, "U+0000 cannot be part of a tag."),
         ("a=b", 2, "\"=\" cannot be part of a tag."),
@@ -28,7 +28,7 @@ import Testing
         ("$UserId:a", 9, "\"{\" is missing after \"$UserId:\"."),
         ("$UserId:{a", 11, "The closing \"}\" is missing."),
         ("$UserId:{}", 10, "There is nothing between the braces."),
-        ("$UserId:{a b}", 11, "A tag cannot contain a blank."),
+        ("$UserId:{a b}", 11, "A tag cannot contain a space."),
         ("$UserId:{a}b", 12, "\"b\" cannot be part of a tag."),
     ])
     func `An invalid tag is rejected with the position of the error`(_ text: String, _ position: Int, _ message: String) throws {

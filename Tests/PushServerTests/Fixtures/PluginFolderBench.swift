@@ -2,7 +2,6 @@ import Bindings
 import Foundation
 import Lua
 import PushModel
-import PushRuntime
 import Storage
 import Support
 import Synchronization
@@ -42,8 +41,7 @@ final class PluginFolderBench: Sendable {
         }
         host = PluginHost(
             services: PluginServices(
-                world: world, keyValues: MemoryKeyValueSpaces(), http: NoOutboundHTTP(), deadlines: SystemClock(),
-                events: PluginEvents(log: log),
+                world: world, keyValues: MemoryKeyValueSpaces(), http: NoOutboundHTTP(), events: PluginEvents(log: log),
                 start: { work in Task { await work() } }))
         versions = PluginVersions(path: folder.url.appending(path: "data/plugins").path)
         // Messages show the path as given.

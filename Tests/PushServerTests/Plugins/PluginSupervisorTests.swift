@@ -30,7 +30,7 @@ import Testing
             #expect(report.refusal?.code == code)
             #expect(report.status?.plugin.source.version == live)
             let told = try #require(bench.lines.last)
-            #expect(told.hasPrefix("error greet: was refused: \(live ?? "") stays live: ") && told.contains("(\(code))"), "\(told)")
+            #expect(told.hasPrefix("error greet: was rejected: \(live ?? "") stays live: ") && told.contains("(\(code))"), "\(told)")
         }
         let count = bench.lines.count
         await bench.supervisor.refresh()
@@ -243,11 +243,11 @@ import Testing
         try await bench.supervisor.begin()
         try bench.write("plugins.yaml", "- name: greet\n  config: { key: absent }\n")
         await bench.supervisor.refresh()
-        let refusals = bench.lines.count { $0.contains("was refused") }
+        let refusals = bench.lines.count { $0.contains("was rejected") }
         await bench.supervisor.refresh()
-        #expect(bench.lines.count { $0.contains("was refused") } == refusals)
+        #expect(bench.lines.count { $0.contains("was rejected") } == refusals)
         await bench.supervisor.retry()
-        #expect(bench.lines.count { $0.contains("was refused") } == refusals + 1)
+        #expect(bench.lines.count { $0.contains("was rejected") } == refusals + 1)
     }
 
     @Test func `a pinned version stays live whatever is in the folder, and ten versions are stored`() async throws {

@@ -207,11 +207,11 @@ import Testing
         try bench.write("plugins.yaml", "- name: guard\n")
         for (policy, code) in [("fail_open", nil), ("fail_closed", "hook.absent"), ("fail_open", nil)] {
             try bench.write("guard/init.lua", Self.guardian(policy))
-            let told = bench.lines.count { $0.contains("was refused") }
+            let told = bench.lines.count { $0.contains("was rejected") }
             // Unrelated refreshes report nothing new.
             for _ in 1...2 { await bench.supervisor.refresh() }
             #expect(await Self.login(bench) == code)
-            #expect(bench.lines.count { $0.contains("was refused") } == told + 1)
+            #expect(bench.lines.count { $0.contains("was rejected") } == told + 1)
             let source = try PluginFolder(path: bench.folder.url.appending(path: "plugins").path).source(of: "guard")
             #expect(await bench.supervisor.report.first?.refusedHash == source.hash)
         }

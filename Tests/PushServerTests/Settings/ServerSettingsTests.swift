@@ -98,8 +98,8 @@ import WebAPI
             ("just text", "pushhost.yaml:1: settings must have the form name: value"),
             ("tls: { certificate: a.pem }", "tls.certificate and tls.key belong together"),
             ("listen: { port: none, tls_port: none }", "listen.port and listen.tls_port are both none"),
-            ("data: ''", "\"data\" must be text"), ("tls: { names: { a: b } }", "\"tls.names\" must be a list of texts"),
-            ("data: [a, b]", "\"data\" must be text"), ("keep: { notifications: -1d }", "\"keep.notifications\" must be a duration"),
+            ("data: ''", "\"data\" must be a string"), ("tls: { names: { a: b } }", "\"tls.names\" must be a list of strings"),
+            ("data: [a, b]", "\"data\" must be a string"), ("keep: { notifications: -1d }", "\"keep.notifications\" must be a duration"),
         ])
     func `Invalid settings are rejected`(yaml: String, expected: String) {
         #expect(faults(yaml)?.contains(expected) == true, "\(faults(yaml) ?? "nothing")")

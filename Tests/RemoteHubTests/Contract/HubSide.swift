@@ -6,7 +6,7 @@ enum HubSide: CaseIterable {
     case embedded
     /// A PushHost, with features beyond the interface of Azure.
     case pushHost
-    /// The same, with sends through the JSON interface.
+    /// The same, with sends through the JSON API.
     case pushHostJSON
     /// The same hub through the interface of Azure alone.
     case azure

@@ -72,7 +72,7 @@ struct ServedNamespace {
     func hub(
         rule: String = Namespace.fullRule, key: String? = nil, isPushHost: Bool = true, usesJSONInterface: Bool = false,
         clock: (any HubClock)? = nil,
-        retry: RetryPolicy = .none
+        retry: RequestRetryPolicy = .none
     ) throws -> RemoteNotificationHub {
         let rules = namespace.hub("hub")?.record.description.rules ?? []
         let key = key ?? rules.first { $0.name == rule }?.primaryKey.reveal() ?? ""

@@ -17,8 +17,7 @@ import Testing
         }
         for await _ in isReached {}
         async let results = outcomes(work)
-        // All changes are queued by now or soon after. The transaction includes those that are queued.
-        for _ in 0..<1000 { await Task.yield() }
+        try await until { bench.storage.database.queue.waiting == work.count }
         gate.open()
         try await blocked
         return await results

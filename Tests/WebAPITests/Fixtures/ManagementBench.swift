@@ -8,7 +8,7 @@ import Testing
 
 @testable import WebAPI
 
-/// The JSON interface over a namespace with one hub, `hub`.
+/// The JSON API over a namespace with one hub, `hub`.
 struct ManagementBench {
     let bench: RouteBench
     private let interface: ManagementInterface
@@ -107,6 +107,6 @@ extension ManagementInterface {
 }
 
 extension RouteBench {
-    /// The JSON interface without flows and credentials.
+    /// The JSON API without flows and credentials.
     var management: ManagementInterface { ManagementInterface(access: access, services: ManagementServices(accounts: accounts)) }
 }

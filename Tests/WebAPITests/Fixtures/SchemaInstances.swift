@@ -1,7 +1,7 @@
 import PushModel
 
 /// Generates values that a JSON Schema (2020-12) allows, from the smallest to the largest, and checks values. It supports the
-/// keywords that the document of the JSON interface uses.
+/// keywords that the document of the JSON API uses.
 struct SchemaInstances {
     let document: JSON
     /// Example texts for patterns and formats that cannot be generated.

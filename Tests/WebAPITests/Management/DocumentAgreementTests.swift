@@ -8,7 +8,7 @@ import Testing
 
 @testable import WebAPI
 
-/// Everything that the document of the JSON interface allows is accepted: the server does not refuse it for its form.
+/// Everything that the document of the JSON API allows is accepted: the server does not refuse it for its form.
 @Suite(.timeLimit(.minutes(10))) struct DocumentAgreementTests {
     private static let document = OpenAPIDocument(routes: ManagementRoute.all).json
 

@@ -15,7 +15,7 @@ import Testing
         // Space for the first entry and no more.
         let receipts = WebhookReceipts(MemoryKeyValueSpaces(quota: KeyValueQuota(entries: 1, bytes: begun)))
         let receipt = try await receipts.begin("m", of: "greet", until: end, now: now)
-        let full = await #expect(throws: PushError.self) { try await receipts.take(receipt, now: now) }
+        let full = await #expect(throws: PushError.self) { try await receipts.accept(receipt, now: now) }
         #expect(full?.code == "kv.full")
         let again = await #expect(throws: PushError.self) { try await receipts.begin("m", of: "greet", until: end, now: now) }
         #expect(again?.code == "webhook.replayed")

@@ -87,7 +87,7 @@ import Testing
             Row("/hub/api/notifications/7/reads", #"backend hub reads("7")"#, "backend_reads", .problem),
             Row("/a/b/api/login", "backend a/b login", "backend_login", .problem, .post),
             Row("/api/logout", "backend - logout", "backend_logout", .problem),
-            // The JSON interface.
+            // The JSON API.
             Row("/openapi.json", "document", "/openapi.json", .problem), Row("/openapi.json", "document", "/openapi.json", .problem, .post),
             Row("/api/v1/hubs", "management listHubs", "/api/v1/hubs", .problem),
             Row("/api/v1/hubs", "management listHubs", "/api/v1/hubs", .problem, .head),
@@ -172,7 +172,7 @@ import Testing
         #expect(Self.matcher().match(method, path).executor(for: request) == executor)
     }
 
-    @Test func `A path matches one pattern of the JSON interface`() {
+    @Test func `A path matches one pattern of the JSON API`() {
         for route in ManagementRoute.all {
             let path = route.operation.placeholders.reduce(route.operation.path) { $0.replacing("{\($1)}", with: "x") }
             let segments = PathSegments.decodedWithEmptyOnes(path)

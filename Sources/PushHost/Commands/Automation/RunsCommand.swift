@@ -150,7 +150,7 @@ struct RunsRerunCommand: AsyncParsableCommand {
         await server.run { client throws(PushError) in
             let run = try await client.post(ManagementClient.path("runs", id, "rerun"), body: .object(JSONObject()))
             return CommandResult(json: run) {
-                ["\($0.green("✓")) started \((run["runId"]?.string ?? "").printable), a repetition of \(id.printable)"]
+                ["\($0.green("✓")) started \((run["runId"]?.string ?? "").printable), a rerun of \(id.printable)"]
             }
         }
     }

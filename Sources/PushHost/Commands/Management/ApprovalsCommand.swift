@@ -73,8 +73,8 @@ struct ApprovalsApproveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "approve", abstract: "Approve a send. It starts at once, or when it is due.",
         discussion: """
-            If the audience has grown by more than a tenth since the request, nothing is sent and the request stays pending with the new \
-            size.
+            If the audience has grown by more than a tenth and by more than five devices since the request, nothing is sent and the \
+            request stays pending with the new size.
 
             Example: pushhost approvals approve a-3 --reason "checked with support"
 

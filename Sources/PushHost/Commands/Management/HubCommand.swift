@@ -63,13 +63,13 @@ struct HubShowCommand: AsyncParsableCommand {
         for credential in credentials { rows.append(("credential", CredentialReport(credential)?.line ?? "unknown kind")) }
         if let ttl = hub["registrationTTL"]?.string { rows.append(("registration TTL", ttl)) }
         if let metadata = hub["userMetadata"]?.string { rows.append(("metadata", metadata)) }
-        for trouble in hub["troubles"]?.array ?? [] {
-            let platform = trouble["platform"]?.string.flatMap { Platform(shortName: $0) }?.displayName ?? "a push service"
-            let address = (trouble["origin"] ?? credentials.first { $0["platform"] == trouble["platform"] }?["address"])?.string
-            let finding = trouble["reason"]?.string.map { "rejects the hub's credential at present (\($0))" } ?? "does not respond"
+        for issue in hub["troubles"]?.array ?? [] {
+            let platform = issue["platform"]?.string.flatMap { Platform(shortName: $0) }?.displayName ?? "a push service"
+            let address = (issue["origin"] ?? credentials.first { $0["platform"] == issue["platform"] }?["address"])?.string
+            let finding = issue["reason"]?.string.map { "rejects the hub's credential (\($0))" } ?? "does not respond"
             let words =
-                trouble["mixUp"]?.string
-                ?? "\(address.map { "\($0) " } ?? "")\(finding); next attempt at \(trouble["nextTryAt"]?.string ?? "an unknown time")"
+                issue["mixUp"]?.string
+                ?? "\(address.map { "\($0) " } ?? "")\(finding); next attempt at \(issue["nextTryAt"]?.string ?? "an unknown time")"
             rows.append(("issue", "\(platform): \(words)"))
         }
         return [palette.bold("hub \(hub["name"]?.string ?? "")".printable)] + rows.map { "  \($0.0.padded(to: 24))\($0.1.printable)" }

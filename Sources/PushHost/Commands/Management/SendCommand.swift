@@ -39,11 +39,12 @@ struct SendCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "With --plan: maximum number of devices that may have been added, removed or changed since, such as 250 or 2%; default is 0.",
+            "With --plan: maximum number of devices that may have been added, removed or changed since the plan was made, such as 250 "
+                + "or 2%; default is 0.",
             valueName: "count|%"))
     var tolerance: String?
 
-    @Option(help: ArgumentHelp("Property of the message; may be repeated.", valueName: "name=value"))
+    @Option(help: ArgumentHelp("Template property; may be repeated.", valueName: "name=value"))
     var message: [String] = []
 
     @Option(

@@ -38,8 +38,7 @@ struct TagsProveCommand: AsyncParsableCommand {
             return try TagExpression(parsing: text)
         } catch {
             var refusal = PushError(error)
-            let reason = error.message.hasSuffix(".") ? String(error.message.dropLast()) : error.message
-            refusal.message = "\(which) expression, character \(error.position): \(reason)"
+            refusal.message = "invalid \(which) tag expression at character \(error.position): \(error.message.asClause)"
             refusal.hint = refusal.hint ?? "combine tags with &&, || and !, and quote the expression"
             throw refusal
         }

@@ -6,7 +6,7 @@ import PushModel
 struct PlanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan",
-        abstract: "Show exactly which devices would receive a notification, and what. Sends nothing.",
+        abstract: "Show exactly which devices would receive a notification, and its content for each. Sends nothing.",
         discussion: """
             pushhost plan --to TAGS [TEXT] makes a plan on a server and stores it; pushhost send --plan ID sends to exactly its devices.
             pushhost plan FILE runs a flow and plans each of its sends instead; it accepts the options of pushhost run and of the flow.
@@ -20,7 +20,7 @@ struct PlanCommand: AsyncParsableCommand {
 struct PlanMakeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "make",
-        abstract: "Make a plan on a server: which devices would receive a notification, and what.",
+        abstract: "Make a plan on a server: which devices would receive a notification, and its content for each.",
         discussion: """
             Without content, the plan has the devices that match the tag expression. TEXT is the property "message" of a template \
             notification.
@@ -39,7 +39,7 @@ struct PlanMakeCommand: AsyncParsableCommand {
     @Flag(help: "Plan for every device of the hub.")
     var broadcast = false
 
-    @Option(help: ArgumentHelp("Property of the message; may be repeated.", valueName: "name=value"))
+    @Option(help: ArgumentHelp("Template property; may be repeated.", valueName: "name=value"))
     var message: [String] = []
 
     @Option(

@@ -8,7 +8,7 @@ import PushServer
 
 struct PluginListCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List plugins: live versions, refusals with their reasons, and grants.",
+        commandName: "list", abstract: "List plugins: live versions, rejected versions with the reasons, and grants.",
         discussion: """
             If a server uses the data folder, its current state is shown.
 

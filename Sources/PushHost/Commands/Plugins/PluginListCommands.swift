@@ -184,7 +184,8 @@ struct PluginRollbackCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "rollback", abstract: "Make an older version of a plugin live and pin it, regardless of the content of its folder.",
         discussion: """
-            Without VERSION, the version that was live before. --release removes the pin, so that the folder's content is live again.
+            Without VERSION, the version that was live before becomes live. --release removes the pin, so that the folder's content is \
+            live again.
 
             Example: pushhost plugin rollback frequency-cap
             """)

@@ -3,7 +3,7 @@ import PushLab
 import PushModel
 import PushServer
 
-/// How a running server reacted to a plugin version in the list. Commands that make a version live wait for this.
+/// The reaction of a running server to a plugin version in the list. Commands that make a version live wait for this.
 enum PluginRollout: Sendable {
     /// No server uses the data folder.
     case none

@@ -1,8 +1,8 @@
 /// A secure payload as stored: its access rules, and the ciphertext.
 ///
-/// Sender and addressee are stored as user tags, because user names are compared by tag.
+/// Sender and recipient are stored as user tags, because user names are compared by tag.
 package struct SealedPayload: Sendable, Equatable {
-    /// Why the payload can no longer be read.
+    /// The reason why the payload can no longer be read.
     package enum Ending: String, Sendable { case expired, exhausted, revoked }
 
     /// The read attempts, and how the payload ended.
@@ -73,7 +73,7 @@ package struct SealedPayload: Sendable, Equatable {
         end(.expired)
     }
 
-    /// The result for a read by `user` at `now`. Only the addressee learns how the payload ended.
+    /// The result for a read by `user` at `now`. Only the recipient learns how the payload ended.
     package func answer(to user: Tag, at now: Timestamp) -> SecureRead.Result {
         guard user == addressee else { return .forbidden }
         switch ending {

@@ -4,8 +4,8 @@ package enum SecurePayloadInsertion: Sendable, Equatable {
     /// Inserted; another payload, given in its previous state, was expired to make room.
     case displacedOther(of: SealedPayload)
     case idInUse
-    /// The addressee has reached the limit, and no payload was ever read.
+    /// The recipient has reached the limit, and no payload was ever read.
     case full
-    /// The sender has reached the limit for this addressee, and none of the payloads was ever read.
+    /// The sender has reached the limit for this recipient, and none of the payloads was ever read.
     case senderIsFull
 }

@@ -1,4 +1,4 @@
-/// Maximum number of readable payloads of an addressee.
+/// Maximum number of readable payloads of a recipient.
 package struct SecurePayloadLimit: Sendable {
     package var all: Int
     package var ofSender: Int
@@ -8,7 +8,7 @@ package struct SecurePayloadLimit: Sendable {
         self.ofSender = ofSender
     }
 
-    /// A payload that its addressee can still read.
+    /// A payload that its recipient can still read.
     package struct Held: Sendable {
         package var id: String
         /// Whether it is from the sender of the new payload.
@@ -30,7 +30,7 @@ package struct SecurePayloadLimit: Sendable {
     }
 
     /// Decides whether a new payload fits. Payloads that were read are expired first, those of the same sender before others. So an
-    /// addressee that reads at once can always receive more, and a sender cannot use up the share of others.
+    /// recipient that reads at once can always receive more, and a sender cannot use up the share of others.
     ///
     /// - Parameter held: in the order of their expiration.
     package func decision(among held: [Held]) -> Decision {

@@ -5,7 +5,7 @@ package protocol SecurePayloadStore: PayloadKeyReader {
         _ payload: SealedPayload, limit: SecurePayloadLimit, now: Timestamp
     ) async throws(PushError) -> SecurePayloadInsertion
     func payload(_ id: String) async throws(PushError) -> SealedPayload?
-    /// Payloads that an addressee can still read, in the order of their expiration.
+    /// Payloads that a recipient can still read, in the order of their expiration.
     func readable(by addressee: Tag) async throws(PushError) -> [SealedPayload]
     /// Applies `change` to the payload and stores the result; stores nothing if `change` throws. Nil if there is no such payload.
     func update<Result: Sendable>(

@@ -275,7 +275,7 @@ extension HTTP2ServerCodec {
         guard let exchange = exchanges[stream] else { return }
         guard !exchange.isHandedOver, !exchange.isAnswered else {
             exchanges[stream]?.discarded += bytes.count
-            return cutOff(stream)
+            return resetIfOversized(stream)
         }
         exchanges[stream]?.body.append(contentsOf: bytes)
         if exchange.body.count + bytes.count > limits.largestBody { handOver(stream) }
@@ -318,11 +318,11 @@ extension HTTP2ServerCodec {
             [NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue].contains(UInt32(frame.hd.type))
         else { return }
         exchanges[frame.hd.stream_id]?.isAnswerSent = true
-        cutOff(frame.hd.stream_id)
+        resetIfOversized(frame.hd.stream_id)
     }
 
     /// Resets a request that is answered but still sends too much.
-    private func cutOff(_ stream: Int32) {
+    private func resetIfOversized(_ stream: Int32) {
         guard let exchange = exchanges[stream], exchange.isAnswerSent, !exchange.isComplete,
             exchange.discarded > limits.maximumDiscardedBody
         else { return }

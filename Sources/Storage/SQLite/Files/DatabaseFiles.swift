@@ -111,7 +111,7 @@ struct DatabaseFiles {
     }
 
     private func damaged(_ finding: String, _ log: WriteAheadLog) -> PushError {
-        let rest = log.hasFrames ? "; its log, \(self.log), has \(log.size) bytes" : ""
+        let rest = log.hasFrames ? "; its write-ahead log, \(self.log), has \(log.size) bytes" : ""
         return StorageError.damaged(path, "\(finding), although a server has used its folder\(rest)")
     }
 

@@ -20,7 +20,7 @@ package struct DatabaseIdentity: Sendable, Hashable {
     package var text: String { String(UInt32(bitPattern: number), radix: 16) }
 }
 
-/// What a data folder records about its database.
+/// The record of a data folder about its database.
 package struct DatabaseMark: Sendable, Equatable {
     /// Nil if unknown.
     package var identity: DatabaseIdentity?

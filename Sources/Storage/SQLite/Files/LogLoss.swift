@@ -24,13 +24,13 @@ struct LogLoss: Equatable {
                 guard isExpected, index?.isRestarted != true else { return nil }
             }
             let state = !log.exists ? "is missing" : log.size == 0 ? "is empty" : "has only \(log.size) bytes"
-            finding = "was not closed, and its log, \(path), \(state)"
+            finding = "was not closed, and its write-ahead log, \(path), \(state)"
             isMixed = false
             return
         }
         // With other salts the index is from another time: older after a power failure, newer if SQLite was about to restart the log.
         guard let index, index.salts == log.salts, log.frameCount < counted else { return nil }
-        finding = "was not closed, and its log, \(path), has \(log.frameCount) of \(counted) frames"
+        finding = "was not closed, and its write-ahead log, \(path), has \(log.frameCount) of \(counted) frames"
         isMixed = index.checkpointedCount > log.frameCount
     }
 }

@@ -91,7 +91,7 @@ enum SQLiteFile {
     /// database, unless it has a log: SQLite would delete that, even when it only reads.
     static func check(_ path: String) throws(PushError) {
         if size(path) == 0, let log = size("\(path)-wal"), log > WriteAheadLog.headerSize {
-            throw StorageError.damaged(path, "is empty, but its log, \(path)-wal, has \(log) bytes")
+            throw StorageError.damaged(path, "is empty, but its write-ahead log, \(path)-wal, has \(log) bytes")
         }
         do {
             try read(path) { try check($0, path) }

@@ -3,7 +3,7 @@ import PushModel
 
 /// A key-value space within a transaction.
 struct SQLiteSpace {
-    /// What an entry holds. Each kind has its own keys.
+    /// The kind of an entry's content. Each has its own keys.
     enum Kind: Int {
         case value, slots
     }

@@ -4,7 +4,7 @@ import PushModel
 /// The write-ahead log of a database, read the way SQLite reads it on opening. SQLite silently stops at the first frame that it cannot
 /// use; this detects which transactions would be dropped.
 struct WriteAheadLog {
-    /// Why SQLite would drop committed transactions.
+    /// The reason why SQLite would drop committed transactions.
     enum Flaw: Equatable {
         /// The header is not that of a log.
         case unreadable

@@ -1,6 +1,7 @@
 import PushModel
 
-/// What a stored notification says of its outcome as JSON: the counts of its devices by platform and outcome, near misses, and remarks:
+/// The parts of a notification's outcome that are stored as JSON: the counts of its devices by platform and outcome, near misses, and
+/// remarks:
 ///
 /// `{"notices": [{"kind": "plan_lost", …}, "…"], "pruned": {"apns": {"Unregistered": 3}}}`
 struct OutcomeColumns: Sendable {

@@ -109,7 +109,7 @@ struct SecretRenewal {
         let jobs = try database.all("SELECT hub, id, secrets FROM job") { ($0.integer(0), $0.text(1), $0.bytes(2)) }
         let lost = jobs.filter { !opens($0.2, .job($0.1, hub: $0.0)) }
         for (hub, id, _) in lost {
-            let content: JSON = ["output": "", "failure": "its addresses were sealed with a key that is lost"]
+            let content: JSON = ["output": "", "failure": "its addresses were encrypted with a key that is lost"]
             try database.run(
                 "UPDATE job SET status = iif(is_final, status, ?), is_final = 1, updated_at = iif(is_final, updated_at, ?), secrets = ? "
                     + "WHERE hub = ? AND id = ?", NotificationHubJob.Status.failed.rawValue, now.milliseconds,

@@ -158,7 +158,9 @@ import Testing
                 let names = folder.files
                 let error = try #require(flaw(mark), "\(files.step): \(kind.finding)")
                 #expect(error.code == "storage.damaged")
-                #expect(error.message.hasPrefix("the database \(path) was not closed, and its log, \(path)-wal,"), "\(error.message)")
+                #expect(
+                    error.message.hasPrefix("the database \(path) was not closed, and its write-ahead log, \(path)-wal,"),
+                    "\(error.message)")
                 #expect(error.message.contains(kind.finding), "\(error.message)")
                 #expect(error.hint?.contains("pushhost hub restore FILE") == true)
                 #expect(error.hint?.hasSuffix("remove \(folder.file("database-open"))") == true, "\(error.hint ?? "")")

@@ -20,11 +20,12 @@ import Testing
     private static func ends(_ version: SchemaVersion) -> [TraceCause: String] {
         var ends: [TraceCause: String] = [
             .accepted: "; what a real phone does with it is known only to the phone.",
-            .tokenDead: ": APNs reported that this address does not reach the app (Unregistered).",
+            .tokenDead: " because APNs reported its address as invalid (Unregistered).",
             .duplicate:
-                "pc is registered twice with the same address, and the notification went out through the other one, which has left.",
+                "pc is registered twice with the same address, and the notification went out through the other one, "
+                + "which has been removed.",
             .noAnswer: "APNs never responded, so it is unknown whether 1000016-2000016-1 got it.",
-            .abandoned: " before it was the turn of 1000017-2000017-1: the delivery was cancelled.",
+            .abandoned: ", before the notification was sent to 1000017-2000017-1: the delivery was cancelled.",
         ]
         if version >= .batches { ends[.registrationLeft] = ", after the notification was sent, and its registration is no longer stored." }
         if version >= .plugins { ends[.vetoed] = "The plugin quiet blocked it for 1000018-2000018-1: at night." }
@@ -44,7 +45,7 @@ import Testing
         #expect(version < .pruned || dead?.cause == .tokenDead)
         let twice = try await hub.trace(TraceQuestion(notification: VersionContent.id(1), device: "pc")).traces.first
         #expect(twice?.cause == .duplicate)
-        #expect(twice?.lines.contains { $0.text == "another registration with the same handle stands for it" } == true)
+        #expect(twice?.lines.contains { $0.text == "another registration with the same handle received it" } == true)
         let description = RegistrationDescription(handle: .phone(13))
         let gone = await refusal { try await hub.putRegistration(Samples.id(13), description, ifMatch: nil) }
         #expect(gone?.message == "registration id 1000013-2000013-1 was removed: APNs answered Unregistered")

@@ -4,9 +4,9 @@ import HTTPTypes
 import HubWire
 import PushModel
 
-/// The claim in a webhook's headers: the time of signing, the message id and the signatures. There are several signatures while keys are
-/// rotated.
-struct WebhookClaim: Sendable {
+/// Reads and verifies the signature in a webhook's headers: the time of signing, the message id and the codes. There are several codes
+/// while keys are rotated.
+struct WebhookSignature: Sendable {
     /// Maximum clock difference in seconds, as in Standard Webhooks and the most lenient senders.
     static let tolerance: Int64 = 300
     /// How long messages without a time are remembered: as long as GitHub permits redelivery.
@@ -19,7 +19,7 @@ struct WebhookClaim: Sendable {
     let id: String?
     /// Seconds since 1970, and the text as sent; nil if the scheme has no time.
     private let time: (seconds: Int64, text: String)?
-    private let signatures: [[UInt8]]
+    private let codes: [[UInt8]]
 
     /// Throws `webhook.signature` (401) if a field is missing or malformed.
     init(_ fields: HTTPFields, _ scheme: WebhookScheme) throws(PushError) {
@@ -30,7 +30,7 @@ struct WebhookClaim: Sendable {
             let times = parts.filter { $0.hasPrefix("t=") }.map { String($0.dropFirst(2)) }
             guard times.count == 1, let seconds = Self.seconds(times[0]) else { throw Self.refusal }
             (id, time) = (nil, (seconds, times[0]))
-            signatures = parts.filter { $0.hasPrefix("v1=") }.compactMap { Self.bytes(hexadecimal: $0.dropFirst(3)) }
+            codes = parts.filter { $0.hasPrefix("v1=") }.compactMap { Self.bytes(hexadecimal: $0.dropFirst(3)) }
         case .standard:
             guard let id = Self.id("webhook-id", fields), let text = Self.value("webhook-timestamp", fields),
                 let seconds = Self.seconds(text),
@@ -39,15 +39,15 @@ struct WebhookClaim: Sendable {
             else { throw Self.refusal }
             (self.id, time) = (id, (seconds, text))
             let parts = Self.value("webhook-signature", fields)?.split(separator: " ") ?? []
-            signatures = parts.filter { $0.hasPrefix("v1,") }.compactMap { Data(base64Encoded: String($0.dropFirst(3))).map(Array.init) }
+            codes = parts.filter { $0.hasPrefix("v1,") }.compactMap { Data(base64Encoded: String($0.dropFirst(3))).map(Array.init) }
         case .github:
             guard let id = Self.id("x-github-delivery", fields), let text = Self.value("x-hub-signature-256", fields),
                 text.hasPrefix("sha256=")
             else { throw Self.refusal }
             (self.id, time) = (id, nil)
-            signatures = Self.bytes(hexadecimal: text.dropFirst(7)).map { [$0] } ?? []
+            codes = Self.bytes(hexadecimal: text.dropFirst(7)).map { [$0] } ?? []
         }
-        guard !signatures.isEmpty else { throw Self.refusal }
+        guard !codes.isEmpty else { throw Self.refusal }
     }
 
     /// A single error for every reason, so that attackers do not learn how far they have come.
@@ -64,7 +64,7 @@ struct WebhookClaim: Sendable {
         code.update(data: body)
         let right = code.finalize()
         // The comparison takes constant time.
-        guard signatures.contains(where: { right == $0 }) else { throw Self.refusal }
+        guard codes.contains(where: { right == $0 }) else { throw Self.refusal }
         guard let time else { return }
         guard abs(now.seconds - time.seconds) <= Self.tolerance else {
             throw PushError(

@@ -55,7 +55,7 @@ import Testing
     }
 
     private func exchange(_ network: PublicNetwork?, port: Int) async -> Result<PushResponse, TransportError> {
-        let transport = HTTPClientTransport(network: network)
+        let transport = HTTPClientTransport(network: network, limits: .init().generous)
         let request = HTTPRequest(method: .post, scheme: "http", authority: "127.0.0.1:\(port)", path: "/x")
         let result: Result<PushResponse, TransportError>
         do throws(TransportError) {

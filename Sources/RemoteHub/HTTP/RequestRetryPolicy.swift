@@ -1,10 +1,10 @@
 import PushModel
 
-/// When a request to another machine is repeated. Pushes have a retry policy of their own, in `PushHub`.
+/// Decides when a request to another machine is repeated. Pushes have a retry policy of their own, in `PushHub`.
 ///
 /// Four attempts, starting with half a second, cover the restart of a server. If the machine requests a longer wait, the error is reported
 /// to the caller instead.
-package struct RetryPolicy: Sendable {
+package struct RequestRetryPolicy: Sendable {
     package var attempts: Int
     package var first: Duration
     package var longest: Duration
@@ -16,7 +16,7 @@ package struct RetryPolicy: Sendable {
     }
 
     /// A policy without repeated attempts.
-    package static let none = RetryPolicy(attempts: 1)
+    package static let none = RequestRetryPolicy(attempts: 1)
 
     /// The wait time after attempt number `attempt`; nil: give up. Half of it is random, so that clients rejected at the same time do not
     /// return at the same time.

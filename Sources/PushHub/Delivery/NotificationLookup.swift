@@ -3,7 +3,7 @@ import PushModel
 /// Reads notifications and their results, as they are now.
 ///
 /// Not thread-safe: it is part of the actor that owns the services.
-struct NotificationReader {
+struct NotificationLookup {
     let services: DeliveryServices
 
     private var active: ActiveNotifications { services.active }

@@ -4,7 +4,7 @@ import PushServer
 import WebAPI
 
 /// The hubs of a server, as far as the client's key allows.
-struct ServerHubs {
+struct ManagedHubs {
     let client: ManagementClient
 
     /// The hub to work with: the named one, or that of the connection string, or the only one.
