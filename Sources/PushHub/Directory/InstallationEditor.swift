@@ -15,10 +15,11 @@ struct InstallationEditor {
     func put(
         _ installation: Installation, refusing refusal: @Sendable (InstallationChange) -> PushError?
     ) async throws(PushError) {
-        await directory.acquire(.installation(installation.id))
-        defer { directory.release(.installation(installation.id)) }
+        let key = RegistrationKey(installation: installation.id)
+        await directory.acquire(key)
+        defer { directory.release(key) }
         try context.lifecycle.checkIsOpen()
-        directory.sweep(holding: .installation(installation.id))
+        directory.sweep(holding: key)
         try await store(installation, replacing: try await directory.installationRow(installation.id), refusing: refusal)
     }
 
@@ -33,10 +34,11 @@ struct InstallationEditor {
     func patch(
         _ id: String, _ operations: [PatchOperation], refusing refusal: @Sendable (InstallationChange) -> PushError?
     ) async throws(PushError) {
-        await directory.acquire(.installation(id))
-        defer { directory.release(.installation(id)) }
+        let key = RegistrationKey(installation: id)
+        await directory.acquire(key)
+        defer { directory.release(key) }
         try context.lifecycle.checkIsOpen()
-        directory.sweep(holding: .installation(id))
+        directory.sweep(holding: key)
         guard let row = try await directory.installationRow(id) else { throw Self.noInstallation(id) }
         var installation = row.installation
         try installation.apply(operations)
@@ -44,10 +46,11 @@ struct InstallationEditor {
     }
 
     func delete(_ id: String) async throws(PushError) {
-        await directory.acquire(.installation(id))
-        defer { directory.release(.installation(id)) }
+        let key = RegistrationKey(installation: id)
+        await directory.acquire(key)
+        defer { directory.release(key) }
         try context.lifecycle.checkIsOpen()
-        directory.sweep(holding: .installation(id))
+        directory.sweep(holding: key)
         guard let row = try await directory.installationRow(id) else { return }
         let existing = try await directory.rows(at: directory.table.rows(ofInstallation: id))
         guard var change = directory.table.removal(ofInstallation: id, because: directory.tombstone(.deleted)) else { return }
@@ -73,15 +76,12 @@ struct InstallationEditor {
     }
 
     /// Rejects an id that differs from an existing one only in case. Tags ignore case, so both would have the tag `$InstallationId:{…}`,
-    /// and the second installation would receive what is sent to the first.
+    /// and the second installation would receive what is sent to the first. The caller holds the lock, which both ids share.
     private func checkHasOwnTag(_ id: String) throws(PushError) {
-        guard let tag = try? Tag.installation(id) else { return }
-        for row in directory.table.index.rows(of: tag).rows {
-            guard let other = directory.table.installationID(at: row), other != id, (try? Tag.installation(other)) == tag else { continue }
-            throw PushError(
-                "installation.invalid", "the id \"\(id)\" differs from that of the installation \"\(other)\" in case only; not stored",
-                hint: "write the id as it was first written, or choose another one", status: 400, details: ["text": .string(id)])
-        }
+        guard let other = directory.otherOwner(ofTagOf: id) else { return }
+        throw PushError(
+            "installation.invalid", "the id \"\(id)\" differs from that of the installation \"\(other)\" in case only; not stored",
+            hint: "write the id as it was first written, or choose another one", status: 400, details: ["text": .string(id)])
     }
 
     /// Stores an installation whose lock the caller holds.

@@ -33,7 +33,23 @@ final class RegistrationDirectory {
                 "hub \"\(context.name)\": \(loaded.rowsWithForeignTags) stored registrations or installations have tags that start with $, "
                     + "accepted from clients by an older version; these tags are ignored, and removed when the device registers again")
         }
+        warnOfConflicts()
     }
+
+    /// Warns of installations that an older version stored although their ids differ only in case.
+    private func warnOfConflicts() {
+        let ids = table.installations.conflicting.map { table.installations.id(at: $0) }.sorted()
+        guard !ids.isEmpty else { return }
+        let shown = ids.prefix(Self.conflictsShown).map { "\"\($0)\"" }.joined(separator: ", ")
+        environment.warn(
+            .hub,
+            "hub \"\(context.name)\": the id of \(ids.count) installation\(ids.count == 1 ? " differs" : "s differ") "
+                + "from that of an earlier one in case only: \(shown)\(ids.count > Self.conflictsShown ? ", …" : ""); "
+                + "sends to $InstallationId:{…} reach only the earlier one; delete the one that is not in use")
+    }
+
+    /// Number of installations that a warning names.
+    private static let conflictsShown = 20
 
     // MARK: - Locks
 
@@ -215,6 +231,19 @@ final class RegistrationDirectory {
     }
 
     // MARK: - Rows
+
+    /// The id of another installation with the tag `$InstallationId:{…}` that this id gives, because the two differ only in case. The
+    /// caller holds the lock, which both ids share.
+    func otherOwner(ofTagOf id: String) -> String? {
+        guard let tag = try? Tag.installation(id) else { return nil }
+        if let other = table.installations.otherOwner(of: tag, besides: id) { return other }
+        // Of an installation that cannot be read, only the registrations are known.
+        for row in table.index.rows(of: tag).rows where table.columns.isLive(row) {
+            guard let other = table.installationID(at: row), other != id, table.installations.row(of: other) == nil else { continue }
+            return other
+        }
+        return nil
+    }
 
     /// The stored registration with an id; nil if it does not exist.
     func row(_ id: RegistrationID) async throws(PushError) -> RegistrationRow? {

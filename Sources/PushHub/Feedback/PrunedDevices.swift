@@ -70,7 +70,8 @@ struct PrunedDevices {
                 if revival.needs(id) {
                     revival.know(
                         id, try await directory.installationRow(id),
-                        try await directory.rows(at: directory.table.rows(ofInstallation: id)))
+                        try await directory.rows(at: directory.table.rows(ofInstallation: id)),
+                        tagOwner: directory.otherOwner(ofTagOf: id))
                 }
                 revival.add(device, id, nextID: directory.newRegistrationID)
             }
@@ -107,7 +108,7 @@ extension PrunedDevice {
     fileprivate var lockKey: RegistrationKey {
         switch subject {
         case .registration(let registration): .registration(registration.id)
-        case .installation(let id, _, _): .installation(id)
+        case .installation(let id, _, _): RegistrationKey(installation: id)
         }
     }
 }

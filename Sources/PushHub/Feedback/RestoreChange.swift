@@ -6,6 +6,8 @@ struct RestoreChange {
         /// Nil if the installation no longer exists.
         var row: InstallationRow?
         var existing: [RegistrationRow]
+        /// The id of another installation that has the tag `$InstallationId:{…}` of this one.
+        var tagOwner: String?
         /// With the restored channels, and the registrations that follow from them.
         var revived: (installation: Installation, registrations: [Registration])?
     }
@@ -39,8 +41,9 @@ struct RestoreChange {
 
     func needs(_ installation: String) -> Bool { known[installation] == nil }
 
-    mutating func know(_ installation: String, _ row: InstallationRow?, _ existing: [RegistrationRow]) {
-        known[installation] = Known(row: row, existing: existing)
+    /// - Parameter tagOwner: the id of another installation that has the tag `$InstallationId:{…}` of this one.
+    mutating func know(_ installation: String, _ row: InstallationRow?, _ existing: [RegistrationRow], tagOwner: String?) {
+        known[installation] = Known(row: row, existing: existing, tagOwner: tagOwner)
     }
 
     /// Restores a channel of an installation. Its registrations keep their old update time, so that a push service that reports when the
@@ -54,6 +57,13 @@ struct RestoreChange {
             let revived = (entry.revived?.installation ?? row.installation).clearingExpired(device.handle)
         else {
             sum.registeredAgain += 1
+            return
+        }
+        if let other = entry.tagOwner {
+            sum.unfit += 1
+            faults.append(
+                "installation \(installation) cannot be restored: its id differs from that of the installation \(other) in case only; "
+                    + "delete one of them")
             return
         }
         do throws(PushError) {

@@ -236,7 +236,8 @@ extension AudienceIndex {
         /// The tags starting with `$` that a registration of an installation may have. The hub assigns them; older versions accepted others
         /// from clients.
         struct Addresses {
-            let installation: String
+            /// Nil for an installation without the tag `$InstallationId:{…}`.
+            let installation: String?
             /// Fingerprint of `$UserId:{…}`; nil for an installation without a user.
             let user: TagFingerprint?
         }
@@ -245,7 +246,7 @@ extension AudienceIndex {
 
         /// Whether the hub assigns this tag to the installation's registrations.
         func isAddress(_ tag: Tag, _ addresses: Addresses) -> Bool {
-            fingerprint(of: tag) == addresses.user || tag.isAddress(of: addresses.installation)
+            fingerprint(of: tag) == addresses.user || addresses.installation.map { tag.isAddress(of: $0) } == true
         }
 
         /// Reads the tags of a row. Skips reserved tags (those starting with `$`) that the hub did not assign.

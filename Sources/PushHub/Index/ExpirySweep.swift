@@ -24,7 +24,7 @@ enum ExpirySweep {
         busy = []
         while let row = table.installations.expiries.popFirst(dueBy: now) {
             let id = table.installations.id(at: row)
-            guard !isBusy(.installation(id)), let removal = table.removal(ofInstallation: id, because: tombstone) else {
+            guard !isBusy(RegistrationKey(installation: id)), let removal = table.removal(ofInstallation: id, because: tombstone) else {
                 busy.append(row)
                 continue
             }

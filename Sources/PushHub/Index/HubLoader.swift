@@ -62,6 +62,7 @@ package struct HubLoader: StoredHubReader {
         let clean = placed.withoutForeignTags
         if clean != placed { rowsWithForeignTags += 1 }
         table.installations.set(clean, replacing: nil)
+        table.installations.resolveConflict(of: id)
     }
 
     // MARK: - Registrations
@@ -91,7 +92,7 @@ package struct HubLoader: StoredHubReader {
         let addresses = addresses(of: row)
         if try index.read(row.tags, into: &tags, of: addresses) {
             if let addresses { foreignTags.note(try fullRegistration(), keeping: { [index] in index.isAddress($0, addresses) }) }
-            rowsWithForeignTags += 1
+            if addresses == nil || addresses?.installation != nil { rowsWithForeignTags += 1 }
         }
         let number = try number(&self)
         if row.handle.platform == .apns, row.handle.text.count == 2 * DeviceHandle.tokenSize {
@@ -134,8 +135,13 @@ package struct HubLoader: StoredHubReader {
     /// unreadable, its user is unknown.
     private func addresses(of row: StoredRegistration) -> AudienceIndex.Loader.Addresses? {
         guard let installation = row.installationID else { return nil }
-        let user = table.installations.row(of: installation).flatMap { users[$0] }
-        return AudienceIndex.Loader.Addresses(installation: installation, user: user)
+        guard let owner = table.installations.row(of: installation) else {
+            let tag = try? Tag.installation(installation)
+            let isConflicting = tag.map { table.installations.otherOwner(of: $0, besides: installation) != nil } == true
+            return AudienceIndex.Loader.Addresses(installation: isConflicting ? nil : installation, user: nil)
+        }
+        let isConflicting = table.installations.conflicting.contains(owner)
+        return AudienceIndex.Loader.Addresses(installation: isConflicting ? nil : installation, user: users[owner])
     }
 
     private func isOutdated(_ installation: String, _ expiration: Timestamp) -> Bool {

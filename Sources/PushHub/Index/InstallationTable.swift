@@ -21,6 +21,9 @@ struct InstallationTable: Sendable {
     private(set) var indexed: Set<UInt32> = []
     /// Rows withdrawn from use that cannot be reused yet.
     private var left: Set<UInt32> = []
+    /// Installations stored by an older version whose id differs only in case from that of an installation in an earlier row. They do not
+    /// have the tag `$InstallationId:{…}`.
+    private(set) var conflicting: Set<UInt32> = []
     var expiries = ExpiryQueue()
     private(set) var count = 0
     private var end: UInt32 { supply.end }
@@ -39,6 +42,25 @@ struct InstallationTable: Sendable {
 
     /// Whether the push service reported its channel as expired.
     func isExpired(_ row: UInt32) -> Bool { traits[row]?.isExpired == true }
+
+    /// The id of another installation that has this tag, `$InstallationId:{…}` of the id `id`. Its channel may have expired.
+    func otherOwner(of tag: Tag, besides id: String) -> String? {
+        rows(of: tag).lazy.filter { !conflicting.contains($0) }.map { ids[$0] }.first { $0 != id }
+    }
+
+    /// The installations whose tag `$InstallationId:{…}` is `tag`, including conflicting ones, which do not have it.
+    private func rows(of tag: Tag) -> [UInt32] {
+        index.rows(of: tag).rows.filter { isLive($0) && (try? Tag.installation(ids[$0])) == tag }
+    }
+
+    /// Gives the tag `$InstallationId:{…}` only to the first row of those whose ids differ only in case.
+    mutating func resolveConflict(of id: String) {
+        guard let tag = try? Tag.installation(id), index.upperBound(.tag(tag)) > 1 else { return }
+        let rows = rows(of: tag)
+        guard rows.count > 1, let first = rows.min() else { return }
+        conflicting.formUnion(rows)
+        conflicting.remove(first)
+    }
 
     private static func hash(of id: String) -> UInt64 { UInt64(bitPattern: Int64(id.hashValue)) }
 
@@ -76,6 +98,11 @@ struct InstallationTable: Sendable {
         if table.isFull(for: row, hash) { table.makeRoom(for: row, hash) { [ids] in Self.hash(of: ids[$0]) } }
         table.insert(row, hash)
         index.insert(row, tags: installation.lists)
+        if conflicting.contains(row), let tag = try? Tag.installation(installation.id),
+            otherOwner(of: tag, besides: installation.id) == nil
+        {
+            conflicting.remove(row)
+        }
         expiries.set(placed.expiration, at: row)
         if expiries.isStale { expiries.renew(end: max(end, row + 1)) }
         count += 1
@@ -86,6 +113,7 @@ struct InstallationTable: Sendable {
         detach(row)
         firsts.clear(row)
         expiries.clear(row)
+        conflicting.remove(row)
         left.insert(row)
     }
 

@@ -3,11 +3,14 @@ import PushModel
 /// The subject that a change locks: a registration, or an installation with its registrations.
 enum RegistrationKey: Sendable, Hashable {
     case registration(RegistrationID)
-    case installation(String)
+    /// Ids that differ only in case have the same lock, because they have the same tag `$InstallationId:{…}`.
+    case installation(folded: String)
+
+    init(installation id: String) { self = .installation(folded: Tag.folded(id)) }
 
     /// The key of the registration in a row: its installation if it has one.
     init(ofRow row: UInt32, in table: RegistrationTable) {
-        self = table.installationID(at: row).map { .installation($0) } ?? .registration(table.id(at: row))
+        self = table.installationID(at: row).map { RegistrationKey(installation: $0) } ?? .registration(table.id(at: row))
     }
 }
 

@@ -16,7 +16,7 @@ package struct Tag: Hashable, Sendable, CustomStringConvertible {
     package init(_ text: String) throws(TagError) {
         if let flaw = TagGrammar.flaw(in: text) { throw flaw }
         self.text = text
-        let folded = text.lowercased()
+        let folded = Self.folded(text)
         key = folded == text ? text : folded
     }
 
@@ -27,6 +27,9 @@ package struct Tag: Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String { text }
+
+    /// The text without differences in case. Tags are equal if their folded texts are.
+    package static func folded(_ text: String) -> String { text.lowercased() }
 
     package static func == (left: Tag, right: Tag) -> Bool { left.key == right.key }
 

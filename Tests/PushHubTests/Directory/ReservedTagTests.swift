@@ -133,6 +133,92 @@ import Testing
         #expect(await refusal { try await planning.createRegistration(description) }?.code == "tag.reserved")
     }
 
+    // MARK: - Ids that differ only in case
+
+    @Test func `of two installations written at once whose ids differ only in case, one is stored`() async throws {
+        // Hooks run between the check of the id and the commit.
+        hooks.onRegistering { draft in
+            for _ in 1...20 { await Task.yield() }
+            return draft
+        }
+        for number in 1...50 {
+            async let lower = refusal { try await hub.putInstallation(Installation(id: "pad-\(number)", handle: .phone(number))) }
+            async let upper = refusal { try await hub.putInstallation(Installation(id: "PAD-\(number)", handle: .phone(100 + number))) }
+            #expect(await [lower, upper].compactMap { $0?.code } == ["installation.invalid"])
+            #expect(try await bench.send(to: "$InstallationId:{pad-\(number)}").sent == 1)
+        }
+    }
+
+    @Test func `an installation with an expired channel keeps its tag from ids that differ only in case`() async throws {
+        try await installVictim()
+        bench.connector.script(.phone(9), .rejected(.dead()))
+        #expect(try await bench.send(to: Self.texts[0]).removedCount == 1)
+        #expect(try await hub.installation("victim-1").isPushChannelExpired)
+        for id in ["VICTIM-1", "Victim-1"] {
+            let error = await refusal { try await hub.putInstallation(Installation(id: id, handle: .phone(1))) }
+            #expect(error?.code == "installation.invalid")
+        }
+        bench.connector.script(.phone(9), .accepted(id: nil))
+        #expect(try await hub.restore(PrunedFilter()) == Restoration(restored: 1))
+        try await checkOnlyVictimIsReached()
+    }
+
+    @Test func `of stored installations whose ids differ only in case, the first has the tag`() async throws {
+        try await installVictim()
+        let other = Installation(id: "VICTIM-1", handle: .phone(1), tags: [try Tag("a")])
+        let id = try #require(RegistrationID("1-2-3"))
+        try await bench.store.commit(
+            RegistrationChange(
+                puts: [
+                    RegistrationRow(
+                        row: 100,
+                        registration: Registration(
+                            id: id, etag: 1, expiration: .distantFuture, updatedAt: HubBench.startTime,
+                            description: RegistrationDescription(
+                                handle: .phone(1), tags: [try Tag("a"), try Tag("$InstallationId:{VICTIM-1}")]),
+                            installationID: "VICTIM-1"))
+                ], installationPuts: [InstallationRow(row: 100, installation: other, expiration: .distantFuture)]))
+        let hub = try await bench.reopened()
+        let warnings = bench.events.filter(\.isWarning).map(\.text)
+        #expect(warnings.count == 1 && warnings[0].contains("1 installation differs from"), "\(warnings)")
+        #expect(warnings.first?.contains(": \"VICTIM-1\"; ") == true)
+        try await checkOnlyVictimIsReached(by: hub)
+        #expect(try await hub.send(.alert(to: "a")).devices.map(\.handle) == [.phone(1)])
+        #expect(try await hub.registration(id).tags.map(\.text) == ["a"])
+        // The first can be changed, the second only deleted.
+        try await hub.putInstallation(Installation(id: "victim-1", userID: "bob", handle: .phone(9)))
+        for error in [
+            await refusal { try await hub.putInstallation(other) },
+            await refusal { try await hub.patchInstallation("VICTIM-1", [.init(.add, "/tags", "b")]) },
+        ] { #expect(error?.code == "installation.invalid") }
+        try await checkOnlyVictimIsReached(by: hub)
+        // Without the first, the second gets the tag when it is written.
+        try await hub.deleteInstallation("victim-1")
+        #expect(try await hub.send(.alert(to: Self.texts[0])).state == .noTargetFound)
+        try await hub.patchInstallation("VICTIM-1", [.init(.add, "/tags", "b")])
+        #expect(try await hub.send(.alert(to: Self.texts[0])).devices.map(\.handle) == [.phone(1)])
+        let again = Installation(id: "victim-1", handle: .phone(9))
+        #expect(await refusal { try await hub.putInstallation(again) }?.code == "installation.invalid")
+    }
+
+    @Test func `a channel is not restored to an installation whose tag another one has`() async throws {
+        try await installVictim()
+        let other = Installation(id: "VICTIM-1", handle: .phone(1)).expiring(.phone(1))
+        var change = RegistrationChange(installationPuts: [InstallationRow(row: 100, installation: other, expiration: .distantFuture)])
+        change.pruned = [
+            PrunedDevice(
+                .installation(id: "VICTIM-1", userID: nil, tags: []), handle: .phone(1), reason: "Unregistered", notificationID: "n",
+                time: HubBench.startTime)
+        ]
+        try await bench.store.commit(change)
+        let hub = try await bench.reopened()
+        #expect(try await hub.restore(PrunedFilter()) == Restoration(unfit: 1))
+        try await checkOnlyVictimIsReached(by: hub)
+        try await hub.deleteInstallation("victim-1")
+        #expect(try await hub.restore(PrunedFilter()) == Restoration(restored: 1))
+        #expect(try await hub.send(.alert(to: Self.texts[0])).devices.map(\.handle) == [.phone(1)])
+    }
+
     // MARK: - Rows of older versions
 
     @Test func `reserved tags stored by older versions match nothing, and are removed by the next write`() async throws {
