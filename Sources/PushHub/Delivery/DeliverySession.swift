@@ -125,11 +125,11 @@ struct DeliverySession {
         // Taken, not copied: the targets are changed below.
         targets = resolved.take()?.targets(of: request, directory.table.revision) ?? services.targets(of: request, in: planned)
         context.environment.note(.audience, "\(id): \(targets.summary)")
+        let brake = removalBrake
         targets.drop(tally.done, in: directory.table)
         if request.isTest { targets.sample(NotificationRequest.testSize, with: context.environment.random) }
-        tally.brake = RemovalBrake(
-            share: context.settings.feedback.maxRemovedShare,
-            audience: tally.outcome.total + targets.count + targets.duplicates.count, removed: tally.outcome.removedCount)
+        // Test sends reach too few devices for a limit.
+        if !request.isTest { tally.brake = brake }
         tally.deferredDevices = await consultHooks(host)
         // Store deferrals before sending: the other devices may take long.
         if tally.hasNewDeferrals, !tally.deferredDevices.isEmpty { _ = await recorder.storeProgress(&tally) }
@@ -146,6 +146,17 @@ struct DeliverySession {
         }
         end()
         return false
+    }
+
+    /// The limit on removed devices. The targets include those that have results, except removed registrations.
+    private var removalBrake: RemovalBrake {
+        let share = context.settings.feedback.maxRemovedShare
+        guard share < 1 else { return RemovalBrake() }
+        // Without all results, the number of removed registrations is an upper bound.
+        let isComplete = tally.done.removedRegistrations == tally.outcome.removedCount
+        let removed = isComplete ? tally.done.removedDevices : tally.outcome.removedCount
+        let audience = targets.deviceCount(in: directory.table) + (targets.direct == nil ? removed : 0)
+        return RemovalBrake(share: share, audience: audience, removed: removed)
     }
 
     /// Asks the `beforeDeliver` hooks about the targets, platform by platform, and records the devices that get nothing.

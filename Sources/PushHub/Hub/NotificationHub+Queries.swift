@@ -150,8 +150,12 @@ extension NotificationHub {
         try await store.dropUnreportedPruned(beyond: most)
     }
 
-    /// Number of registrations whose removal is held.
-    package var heldRemovalCount: Int { directory.heldRows.count }
+    /// Number of devices whose removal is held. A device may have several registrations.
+    package var heldRemovalCount: Int {
+        var counter = HandleCounter()
+        counter.add(directory.heldRows.rows, in: directory.table.columns)
+        return counter.count
+    }
 
     /// Lists held removals, newest first, from below `number` or from the newest.
     package func heldRemovals(_ filter: HeldRemovalFilter, below number: Int64?, limit: Int) async throws(PushError) -> [HeldRemoval] {

@@ -26,6 +26,16 @@ struct Targets: Sendable {
 
     var count: Int { groups.reduce(0) { $0 + $1.members.count } }
     var isEmpty: Bool { groups.allSatisfy(\.members.isEmpty) }
+
+    /// Number of devices, that is, of different handles. A device with several templates is several targets.
+    func deviceCount(in table: RegistrationTable) -> Int {
+        // Direct handles differ, and a duplicate has the handle of its original.
+        guard direct == nil else { return count }
+        var counter = HandleCounter()
+        for group in groups { counter.add(group.members, in: table.columns) }
+        return counter.count
+    }
+
     var platforms: Set<Platform> { Set(groups.map(\.platform)) }
     var summary: String {
         "\(matched) registration\(matched == 1 ? " matches" : "s match"), \(count) can receive this"
@@ -115,10 +125,20 @@ struct FinishedTargets: Sendable {
     private var packed: [PackedRegistrationID] = []
     private var unusual: [RegistrationID] = []
     private var handles: Set<DeviceHandle> = []
+    /// Hashes of the handles that the notification has removed.
+    private var removedHandles: Set<Int> = []
+    /// Number of registrations that the notification has removed.
+    private(set) var removedRegistrations = 0
+    /// Number of devices that the notification has removed.
+    var removedDevices: Int { removedHandles.count }
 
     var isEmpty: Bool { packed.isEmpty && unusual.isEmpty && handles.isEmpty }
 
     mutating func insert(_ device: DeviceOutcome) {
+        if device.isRegistrationRemoved {
+            removedRegistrations += 1
+            removedHandles.insert(device.handle.hashValue)
+        }
         guard let id = device.registrationID else {
             handles.insert(device.handle)
             return

@@ -3,7 +3,7 @@ package import PushModel
 /// The held removals of a hub, as reported to `pushhost doctor`.
 package struct HubHeldRemovals: Sendable, Equatable {
     package var hub: String
-    /// Number of registrations whose removal is held.
+    /// Number of devices whose removal is held.
     package var devices: Int
 
     init(hub: String, devices: Int) { (self.hub, self.devices) = (hub, devices) }

@@ -28,7 +28,7 @@ struct HubMonitor: Sendable {
         }
     }
 
-    /// Sets `pushhost_removals_held`: the number of registrations per hub whose removal is held; no value for hubs without any.
+    /// Sets `pushhost_removals_held`: the number of devices per hub whose removal is held; no value for hubs without any.
     func measureHeldRemovals() async {
         context.metrics.replace("pushhost_removals_held", with: await heldRemovals.map { ([("hub", $0.hub)], Double($0.devices)) })
     }
