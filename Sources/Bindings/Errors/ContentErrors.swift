@@ -54,7 +54,8 @@ enum ContentErrors {
                 "payload.too_large", .failure, means: "The body exceeds the limit of its push service.",
                 when: "APNs and FCM accept 4,096 bytes (APNs 5,120 for VoIP), WNS 5,000, browsers 3,993; template properties may have "
                     + "65,536. A served hub accepts up to 65,536 bytes; devices whose service accepts less get the outcome "
-                    + "InvalidNotificationSize. Characters beyond ASCII take more than one byte. Status 413.",
+                    + "InvalidNotificationSize. Headers may have 65,536 bytes for all platforms together. Characters beyond ASCII take "
+                    + "more than one byte. Status 413.",
                 fix: "Shorten the text, or send an id and let the app fetch the rest.",
                 example: .lua(
                     "push.send { to = \"Sports\", alert = (\"Goal! \"):rep(1000) }",
@@ -249,8 +250,8 @@ enum ContentErrors {
         [
             ErrorDescription(
                 "tag_expression.invalid", .failure, means: "The tag expression is invalid.",
-                when: "A parenthesis or tag is missing, operators stand where a tag is expected, or \"*\" is used for everyone. The caret "
-                    + "marks the position. Status 400.",
+                when: "A parenthesis or tag is missing, operators stand where a tag is expected, or \"*\" is used for everyone: the caret "
+                    + "marks the position. Or the expression of a notification has more than 65,536 bytes. Status 400.",
                 fix: "Write tags with ! && || and parentheses. push.tag.any, all and none build expressions.",
                 example: .lua(
                     "push.send { to = \"Sports and not muted\", alert = \"Goal\" }",

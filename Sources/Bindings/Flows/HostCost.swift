@@ -17,7 +17,8 @@ enum HostCost {
     static let openExpectation = 100
     static let joinedTask = 50
     static let injectedFault = 200
-    /// Each tag or other text in a list or table of a call: a copy in the store, and entries of the tag index if it is new.
+    /// Each tag or other text in a list or table of a call, header, or operand of a tag expression: a copy in the store, and entries of the
+    /// tag index if it is new.
     static let storedText = 150
 }
 
@@ -25,7 +26,9 @@ extension FlowRun {
     /// Charges a notification before it is given to the hub.
     func store(_ request: NotificationRequest) throws(LuaError) {
         guard world.memory != nil else { return }
-        try account.charge(.memory, HostCost.storedNotification + request.content.byteCount)
+        let options = request.options.collapseID?.utf8.count ?? 0
+        try account.charge(
+            .memory, HostCost.storedNotification + request.content.storedBytes + (request.audience.expression?.storedBytes ?? 0) + options)
     }
 
     /// Charges the results of a notification once their number is known.
@@ -36,13 +39,19 @@ extension FlowRun {
 }
 
 extension NotificationContent {
-    /// Bytes of all texts and bodies.
-    fileprivate var byteCount: Int {
+    /// Bytes of all texts, bodies and headers.
+    fileprivate var storedBytes: Int {
         switch self {
         case .template(let properties): properties.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
-        case .native(let payloads): payloads.values.reduce(0) { $0 + $1.body.count }
+        case .native(let payloads):
+            payloads.values.reduce(0) { $0 + $1.body.count + $1.headerBytes + HostCost.storedText * $1.headers.count }
         }
     }
+}
+
+extension TagExpression {
+    /// Bytes of the tree of operands and of the texts made from it.
+    fileprivate var storedBytes: Int { 2 * byteCount + HostCost.storedText * operandCount }
 }
 
 /// Charges the memory that a world in this process stores to the run that uses it.

@@ -26,4 +26,7 @@ package struct NativePayload: Sendable, Equatable {
         self.body = body
         self.headers = headers
     }
+
+    /// Bytes of the names and values of all headers.
+    package var headerBytes: Int { headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count } }
 }

@@ -15,10 +15,33 @@ extension NotificationRequest {
                     hint: "split the send", status: 400)
             }
             request.audience = .devices(try handles.map { handle throws(PushError) in try handle.checked() })
-        case .expression, .everyone: break
+        case .expression(let expression): try Self.checkSize(of: expression)
+        case .everyone: break
         }
         try request.check(reaching: platforms, refusingLarge)
         return request
+    }
+
+    /// Maximum size of a tag expression, of the headers for all platforms together, and of all template properties, in bytes: that of a
+    /// request to a served hub.
+    private static let maximumBytes = 65_536
+
+    private static func checkSize(of expression: TagExpression) throws(PushError) {
+        let size = expression.byteCount
+        guard size <= maximumBytes else {
+            throw PushError(
+                "tag_expression.invalid", "the tag expression has \(size) bytes; a notification accepts at most 65,536",
+                hint: "split the send, or give the devices a common tag", status: 400)
+        }
+    }
+
+    private static func checkSize(ofHeaders payloads: [Platform: NativePayload]) throws(PushError) {
+        let size = payloads.values.reduce(0) { $0 + $1.headerBytes }
+        guard size <= maximumBytes else {
+            throw PushError(
+                "payload.too_large", "the headers have \(size) bytes; a notification accepts at most 65,536 for all platforms together",
+                hint: "shorten the values of the headers", status: 413)
+        }
     }
 
     /// The name that `payload.property_name` is about; nil if all names of template properties are valid.
@@ -34,6 +57,7 @@ extension NotificationRequest {
                     "payload.empty", "the notification has no content", hint: "give alert, properties or payload",
                     status: 400)
             }
+            try Self.checkSize(ofHeaders: payloads)
             for (platform, payload) in payloads.sorted(by: { $0.key < $1.key })
             where platforms?.contains(platform) ?? true {
                 try PayloadRules.check(payload, for: platform)
@@ -52,7 +76,7 @@ extension NotificationRequest {
                     hint: "names are letters, digits and _, at most 120", status: 400)
             }
             let size = properties.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 6 }
-            guard size <= 65_536 else {
+            guard size <= Self.maximumBytes else {
                 throw PushError(
                     "payload.too_large", "the properties have \(size) bytes; a message to the hub has at most 65,536",
                     hint: "send an id and let the app fetch the rest", status: 413)

@@ -61,6 +61,24 @@ package indirect enum TagExpression: Sendable, Hashable {
         }
     }
 
+    /// Number of operands: every occurrence of a tag.
+    package var operandCount: Int {
+        switch self {
+        case .tag: 1
+        case .not(let term): term.operandCount
+        case .and(let terms), .or(let terms): terms.reduce(0) { $0 + $1.operandCount }
+        }
+    }
+
+    /// Size of the expression as text in bytes, without spaces and parentheses.
+    package var byteCount: Int {
+        switch self {
+        case .tag(let tag): tag.text.utf8.count
+        case .not(let term): 1 + term.byteCount
+        case .and(let terms), .or(let terms): terms.reduce(2 * max(terms.count - 1, 0)) { $0 + $1.byteCount }
+        }
+    }
+
     /// Whether a device with these tags matches.
     package func matches(_ tags: Set<Tag>) -> Bool {
         switch self {

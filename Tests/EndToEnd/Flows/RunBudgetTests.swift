@@ -81,6 +81,39 @@ import Testing
         #expect(try await memory(tags: 500) - memory(tags: 1) > 499 * 150)
     }
 
+    @Test func `headers and the audience of a notification are charged, also if it is cancelled`() async throws {
+        func memory(_ fields: String) async throws -> Int {
+            let account = RunAccount(RunAccount.Limits(cpu: .seconds(600), memory: 1 << 30))
+            let run = try await rehearse(
+                """
+                local headers, wide = { apns = { ["apns-x"] = ("x"):rep(50000) } }, "t" .. ("||t"):rep(2000)
+                for i = 1, 20 do
+                  local sent = push.schedule { after = "1d", payload = { apns = { aps = { alert = "x" } } }, \(fields) }
+                  push.cancel(sent.id)
+                end
+                """, limits: LuaLimits(memory: 1 << 30, cpu: .seconds(600)), account: account)
+            #expect(run.hasPassed, "\(run.report.verdict)")
+            return account.used(.memory)
+        }
+        let base = try await memory("to = 't'")
+        #expect(try await memory("to = 't', headers = headers") - base > 900_000)
+        // 2,001 operands with 150 bytes each.
+        #expect(try await memory("to = wide") - base > 20 * 2_000 * 150)
+    }
+
+    @Test func `the audience of each send in a step is charged`() async throws {
+        func memory(_ audience: String) async throws -> Int {
+            let account = RunAccount(RunAccount.Limits(cpu: .seconds(600), memory: 1 << 30))
+            let run = try await rehearse(
+                "local long = ('a'):rep(100) .. (' '):rep(20000) .. '|| b' push.step('s', function() for i = 1, 20 do "
+                    + "push.send { to = \(audience), alert = 'x' } end end)",
+                limits: LuaLimits(memory: 1 << 30, cpu: .seconds(600)), account: account)
+            #expect(run.hasPassed, "\(run.report.verdict)")
+            return account.used(.memory)
+        }
+        #expect(try await memory("long") - memory("'a||b'") > 300_000)
+    }
+
     @Test func `what each phone stores of a notification is charged`() async throws {
         let account = RunAccount(RunAccount.Limits(cpu: .seconds(600), memory: 1 << 30))
         let run = try await rehearse(

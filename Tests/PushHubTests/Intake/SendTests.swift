@@ -213,4 +213,24 @@ import Testing
         #expect(await refusal { try await hub.send(request) }?.code == "payload.collapse_id")
         #expect(bench.connector.batches.isEmpty)
     }
+
+    @Test func `a notification has at most 64 KiB of headers, and of tag expression`() async throws {
+        try await bench.register(.phone(1))
+        func request(header bytes: Int, operands: Int) throws -> NotificationRequest {
+            let headers = [PushHeader("apns-a", String(repeating: "x", count: bytes - 6))]
+            let expression = Array(repeating: "abcdef", count: operands).joined(separator: " || ")
+            return NotificationRequest(
+                audience: .expression(try TagExpression(parsing: expression)),
+                content: .native([.apns: NativePayload(body: Array(#"{"a":1}"#.utf8), headers: headers)]))
+        }
+        // Operands of six characters with two for the operator before each but the first: 65,534 bytes.
+        let largest = try request(header: 65_536, operands: 8_192)
+        #expect(await refusal { try await hub.send(largest) } == nil)
+        let headers = try request(header: 65_537, operands: 1)
+        let error = await refusal { try await hub.schedule(headers, at: bench.clock.now + .seconds(60)) }
+        #expect(error?.code == "payload.too_large" && error?.status == 413)
+        #expect(error?.message == "the headers have 65537 bytes; a notification accepts at most 65,536 for all platforms together")
+        let expression = try request(header: 6, operands: 8_193)
+        #expect(await refusal { try await hub.schedule(expression, at: bench.clock.now + .seconds(60)) }?.code == "tag_expression.invalid")
+    }
 }
