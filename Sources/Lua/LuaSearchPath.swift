@@ -25,8 +25,8 @@ public struct LuaSearchPath: Sendable {
 
     /// Searches folders in order: `require "a.b"` reads `a/b.lua` or, if that does not exist, `a/b/init.lua`.
     ///
-    /// A symbolic link may point to another file in the same folder, but not out of it (`script.module_unreadable`). Files of up to 4 MiB
-    /// are read on the Lua thread, so store them on a local disk.
+    /// A symbolic link may point to another Lua file in the same folder, but not out of it (`script.module_unreadable`). Files of up to
+    /// 4 MiB are read on the Lua thread, so store them on a local disk.
     public static func folders(_ paths: [String]) -> LuaSearchPath {
         LuaSearchPath(entries: paths.map { .folder(ModuleFolder(path: $0)) })
     }

@@ -58,6 +58,21 @@ import Testing
         #expect(try await bench.failure(of: "require 'etc.passwd'").code == "script.unknown_module")
     }
 
+    @Test func `a link to a file that is not a Lua file is not read`() async throws {
+        let (bench, folder) = try await bench(["lib/a.lua": "return 'a'"])
+        try folder.write("lib/secret.txt", "password: abc")
+        symlink("secret.txt", "\(folder.path)/lib/text.lua")
+        symlink("text.lua", "\(folder.path)/lib/twice.lua")
+        for name in ["text", "twice"] {
+            let error = try await bench.failure(of: "require '\(name)'")
+            #expect(error.code == "script.module_unreadable")
+            #expect(error.message == "\(folder.path)/lib/\(name).lua is a link to a file that is not a Lua file")
+        }
+        symlink("a.lua", "\(folder.path)/lib/b.lua")
+        symlink("b.lua", "\(folder.path)/lib/c.lua")
+        #expect(try await bench.run("return (require 'c')") == [.string("a")])
+    }
+
     @Test func `modules are text of at most 4 MiB`() async throws {
         let (bench, folder) = try await bench([:])
         try folder.write("binary.lua", "\u{1B}Lua")

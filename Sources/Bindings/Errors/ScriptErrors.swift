@@ -56,8 +56,8 @@ enum ScriptErrors {
                 fix: "Move common code into a third module, or call require inside the function that needs it."),
             ErrorDescription(
                 "script.module_unreadable", .failure, means: "The file of the module cannot be read.",
-                when: "The system denies access, a link leads out of the module folder, or the file exceeds 4 MiB. The message gives the "
-                    + "reason.",
+                when: "The system denies access, a link leads out of the module folder or to a file whose name does not end in .lua, or "
+                    + "the file exceeds 4 MiB. The message gives the reason.",
                 fix: "Put a readable file with only code into the folder."),
             ErrorDescription(
                 "script.read_only", .misuse, means: "The script assigns to a read-only field.",

@@ -32,6 +32,8 @@ struct ModuleFolder: Sendable {
         guard real.hasPrefix(root == "/" ? "/" : root + "/") else {
             throw LuaError.unreadable(path, "is a link that leads out of \(self.path.isEmpty ? "." : self.path)")
         }
+        // The syntax error of another file would show a part of its text.
+        guard real.hasSuffix(".lua") else { throw LuaError.unreadable(path, "is a link to a file that is not a Lua file") }
         // O_NONBLOCK: opening a FIFO must not block the thread.
         let file = open("/proc/self/fd/\(probe)", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { throw LuaError.unreadable(path, "cannot be read: \(String(cString: strerror(errno)))") }
