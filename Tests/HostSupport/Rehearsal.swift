@@ -110,7 +110,7 @@ package let flowOpening =
 /// phone. `prepare` may change the environment before the script starts.
 package func rehearse(
     _ lua: String, opening begin: String = flowOpening, options: [(name: String, value: String?)] = [], seed: UInt64 = 1,
-    limits: LuaLimits = LuaLimits(), account: RunAccount? = nil, beside scripts: [String: String] = [:],
+    limits: LuaLimits = LuaLimits(), account: RunAccount? = nil, detail: ReportDetail = .summary, beside scripts: [String: String] = [:],
     over wire: RehearsalWire = .process,
     prepare: (FlowWorld) async throws -> Void = { _ in }
 ) async throws -> Rehearsal {
@@ -122,7 +122,9 @@ package func rehearse(
     let world = try EmbeddedWorld(
         seed: seed, thread: thread, module: BindingRegistry.standard, secrets: TestSecrets(), wire: wire, trace: take)
     try await prepare(world.world)
-    let report = await FlowRunner(world: world.world, thread: thread, limits: limits, seed: seed, scripts: TestScripts(texts: scripts)).run(
+    var runner = FlowRunner(world: world.world, thread: thread, limits: limits, seed: seed, scripts: TestScripts(texts: scripts))
+    runner.detail = detail
+    let report = await runner.run(
         FlowScript(name: "flow.lua", source: Array(source.utf8), version: "abc123"), run: "r-0007",
         parameters: FlowParameters(given: options), account: account, events: take)
     await world.world.end()

@@ -70,29 +70,6 @@ package enum ReportDetail: Sendable {
 
     /// Maximum number of lines of one kind in a summary.
     package static let maximumLines = 12
-
-    func size(of send: FlowSend) -> Int {
-        switch self {
-        case .ids: return send.id.utf8.count
-        case .summary, .full:
-            let lines = self == .full ? Int.max : Self.maximumLines
-            let texts = [send.faults, send.notices, send.skips.map { $0.reason ?? "" }]
-            return texts.reduce(160 + send.audience.utf8.count) { $1.prefix(lines).reduce($0) { $0 + 40 + $1.utf8.count } }
-        }
-    }
-
-    /// The size of a send within a step, which a summary counts but does not list.
-    func sizeInStep(of send: FlowSend) -> Int { self == .full ? size(of: send) : 8 }
-
-    func size(of items: [ShownItem]) -> Int {
-        switch self {
-        case .ids: 0
-        case .summary, .full:
-            items.prefix(self == .full ? .max : Self.maximumLines).reduce(items.isEmpty ? 0 : 40) {
-                $0 + 60 + $1.device.utf8.count + $1.text.utf8.count
-            }
-        }
-    }
 }
 
 /// Devices that a notification skipped for one reason.
@@ -175,17 +152,6 @@ package struct FailedExpectation: Sendable {
 }
 
 extension FlowEvent {
-    /// Approximate number of bytes that a report prints for the event. Log texts and step names are charged when the script writes them.
-    func outputSize(in detail: ReportDetail) -> Int {
-        switch self {
-        case .stepStarted, .log, .core, .crossed: 0
-        case .stepEnded(let step): 80 + detail.size(of: step.shown) + (step.reason?.utf8.count ?? 0)
-        case .sent(let send), .completed(let send): detail.size(of: send)
-        case .shown(let items): detail.size(of: items)
-        case .warning(let warning): 80 + warning.message.utf8.count + warning.near.reduce(0) { $0 + 10 + $1.utf8.count }
-        }
-    }
-
     /// Approximate number of bytes that a trace prints for the event.
     package var traceSize: Int {
         switch self {

@@ -99,14 +99,24 @@ package final class FlowRun: Sendable {
 
     /// Reports an event if the output budget allows it.
     func emit(_ event: FlowEvent) {
-        let size = event.outputSize(in: runner.detail)
+        let size = outputSize(of: event)
         guard size == 0 || outputAccount.admit(.output, size) else { return }
-        // A full report stays in memory until the end of the run.
-        if runner.detail == .full { account.note(.memory, 3 * size) }
-        sink(event.masked(by: withheld))
+        if retainsEvents { account.note(.memory, HostCost.retainedEvent + 3 * size) }
+        relay(event)
     }
 
-    /// Reports an event of a nested run, which has already charged it.
+    /// Charges an event before it is reported. Throws `budget.output` or `budget.memory`.
+    private func charge(_ event: FlowEvent) throws(LuaError) {
+        let size = outputSize(of: event)
+        try account.charge(.output, size)
+        if retainsEvents { try account.charge(.memory, HostCost.retainedEvent + 3 * size) }
+    }
+
+    private func outputSize(of event: FlowEvent) -> Int { event.deeper(by: role.depth).outputSize(in: runner.detail) }
+
+    private var retainsEvents: Bool { runner.detail == .full || runner.retainsEvents || role.isNested }
+
+    /// Reports an event that has already been charged.
     func relay(_ event: FlowEvent) { sink(event.masked(by: withheld)) }
 
     /// The account charged for output: the run's, or that of the closing report.
@@ -122,9 +132,9 @@ package final class FlowRun: Sendable {
 
     func beginStep(_ name: String, task: Int) throws(LuaError) -> Int {
         try begin()
-        try charge(name)
+        try charge(.stepStarted(id: 0, depth: depth(of: task), name: name))
         let step = state.withLock { $0.steps.begin(name, task: task, now: world.clock.now) }
-        emit(.stepStarted(id: step.id, depth: step.depth, name: name))
+        relay(.stepStarted(id: step.id, depth: step.depth, name: name))
         return step.id
     }
 
@@ -135,7 +145,7 @@ package final class FlowRun: Sendable {
 
     func skipStep(_ name: String, task: Int, reason: String) throws(LuaError) {
         try begin()
-        try charge(name)
+        try charge(.stepStarted(id: 0, depth: depth(of: task), name: name))
         let step = state.withLock { $0.steps.skip(name, task: task, reason: reason, now: world.clock.now) }
         emit(.stepEnded(step))
     }
@@ -241,12 +251,10 @@ package final class FlowRun: Sendable {
 
     /// Writes to the run's log. Throws `budget.output` if the script exceeds the output budget.
     func log(_ level: String, _ text: String, at location: SourceLocation?) throws(LuaError) {
-        try charge(text)
-        emit(.log(level: level, text: text, location: location))
+        let event = FlowEvent.log(level: level, text: text, location: location)
+        try charge(event)
+        relay(event)
     }
-
-    /// Charges a text to the output budget.
-    private func charge(_ text: String) throws(LuaError) { try account.charge(.output, text.utf8.count + 1) }
 
     // MARK: - Arguments
 
@@ -354,14 +362,17 @@ package final class FlowRun: Sendable {
     }
 
     /// Creates the run of a nested flow. It knows the same devices by name, and shows only what is new.
-    func child(_ script: FlowScript, parameters: FlowParameters, sink: @escaping @Sendable (FlowEvent) -> Void) -> FlowRun {
+    func child(
+        _ script: FlowScript, parameters: FlowParameters, depth: Int, sink: @escaping @Sendable (FlowEvent) -> Void
+    ) -> FlowRun {
         let (number, devices, registrations) = state.withLock { state in
             state.children += 1
             return (state.children, state.devices, state.registrations)
         }
         let identity = Identity(run: "\(identity.run).\(number)", version: script.version)
         let child = FlowRun(
-            script, runner: runner, identity: identity, parameters: parameters, role: RunRole(origin: origin), shared: shared, sink: sink)
+            script, runner: runner, identity: identity, parameters: parameters,
+            role: RunRole(origin: origin, depth: role.depth + depth, isNested: true), shared: shared, sink: sink)
         child.state.withLock { ($0.devices, $0.registrations) = (devices, registrations) }
         return child
     }

@@ -13,6 +13,8 @@ package struct FlowRunner: Sendable {
     package var origin: [String]
     /// Level of detail of the reports, which determines the output charged.
     package var detail = ReportDetail.summary
+    /// Whether all events are stored until the end of the run, and so count toward its memory. A full report always stores them.
+    package var retainsEvents = false
 
     /// Limits for the report of a run that exceeded a budget or was cancelled.
     static let reportLimits = RunAccount.Limits(cpu: .seconds(1), time: .seconds(5), output: 256 << 10)

@@ -14,6 +14,8 @@ enum HostCost {
     static let storedAccount = 300
     static let plannedNotification = 200
     static let reportedSend = 300
+    /// An event that is stored until the end of the run, besides its texts.
+    static let retainedEvent = 300
     static let openExpectation = 100
     static let joinedTask = 50
     static let injectedFault = 200

@@ -7,6 +7,10 @@ struct RunRole: Sendable {
     var plugin: (any RunningPlugin)?
     /// The plugins on whose behalf the run acts; empty for a flow.
     var origin: [String] = []
+    /// Number of steps of outer flows around a nested flow.
+    var depth = 0
+    /// Whether the flow was started by another one, which collects its events.
+    var isNested = false
 
     /// The purpose of a run.
     enum Purpose: Sendable, Equatable {

@@ -27,6 +27,7 @@ struct SendReporter {
         let size = run.runner.detail.sizeInStep(of: send)
         return run.change(task: task) { step in
             guard run.account.admit(.output, size) else { return }
+            if run.runner.detail == .full { run.account.note(.memory, 3 * size) }
             run.account.note(.memory, HostCost.reportedSend + send.faults.reduce(send.audience.utf8.count) { $0 + $1.utf8.count })
             step.sends.append(send)
         }

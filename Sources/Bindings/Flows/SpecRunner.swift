@@ -53,7 +53,8 @@ package struct SpecRunner: Sendable {
         let thread = LuaThread(name: "spec")
         defer { thread.stop() }
         let world = try makeWorld(thread, script)
-        let runner = FlowRunner(world: world, thread: thread, limits: limits, seed: seed, scripts: scripts)
+        var runner = FlowRunner(world: world, thread: thread, limits: limits, seed: seed, scripts: scripts)
+        runner.retainsEvents = true
         let result: Result
         do {
             result = try await work(runner, FlowEventLog())

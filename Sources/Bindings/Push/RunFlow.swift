@@ -31,7 +31,7 @@ enum NestedFlowBindings {
             let collector = EventCollector()
             let depth = run.depth(of: arguments.site.task)
             let child = run.child(
-                script, parameters: FlowParameters(given: given.map { ($0.key.replacing("_", with: "-"), $0.value) }),
+                script, parameters: FlowParameters(given: given.map { ($0.key.replacing("_", with: "-"), $0.value) }), depth: depth,
                 sink: { event in
                     collector.take(event)
                     run.relay(event.deeper(by: depth))

@@ -42,6 +42,57 @@ import Testing
     }
 
     @Test(arguments: [
+        ("print('')", 7), ("push.log('')", 7), ("print('\\1')", 12), ("print(('\\n'):rep(99))", 700),
+    ])
+    func `a log entry counts with the margin and the escapes that are printed`(lua: String, printed: Int) async throws {
+        let account = RunAccount(RunAccount.Limits(cpu: .seconds(600), memory: 1 << 30, output: 30_000))
+        let run = try await rehearse("while true do \(lua) end", limits: LuaLimits(memory: 1 << 30, cpu: .seconds(600)), account: account)
+        #expect(run.error?.code == "budget.output", "\(run.report.verdict)")
+        #expect(!run.log.isEmpty && run.log.count * printed <= 30_000, "\(run.log.count)")
+    }
+
+    @Test func `the indentation of steps counts against the output budget`() async throws {
+        let account = RunAccount(RunAccount.Limits(cpu: .seconds(600), memory: 1 << 30, output: 300 << 10))
+        let run = try await rehearse(
+            "local function f(n) push.step('', function() if n > 0 then f(n - 1) end end) end while true do f(60) end",
+            limits: LuaLimits(memory: 1 << 30, cpu: .seconds(600)), account: account)
+        #expect(run.error?.code == "budget.output", "\(run.report.verdict)")
+        var printed = 0
+        for event in run.events {
+            switch event {
+            case .stepStarted(_, let depth, _): printed += 2 * (depth + 1) + 5
+            case .stepEnded(let step): printed += 2 * (step.depth + 1) + 5
+            default: break
+            }
+        }
+        #expect(printed <= 300 << 10)
+    }
+
+    @Test(arguments: [("print('')", 80), ("print(('\\1'):rep(100))", 680), ("push.step('', function() end)", 300)])
+    func `a full report counts each entry with its keys and escapes, and the memory that stores it`(lua: String, printed: Int) async throws
+    {
+        func used(times: Int) async throws -> (output: Int, memory: Int) {
+            let account = RunAccount(RunAccount.Limits(cpu: .seconds(600), memory: 1 << 30, output: 64 << 20))
+            let run = try await rehearse(
+                "for i = 1, \(times) do \(lua) end", limits: LuaLimits(memory: 1 << 30, cpu: .seconds(600)), account: account, detail: .full
+            )
+            #expect(run.hasPassed, "\(run.report.verdict)")
+            return (account.used(.output), account.used(.memory))
+        }
+        let (one, many) = (try await used(times: 1), try await used(times: 5001))
+        #expect(many.output - one.output >= 5000 * printed)
+        // Three times the printed size are charged; the heap of Lua may have shrunk.
+        #expect(many.memory - one.memory >= 5000 * (300 + printed))
+    }
+
+    @Test func `a nested flow is charged for the log that the outer flow receives`() async throws {
+        let run = try await rehearse(
+            "push.run('child.lua')", limits: LuaLimits(memory: 6 << 20, cpu: .seconds(600)),
+            beside: ["child.lua": "for i = 1, 100000 do print('') end"])
+        #expect(run.error?.code == "budget.memory", "\(run.report.verdict)")
+    }
+
+    @Test(arguments: [
         "local i = 0 while true do i = i + 1 push.device { name = 'd' .. i } end",
         "local i = 0 while true do i = i + 1 pcall(push.device, { name = 'd' .. i }) end",
         "while true do push.send { to = 't', payload = { fcm = { message = { data = { x = ('x'):rep(3000) } } } } } end",

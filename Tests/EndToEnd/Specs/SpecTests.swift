@@ -234,6 +234,22 @@ import Testing
         #expect(await #expect(throws: LuaError.self) { try await declaration.value }?.code == "cancelled")
     }
 
+    @Test func `the events of a test count against its memory budget`() async throws {
+        let lua = "local push = require 'push' push.test.it('b', function() for i = 1, 100000 do print('') end end)"
+        let script = FlowScript(name: "a.lua", source: Array(lua.utf8), version: "000000")
+        let cases: [(Int, String?)] = [(6 << 20, "budget.memory"), (256 << 20, nil)]
+        for (memory, code) in cases {
+            let runner = SpecRunner(limits: LuaLimits(memory: memory, cpu: .seconds(600)), seed: 1, scripts: NoScripts()) {
+                (thread, _) throws(PushError) in
+                try EmbeddedWorld(seed: 1, thread: thread, module: BindingRegistry.standard, secrets: TestSecrets()).world
+            }
+            let result = try await runner.run(TestCase(groups: [], name: "b", location: nil, isPending: false), number: 1, of: script)
+            var error: LuaError?
+            if case .raised(let raised) = result.report.verdict { error = raised }
+            #expect(error?.code == code, "\(result.report.verdict)")
+        }
+    }
+
     @Test func `tests whose order changes between passes are rejected`() async throws {
         let script = FlowScript(
             name: "a.lua", source: Array("local push = require 'push' push.test.it('b', function() end)".utf8), version: "000000")
