@@ -2,7 +2,7 @@ import GRDB
 import PushModel
 import Synchronization
 
-/// A structural check of all pages of a database, which other connections can use meanwhile.
+/// A check of all pages and indexes of a database, which other connections can use meanwhile.
 final class PageCheck: Sendable {
     private let path: String
     private let state = Mutex(State())
@@ -24,14 +24,11 @@ final class PageCheck: Sendable {
             state.connection = connection
             return state.isCancelled
         }
-        // Does not compare indexes with their tables, which would take many times as long.
-        let flaws = Result {
-            try isCancelled ? ["ok"] : connection.read { try $0.all("PRAGMA quick_check(1)") { $0.text(0) } }
-        }
+        let flaw = Result { try isCancelled ? nil : connection.read { try SQLiteFile.flaw(in: $0) } }
         state.withLock { $0.connection = nil }
         try connection.close()
         do {
-            return SQLiteFile.firstFlaw(try flaws.get())
+            return try flaw.get()
         } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
             return nil
         }

@@ -37,6 +37,30 @@ import Testing
         try await storage.close()
     }
 
+    @Test func `The check finds rows that are missing from an index, and counts its findings as the doctor does`() async throws {
+        let bench = try await Bench()
+        let (folder, path) = (bench.folder, bench.folder.file("hub.db"))
+        try await bench.storage.namespace.putHub(Samples.hub(1))
+        let page = try #require(try await bench.integer("SELECT rootpage FROM sqlite_schema WHERE name = 'hub_by_name'"))
+        try await bench.storage.close()
+        let older = try folder.bytes(of: "hub.db")
+        let whole = try await SQLiteStorage.open(path)
+        try await whole.namespace.putHub(Samples.hub(2))
+        try await whole.checkPages()
+        try await whole.close()
+        // One page is older than the others, as in an older copy of the file beside a newer log.
+        var bytes = try folder.bytes(of: "hub.db")
+        let range = (page - 1) * 4096..<page * 4096
+        bytes.replaceSubrange(range, with: older[range])
+        try folder.write(bytes, to: "hub.db")
+        let storage = try await SQLiteStorage.open(path)
+        let error = await refusal { try await storage.checkPages() }
+        #expect(error?.code == "storage.corrupt" && error == storage.damage, "\(error?.message ?? "none")")
+        #expect(error?.message.contains("hub_by_name (the first of 2 findings)") == true, "\(error?.message ?? "none")")
+        try await storage.close()
+        #expect(await refusal { try await SQLiteStorage.inspect(path) } == error)
+    }
+
     @Test func `A damaged page found by a request is recorded`() async throws {
         let (folder, storage) = try await damaged("plan")
         #expect(storage.damage == nil)
