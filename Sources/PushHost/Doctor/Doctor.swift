@@ -140,10 +140,12 @@ struct Doctor: Sendable {
             let record = isRunning ? nil : try DataFolderMarker(folder: folder).read()
             let checks = record?.isDamaged == true ? [Check.wrong(Self.identity, DataFolderMarker.damage(of: folder), Self.rewriting)] : []
             do throws(PushError) {
-                if let record, record.database.unclosed == nil, let loss = try await SQLiteStorage.suspectedLoss(path) {
-                    return checks + [.wrong(name, "\(path) \(loss): the latest changes may be lost", Self.restoring)]
+                if let record {
+                    let examination = try await DatabaseExamination(of: path, record.database)
+                    if let loss = examination.suspectedLoss { return checks + [.wrong(name, loss, DatabaseExamination.remedy)] }
+                    guard examination.finding != .absent else { return checks }
                 }
-                guard try await SQLiteStorage.inspect(path, record?.database) else { return checks }
+                try await SQLiteStorage.inspect(path)
                 return checks + [.well(name, "intact, with the schema of this version")]
             } catch {
                 return checks + [.wrong(name, error)]
@@ -157,8 +159,6 @@ struct Doctor: Sendable {
     private static let identity = "identity"
 
     private static let rewriting = "start the server with its settings, which writes the file again"
-
-    private static let restoring = "if data is missing, restore a backup with pushhost hub restore FILE"
 
     /// For example `71.4 GiB`, or `200 MiB` below one GiB.
     private static func gibibytes(_ bytes: Int64) -> String {

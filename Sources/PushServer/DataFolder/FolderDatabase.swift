@@ -7,9 +7,9 @@ package struct FolderDatabase: Sendable {
     private let folder: DataFolder
     /// The folder's record of the database.
     private let record: DataFolderMarker.Record
-    private let finding: DatabaseFinding
-    /// What seems to be wrong with the log, if the folder does not record whether the database was closed.
-    private let suspectedLoss: String?
+    private let examination: DatabaseExamination
+
+    private var finding: DatabaseFinding { examination.finding }
 
     private var openMark: OpenMark { OpenMark(folder: folder.path) }
 
@@ -21,8 +21,7 @@ package struct FolderDatabase: Sendable {
     package static func examining(_ folder: DataFolder) async throws(PushError) -> FolderDatabase {
         let record = try DataFolderMarker(folder: folder.path).read()
         return FolderDatabase(
-            folder: folder, record: record, finding: try await SQLiteStorage.examine(folder.database, record.database),
-            suspectedLoss: record.database.unclosed == nil ? try await SQLiteStorage.suspectedLoss(folder.database) : nil)
+            folder: folder, record: record, examination: try await DatabaseExamination(of: folder.database, record.database))
     }
 
     /// Examines the database at server start. A new folder is marked as not used yet, so that a start that was interrupted before the
@@ -34,7 +33,7 @@ package struct FolderDatabase: Sendable {
         guard database.isNew, database.record.database.identity == nil else { return database }
         let record = DataFolderMarker.Record(database: DatabaseMark(identity: DatabaseIdentity(random: SystemRandom().next())))
         try DataFolderMarker(folder: folder.path).write(record)
-        return FolderDatabase(folder: folder, record: record, finding: database.finding, suspectedLoss: nil)
+        return FolderDatabase(folder: folder, record: record, examination: database.examination)
     }
 
     /// Records that the log may be moved into the database, before a command does that.
@@ -62,11 +61,7 @@ package struct FolderDatabase: Sendable {
             try? DataFolderMarker(folder: folder.path).write(record)
         }
         let storage = try await SQLiteStorage.open(folder.database, seal: seal)
-        if let suspectedLoss {
-            warn(
-                "the database \(folder.database) \(suspectedLoss): the latest changes may be lost; if data is missing, restore a backup "
-                    + "with pushhost hub restore FILE")
-        }
+        if let loss = examination.suspectedLoss { warn("\(loss); \(DatabaseExamination.remedy)") }
         do throws(PushError) {
             try await Self.mark(folder, record, finding, storage, keyFile)
         } catch {

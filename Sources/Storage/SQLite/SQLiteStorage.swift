@@ -46,11 +46,12 @@ package struct SQLiteStorage: StorageEngine {
             .mapError { PushError($0, database: path) }.get()
     }
 
-    /// What seems to be wrong with the log of a database that no process has open and whose folder does not say whether it was closed.
-    /// Nil if nothing is.
-    package static func suspectedLoss(_ path: String) async throws(PushError) -> String? {
-        try await SQLiteDatabase.blocking { try DatabaseFiles(path: path).suspectedLoss() }
-            .mapError { PushError($0, database: path) }.get()?.finding
+    /// What seems to be wrong with the log of a database that no process has open and that `examine` has accepted. Nil if nothing is.
+    ///
+    /// - Parameter mark: what the folder records about its database.
+    package static func suspectedLoss(_ path: String, _ mark: DatabaseMark) async throws(PushError) -> String? {
+        try await SQLiteDatabase.blocking { try DatabaseFiles(path: path).suspectedLoss(mark) }
+            .mapError { PushError($0, database: path) }.get()
     }
 
     /// Whether a database that no process has open has a log with changes: it was not closed.

@@ -133,6 +133,20 @@ import Testing
         try await folder.serving { _, screen in #expect(!screen.contains(Self.warning)) }
     }
 
+    @Test func `Without the index of the log a server starts with what the log has, and warns`() async throws {
+        try await used(until: SIGKILL)
+        try Damage.halved.apply(to: database)
+        try FileManager.default.removeItem(atPath: "\(database.path)-shm")
+        let doctor = try await run("doctor")
+        #expect(doctor.status == 1 && doctor.output.contains(Self.warning), "\(doctor.output)")
+        #expect(doctor.output.contains("data/pushhost.sqlite-shm, is missing"), "\(doctor.output)")
+        try await folder.serving { server, screen in
+            if !screen.contains(Self.warning) { try await server.hear(Self.warning) }
+            #expect(try await installations() != Self.count)
+        }
+        try await folder.serving { _, screen in #expect(!screen.contains(Self.warning)) }
+    }
+
     @Test func `A server that was killed starts with all changes, again and again`() async throws {
         try await used(until: SIGKILL)
         for round in 0..<3 {

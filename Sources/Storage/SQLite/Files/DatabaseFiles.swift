@@ -45,12 +45,18 @@ struct DatabaseFiles {
         return .present(last.identity)
     }
 
-    /// Changes that seem to be missing from the log of a database without a mark. Not certain: a power failure during a start may leave
-    /// an index that is older than the log.
-    func suspectedLoss() throws(PushError) -> LogLoss? {
+    /// Why changes seem to be missing from the log, as the rest of a sentence about the database; nil if nothing suggests that.
+    ///
+    /// Not certain: without a mark, a power failure during a start may leave an index that is older than the log. With one, `examine` has
+    /// compared the two, but without an index a log that was truncated looks like one that ends there.
+    func suspectedLoss(_ mark: DatabaseMark) throws(PushError) -> String? {
         guard SQLiteFile.exists(path) else { return nil }
-        let index = try WriteAheadLogIndex.read(self.index)
-        return LogLoss(of: try WriteAheadLog(reading: log), at: log, index, isExpected: false)
+        let log = try WriteAheadLog(reading: self.log)
+        guard mark.unclosed != nil else {
+            return LogLoss(of: log, at: self.log, try WriteAheadLogIndex.read(self.index), isExpected: false)?.finding
+        }
+        guard log.hasFrames, !SQLiteFile.exists(index) else { return nil }
+        return "was not closed, and the index of its write-ahead log, \(index), is missing, so that a truncated log is not detected"
     }
 
     /// Whether the folder records that this database was not closed. A backup or another database that was put in its place was.

@@ -138,7 +138,7 @@ import Testing
         for log in [nil, [], [0], Array(last.log.prefix(32))] as [[UInt8]?] {
             try put(last.database, log, nil)
             #expect(flaw(DatabaseMark()) == nil)
-            #expect(try DatabaseFiles(path: path).suspectedLoss() == nil)
+            #expect(try DatabaseFiles(path: path).suspectedLoss(DatabaseMark()) == nil)
         }
     }
 
@@ -167,10 +167,29 @@ import Testing
                 #expect(folder.files == names && (try? folder.bytes(of: "copy.db-wal")) == kind.log)
                 // Without the mark the start continues, and warns if the index shows the loss.
                 #expect(flaw(DatabaseMark()) == nil)
-                let suspicion = try DatabaseFiles(path: path).suspectedLoss()
+                let suspicion = try DatabaseFiles(path: path).suspectedLoss(DatabaseMark())
                 #expect((suspicion != nil) == (kind.index != nil))
             }
         }
+    }
+
+    @Test func `Without its index, the log of a database that was not closed may lack changes`() throws {
+        let files = try #require(try history().last { $0.step.hasSuffix("after COMMIT") })
+        for log in [files.log, Array(files.log.prefix(32 + 4120))] {
+            try put(files.database, log, nil)
+            #expect(flaw(mark) == nil)
+            let suspicion = try #require(try DatabaseFiles(path: path).suspectedLoss(mark))
+            #expect(suspicion.contains("the index of its write-ahead log, \(path)-shm, is missing"), "\(suspicion)")
+            // A log without a mark belongs to a database that was closed, or not in use yet.
+            #expect(try DatabaseFiles(path: path).suspectedLoss(DatabaseMark()) == nil)
+        }
+        try put(files.database, files.log, files.index)
+        #expect(try DatabaseFiles(path: path).suspectedLoss(mark) == nil)
+        // A backup in place of the database has no log.
+        var backup = files.database
+        (backup[18], backup[19]) = (1, 1)
+        try put(backup, nil, nil)
+        #expect(try DatabaseFiles(path: path).suspectedLoss(mark) == nil)
     }
 
     @Test func `Frames that a checkpoint has copied are not missing, unless older ones would hide them`() throws {

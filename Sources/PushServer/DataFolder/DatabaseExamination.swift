@@ -1,0 +1,21 @@
+package import PushModel
+package import Storage
+
+/// What the files of a data folder show about its database before it is opened. Startup and `pushhost doctor` both report this.
+package struct DatabaseExamination: Sendable {
+    package let finding: DatabaseFinding
+    /// Why changes may be missing from the log; nil if nothing suggests that.
+    package let suspectedLoss: String?
+
+    /// Examines the database of a folder that no server uses, without changing anything.
+    ///
+    /// Throws `storage.damaged`, `storage.foreign_file` and `storage.unavailable`.
+    package init(of database: String, _ mark: DatabaseMark) async throws(PushError) {
+        finding = try await SQLiteStorage.examine(database, mark)
+        suspectedLoss = try await SQLiteStorage.suspectedLoss(database, mark).map {
+            "the database \(database) \($0): the latest changes may be lost"
+        }
+    }
+
+    package static let remedy = "if data is missing, restore a backup with pushhost hub restore FILE"
+}
