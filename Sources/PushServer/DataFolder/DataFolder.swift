@@ -12,6 +12,7 @@ package final class DataFolder: Sendable {
     package init(path: String) throws(PushError) {
         self.path = path
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw Self.unusable(path, errno) }
+        try Self.markIfNew(path)
         let file = "\(path)/\(Self.lockName)"
         // Change the owner only of a file created here: an existing name could be a link by the folder's owner.
         let made = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -22,13 +23,23 @@ package final class DataFolder: Sendable {
             let number = errno
             close(lock)
             guard number == EWOULDBLOCK else { throw Self.unusable(path, number, file: file) }
-            throw PushError(
-                "data.in_use", "another server uses the data folder \(path)", hint: "stop it, or use another folder with --data")
+            throw Self.inUse(path)
         }
         for name in Self.leftovers(in: path) { unlink("\(path)/\(name)") }
-        // A folder without a lock is new, even if a key file was put there. Write the mark, because with the lock alone it would look used.
-        let mark = DataFolderMarker(folder: path)
-        if made >= 0, mark.isMissing, access(database, F_OK) != 0 { try mark.write(DataFolderMarker.Record()) }
+    }
+
+    /// Marks a folder that no server has used, even if a key file was put there. Before the lock exists, because a lock without a mark
+    /// shows that the folder was used: a process that is killed in between must not leave such a folder.
+    private static func markIfNew(_ path: String) throws(PushError) {
+        let marker = DataFolderMarker(folder: path)
+        guard marker.isMissing, marker.signsOfUse.isEmpty else { return }
+        let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { throw unusable(path, errno) }
+        defer { close(directory) }
+        // Another process may be marking the folder, and use it before this one writes its mark.
+        guard flock(directory, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else { throw inUse(path) }
+        guard marker.isMissing, marker.signsOfUse.isEmpty else { return }
+        try marker.write(DataFolderMarker.Record())
     }
 
     deinit {
@@ -65,6 +76,10 @@ package final class DataFolder: Sendable {
     private static func isPassing(_ name: String) -> Bool {
         guard let match = name.wholeMatch(of: /backup-([0-9A-Fa-f-]{36})\.sqlite(-wal|-shm|-journal)?/) else { return false }
         return UUID(uuidString: String(match.1)) != nil
+    }
+
+    private static func inUse(_ path: String) -> PushError {
+        PushError("data.in_use", "another server uses the data folder \(path)", hint: "stop it, or use another folder with --data")
     }
 
     /// - Parameter file: the file in the folder that cannot be used; nil for the folder itself.

@@ -36,8 +36,16 @@ package struct DataFolderMarker {
 
     var isMissing: Bool { access(path, F_OK) != 0 && errno == ENOENT }
 
-    /// Reads the record, and whether the database was closed. A folder that an older version has used has no such file, but a lock and a
-    /// key file. A key file alone is not enough: it may have been put there for a new server.
+    /// Paths of the files that only a server leaves in the folder, except for this one. A key file is not enough: it may have been put
+    /// there for a new server.
+    var signsOfUse: [String] {
+        [DataFolder.lockName, OpenMark.name, DataFolder.databaseName].map { "\(folder)/\($0)" }.filter {
+            faccessat(AT_FDCWD, $0, F_OK, AT_SYMLINK_NOFOLLOW) == 0
+        }
+    }
+
+    /// Reads the record, and whether the database was closed. If the file was lost, or an older version has used the folder, the other
+    /// files of a server show that it was used.
     ///
     /// Throws `data.unusable` if the file cannot be read.
     package func read() throws(PushError) -> Record {
@@ -47,9 +55,8 @@ package struct DataFolderMarker {
         let unclosed = mark.exists ? mark.path : nil
         guard file >= 0 else {
             guard number == ENOENT else { throw DataFolder.unusable(folder, number, file: path) }
-            let isLocked = access("\(folder)/\(DataFolder.lockName)", F_OK) == 0
-            let isUsed = isLocked && (try? PayloadKeyFile(folder: folder).read()) != nil
-            return Record(database: DatabaseMark(isUsed: isUsed, unclosed: unclosed))
+            let signs = signsOfUse
+            return Record(database: DatabaseMark(isUsed: !signs.isEmpty, unclosed: unclosed, signs: signs))
         }
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: Self.limit)

@@ -72,7 +72,8 @@ package struct PayloadKeyFile {
         if isMissing {
             try checkMove()
             let database = "\(folder)/\(DataFolder.databaseName)"
-            guard access(database, F_OK) != 0 else {
+            // A first start that was interrupted leaves an empty file. A lost database was detected before.
+            guard access(database, F_OK) != 0 || FileIdentity.isEmpty(database) else {
                 if let recorded = try differingRecord() { throw elsewhere(recorded, Self.renewal) }
                 throw missing(database)
             }

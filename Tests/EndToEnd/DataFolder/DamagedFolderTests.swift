@@ -106,8 +106,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: database.path))
     }
 
-    @Test func `A folder of an older version is marked at the next start, and its lock and payload key show that it was used`() async throws
-    {
+    @Test func `A folder of an older version is marked at the next start, and its lock shows that it was used`() async throws {
         try await folder.serving()
         let first = try Data(contentsOf: mark)
         try FileManager.default.removeItem(at: mark)

@@ -86,6 +86,24 @@ import Testing
         try await serving(key: "other.key") {}
     }
 
+    @Test func `A folder whose key is elsewhere is not taken for a new one, and the doctor reports the same`() async throws {
+        try await serving(key: "elsewhere.key") {}
+        for name in ["identity.json", "pushhost.sqlite"] { try FileManager.default.removeItem(at: url("data/\(name)")) }
+        for finding in ["is missing", "is empty"] {
+            if finding == "is empty" { try Data().write(to: url("data/pushhost.sqlite")) }
+            let program = try await refused(key: "elsewhere.key")
+            let text = "the database data/pushhost.sqlite \(finding), although a server has used its folder"
+            #expect(program.status == 2 && program.errors.contains("error[storage.damaged]: \(text)"), "\(program.errors)")
+            #expect(program.errors.contains("remove data/lock"), "\(program.errors)")
+            let doctor = try await run("doctor", "--data", "data", key: "elsewhere.key")
+            #expect(doctor.status == 1 && doctor.output.contains("✗ database      \(text)"), "\(doctor.output)")
+            #expect(!exists("data/identity.json") && exists("data/pushhost.sqlite") == (finding == "is empty"))
+        }
+        // As the error says for a folder in which nothing was stored.
+        for name in ["lock", "pushhost.sqlite"] { try FileManager.default.removeItem(at: url("data/\(name)")) }
+        try await serving(key: "elsewhere.key") {}
+    }
+
     @Test func `A dangling link as key file does not count as a lost key, and the secrets stay`() async throws {
         try await serving(key: "far.key") {}
         try FileManager.default.moveItem(at: url("far.key"), to: url("away.key"))

@@ -22,4 +22,17 @@ import Testing
             #expect(throws: PushError.self) { _ = try PayloadKeyFile(folder: data.path).key() }
         }
     }
+
+    @Test func `A key is created for an empty database file, but not for a database`() async throws {
+        let folder = try ScriptFolder()
+        let data = try DataFolder(path: folder.url.appending(path: "data").path)
+        try folder.write("data/pushhost.sqlite", Data([1]))
+        let missing = await refusal { try PayloadKeyFile(folder: data.path).key() }
+        #expect(missing?.code == "data.key_missing", "\(missing?.message ?? "none")")
+        // A first start that was interrupted leaves such a file.
+        try folder.write("data/pushhost.sqlite", Data())
+        #expect(try await FolderDatabase.preparing(data).isNew)
+        _ = try PayloadKeyFile(folder: data.path).key()
+        #expect(!PayloadKeyFile(folder: data.path).isMissing)
+    }
 }

@@ -17,12 +17,12 @@ struct DatabaseFiles {
         let index = try WriteAheadLogIndex.read(self.index)
         let log = try WriteAheadLog(reading: self.log)
         guard let (bytes, size) = try start() else {
-            guard mark.isUsed || log.hasFrames else { return .absent }
-            throw damaged("is missing", log)
+            guard mark.hadDatabase || log.hasFrames else { return .absent }
+            throw damaged("is missing", log, mark)
         }
         guard size > 0 else {
-            guard mark.isUsed || log.hasFrames else { return .absent }
-            throw damaged("is empty", log)
+            guard mark.hadDatabase || log.hasFrames else { return .absent }
+            throw damaged("is empty", log, mark)
         }
         guard let header = DatabaseHeader(bytes) else {
             guard mark.isUsed else { throw SQLiteFile.foreign(path, "it is not a SQLite database") }
@@ -116,9 +116,17 @@ struct DatabaseFiles {
         return isMissing ? count : nil
     }
 
-    private func damaged(_ finding: String, _ log: WriteAheadLog) -> PushError {
-        let rest = log.hasFrames ? "; its write-ahead log, \(self.log), has \(log.size) bytes" : ""
-        return StorageError.damaged(path, "\(finding), although a server has used its folder\(rest)")
+    /// - Parameter mark: the record of a folder whose database is gone; nil if there still is one.
+    private func damaged(_ finding: String, _ log: WriteAheadLog, _ mark: DatabaseMark? = nil) -> PushError {
+        let finding = "\(finding), although a server has used its folder"
+        guard !log.hasFrames else {
+            return StorageError.damaged(path, "\(finding); its write-ahead log, \(self.log), has \(log.size) bytes")
+        }
+        guard let signs = mark?.signs, !signs.isEmpty else { return StorageError.damaged(path, finding) }
+        return StorageError.damaged(
+            path, finding,
+            hint: "restore a backup with pushhost hub restore FILE; if no server has ever stored anything in the folder, remove "
+                + signs.joined(separator: " and "))
     }
 
     /// The first bytes of the database and its size; nil if there is no file.

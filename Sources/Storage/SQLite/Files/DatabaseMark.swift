@@ -29,9 +29,14 @@ package struct DatabaseMark: Sendable, Equatable {
     /// Path of the file that records that the database was opened and not closed, so that its log must exist. Nil if it was closed, or if
     /// nothing is known about that.
     package var unclosed: String?
+    /// Paths of the files that show that a server has used the folder, if nothing else records it. Removing them makes the folder new.
+    package var signs: [String]
 
-    package init(identity: DatabaseIdentity? = nil, isUsed: Bool = false, unclosed: String? = nil) {
-        (self.identity, self.isUsed, self.unclosed) = (identity, isUsed, unclosed)
+    /// Whether a missing or empty database means data loss. A server that did not close its database had one.
+    var hadDatabase: Bool { isUsed || unclosed != nil }
+
+    package init(identity: DatabaseIdentity? = nil, isUsed: Bool = false, unclosed: String? = nil, signs: [String] = []) {
+        (self.identity, self.isUsed, self.unclosed, self.signs) = (identity, isUsed, unclosed, signs)
     }
 }
 

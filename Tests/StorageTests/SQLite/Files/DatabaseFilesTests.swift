@@ -88,6 +88,21 @@ import Testing
         #expect(await flaw(folder, unused)?.code == "storage.foreign_file")
     }
 
+    @Test func `Files of a server show that there was a database, and the error names those to remove if there was none`() async throws {
+        let folder = try Folder()
+        let signs = [folder.file("lock"), folder.file("database-open")]
+        for (bytes, text) in [(nil, "is missing"), ([], "is empty")] as [([UInt8]?, String)] {
+            if let bytes { try folder.write(bytes, to: "copy.db") }
+            let error = await flaw(folder, DatabaseMark(isUsed: true, signs: signs))
+            #expect(error?.code == "storage.damaged" && error?.message.contains(text) == true, "\(error?.message ?? "none")")
+            #expect(error?.hint?.hasSuffix("remove \(signs[0]) and \(signs[1])") == true, "\(error?.hint ?? "")")
+            // A database that was not closed existed, whatever else is recorded.
+            let unclosed = await flaw(folder, DatabaseMark(identity: Self.identity, unclosed: signs[1]))
+            #expect(unclosed?.code == "storage.damaged" && unclosed?.hint?.contains("move the data folder away") == true)
+            #expect(try await finding(folder, DatabaseMark(identity: Self.identity)) == .absent)
+        }
+    }
+
     // MARK: - The log
 
     /// Offsets of the frames in a log.
