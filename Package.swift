@@ -30,6 +30,7 @@ let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let nioHTTPTypesHTTP1 = Target.Dependency.product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
+let nioHTTPTypesHTTP2 = Target.Dependency.product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras")
 let nioHTTP2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -195,8 +196,7 @@ let package = Package(
             name: "WebAPITests",
             dependencies: [
                 "WebAPI", "HubWire", "Storage", "PushModel", "PushHub", "PushBackend", "Support", crypto, cryptoExtras, httpTypes,
-                hummingbirdCore, logging, nioCore, nioEmbedded,
-                nioPosix, serviceLifecycle,
+                hummingbirdCore, logging, nioCore, nioEmbedded, nioHTTP2, nioHTTPTypes, nioHTTPTypesHTTP2, nioPosix, serviceLifecycle,
             ],
             swiftSettings: strict),
         .testTarget(name: "HubWireTests", dependencies: ["HubWire", "PushModel", "Support"], swiftSettings: strict),

@@ -43,12 +43,15 @@ package final class ClientBuffers: Sendable {
 
     package let limits: Limits
     private let server: BufferAccount
+    /// Estimated memory of the open connections, which has no limit here: it shows when most of a peak has been released.
+    private let connections: BufferAccount
     private let state = Mutex(State())
 
     /// - Parameter onMemoryFreed: Called when most of a memory peak has been released, so that it can be returned to the system.
     package init(limits: Limits = Limits(), onMemoryFreed: (@Sendable () -> Void)? = nil) {
         self.limits = limits
         server = BufferAccount(limit: limits.server, onMemoryFreed: onMemoryFreed)
+        connections = BufferAccount(limit: nil, onMemoryFreed: onMemoryFreed)
     }
 
     /// Bytes buffered for all clients together.
@@ -61,6 +64,11 @@ package final class ClientBuffers: Sendable {
     package func account(for address: String) -> BufferAccount {
         BufferAccount(limit: limits.connection, parent: state.withLock { $0.account(for: address, limits.address, below: server) })
     }
+
+    /// Counts an open connection. Every call must be paired with ``countClosed()``.
+    func countOpened() { try? connections.reserve(ConnectionLimits.connectionBytes) }
+
+    func countClosed() { connections.release(ConnectionLimits.connectionBytes) }
 
     func countRefusal() { state.withLock { $0.refusals += 1 } }
 }

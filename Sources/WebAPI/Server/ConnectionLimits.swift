@@ -19,6 +19,8 @@ package struct ConnectionLimits: Sendable, Equatable {
     package var lingerBytes = 16 << 20
     /// Estimated memory of a request in bytes, without head, body and response: its stream and its task.
     static let requestBytes = 16 << 10
+    /// Estimated memory of an idle connection with TLS in bytes.
+    static let connectionBytes = 48 << 10
 
     package init(
         connections: Int = 8192, head: Duration = .seconds(15), body: Duration = .seconds(30), idle: Duration = .seconds(75)

@@ -74,7 +74,9 @@ package final class Connections: Sendable {
         }
         leaving?.closeImmediately()
         if isOpen {
+            buffers.countOpened()
             channel.closeFuture.whenComplete { [self] _ in
+                buffers.countClosed()
                 state.withLock { _ = $0.entries.removeValue(forKey: ObjectIdentifier(channel)) }
             }
         }

@@ -324,7 +324,8 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         if let promise { taken.futureResult.cascade(to: promise) }
         let request = isAnswer ? memory.endFirst() : 0
         taken.futureResult.assumeIsolated().whenSuccess { [self] in
-            memory.release(request)
+            // A stream uses its memory until it is closed: the rest of its body may still arrive.
+            if !isStream { memory.release(request) }
             if isAnswer, connection != nil {
                 given += 1
                 connection?.end()

@@ -4,7 +4,7 @@ import HTTPTypes
 final class RequestReservations {
     /// Bytes reserved for an unanswered request.
     struct Claim {
-        /// The request itself, until its response was received.
+        /// The request itself, until its response was received; over HTTP/2 until its stream is closed.
         var request = 0
         /// Its body, until it is answered.
         var body = 0
@@ -105,7 +105,7 @@ final class RequestReservations {
     }
 
     /// Ends the first request: releases its body and the unused part of its response. Returns the bytes of the request itself, which the
-    /// caller releases after those written.
+    /// caller of an HTTP/1.1 connection releases after those written.
     func endFirst() -> Int {
         guard !claims.isEmpty else { return 0 }
         let claim = claims.removeFirst()
