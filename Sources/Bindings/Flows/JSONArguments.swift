@@ -78,7 +78,8 @@ extension FlowParameter {
         let value: LuaValue
         switch (kind, json) {
         case (.string, .string), (.boolean, .bool), (.number, .integer), (.number, .number), (.json, _): value = LuaValue(json)
-        case (.integer, .numeral), (.number, .numeral): return "it must be a number within 64 bits, not \(json.text().prefix(40))"
+        case (.integer, .numeral) where json.int == nil, (.number, .numeral):
+            return "it must be a number that 64 bits hold without losing digits, not \(json.text().prefix(40))"
         case (.integer, _):
             guard json.string == nil, let number = json.int else { return "it must be a whole number, not \(json.phrase)" }
             value = .integer(Int64(number))

@@ -23,8 +23,8 @@ enum JSONBindings {
 
     static let jsonDecode = Binding(
         "push.json.decode",
-        "Decodes JSON. Null becomes push.json.null. Arrays, also empty ones, are encoded as arrays again. A whole number beyond 64 bits "
-            + "keeps its digits; tostring returns them. Numbers with a fraction or an exponent become Lua floats.",
+        "Decodes JSON. Null becomes push.json.null. Arrays, also empty ones, are encoded as arrays again. Numbers with a fraction or "
+            + "an exponent become Lua floats. A number of which a Lua number would lose digits keeps them; tostring returns them.",
         takes: .positional([.required("text", .string, "a JSON text")]),
         returns: "any|push.Null|push.Numeral", when: .in(.everywhere), errors: ["json.invalid"],
         example: "print(push.json.decode('{\"alert\":\"Hello\"}').alert)",
@@ -55,5 +55,6 @@ extension TypeDescription {
     static let null = TypeDescription("push.Null", "JSON's null. It is not nil, so it counts as true in conditions; compare it with ==.")
 
     static let numeral = TypeDescription(
-        "push.Numeral", "A whole number beyond 64 bits from JSON. tostring returns its digits, and JSON encodes them unchanged.")
+        "push.Numeral",
+        "A number from JSON of which a Lua number would lose digits. tostring returns its digits, and JSON encodes them unchanged.")
 }

@@ -8,7 +8,7 @@ struct JSONNull: Sendable {
     static let value = LuaValue.object(LuaObject(type: "null", payload: JSONNull()))
 }
 
-/// An integer beyond 64 bits. A Lua number would lose digits.
+/// A number of which a Lua number would lose digits, such as an integer beyond 64 bits.
 struct JSONNumeral: Sendable {
     let text: String
 
@@ -54,8 +54,7 @@ extension LuaValue {
 
     private static func number(_ text: String) -> LuaValue {
         if let number = Int64(text) { return .integer(number) }
-        let isInteger = text.utf8.allSatisfy { $0 == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        if !isInteger, let number = Double(text), number.isFinite { return .number(number) }
+        if case .number(let number)? = try? JSON(parsing: text) { return .number(number) }
         return .object(JSONNumeral.object(text))
     }
 

@@ -1,14 +1,15 @@
 /// A JSON value (RFC 8259).
 ///
-/// Numbers without fraction and exponent are `integer`, or `numeral` beyond 64 bits; all others are `number`. `1` and `1.0` are not equal.
+/// Numbers without fraction and exponent are `integer`, or `numeral` beyond 64 bits; all others are `number`, or `numeral` if a `Double` would
+/// lose digits. `1` and `1.0` are not equal.
 /// `null` is a value, not the absence of one, so there is no `nil` literal: write `.null`.
 package enum JSON: Sendable, Equatable {
     case null
     case bool(Bool)
     case integer(Int64)
     case number(Double)
-    /// The text of a number that is not an `integer`: integers beyond 64 bits, and other numbers if the caller asks for their text (see
-    /// ``Numbers``).
+    /// The text of a number that is not an `integer`: integers beyond 64 bits, other numbers of which a `Double` would lose digits, and all
+    /// others if the caller asks for their text (see ``Numbers``).
     case numeral(String)
     case string(String)
     case array([JSON])
@@ -27,7 +28,7 @@ package enum JSON: Sendable, Equatable {
 
     /// The reading of numbers that are not `integer`.
     package enum Numbers: Sendable {
-        /// As `number`, except integers: they become `numeral`, because a `Double` would lose digits.
+        /// As `number`, except integers and numbers of which a `Double` would lose digits: they become `numeral`.
         case asValues
         /// As `numeral`, so that they are passed on exactly as sent: `12.50`, `1e3`, `12345678901234567890`.
         case asWritten
@@ -70,7 +71,7 @@ package enum JSON: Sendable, Equatable {
         switch self {
         case .integer(let value): Int(exactly: value)
         case .number(let value): Int(exactly: value)
-        case .numeral: double.flatMap { Int(exactly: $0) }
+        case .numeral(let text): JSONDecimal(text)?.int
         default: nil
         }
     }
@@ -84,7 +85,7 @@ package enum JSON: Sendable, Equatable {
         }
     }
 
-    /// The value with numbers read as `Double` where possible, as if it had been parsed with ``Numbers/asValues``.
+    /// The value with numbers read as `Double` where no digits are lost, as if it had been parsed with ``Numbers/asValues``.
     package var numbersAsValues: JSON {
         switch self {
         case .numeral(let text): (try? JSON(parsing: text)) ?? self

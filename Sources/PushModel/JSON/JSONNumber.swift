@@ -39,6 +39,17 @@ enum JSONNumber {
         }
     }
 
+    /// Whether a `Double` read from the text has all its digits, so that the text may be replaced by the value. A text that rounds the value
+    /// to at most 17 digits, as many programs write it, has no others: `0.10000000000000001`.
+    static func keepsDigits(of text: String, _ value: Double) -> Bool {
+        // 15 digits always survive.
+        if text.utf8.count <= 15, text.utf8.allSatisfy({ $0 | 0x20 != UInt8(ascii: "e") }) { return true }
+        let shortest = value.description
+        guard shortest != text else { return true }
+        guard let decimal = JSONDecimal(text) else { return false }
+        return decimal == JSONDecimal(shortest) || decimal.isRounded(value)
+    }
+
     @discardableResult
     private static func skipDigits(_ bytes: [UInt8], _ at: inout Int) -> Bool {
         let start = at

@@ -121,7 +121,7 @@ struct JSONParser {
         guard let value, value.isFinite else {
             throw error("The number is too large.", at: start)
         }
-        return .number(value)
+        return JSONNumber.keepsDigits(of: text, value) ? .number(value) : .numeral(text)
     }
 
     // MARK: Bytes

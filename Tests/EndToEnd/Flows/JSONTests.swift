@@ -60,8 +60,15 @@ import Testing
     }
 
     @Test func `a number with a fraction is a Lua float`() async throws {
-        let text = try await result(of: "return push.json.encode(push.json.decode '[12.50,1e3,0.12345678901234567890123]')")
-        #expect(text == #""[12.5,1000.0,0.12345678901234568]""#)
+        let text = try await result(of: "return push.json.encode(push.json.decode '[12.50,1e3,0.10000000000000001]')")
+        #expect(text == #""[12.5,1000.0,0.1]""#)
+    }
+
+    @Test func `a number of which a Lua float would lose digits keeps them`() async throws {
+        let numbers = "[123456789012345678901234567890.5,9007199254740993.0,1e-400,0.12345678901234567890123]"
+        let text = try await result(
+            of: "local list = push.json.decode '\(numbers)' return { push.json.encode(list), tonumber(tostring(list[2])) == 2^53 }")
+        #expect(text == "[\"\(numbers)\",true]")
     }
 
     @Test func `lists and nulls survive in the result of push.run and in a secure payload`() async throws {

@@ -53,6 +53,35 @@ import Testing
         #expect(try JSON(parsing: #"{"a":[{"b":12.50}]}"#, numbers: .lossless).numbersAsValues == ["a": [["b": 12.5]]])
     }
 
+    @Test(arguments: [
+        "123456789012345678901234567890.5", "9007199254740993.0", "-9007199254740993e0", "1e-400", "-1.5e-400", "0.12345678901234567890123",
+        "1234567890123456.7", "8.4100000000000003", "1.00000000000000000001", "1.23456e-322", "0e99999999999999999999",
+    ])
+    func `A number of which a Double would lose digits keeps its text`(text: String) throws {
+        #expect(try JSON(parsing: text) == .numeral(text))
+        #expect(try JSON(parsing: text, numbers: .lossless).numbersAsValues.text() == text)
+    }
+
+    @Test(
+        arguments: [
+            ("12.50", 12.5), ("1E+3", 1000), ("0e5", 0), ("0.00", 0), ("9007199254740992.0", 0x1p53), ("100000000000000000000.0", 1e20),
+            ("1e23", 1e23), ("5e-324", .leastNonzeroMagnitude), ("1.7976931348623157e308", .greatestFiniteMagnitude),
+            ("0.30000000000000004", 0.1 + 0.2),
+            ("2.50000000000000000000", 2.5),
+            // The value rounded to 17 digits.
+            ("0.10000000000000001", 0.1), ("8.4100000000000001", 8.41), ("-1.1000000000000001", -1.1),
+        ] as [(String, Double)])
+    func `A number that a Double holds is read as one, however it is written`(text: String, value: Double) throws {
+        #expect(try JSON(parsing: text) == .number(value))
+    }
+
+    @Test func `The integer of a number is exact`() {
+        #expect(JSON.numeral("9007199254740993.0").int == 9_007_199_254_740_993)
+        #expect(JSON.numeral("-9223372036854775808.0").int == .min && JSON.numeral("9223372036854775808").int == nil)
+        #expect(JSON.numeral("12e2").int == 1200 && JSON.numeral("0.0").int == 0 && JSON.numeral("1.5").int == nil)
+        #expect(JSON.numeral("1e1000000").int == nil)
+    }
+
     @Test func `An accessor returns a value of its own kind only`() {
         #expect(JSON.string("a").string == "a")
         #expect(JSON.integer(1).string == nil)
