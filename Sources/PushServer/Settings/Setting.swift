@@ -110,8 +110,7 @@ package struct Setting: Sendable {
             value.duration = duration
             return value
         case .percentage:
-            let digits = text.hasSuffix("%") ? text.dropLast() : text[...]
-            guard let percent = Double(digits.last == " " ? digits.dropLast() : digits), (0...100).contains(percent) else { return nil }
+            guard let percent = Self.percent(text), (0...100).contains(percent) else { return nil }
             value.share = percent / 100
             return value
         case .flag:
@@ -121,6 +120,12 @@ package struct Setting: Sendable {
         case .choice(let words): return words.contains(text) ? value : nil
         case .list: return nil
         }
+    }
+
+    /// Reads decimal digits with an optional fraction and `%`. A number without `%` could also be a share of 1, except 0.
+    private static func percent(_ text: String) -> Double? {
+        if text == "0" { return 0 }
+        return text.wholeMatch(of: /([0-9]+(?:\.[0-9]+)?) ?%/).flatMap { Double($0.1) }
     }
 
     private static let flags = [

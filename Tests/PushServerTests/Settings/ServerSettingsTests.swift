@@ -56,12 +56,15 @@ import WebAPI
         for text in ["", "# nothing\n", "---\n"] { #expect(try settings(text) == settings()) }
     }
 
-    @Test(arguments: [("20%", 0.2), ("0", 0), ("100 %", 1), ("12.5%", 0.125)])
+    @Test(arguments: [("20%", 0.2), ("0", 0), ("0%", 0), ("100 %", 1), ("12.5%", 0.125), ("012.50%", 0.125)])
     func `The share of removed devices is a percentage`(text: String, share: Double) throws {
         #expect(try settings("feedback: { max_removed_share: \"\(text)\" }").feedback.maxRemovedShare == share)
     }
 
-    @Test(arguments: ["-1%", "101%", "0.2.1", "%", "none", "nan", "inf%", "20 % of all"])
+    @Test(arguments: [
+        "-1%", "101%", "0.2.1", "%", "none", "nan", "inf%", "20 % of all", "0x10%", "1e1%", "+5%", "-0%", ".5%", "5.%", "0.2", "20",
+        "20  %", "٢%", "100.1%",
+    ])
     func `A share outside of 0% to 100% is rejected`(text: String) {
         #expect(
             faults("feedback: { max_removed_share: \"\(text)\" }")
