@@ -1,7 +1,7 @@
 package import PushModel
 package import Storage
 
-/// What the files of a data folder show about its database before it is opened. Startup and `pushhost doctor` both report this.
+/// The state of the database in a data folder before it is opened, as its files show it. Startup and `pushhost doctor` both report it.
 package struct DatabaseExamination: Sendable {
     package let finding: DatabaseFinding
     /// Why changes may be missing from the log; nil if nothing suggests that.
