@@ -21,6 +21,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from served import free_port  # noqa: E402
+
 benchmark, sink, python = sys.argv[1:4]
 numbers = [int(word) for word in sys.argv[4:] if word.isdigit()]
 rounds, pushes, devices = numbers + [5, 300_000, 1_000_000][len(numbers):]
@@ -46,12 +49,6 @@ REQUESTS = {
         ["authorization: vapid t=" + "e" * 240 + ",k=" + "e" * 87, "ttl: 2419200", "content-encoding: aes128gcm",
          "content-type: application/octet-stream"]),
 }
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 class Sink:

@@ -6,8 +6,6 @@ Both store with synchronous=FULL in commits that waiting requests share, and log
 data; its disk determines the cost of a sync.
 """
 import base64
-import hashlib
-import hmac
 import os
 import re
 import shutil
@@ -17,27 +15,14 @@ import statistics
 import subprocess
 import sys
 import time
-import urllib.parse
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from served import free_port, token  # noqa: E402
 
 pushhost, rival, folder = sys.argv[1:4]
 rounds = int(sys.argv[4]) if len(sys.argv) > 4 else 5
 here = os.path.dirname(os.path.abspath(__file__))
 SECONDS, CONNECTIONS, GOAL = 4, 32, 2.0
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
-def token(port, name, key):
-    resource = urllib.parse.quote_plus(f"http://localhost:{port}/hub")
-    expiry = int(time.time()) + 86_400
-    digest = hmac.new(key.encode(), f"{resource}\n{expiry}".encode(), hashlib.sha256).digest()
-    return (
-        f"SharedAccessSignature sr={resource}&sig={urllib.parse.quote_plus(base64.b64encode(digest))}&se={expiry}&skn={name}"
-    )
 
 
 class Server:

@@ -17,7 +17,6 @@ import array
 import base64
 import ctypes
 import hashlib
-import hmac
 import http.client
 import json
 import operator
@@ -32,7 +31,9 @@ import subprocess
 import sys
 import threading
 import time
-import urllib.parse
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from served import free_port, token  # noqa: E402
 
 pushhost, tools, folder = (os.path.abspath(word) for word in sys.argv[1:4])
 rounds = int(sys.argv[4]) if len(sys.argv) > 4 else 5
@@ -48,21 +49,6 @@ DEVICES = {ACCEPTED: "00", REFUSED: "badbad00", LOWERED: "badbad01"}
 STATUS = {ACCEPTED: 200, REFUSED: 400, LOWERED: 400}
 LOADS = [(case, width) for case in (NONE, ACCEPTED, REFUSED) for width in (1, WIDTH, 256)] + [(LOWERED, WIDTH)]
 began = time.monotonic()
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
-def token(port, name, key):
-    resource = urllib.parse.quote_plus(f"http://localhost:{port}/hub")
-    expiry = int(time.time()) + 86_400
-    digest = hmac.new(key.encode(), f"{resource}\n{expiry}".encode(), hashlib.sha256).digest()
-    return (
-        f"SharedAccessSignature sr={resource}&sig={urllib.parse.quote_plus(base64.b64encode(digest))}&se={expiry}&skn={name}"
-    )
 
 
 def numbers(path, width):

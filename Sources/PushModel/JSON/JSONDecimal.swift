@@ -7,7 +7,7 @@ struct JSONDecimal: Equatable {
 
     private static let exponents = -1_000_000_000...1_000_000_000
 
-    /// - Parameter text: A valid number. Returns nil for an exponent beyond a thousand million.
+    /// - Parameter text: A valid number. Returns nil if the exponent is beyond 1,000,000,000.
     init?(_ text: String) {
         let zero = UInt8(ascii: "0")
         var rest = text.utf8[...]
