@@ -1,7 +1,7 @@
 package import PushModel
 
 /// Every `reason` of an APNs response ("Handling notification responses from APNs"), and what follows from it for the send.
-package enum APNsReason: String, CaseIterable, Sendable {
+package enum APNsReason: String, ServiceReason {
     case badCollapseID = "BadCollapseId"
     case badDeviceToken = "BadDeviceToken"
     case badExpirationDate = "BadExpirationDate"
@@ -138,16 +138,7 @@ package enum APNsReason: String, CaseIterable, Sendable {
         }
     }
 
-    /// The meaning of the reason.
-    package var meaning: String { texts.meaning }
-
-    /// The action to take; nil if there is none.
-    package var advice: String? { texts.advice }
-
-    /// The meaning and the advice.
-    package var explanation: String { [meaning, advice].compactMap(\.self).joined(separator: "; ") }
-
-    private var texts: (meaning: String, advice: String?) {
+    package var texts: (meaning: String, advice: String?) {
         switch self {
         case .badCollapseID: ("the collapse id is longer than 64 bytes", "shorten it")
         case .badDeviceToken:

@@ -1,7 +1,7 @@
 package import PushModel
 
 /// The `errorCode` of FCM in the detail `google.firebase.fcm.v1.FcmError` ("REST: ErrorCode").
-package enum FCMReason: String, CaseIterable, Sendable {
+package enum FCMReason: String, ServiceReason {
     case unspecified = "UNSPECIFIED_ERROR"
     case invalidArgument = "INVALID_ARGUMENT"
     case unregistered = "UNREGISTERED"
@@ -38,16 +38,7 @@ package enum FCMReason: String, CaseIterable, Sendable {
         }
     }
 
-    /// The meaning of the code.
-    package var meaning: String { texts.meaning }
-
-    /// The action to take; nil if there is none.
-    package var advice: String? { texts.advice }
-
-    /// The meaning and the advice.
-    package var explanation: String { [meaning, advice].compactMap(\.self).joined(separator: "; ") }
-
-    private var texts: (meaning: String, advice: String?) {
+    package var texts: (meaning: String, advice: String?) {
         switch self {
         case .unspecified: ("FCM gave no reason", nil)
         case .invalidArgument: ("a field of the message is invalid", "correct the payload")

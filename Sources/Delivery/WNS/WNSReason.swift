@@ -2,7 +2,7 @@ package import PushModel
 
 /// Every way in which WNS reports a failed delivery ("Push notification service request and response headers": response codes and
 /// `X-WNS-Status`). WNS sends no reason strings, so the names are this project's own.
-package enum WNSReason: String, CaseIterable, Sendable {
+package enum WNSReason: String, ServiceReason {
     case dropped
     case deviceDisconnected = "disconnected"
     case channelThrottled = "channelthrottled"
@@ -54,16 +54,7 @@ package enum WNSReason: String, CaseIterable, Sendable {
 
     package var isHandleInvalid: Bool { self == .channelNotFound || self == .channelExpired }
 
-    /// The meaning of the reason.
-    package var meaning: String { texts.meaning }
-
-    /// The action to take; nil if there is none.
-    package var advice: String? { texts.advice }
-
-    /// The meaning and the advice.
-    package var explanation: String { [meaning, advice].compactMap(\.self).joined(separator: "; ") }
-
-    private var texts: (meaning: String, advice: String?) {
+    package var texts: (meaning: String, advice: String?) {
         switch self {
         case .dropped: ("WNS accepted the notification and dropped it: the app or its user does not want it", nil)
         case .deviceDisconnected: ("the device is not connected and WNS did not store the notification", "send with a cache policy")

@@ -2,7 +2,7 @@ package import PushModel
 
 /// Every way in which a push service rejects a message (RFC 8030, RFC 8292, autopush's "Error Codes"). The services share statuses but not
 /// reason strings, so the names are this project's own.
-package enum WebPushReason: String, CaseIterable, Sendable {
+package enum WebPushReason: String, ServiceReason {
     case badRequest = "BadRequest"
     case unauthorized = "Unauthorized"
     case forbidden = "Forbidden"
@@ -75,16 +75,7 @@ package enum WebPushReason: String, CaseIterable, Sendable {
         }
     }
 
-    /// The meaning of the reason.
-    package var meaning: String { texts.meaning }
-
-    /// The action to take; nil if there is none.
-    package var advice: String? { texts.advice }
-
-    /// The meaning and the advice.
-    package var explanation: String { [meaning, advice].compactMap(\.self).joined(separator: "; ") }
-
-    private var texts: (meaning: String, advice: String?) {
+    package var texts: (meaning: String, advice: String?) {
         switch self {
         case .badRequest: ("a header or the encryption is missing or invalid", "correct TTL, Urgency or Topic")
         case .unauthorized:

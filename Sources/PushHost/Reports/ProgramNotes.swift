@@ -20,19 +20,19 @@ enum ProgramNotes {
     }
 
     private static var reasons: [ReferenceNote] {
-        APNsReason.allCases.map { reason("APNs", $0.rawValue, $0.status, $0.meaning, $0.advice, $0.outcome) }
-            + FCMReason.allCases.map { reason("FCM", $0.rawValue, $0.status, $0.meaning, $0.advice, $0.outcome) }
-            + WNSReason.allCases.map { reason("WNS", $0.rawValue, $0.status, $0.meaning, $0.advice, $0.outcome) }
-            + WebPushReason.allCases.map { reason("Web Push", $0.rawValue, $0.status, $0.meaning, $0.advice, $0.outcome) }
+        notes("APNs", APNsReason.self, status: \.status) + notes("FCM", FCMReason.self, status: \.status)
+            + notes("WNS", WNSReason.self, status: \.status) + notes("Web Push", WebPushReason.self, status: \.status)
     }
 
-    private static func reason(
-        _ service: String, _ name: String, _ status: Int?, _ meaning: String, _ advice: String?, _ outcome: OutcomeName
-    ) -> ReferenceNote {
-        let source = [service, status.map { "status \($0)" }].compactMap(\.self).joined(separator: ", ")
-        return ReferenceNote(
-            .reason, "\(service) \(name)", short: name, "\(meaning) (\(source))",
-            [.init("What to do", advice ?? ""), .init("Outcome of the device", outcome.rawValue)])
+    private static func notes<Reason: ServiceReason>(
+        _ service: String, _: Reason.Type, status: (Reason) -> Int?
+    ) -> [ReferenceNote] {
+        Reason.allCases.map { reason in
+            let source = [service, status(reason).map { "status \($0)" }].compactMap(\.self).joined(separator: ", ")
+            return ReferenceNote(
+                .reason, "\(service) \(reason.rawValue)", short: reason.rawValue, "\(reason.texts.meaning) (\(source))",
+                [.init("What to do", reason.texts.advice ?? ""), .init("Outcome of the device", reason.outcome.rawValue)])
+        }
     }
 
     private static var causes: [ReferenceNote] {
