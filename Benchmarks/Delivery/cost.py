@@ -22,7 +22,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from served import free_port  # noqa: E402
+from served import free_port, make_certificate  # noqa: E402
 
 benchmark, sink, python = sys.argv[1:4]
 numbers = [int(word) for word in sys.argv[4:] if word.isdigit()]
@@ -218,10 +218,7 @@ memories = []
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
-             "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", f"{folder}/key.pem", "-out",
-             f"{folder}/certificate.pem"], check=True, stderr=subprocess.DEVNULL)
+        make_certificate(folder)
         subprocess.run(
             ["openssl", "genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out", f"{folder}/rsa.pem"], check=True,
             stderr=subprocess.DEVNULL)

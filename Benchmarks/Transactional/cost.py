@@ -33,7 +33,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from served import free_port, token  # noqa: E402
+from served import free_port, make_certificate, token  # noqa: E402
 
 pushhost, tools, folder = (os.path.abspath(word) for word in sys.argv[1:4])
 rounds = int(sys.argv[4]) if len(sys.argv) > 4 else 5
@@ -310,10 +310,7 @@ def compare_latencies(rates):
 
 
 def make_keys():
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
-         "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", f"{folder}/key.pem", "-out",
-         f"{folder}/certificate.pem"], check=True, stderr=subprocess.DEVNULL)
+    make_certificate(folder)
     subprocess.run(
         ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", f"{folder}/apns.p8"], check=True,
         stderr=subprocess.DEVNULL)

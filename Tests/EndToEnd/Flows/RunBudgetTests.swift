@@ -8,6 +8,14 @@ import Testing
 @Suite struct RunBudgetTests {
     private static let phone = "local p = push.device { name = 'p' } push.install('p', { device = p, tags = { 't' } }) "
 
+    /// Bytes of memory charged to a run that passes.
+    private func memory(of lua: String) async throws -> Int {
+        let account = RunAccount(RunAccount.Limits(cpu: .seconds(600), memory: 1 << 30))
+        let run = try await rehearse(lua, limits: LuaLimits(memory: 1 << 30, cpu: .seconds(600)), account: account)
+        #expect(run.hasPassed, "\(run.report.verdict)")
+        return account.used(.memory)
+    }
+
     /// Size of the text that a report prints.
     private func bytes(of events: [FlowEvent]) -> Int {
         var sum = 0
@@ -121,30 +129,23 @@ import Testing
 
     @Test func `each tag of an installation is charged`() async throws {
         func memory(tags: Int) async throws -> Int {
-            let account = RunAccount(RunAccount.Limits(cpu: .seconds(600), memory: 1 << 30))
-            let run = try await rehearse(
-                "local p = push.device { name = 'p' } local t = {} for k = 1, \(tags) do t[k] = 'tag-' .. k end "
-                    + "push.install('p', { device = p, tags = t })",
-                limits: LuaLimits(memory: 1 << 30, cpu: .seconds(600)), account: account)
-            #expect(run.hasPassed, "\(run.report.verdict)")
-            return account.used(.memory)
+            try await self.memory(
+                of: "local p = push.device { name = 'p' } local t = {} for k = 1, \(tags) do t[k] = 'tag-' .. k end "
+                    + "push.install('p', { device = p, tags = t })")
         }
         #expect(try await memory(tags: 500) - memory(tags: 1) > 499 * 150)
     }
 
     @Test func `headers and the audience of a notification are charged, also if it is cancelled`() async throws {
         func memory(_ fields: String) async throws -> Int {
-            let account = RunAccount(RunAccount.Limits(cpu: .seconds(600), memory: 1 << 30))
-            let run = try await rehearse(
-                """
-                local headers, wide = { apns = { ["apns-x"] = ("x"):rep(50000) } }, "t" .. ("||t"):rep(2000)
-                for i = 1, 20 do
-                  local sent = push.schedule { after = "1d", payload = { apns = { aps = { alert = "x" } } }, \(fields) }
-                  push.cancel(sent.id)
-                end
-                """, limits: LuaLimits(memory: 1 << 30, cpu: .seconds(600)), account: account)
-            #expect(run.hasPassed, "\(run.report.verdict)")
-            return account.used(.memory)
+            try await self.memory(
+                of: """
+                    local headers, wide = { apns = { ["apns-x"] = ("x"):rep(50000) } }, "t" .. ("||t"):rep(2000)
+                    for i = 1, 20 do
+                      local sent = push.schedule { after = "1d", payload = { apns = { aps = { alert = "x" } } }, \(fields) }
+                      push.cancel(sent.id)
+                    end
+                    """)
         }
         let base = try await memory("to = 't'")
         #expect(try await memory("to = 't', headers = headers") - base > 900_000)
@@ -154,27 +155,21 @@ import Testing
 
     @Test func `the audience of each send in a step is charged`() async throws {
         func memory(_ audience: String) async throws -> Int {
-            let account = RunAccount(RunAccount.Limits(cpu: .seconds(600), memory: 1 << 30))
-            let run = try await rehearse(
-                "local long = ('a'):rep(100) .. (' '):rep(20000) .. '|| b' push.step('s', function() for i = 1, 20 do "
-                    + "push.send { to = \(audience), alert = 'x' } end end)",
-                limits: LuaLimits(memory: 1 << 30, cpu: .seconds(600)), account: account)
-            #expect(run.hasPassed, "\(run.report.verdict)")
-            return account.used(.memory)
+            try await self.memory(
+                of: "local long = ('a'):rep(100) .. (' '):rep(20000) .. '|| b' push.step('s', function() for i = 1, 20 do "
+                    + "push.send { to = \(audience), alert = 'x' } end end)")
         }
         #expect(try await memory("long") - memory("'a||b'") > 300_000)
     }
 
     @Test func `what each phone stores of a notification is charged`() async throws {
-        let account = RunAccount(RunAccount.Limits(cpu: .seconds(600), memory: 1 << 30))
-        let run = try await rehearse(
-            """
-            for i = 1, 20 do push.install("i" .. i, { device = push.device { name = "f" .. i, platform = "fcm" }, tags = { "t" } }) end
-            for i = 1, 10 do push.send { to = "t", payload = { fcm = { message = { data = { x = ("x"):rep(3000) } } } } } end
-            """, limits: LuaLimits(memory: 1 << 30, cpu: .seconds(600)), account: account)
-        #expect(run.hasPassed, "\(run.report.verdict)")
+        let memory = try await memory(
+            of: """
+                for i = 1, 20 do push.install("i" .. i, { device = push.device { name = "f" .. i, platform = "fcm" }, tags = { "t" } }) end
+                for i = 1, 10 do push.send { to = "t", payload = { fcm = { message = { data = { x = ("x"):rep(3000) } } } } } end
+                """)
         // Once in the inbox of each phone, and once in the record of each request.
-        #expect(account.used(.memory) > 2 * 20 * 10 * 3000)
+        #expect(memory > 2 * 20 * 10 * 3000)
     }
 
     @Test func `a nested run shares the budget of the outer run`() async throws {
