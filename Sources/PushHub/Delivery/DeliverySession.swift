@@ -42,9 +42,9 @@ struct DeliverySession {
         tally = DeliveryTally(stored, start: start, keepsDevices: keepsDevices)
     }
 
-    /// Maximum number of devices of a notification that is deferred. Reloading the results of a larger one is too expensive, so it waits
-    /// in memory.
-    private static let maximumDeferred = 10_000
+    /// Number of devices from which a send is large. Large sends have a limit of their own. They are not deferred, because reloading so
+    /// many results is too expensive: they wait in memory.
+    static let largeSend = 10_000
 
     /// How the batches are dispatched.
     ///
@@ -52,7 +52,7 @@ struct DeliverySession {
     func policy(isInTurn: Bool, _ slots: any SlotProvider) -> SendPipeline.DispatchPolicy {
         let (dispatch, retryState) = (context.settings.dispatch, self.retryState ?? RetryState(of: stored, context.environment))
         guard dispatch.isConcurrent else { return SendPipeline.DispatchPolicy(retryState: retryState) }
-        guard isInTurn, request.pace == nil, targets.matched <= Self.maximumDeferred else {
+        guard isInTurn, request.pace == nil, targets.matched < Self.largeSend else {
             return SendPipeline.DispatchPolicy(batchesInFlight: dispatch.batchesInFlight, retryState: retryState)
         }
         return SendPipeline.DispatchPolicy(batchesInFlight: dispatch.batchesInFlight, isDeferrable: true, retryState: retryState) {

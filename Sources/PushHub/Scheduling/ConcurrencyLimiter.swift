@@ -2,7 +2,7 @@ import PushModel
 
 /// Limits how many batches of a hub may be in flight to each push service, and queues the deliveries that wait for a slot.
 ///
-/// Only deferrable deliveries use slots (`SendPipeline.DispatchPolicy`): those from the outbox to at most 10,000 devices, without a pace.
+/// Only deferrable deliveries use slots (`SendPipeline.DispatchPolicy`): those from the outbox to fewer than 10,000 devices, without a pace.
 /// ``DeliveryRun`` limits the batches of one notification. docs/explanation/delivery.md has a table of all limits.
 ///
 /// Not thread-safe: it is part of the state of the actor that owns it.

@@ -15,7 +15,7 @@ final class SendScheduler {
     private var deliveries: [Int64: Task<Void, Never>] = [:]
     /// Outbox notifications that wait for a push service.
     private var deferredSends = DeferredSends()
-    private var largeSends = LargeSendQueue(threshold: 10_000)
+    private var largeSends = LargeSendQueue(threshold: DeliverySession.largeSend)
     /// Notifications with a pace (a rate limit). They wait in memory and are never deferred.
     private var pacedSends = LargeSendQueue(threshold: 0)
     private var concurrencyLimiter = ConcurrencyLimiter()

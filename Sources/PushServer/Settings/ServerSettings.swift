@@ -173,7 +173,7 @@ extension ServerSettings {
             Setting(
                 "limits.concurrent_notifications", .count,
                 "Maximum number of batches of a hub in flight to each push service; a batch has at most 500 devices of one notification. "
-                    + "Notifications to more than 10,000 devices and those with a pace do not count. At most this many with a pace are "
+                    + "Notifications to 10,000 devices or more and those with a pace do not count. At most this many with a pace are "
                     + "delivered at a time; `none` for no limit.",
                 default: "64", isReloadable: true
             ) { $0.concurrentNotifications = $1.count ?? .max },
