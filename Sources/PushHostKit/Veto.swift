@@ -1,4 +1,4 @@
-/// The effect of a deciding hook's failure or timeout.
+/// The effect of a blocking hook's failure or timeout.
 public enum FailurePolicy: Sendable {
     /// Continue as if the hook did not exist.
     case failOpen

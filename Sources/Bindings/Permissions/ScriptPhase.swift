@@ -33,7 +33,7 @@ extension Set<ScriptPhase> {
     /// All phases but the loading of a plugin, which may only declare itself.
     package static let running = everywhere.subtracting([.load])
 
-    /// Phases in which the hub does not wait for the script. A deciding hook that changed the hub could wait for itself.
+    /// Phases in which the hub does not wait for the script. A blocking hook that changed the hub could wait for itself.
     package static let acting = running.subtracting(HookPhase.allCases.filter(\.isDeciding).map { .hook($0) })
 
     /// The running phases of plugins.

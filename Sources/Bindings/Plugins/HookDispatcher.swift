@@ -6,7 +6,7 @@ import Synchronization
 struct HookDispatcher {
     let host: PluginHost
 
-    // MARK: - Deciding hooks
+    // MARK: - Blocking hooks
 
     struct Question {
         var phase: HookPhase
@@ -24,7 +24,7 @@ struct HookDispatcher {
             details: ["plugin": .string(plugin.name)])
     }
 
-    /// Calls a deciding hook. Returns nil if it failed or its breaker is open, and the operation continues without it.
+    /// Calls a blocking hook. Returns nil if it failed or its breaker is open, and the operation continues without it.
     ///
     /// - Throws: `hook.veto` (403); for a `fail_closed` hook also `hook.failed` and `hook.open` (503).
     func decide<Answer: Sendable>(
@@ -75,10 +75,10 @@ struct HookDispatcher {
         }
     }
 
-    // MARK: - Notifying hooks
+    // MARK: - Hooks that are not awaited
 
-    /// Maximum number of concurrent notifying calls per plugin. Further calls are dropped and reported.
-    private static let maximumNotifyingCalls = 1000
+    /// Maximum number of concurrent calls per plugin that are not awaited. Further calls are dropped and reported.
+    private static let maximumUnawaitedCalls = 1000
 
     func notify(
         _ phase: HookPhase, hub: String?, origin: [String], _ argument: LuaValue,
@@ -90,18 +90,18 @@ struct HookDispatcher {
                 live.slot.count(dropped: 1)
                 continue
             }
-            guard live.slot.notifyingCalls.wrappingAdd(1, ordering: .relaxed).oldValue < Self.maximumNotifyingCalls else {
-                live.slot.notifyingCalls.wrappingSubtract(1, ordering: .relaxed)
+            guard live.slot.unawaitedCalls.wrappingAdd(1, ordering: .relaxed).oldValue < Self.maximumUnawaitedCalls else {
+                live.slot.unawaitedCalls.wrappingSubtract(1, ordering: .relaxed)
                 admission.withdrawn()
                 // Log one line for many dropped calls.
-                if live.slot.count(behind: 1) % Self.maximumNotifyingCalls == 1 {
+                if live.slot.count(behind: 1) % Self.maximumUnawaitedCalls == 1 {
                     host.failed(
                         live, .hook(phase),
-                        .failure("hook.behind", "\(Self.maximumNotifyingCalls) calls are in progress; further calls are dropped"))
+                        .failure("hook.behind", "\(Self.maximumUnawaitedCalls) calls are in progress; further calls are dropped"))
                 }
                 continue
             }
-            defer { live.slot.notifyingCalls.wrappingSubtract(1, ordering: .relaxed) }
+            defer { live.slot.unawaitedCalls.wrappingSubtract(1, ordering: .relaxed) }
             do {
                 switch hook.body {
                 case .script(let instance, let work):

@@ -19,7 +19,7 @@ package struct NativePluginType: Sendable {
     package var isFailClosed: Bool
     /// The deciding phases whose failure rejects the operation.
     package var failClosedPhases: Set<HookPhase> { isFailClosed ? phases.filter(\.isDeciding) : [] }
-    /// The time limit of a call of a deciding hook.
+    /// The time limit of a call of a blocking hook.
     package var timeout: Duration
     /// Creates the hooks. Throws if the plugin cannot start.
     package var make: @Sendable (NativePluginSetup) throws -> any NativeHooks

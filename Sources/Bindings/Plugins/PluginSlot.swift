@@ -7,8 +7,8 @@ final class PluginSlot: Sendable {
     let breakers = Dictionary(uniqueKeysWithValues: HookPhase.allCases.map { ($0, HookCircuitBreaker()) })
     let isRecreating = Atomic(false)
     private let revived = Mutex<Timestamp?>(nil)
-    /// Number of notifying calls in progress, which are not awaited.
-    let notifyingCalls = Atomic(0)
+    /// Number of calls in progress that are not awaited.
+    let unawaitedCalls = Atomic(0)
     /// Number of route requests in progress.
     let routes = Atomic(0)
     private let counters = Mutex(Counters())

@@ -6,7 +6,7 @@ package struct PluginStatus: Sendable {
     package var plugin: LoadedPlugin
     package var calls: Int
     package var failures: Int
-    /// Notifying calls that were dropped, because too many were in progress or the breaker was open.
+    /// Calls without a waiting caller that were dropped, because too many were in progress or the breaker was open.
     package var dropped: Int
     package var lastError: LuaError?
     /// Hooks whose breaker is open, with the end of the pause. `isDue`: the next call is a probe.

@@ -7,7 +7,7 @@ import Testing
 @testable import Bindings
 
 @Suite struct PluginHostTests {
-    // MARK: - Deciding hooks
+    // MARK: - Blocking hooks
 
     @Test func `before_send changes a notification, postpones it, or refuses it with a reason`() async throws {
         let bench = try PluginBench()
@@ -460,7 +460,7 @@ import Testing
     /// Work of the library in one step that cannot be interrupted.
     private static let endlessStep = "local t = {} for i = 1, 100000 do t[i * 131071] = true end"
 
-    // MARK: - Notifying hooks
+    // MARK: - Hooks that are not awaited
 
     @Test func `hooks that only receive events do not stop a send, and their failures are logged`() async throws {
         let bench = try PluginBench()
