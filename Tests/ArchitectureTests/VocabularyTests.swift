@@ -55,20 +55,37 @@ import Testing
         }
     }
 
+    /// Files with a declaration that has an old word as its name. The list may only shrink.
+    private static let exceptionsOfDeclarations: Set<String> = [
+        // Public API.
+        "Sources/PushHostKit/Values/DeviceGroup.swift: fate"
+    ]
+
     /// Only words that have no other meaning: `place`, for example, is also a verb.
     @Test func `nothing is declared with an old word as its name`() throws {
         let names = [
             "moments?", "patience", "departures?", "departed", "dawn", "hush", "cure", "witness", "misfit", "troubles?", "underWay",
             "hasBegun",
             "farewell", "parcels?", "forGood", "giveBack", "givesBack", "cutOff", "putOff", "goOn", "unkept", "isKept", "told",
+            "anew", "twins?", "fates?", "complaints?", "news",
         ]
+        let name = "(\(names.joined(separator: "|")))"
         // As a method, `leave` is a verb that is allowed.
-        let declaration = try Regex("\\b(?:(?:var|let|func|case) +(?:\(names.joined(separator: "|")))|(?:var|let) +leave)\\b")
+        let declaration = try Regex("\\b(?:(?:var|let|func|case|for) +(?:\\((?:\\w+, )*)?\(name)|(?:var|let) +(leave))\\b")
+        // A parameter of a function or a closure, or a member of a tuple.
+        let parameter = try Regex("(?:^ *|[(,{] *)(?:\\w+ +)?\(name)(?::| in\\b)")
+        var excepted: Set<String> = []
         for file in try Package.swiftFiles(in: "Sources") {
-            let candidates = file.code(with: names.map { $0.replacing("s?", with: "") } + ["leave"])
-            for line in candidates where line.text.firstMatch(of: declaration) != nil {
-                Issue.record("\(file.path):\(line.number) declares an old word: \(line.text)")
+            for line in file.code(with: names.map { $0.replacing("s?", with: "") } + ["leave"]) {
+                guard let match = line.text.firstMatch(of: declaration) ?? line.text.firstMatch(of: parameter) else { continue }
+                let word = match.output.dropFirst().compactMap(\.substring).first ?? ""
+                if Self.exceptionsOfDeclarations.contains("\(file.path): \(word)") {
+                    excepted.insert("\(file.path): \(word)")
+                } else {
+                    Issue.record("\(file.path):\(line.number) declares the old word \(word): \(line.text)")
+                }
             }
         }
+        #expect(excepted == Self.exceptionsOfDeclarations, "an exception is not needed")
     }
 }

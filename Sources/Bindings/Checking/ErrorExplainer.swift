@@ -32,11 +32,11 @@ struct ErrorExplainer {
     /// The remedy for an error message of Lua in a line.
     private func fix(of message: String, line: Int, in source: [UInt8]) -> String? {
         guard let chunk = try? Chunk(parsing: source) else { return nil }
-        guard let complaint = LuaDiagnostic(message) else { return Self.fix(of: message) }
+        guard let diagnostic = LuaDiagnostic(message) else { return Self.fix(of: message) }
         let knowledge = checker.knowledge(of: chunk)
         let text = chunk.text
         // The checker reports an undefined name only once, possibly in another line.
-        if let name = complaint.name {
+        if let name = diagnostic.name {
             let nowhere = knowledge.remarks.filter {
                 $0.code.hasSuffix("unknown_global") || $0.code.hasSuffix("unknown_name") || $0.code.hasSuffix("unknown_field")
             }
@@ -47,18 +47,18 @@ struct ErrorExplainer {
         let same = knowledge.remarks.first { remark in
             remark.code == "script.error" && text.line(at: remark.range.lowerBound) <= line
                 && text.line(at: remark.range.upperBound) >= line
-                && remark.message == complaint.operation.message(complaint.type)
+                && remark.message == diagnostic.operation.message(diagnostic.type)
         }
         if let same { return same.hint }
-        if complaint.operation == .index, complaint.name == "self" {
+        if diagnostic.operation == .index, diagnostic.name == "self" {
             return "self is the value before the colon, but the method was called with a dot or as a function"
         }
-        if complaint.type == "nil", let name = complaint.name, let near = near(name, as: complaint.origin ?? "", knowledge) {
-            return complaint.origin == "method"
+        if diagnostic.type == "nil", let name = diagnostic.name, let near = near(name, as: diagnostic.origin ?? "", knowledge) {
+            return diagnostic.origin == "method"
                 ? "there is no method \"\(name)\" here; did you mean \"\(near)\"?" : "\"\(name)\" is nil here; did you mean \"\(near)\"?"
         }
-        if complaint.origin == "method", let name = complaint.name { return "the value before the colon has no method \"\(name)\"" }
-        return complaint.operation.fix(complaint.type, spelling: complaint.spelling(in: text.line(line)))
+        if diagnostic.origin == "method", let name = diagnostic.name { return "the value before the colon has no method \"\(name)\"" }
+        return diagnostic.operation.fix(diagnostic.type, spelling: diagnostic.spelling(in: text.line(line)))
     }
 
     /// A message about an undefined name within the call that begins in `line`.

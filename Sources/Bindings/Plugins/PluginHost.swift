@@ -108,7 +108,7 @@ package final class PluginHost: HubHooks, PluginTestHost {
             state.absent = absent
             state.live = plugins.map { plugin in
                 // The instance may have been replaced by a fresh one meanwhile.
-                if let script = plugin.script, let anew = before.first(where: { $0.insteadOf === script.identity }) { return anew }
+                if let script = plugin.script, let reloaded = before.first(where: { $0.insteadOf === script.identity }) { return reloaded }
                 // Failures of other files or settings do not count against these.
                 let last = before.first { $0.plugin.name == plugin.name }?.plugin
                 let isSame = last?.source.hash == plugin.source.hash && last?.configuration.values == plugin.configuration.values
@@ -152,32 +152,32 @@ package final class PluginHost: HubHooks, PluginTestHost {
     }
 
     /// Recreates an instance whose Lua state was stopped in a library function or has run out of memory. Values in its variables are lost.
-    private func recreate(_ dead: LivePlugin, _ instance: PluginInstance) {
-        guard dead.slot.mayRecreate(services.deadlines.now) else { return }
-        guard dead.slot.isRecreating.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged else {
+    private func recreate(_ failed: LivePlugin, _ instance: PluginInstance) {
+        guard failed.slot.mayRecreate(services.deadlines.now) else { return }
+        guard failed.slot.isRecreating.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged else {
             return
         }
         _ = services.start { [weak self] in
-            defer { dead.slot.isRecreating.store(false, ordering: .releasing) }
+            defer { failed.slot.isRecreating.store(false, ordering: .releasing) }
             guard let self else { return }
             let again: LoadedPlugin
             do throws(LuaError) {
                 again = try await load(
-                    instance.source, dead.plugin.configuration, services: instance.context.services,
-                    isGrantedAll: dead.plugin.isGrantedAll)
+                    instance.source, failed.plugin.configuration, services: instance.context.services,
+                    isGrantedAll: failed.plugin.isGrantedAll)
             } catch {
-                return record(dead, .error, "its Lua state has failed and cannot be recreated: \(error.message) (\(error.code))")
+                return record(failed, .error, "its Lua state has failed and cannot be recreated: \(error.message) (\(error.code))")
             }
-            let isAnew = state.withLock { state in
+            let isReplaced = state.withLock { state in
                 guard let place = state.live.firstIndex(where: { $0.plugin.script === instance }) else { return false }
                 var plugin = again
                 // Grants may have been revoked meanwhile.
                 if !plugin.isGrantedAll { plugin.restrict(to: state.live[place].plugin.configuration.grants) }
-                state.live[place] = LivePlugin(slot: dead.slot, plugin: plugin, insteadOf: dead.insteadOf ?? instance.identity)
+                state.live[place] = LivePlugin(slot: failed.slot, plugin: plugin, insteadOf: failed.insteadOf ?? instance.identity)
                 return true
             }
-            if isAnew { instance.retire() }
-            if isAnew { record(dead, .warn, "restarted, because its Lua state had failed; values in its variables are lost") }
+            if isReplaced { instance.retire() }
+            if isReplaced { record(failed, .warn, "restarted, because its Lua state had failed; values in its variables are lost") }
         }
     }
 

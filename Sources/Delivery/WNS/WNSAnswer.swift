@@ -16,12 +16,12 @@ struct WNSAnswer: Sendable {
         messageID = headers[.wnsMessageID]
         description = headers[.wnsErrorDescription]?.excerpt
         retryAfter = response.retryAfter(now: now)
-        let fate = (headers[.wnsStatus] ?? headers[.wnsNotificationStatus])?.lowercased()
+        let notificationStatus = (headers[.wnsStatus] ?? headers[.wnsNotificationStatus])?.lowercased()
         switch response.status.code {
-        case 200 where fate == "dropped":
+        case 200 where notificationStatus == "dropped":
             let isDisconnected = headers[.wnsDeviceConnectionStatus]?.lowercased() == "disconnected"
             reason = isDisconnected ? .deviceDisconnected : .dropped
-        case 200 where fate == "channelthrottled": reason = .channelThrottled
+        case 200 where notificationStatus == "channelthrottled": reason = .channelThrottled
         case 410 where headers[.wnsErrorDescription]?.lowercased().contains("block") == true: reason = .domainBlocked
         case 200: reason = nil
         default: reason = WNSReason.allCases.first { $0.status == response.status.code }

@@ -72,8 +72,8 @@ package actor PrunedWebhook {
     }
 
     /// Ends a series of failures.
-    private func ended(_ news: Event) {
-        if failures > 0 { note(news) }
+    private func ended(_ event: Event) {
+        if failures > 0 { note(event) }
         failures = 0
     }
 
@@ -104,11 +104,11 @@ package actor PrunedWebhook {
         case failed(String, Duration?)
     }
 
-    private func send(_ news: PrunedReport) async -> Answer {
+    private func send(_ report: PrunedReport) async -> Answer {
         let now = clock.now
         do throws(TransportError) {
             let answer = try await transport.exchange(
-                news.request(to: settings.address, secret: settings.secret, now: now), body: news.body)
+                report.request(to: settings.address, secret: settings.secret, now: now), body: report.body)
             switch answer.status.code {
             case 200..<300: return .taken
             case 413: return .tooLarge

@@ -31,9 +31,9 @@ final class CircuitBreakers: Sendable {
         guard let origin = service.origin else { return platforms[service.platform]?.note(verdicts, now: now) }
         return origins.withLock { table in
             guard let breaker = table[origin] ?? Self.added(to: &table, origin, now) else { return nil }
-            let news = breaker.note(verdicts, now: now)
+            let event = breaker.note(verdicts, now: now)
             if breaker.isAtRest { table[origin] = nil }
-            return news
+            return event
         }
     }
 

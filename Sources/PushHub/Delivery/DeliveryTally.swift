@@ -58,7 +58,7 @@ struct DeliveryTally: Sendable {
         NotificationProgress(
             sequence: sequence, outcome: outcome, devices: unstored,
             lastOutcomes: lastOutcomes.reduce(into: Dictionary(minimumCapacity: lastOutcomes.count)) { stored, last in
-                if table.stands(last.id, at: last.row) { stored[last.row] = last.outcome }
+                if table.isStored(last.id, at: last.row) { stored[last.row] = last.outcome }
             }, deferredDevices: areDeferralsStored ? nil : deferredDevices)
     }
 

@@ -49,7 +49,7 @@ struct RegistrationTable: Sendable {
         return ids.find(RegistrationColumns.hash(of: id, packed)) { columns.has(id, packed, at: $0) }
     }
 
-    func stands(_ id: RegistrationID, at row: UInt32) -> Bool {
+    func isStored(_ id: RegistrationID, at row: UInt32) -> Bool {
         columns.isLive(row) && columns.has(id, PackedRegistrationID(id), at: row)
     }
 

@@ -162,9 +162,9 @@ private struct TargetGrouping {
             for member in columns.ring(of: row) { rings[member] = row }
         }
         let ring = rings[row] ?? row
-        let twin = DuplicateHandle(ring: ring, content: content, variables: variables)
-        if let original = duplicateHandles[twin] { return original }
-        duplicateHandles[twin] = row
+        let duplicate = DuplicateHandle(ring: ring, content: content, variables: variables)
+        if let original = duplicateHandles[duplicate] { return original }
+        duplicateHandles[duplicate] = row
         return nil
     }
 }

@@ -4,9 +4,9 @@ import PushModel
 extension Tracer {
     mutating func verdict(of row: RecordedOutcome) -> Conclusion {
         let device = row.device
-        for twin in facts.rows where twin.device.cause == .duplicate && twin != row {
-            let subject = twin.device.registrationID.map { "registration \($0)" } ?? "a duplicate"
-            add(twin.time, .duplicate, "\(subject) has the same handle: one push for both", isGood: true)
+        for duplicate in facts.rows where duplicate.device.cause == .duplicate && duplicate != row {
+            let subject = duplicate.device.registrationID.map { "registration \($0)" } ?? "a duplicate"
+            add(duplicate.time, .duplicate, "\(subject) has the same handle: one push for both", isGood: true)
         }
         let when = row.time ?? outcome.endedAt ?? facts.sentAt
         let reason = device.reason.isEmpty ? device.outcome.rawValue : device.reason

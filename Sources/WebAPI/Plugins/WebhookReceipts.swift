@@ -66,9 +66,9 @@ final class WebhookReceipts: Sendable {
     /// The state of a known message; nil for a new one, which is then marked as under way.
     private func begin(_ message: Message, now: Timestamp) -> ReceiptState? {
         known.withLock { known in
-            let standing = known[message]
-            if case .accepted(let end) = standing, end > now { return standing }
-            if case .inFlight = standing { return standing }
+            let current = known[message]
+            if case .accepted(let end) = current, end > now { return current }
+            if case .inFlight = current { return current }
             known[message] = .inFlight
             return nil
         }

@@ -19,13 +19,13 @@ import Testing
         let clock = VirtualClock(now: HubBench.startTime)
         private let notes = Mutex<[PrunedWebhook.Event]>([])
 
-        var news: [PrunedWebhook.Event] { notes.withLock { $0 } }
+        var events: [PrunedWebhook.Event] { notes.withLock { $0 } }
 
         func webhook(_ transport: any PushTransport, _ address: String = "https://app.example/pruned?a=1") throws -> PrunedWebhook {
             PrunedWebhook(
                 PrunedWebhook.Settings(address: try #require(WebAddress(address)), secret: PrunedWebhookTests.secret), transport: transport,
                 clock: clock, random: SeededRandom(seed: 1)
-            ) { [self] news in notes.withLock { $0.append(news) } }
+            ) { [self] event in notes.withLock { $0.append(event) } }
         }
 
         func prune(_ numbers: ClosedRange<Int>) async throws {
@@ -80,7 +80,7 @@ import Testing
         let digits = code.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         #expect(request.header("PushHost-Signature") == "t=1767603600,v1=\(digits)")
         #expect(!request.headers.joined().contains(Self.secret.reveal()))
-        #expect(desk.news == [.delivered(hub: "hub", 1)])
+        #expect(desk.events == [.delivered(hub: "hub", 1)])
     }
 
     @Test func `every device is reported once, in order, in batches`() async throws {
@@ -110,11 +110,11 @@ import Testing
             delivered.append(.failed(why, pause: pause, isFirst: number == 0))
         }
         // Every attempt is an event, so that all can be counted.
-        #expect(desk.news == delivered)
+        #expect(desk.events == delivered)
         // Another process reports the same devices.
         _ = await webhook.report([desk])
         #expect(Set(transport.all.compactMap { $0.header("Idempotency-Key") }).count == 1 && transport.all.count == 6)
-        #expect(desk.news.suffix(2) == [.delivered(hub: "hub", 3), .hasRecovered])
+        #expect(desk.events.suffix(2) == [.delivered(hub: "hub", 3), .hasRecovered])
     }
 
     @Test func `pauses are at most five minutes, or as long as the backend asks, up to an hour`() async throws {
@@ -165,7 +165,7 @@ import Testing
         desk.store.refuse([])
         _ = await webhook.report([desk])
         #expect(try transport.all.map { try numbers($0) } == [[1, 2], [1, 2]])
-        #expect(desk.news.contains(.delivered(hub: "hub", 2)))
+        #expect(desk.events.contains(.delivered(hub: "hub", 2)))
     }
 
     @Test func `when nothing is pending any more, a series of failures ends without a report`() async throws {
@@ -175,13 +175,13 @@ import Testing
         _ = await webhook.report([desk])
         desk.store.refuse([])
         _ = await webhook.report([desk])
-        #expect(desk.news.count == 2 && desk.news.last == .nothingPending)
+        #expect(desk.events.count == 2 && desk.events.last == .nothingPending)
         try await desk.prune(1...1)
         _ = await webhook.report([desk])
         try await desk.restore([1])
         try await desk.acknowledge(upTo: 9)
         _ = await webhook.report([desk])
-        #expect(desk.news.count == 4 && desk.news.last == .nothingPending)
+        #expect(desk.events.count == 4 && desk.events.last == .nothingPending)
     }
 
     @Test func `it works over a real connection, and repeats until it is cancelled`() async throws {

@@ -34,8 +34,8 @@ final class FanOut: Sendable {
         services = [service] + others
         folder = try ScriptFolder(["payload": service.payload])
         simulator = try await FanOutSimulator([service], arguments, in: folder)
-        if let twin = others.first(where: { $0.word == service.word }) {
-            let (one, other) = ("sim-\(service.label)", "sim-\(twin.label)")
+        if let duplicate = others.first(where: { $0.word == service.word }) {
+            let (one, other) = ("sim-\(service.label)", "sim-\(duplicate.label)")
             try FileManager.default.copyItem(at: folder.url.appending(path: one), to: folder.url.appending(path: other))
         }
         self.others = others.isEmpty ? nil : try await FanOutSimulator(others, [], in: folder)

@@ -229,15 +229,15 @@ import Testing
     // MARK: - Duplicates and handles
 
     @Test(arguments: [0, 1, 2]) func `registrations with one handle are deferred together and get one push`(leavers: Int) async throws {
-        var twins: [Registration] = []
-        for tag in ["ten", "now"] { twins.append(try await bench.register(.phone(1), tags: ["a", tag])) }
+        var duplicates: [Registration] = []
+        for tag in ["ten", "now"] { duplicates.append(try await bench.register(.phone(1), tags: ["a", tag])) }
         try await bench.register(.phone(2), tags: ["a"])
         try hooks.hold("ten", until: Self.ten)
         let hub = try await hub()
         let id = try await held(hub)
         #expect(reached == [.phone(2)])
         #expect(try await hub.outcome(of: id).counts == [.apns: [.success: 1]])
-        for twin in twins.prefix(leavers) { try await hub.deleteRegistration(twin.id, ifMatch: nil) }
+        for duplicate in duplicates.prefix(leavers) { try await hub.deleteRegistration(duplicate.id, ifMatch: nil) }
         await bench.settle()
         let outcome = try await hub.outcome(of: id)
         #expect(outcome.state == .completed && reached == (leavers == 2 ? [.phone(2)] : [.phone(2), .phone(1)]))

@@ -28,13 +28,13 @@ import Testing
 
     @Test(arguments: [0, 1])
     func `A device that was reached before a restart gets nothing again, even if one registration was removed`(leaver: Int) async throws {
-        var twins: [Registration] = []
-        for _ in 0...1 { twins.append(try await bench.register(.phone(1), tags: ["a"])) }
+        var duplicates: [Registration] = []
+        for _ in 0...1 { duplicates.append(try await bench.register(.phone(1), tags: ["a"])) }
         for number in 2...3 { try await bench.register(.phone(number), tags: ["a"]) }
         let hub = try await bench.reopened(HubSettings(dispatch: HubSettings.Dispatch(devicesPerStep: 1)))
         let stopping = Mutex<Task<Void, Never>?>(nil)
-        during(2) { [twins] in
-            try? await hub.deleteRegistration(twins[leaver].id, ifMatch: nil)
+        during(2) { [duplicates] in
+            try? await hub.deleteRegistration(duplicates[leaver].id, ifMatch: nil)
             let task = Task { await hub.stop() }
             stopping.withLock { $0 = task }
             while !Task.isCancelled { await Task.yield() }
@@ -54,49 +54,49 @@ import Testing
     @Test(arguments: [1, 2, 3], [false, true])
     func `If the next registration in turn was removed, its duplicate gets the push`(leavers: Int, isConcurrent: Bool) async throws {
         try await bench.register(.phone(1), tags: ["a"])
-        var twins: [Registration] = []
-        for _ in 0...2 { twins.append(try await bench.register(.phone(2), tags: ["a"])) }
+        var duplicates: [Registration] = []
+        for _ in 0...2 { duplicates.append(try await bench.register(.phone(2), tags: ["a"])) }
         try await bench.register(.phone(3), tags: ["a"])
         let hub = try await bench.reopened(
             HubSettings(dispatch: HubSettings.Dispatch(isConcurrent: isConcurrent, batchesInFlight: 1, devicesPerStep: 1)))
-        during(1) { [twins] in
-            for twin in twins.prefix(leavers) { try? await hub.deleteRegistration(twin.id, ifMatch: nil) }
+        during(1) { [duplicates] in
+            for duplicate in duplicates.prefix(leavers) { try? await hub.deleteRegistration(duplicate.id, ifMatch: nil) }
         }
         let outcome = try await hub.send(.alert(to: "a"))
         #expect(reached == (leavers == 3 ? [.phone(1), .phone(3)] : [.phone(1), .phone(2), .phone(3)]))
         #expect(outcome.counts == [.apns: [.success: leavers == 3 ? 2 : 3, .skipped: leavers == 3 ? 3 : 2]])
         // Every registration gets the right explanation.
         let told = Dictionary(uniqueKeysWithValues: outcome.devices.map { ($0.registrationID, $0.explanation) })
-        for (row, twin) in twins.enumerated() {
+        for (row, duplicate) in duplicates.enumerated() {
             let expected =
                 row < leavers
                 ? "the registration was removed before it was sent to"
                 : row == leavers ? "accepted by the push service" : "another registration with the same handle received it"
-            #expect(told[twin.id] == expected)
+            #expect(told[duplicate.id] == expected)
         }
     }
 
     @Test func `A failed push is retried, and the next duplicate substitutes a registration removed meanwhile`() async throws {
-        var twins: [Registration] = []
-        for _ in 0...1 { twins.append(try await bench.register(.phone(1), tags: ["a"])) }
+        var duplicates: [Registration] = []
+        for _ in 0...1 { duplicates.append(try await bench.register(.phone(1), tags: ["a"])) }
         bench.connector.script(.phone(1), .transient(.busy, retryAfter: nil), .accepted(id: "late"))
         let hub = bench.hub
-        during(1) { [twins] in try? await hub.deleteRegistration(twins[0].id, ifMatch: nil) }
+        during(1) { [duplicates] in try? await hub.deleteRegistration(duplicates[0].id, ifMatch: nil) }
         let outcome = try await bench.passingTime { try await hub.send(.alert(to: "a")) }
         #expect(reached == [.phone(1), .phone(1)])
-        #expect(outcome.devices.map(\.outcome) == [.skipped, .success] && outcome.devices.last?.registrationID == twins[1].id)
+        #expect(outcome.devices.map(\.outcome) == [.skipped, .success] && outcome.devices.last?.registrationID == duplicates[1].id)
     }
 
     @Test(arguments: [0, 1, 2], [false, true])
     func `A registration whose handle changed before its turn is not a duplicate`(mover: Int, isConcurrent: Bool) async throws {
         try await bench.register(.phone(1), tags: ["a"])
-        var twins: [Registration] = []
-        for _ in 0...2 { twins.append(try await bench.register(.phone(2), tags: ["a"])) }
+        var duplicates: [Registration] = []
+        for _ in 0...2 { duplicates.append(try await bench.register(.phone(2), tags: ["a"])) }
         let hub = try await bench.reopened(
             HubSettings(dispatch: HubSettings.Dispatch(isConcurrent: isConcurrent, batchesInFlight: 1, devicesPerStep: 1)))
-        during(1) { [twins] in
+        during(1) { [duplicates] in
             _ = try? await hub.putRegistration(
-                twins[mover].id, RegistrationDescription(handle: .phone(3), tags: twins[mover].tags), ifMatch: nil)
+                duplicates[mover].id, RegistrationDescription(handle: .phone(3), tags: duplicates[mover].tags), ifMatch: nil)
         }
         let outcome = try await hub.send(.alert(to: "a"))
         #expect(Set(reached) == [.phone(1), .phone(2), .phone(3)] && reached.count == 3)
@@ -107,12 +107,13 @@ import Testing
 
     @Test func `Two registrations that change to the same handle get one push`() async throws {
         try await bench.register(.phone(1), tags: ["a"])
-        var twins: [Registration] = []
-        for _ in 0...2 { twins.append(try await bench.register(.phone(2), tags: ["a"])) }
+        var duplicates: [Registration] = []
+        for _ in 0...2 { duplicates.append(try await bench.register(.phone(2), tags: ["a"])) }
         let hub = try await bench.reopened(HubSettings(dispatch: HubSettings.Dispatch(batchesInFlight: 1, devicesPerStep: 1)))
-        during(1) { [twins] in
-            for twin in twins.dropFirst() {
-                _ = try? await hub.putRegistration(twin.id, RegistrationDescription(handle: .phone(3), tags: twin.tags), ifMatch: nil)
+        during(1) { [duplicates] in
+            for duplicate in duplicates.dropFirst() {
+                _ = try? await hub.putRegistration(
+                    duplicate.id, RegistrationDescription(handle: .phone(3), tags: duplicate.tags), ifMatch: nil)
             }
         }
         let outcome = try await hub.send(.alert(to: "a"))

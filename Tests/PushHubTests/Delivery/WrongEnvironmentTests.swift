@@ -93,11 +93,11 @@ import Testing
     @Test func `old answers count less and less`() {
         let gauge = WrongEnvironmentDetector()
         #expect(gauge.note(Array(repeating: .accepted(id: nil), count: 100_000), now: HubBench.startTime) == nil)
-        var news: [WrongEnvironmentDetector.Event] = []
+        var reported: [WrongEnvironmentDetector.Event] = []
         for _ in 0..<200 {
-            if let told = gauge.note(Array(repeating: Self.foreign, count: 10), now: HubBench.startTime) { news.append(told) }
+            if let told = gauge.note(Array(repeating: Self.foreign, count: 10), now: HubBench.startTime) { reported.append(told) }
         }
-        #expect(news == [.suspected(Self.words)] && !gauge.isTrusted)
+        #expect(reported == [.suspected(Self.words)] && !gauge.isTrusted)
     }
 
     @Test func `an open circuit is reported with the time of the next try`() async throws {

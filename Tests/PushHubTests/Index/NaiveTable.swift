@@ -39,7 +39,7 @@ struct NaiveTable {
             let content: RegistrationTemplate.Content?
             let variables: [String: String]
         }
-        var (groups, twins, duplicates): ([Key: [DeviceHandle]], Set<DuplicateHandle>, Int) = ([:], [], 0)
+        var (groups, seen, duplicates): ([Key: [DeviceHandle]], Set<DuplicateHandle>, Int) = ([:], [], 0)
         for id in ids(expression) {
             guard let row = rows[id] else { continue }
             switch content {
@@ -48,7 +48,7 @@ struct NaiveTable {
             default: continue
             }
             let used = row.pushVariables.filter { row.template?.variables.contains($0.key.lowercased()) == true }
-            guard twins.insert(DuplicateHandle(handle: row.handle, content: row.template?.content, variables: used)).inserted else {
+            guard seen.insert(DuplicateHandle(handle: row.handle, content: row.template?.content, variables: used)).inserted else {
                 duplicates += 1
                 continue
             }

@@ -68,10 +68,10 @@ final class EventHistory: Sendable {
 
     func tripped() { state.withLock { $0.trips += 1 } }
 
-    func ruled(_ rulings: [(fate: DeliveryRuling.Decision, devices: Int)]) {
+    func ruled(_ rulings: [(decision: DeliveryRuling.Decision, devices: Int)]) {
         state.withLock { state in
             for ruling in rulings {
-                if case .skip = ruling.fate { state.skipped += ruling.devices } else { state.held += ruling.devices }
+                if case .skip = ruling.decision { state.skipped += ruling.devices } else { state.held += ruling.devices }
             }
         }
     }

@@ -16,7 +16,7 @@ struct SimulationCheck {
             var flaws = unknownOf(notifications) + (try await wronglyRemoved()) + wronglyTold(notifications)
             for stored in notifications {
                 let devices = try await store.devices(ofNotification: stored.sequence, from: 0, limit: .max)
-                flaws += Self.ending(stored, devices) + reach(stored, devices) + news(stored) + sends(of: stored)
+                flaws += Self.ending(stored, devices) + reach(stored, devices) + order(stored) + sends(of: stored)
             }
             return flaws
         } catch {
@@ -103,7 +103,7 @@ struct SimulationCheck {
     // MARK: - Order
 
     /// Once results are stored, the devices get no further push, and no device gets one after the end.
-    private func news(_ stored: StoredNotification) -> [String] {
+    private func order(_ stored: StoredNotification) -> [String] {
         let id = stored.outcome.id
         let keeps = history.keeps.filter { $0.sequence == stored.sequence }
         var completed: [DeviceHandle: Int] = [:]

@@ -299,8 +299,8 @@ import Testing
     }
 
     @Test("Tags of a changed template or tile are checked against its new content") func rewritten() throws {
-        let anew: JSON = ["body": "{}", "tags": ["c"]]
-        for step in [PatchOperation(.add, "/templates/news", anew), .init(.add, "/Templates", ["news": anew])] {
+        let replacement: JSON = ["body": "{}", "tags": ["c"]]
+        for step in [PatchOperation(.add, "/templates/news", replacement), .init(.add, "/Templates", ["news": replacement])] {
             let tags = try patched(.init(.add, "/templates/news/tags", "d"), step, .init(.add, "/templates/news/tags", ["d", "c", "a"]))
                 .templates["news"]?.tags
             #expect(tags?.map(\.text) == ["c", "d", "a"])

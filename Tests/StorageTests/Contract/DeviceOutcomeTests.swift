@@ -15,8 +15,8 @@ import Testing
             for step in 0..<24 {
                 let sequence = Int64(1 + outcomes.number(below: 4))
                 let devices = outcomes.devices(outcomes.oneIn(4) ? 0 : outcomes.number(below: 40))
-                let news = try Samples.ended(sequence, after: Int64(step), state: .processing, devices: devices)
-                try await store.record(news)
+                let progress = try Samples.ended(sequence, after: Int64(step), state: .processing, devices: devices)
+                try await store.record(progress)
                 recorded[sequence, default: []] += devices
             }
             for _ in 0..<60 {
@@ -59,9 +59,9 @@ import Testing
                 batch.mark(time)
                 let devices = outcomes.devices(outcomes.number(below: 9))
                 for device in devices { batch.append(device) }
-                var news = try Samples.ended(1, after: Int64(step), state: .processing, devices: [])
-                news.devices = batch
-                try await store.record(news)
+                var progress = try Samples.ended(1, after: Int64(step), state: .processing, devices: [])
+                progress.devices = batch
+                try await store.record(progress)
                 try await store.record(try Samples.ended(2, after: Int64(step), state: .processing, devices: outcomes.devices(3)))
                 recorded += devices.map { ($0, time) }
             }
@@ -138,10 +138,10 @@ import Testing
                     try await store.commit(RegistrationChange(puts: [Samples.put(row, step)]))
                     standing[row] = (step, nil)
                 default:
-                    var news: [UInt32: OutcomeName] = [:]
-                    for _ in 0..<5 { news[outcomes.pick(rows)] = outcomes.pick(OutcomeName.allCases) }
-                    try await store.record(try Samples.ended(1, state: .processing, lastOutcomes: news))
-                    for (row, outcome) in news { standing[row]?.last = outcome }
+                    var progress: [UInt32: OutcomeName] = [:]
+                    for _ in 0..<5 { progress[outcomes.pick(rows)] = outcomes.pick(OutcomeName.allCases) }
+                    try await store.record(try Samples.ended(1, state: .processing, lastOutcomes: progress))
+                    for (row, outcome) in progress { standing[row]?.last = outcome }
                 }
                 #expect(try await store.load().lastOutcomes == standing.compactMapValues(\.last))
             }

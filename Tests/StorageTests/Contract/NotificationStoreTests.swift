@@ -74,10 +74,10 @@ import Testing
             #expect(try await store.accept(try Samples.notification(4)) == .accepted)
             #expect(try await store.load().lastSequence == 4)
             // The result is the current one.
-            let news = try Samples.ended(1, devices: [Samples.device(1)])
-            try await store.record(news)
+            let progress = try Samples.ended(1, devices: [Samples.device(1)])
+            try await store.record(progress)
             var finished = first
-            finished.outcome = news.outcome
+            finished.outcome = progress.outcome
             #expect(try await store.accept(try Samples.notification(5, key: "Key")) == .repeated(finished))
             #expect(try await store.notifications(before: nil, limit: 9).map(\.sequence) == [4, 3, 2, 1])
         }
@@ -185,15 +185,15 @@ import Testing
                     device.device.platform = handle.platform
                     return device
                 }
-            var news = try Samples.ended(1, state: .processing, devices: Array(devices.prefix(2)))
-            news.outcome.tally.count(news.devices)
-            try await store.record(news)
-            news = try Samples.ended(1, devices: Array(devices.dropFirst(2)))
-            news.outcome.times.startedAt = HubBench.startTime
-            news.outcome.tally.count(devices)
-            news.outcome.nearMisses = ["nearly"]
-            try await store.record(news)
-            #expect(try await store.notification(1)?.outcome == news.outcome)
+            var progress = try Samples.ended(1, state: .processing, devices: Array(devices.prefix(2)))
+            progress.outcome.tally.count(progress.devices)
+            try await store.record(progress)
+            progress = try Samples.ended(1, devices: Array(devices.dropFirst(2)))
+            progress.outcome.times.startedAt = HubBench.startTime
+            progress.outcome.tally.count(devices)
+            progress.outcome.nearMisses = ["nearly"]
+            try await store.record(progress)
+            #expect(try await store.notification(1)?.outcome == progress.outcome)
             #expect(try await store.devices(ofNotification: 1, from: 0, limit: 99) == devices)
             #expect(try await store.devices(ofNotification: 1, from: 1, limit: 2) == Array(devices[1...2]))
             #expect(try await store.devices(ofNotification: 1, from: 99, limit: 2).isEmpty)
