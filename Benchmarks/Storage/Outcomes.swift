@@ -163,16 +163,16 @@ struct Outcomes {
 
     private func device(_ number: Int, of sequence: Int64) -> DeviceOutcome {
         // One in 200 has an invalid token, and one in 100 is throttled too often.
-        let isDead = number % 200 == 7
-        let outcome: OutcomeName = isDead ? .expiredChannel : number % 100 == 3 ? .throttled : .success
+        let isInvalid = number % 200 == 7
+        let outcome: OutcomeName = isInvalid ? .expiredChannel : number % 100 == 3 ? .throttled : .success
         let digits = hex(UInt64(number) &+ UInt64(sequence) << 40, words: 2)
         func part(_ from: Int, _ count: Int) -> Substring { digits.dropFirst(from).prefix(count) }
         return DeviceOutcome(
             device: OutcomeDevice(registrationID: id(number), platform: .apns, handle: handle(number), templateName: nil), outcome: outcome,
-            reason: outcome == .success ? "" : isDead ? "Unregistered" : "TooManyRequests",
+            reason: outcome == .success ? "" : isInvalid ? "Unregistered" : "TooManyRequests",
             cause: outcome == .success ? .accepted : .text("the app was removed from the device, or its token is an old one"),
             pushID: outcome == .success ? "\(part(0, 8))-\(part(8, 4))-\(part(12, 4))-\(part(16, 4))-\(part(20, 12))" : nil, size: 210,
-            isRegistrationRemoved: isDead)
+            isRegistrationRemoved: isInvalid)
     }
 
     private func hex(_ seed: UInt64, words: Int) -> String {

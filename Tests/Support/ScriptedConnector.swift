@@ -69,7 +69,7 @@ package final class ScriptedConnector: Connector {
 
 extension Rejection {
     /// The push service reports an invalid token.
-    package static func dead(
+    package static func invalidHandle(
         _ reason: String = "Unregistered", status: Int = 410, since: Timestamp? = nil
     ) -> Rejection {
         Rejection(

@@ -41,12 +41,12 @@ struct FCMAnswer: Sendable {
         if status == 200 { return .accepted(id: name) }
         if status == Rejection.labFullStatus, code == Rejection.labFullReason { return .rejected(.labFull) }
         let reason = fcmCode.flatMap(FCMReason.init(rawValue:))
-        let isDead = reason == .unregistered || isTokenFaulty
+        let isInvalid = reason == .unregistered || isTokenFaulty
         // On 400, FCM cannot read the message; the credential is fine.
         let rejection = Rejection(
             status: status, reason: fcmCode ?? code ?? "HTTP \(status)",
             explanation: explanation(reason),
-            outcome: isTokenFaulty ? .badChannel : reason?.outcome ?? outcomeOfStatus, handleFault: isDead ? .invalid() : nil,
+            outcome: isTokenFaulty ? .badChannel : reason?.outcome ?? outcomeOfStatus, handleFault: isInvalid ? .invalid() : nil,
             scope: status == 400 ? .send : .hub)
         return (reason?.retry ?? retryOfStatus).verdict(rejection, retryAfter: retryAfter)
     }

@@ -28,9 +28,9 @@ struct HubEventRecorder: Sendable {
         event(.registrationDeleted) { .deletion(kind, id, platform, hub: hub, at: $0, origin: $1) }
     }
 
-    func deaths(of devices: [PrunedDevice]) -> [HubEvent] {
+    func invalidHandleEvents(of devices: [PrunedDevice]) -> [HubEvent] {
         guard environment.events.isObserved(.tokenExpired) else { return [] }
-        return devices.map { .death(of: $0, hub: hub, origin: []) }
+        return devices.map { .invalidHandle(of: $0, hub: hub, origin: []) }
     }
 
     /// Stores the progress of a notification, and with its end the event for flows.

@@ -229,13 +229,14 @@ struct DeliverySession {
     private mutating func results(of completed: [CompletedTarget]) async -> [DeliveryTally.CompletedDevice] {
         var results: [DeliveryTally.CompletedDevice] = []
         results.reserveCapacity(completed.count)
-        let dead = await InvalidHandleRemover(directory: directory).remove(invalidHandles(completed), &tally.brake, &tally.outcome)
-        let isAnyRemoved = !dead.removed.isEmpty || !dead.cleared.isEmpty
+        let removal = await InvalidHandleRemover(directory: directory).remove(invalidHandles(completed), &tally.brake, &tally.outcome)
+        let isAnyRemoved = !removal.removed.isEmpty || !removal.cleared.isEmpty
         for target in completed {
             var device = target.result.device
             if isAnyRemoved || target.result.isHandleInvalid || device.outcome == .skipped {
                 device.isRegistrationRemoved =
-                    device.registrationID.map { dead.removed.contains($0) || hasDied($0) } ?? dead.cleared.contains(device.handle)
+                    device.registrationID.map { removal.removed.contains($0) || isRemovedAsInvalid($0) }
+                    ?? removal.cleared.contains(device.handle)
             }
             if device.isRegistrationRemoved { context.meter.pruned(device.platform, device.removalReason) }
             let row = target.row.flatMap { directory.table.note(device.outcome, at: $0) ? $0 : nil }
@@ -245,7 +246,7 @@ struct DeliverySession {
         return results
     }
 
-    private func hasDied(_ id: RegistrationID) -> Bool {
+    private func isRemovedAsInvalid(_ id: RegistrationID) -> Bool {
         if case .invalidHandle = directory.table.tombstone(of: id)?.reason { true } else { false }
     }
 

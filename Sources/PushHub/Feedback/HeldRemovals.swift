@@ -18,8 +18,8 @@ struct HeldRemovals {
         _ filter: HeldRemovalFilter, isTrial: Bool = false
     ) async throws(PushError) -> HeldRemovalResult {
         try await resolve(filter, "applied", isTrial: isTrial) { step throws(PushError) in
-            let (remover, dead) = (InvalidHandleRemover(directory: directory), step.map { InvalidHandle($0) })
-            let cleared = isTrial ? try await remover.removableHandles(dead) : try await remover.remove(dead).cleared
+            let (remover, invalid) = (InvalidHandleRemover(directory: directory), step.map { InvalidHandle($0) })
+            let cleared = isTrial ? try await remover.removableHandles(invalid) : try await remover.remove(invalid).cleared
             let removed = step.filter { cleared.contains($0.handle) }
             if !isTrial {
                 for removal in removed { context.meter.pruned(removal.handle.platform, removal.reason) }
@@ -75,11 +75,11 @@ struct HeldRemovals {
     /// - Parameter isFirst: whether these are the notification's first held removals, which causes a warning.
     func hold(_ found: [InvalidHandleRow], isFirst: Bool, _ outcome: inout NotificationOutcome) async {
         let now = context.now
-        let dead = Dictionary(found.map { ($0.dead.handle, $0.dead) }, uniquingKeysWith: { first, _ in first })
-        let handles = found.map(\.dead.handle).uniqued()
+        let invalid = Dictionary(found.map { ($0.invalid.handle, $0.invalid) }, uniquingKeysWith: { first, _ in first })
+        let handles = found.map(\.invalid.handle).uniqued()
         do throws(PushError) {
             try await context.store.hold(
-                handles.compactMap { dead[$0] }.map {
+                handles.compactMap { invalid[$0] }.map {
                     HeldRemoval(
                         handle: $0.handle, reason: $0.reason, notificationID: $0.notificationID, time: now, validBefore: $0.validBefore)
                 })

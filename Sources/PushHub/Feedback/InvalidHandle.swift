@@ -15,12 +15,12 @@ struct InvalidHandle: Sendable {
 struct InvalidHandleRow: Sendable {
     var row: UInt32
     var id: RegistrationID
-    var dead: InvalidHandle
+    var invalid: InvalidHandle
 
     /// - Parameter registration: the current registration in the row.
     func isRemovable(_ registration: Registration?) -> Bool {
         guard let registration else { return false }
-        return registration.handle == dead.handle && registration.updatedAt <= dead.validBefore
+        return registration.handle == invalid.handle && registration.updatedAt <= invalid.validBefore
     }
 }
 

@@ -13,9 +13,9 @@ struct InvalidHandleRemover {
     ///
     /// - Parameter outcome: gets a notice of the notification's first held removals.
     func remove(
-        _ dead: [InvalidHandle], _ brake: inout RemovalBrake, _ outcome: inout NotificationOutcome
+        _ invalid: [InvalidHandle], _ brake: inout RemovalBrake, _ outcome: inout NotificationOutcome
     ) async -> RemovalResult {
-        let found = placed(dead)
+        let found = rows(of: invalid)
         // Nothing is registered for these handles.
         guard !found.isEmpty else { return RemovalResult() }
         var attempted = found
@@ -23,11 +23,11 @@ struct InvalidHandleRemover {
         defer { directory.release(keys) }
         do throws(PushError) {
             guard brake.isLimited || !directory.heldRows.isEmpty else { return try await withdraw(found) }
-            let rows = Dictionary(grouping: try await removable(found), by: \.dead.handle)
+            let rows = Dictionary(grouping: try await removable(found), by: \.invalid.handle)
             let heldBefore = brake.held
             var (now, later) = ([InvalidHandleRow](), [InvalidHandleRow]())
-            for dead in dead {
-                guard let rows = rows[dead.handle] else { continue }
+            for handle in invalid {
+                guard let rows = rows[handle.handle] else { continue }
                 // A removal that is held already stays held until the operator decides, even if other notifications report it again.
                 let isHeld = rows.contains { directory.heldRows.contains($0.row) }
                 if !isHeld, brake.admitsRemoval() { now += rows } else { later += rows }
@@ -36,14 +36,14 @@ struct InvalidHandleRemover {
             attempted = now
             return try await withdraw(now)
         } catch {
-            for handle in Set(attempted.map(\.dead.handle)).sorted(by: { $0.text < $1.text }) { noteRefusal(handle, error) }
+            for handle in Set(attempted.map(\.invalid.handle)).sorted(by: { $0.text < $1.text }) { noteRefusal(handle, error) }
             return RemovalResult()
         }
     }
 
     /// Removes registrations with invalid handles, and the channels of installations, in one change.
-    func remove(_ dead: [InvalidHandle]) async throws(PushError) -> RemovalResult {
-        let found = placed(dead)
+    func remove(_ invalid: [InvalidHandle]) async throws(PushError) -> RemovalResult {
+        let found = rows(of: invalid)
         guard !found.isEmpty else { return RemovalResult() }
         let keys = await acquireLocks(of: found)
         defer { directory.release(keys) }
@@ -51,13 +51,13 @@ struct InvalidHandleRemover {
     }
 
     /// The handles whose registrations a removal would delete.
-    func removableHandles(_ dead: [InvalidHandle]) async throws(PushError) -> Set<DeviceHandle> {
-        Set(try await removable(placed(dead)).map(\.dead.handle))
+    func removableHandles(_ invalid: [InvalidHandle]) async throws(PushError) -> Set<DeviceHandle> {
+        Set(try await removable(rows(of: invalid)).map(\.invalid.handle))
     }
 
-    private func placed(_ dead: [InvalidHandle]) -> [InvalidHandleRow] {
-        dead.flatMap { dead in
-            directory.table.rows(for: dead.handle).map { InvalidHandleRow(row: $0, id: directory.table.id(at: $0), dead: dead) }
+    private func rows(of invalid: [InvalidHandle]) -> [InvalidHandleRow] {
+        invalid.flatMap { handle in
+            directory.table.rows(for: handle.handle).map { InvalidHandleRow(row: $0, id: directory.table.id(at: $0), invalid: handle) }
         }
     }
 
@@ -68,10 +68,10 @@ struct InvalidHandleRemover {
 
     /// The registrations that still exist and were not updated after their handles became invalid.
     private func removable(_ found: [InvalidHandleRow]) async throws(PushError) -> [InvalidHandleRow] {
-        let standing = found.filter { directory.table.row(of: $0.id) == $0.row }
-        let rows = try await directory.rows(stillAt: standing.map(\.row))
-        let current = Dictionary(uniqueKeysWithValues: rows.map { ($0.row, $0.registration) })
-        return standing.filter { $0.isRemovable(current[$0.row]) }
+        let current = found.filter { directory.table.row(of: $0.id) == $0.row }
+        let rows = try await directory.rows(stillAt: current.map(\.row))
+        let registrations = Dictionary(uniqueKeysWithValues: rows.map { ($0.row, $0.registration) })
+        return current.filter { $0.isRemovable(registrations[$0.row]) }
     }
 
     /// Removes registrations whose locks the caller holds.
@@ -79,7 +79,7 @@ struct InvalidHandleRemover {
         guard !found.isEmpty else { return RemovalResult() }
         var (change, rows, cleared, notes) = try await withdrawal(of: found)
         guard !change.isEmpty else { return RemovalResult() }
-        change.events = context.events.deaths(of: change.pruned)
+        change.events = context.events.invalidHandleEvents(of: change.pruned)
         try await directory.commit(change, replacing: rows)
         for text in notes { context.environment.note(.feedback, text) }
         return RemovalResult(removed: Set(change.removals.map(\.id)), cleared: cleared)
@@ -94,15 +94,15 @@ struct InvalidHandleRemover {
     /// Builds the change that removes registrations with invalid handles, and the rows that it replaces. The caller holds the locks.
     private func withdrawal(of found: [InvalidHandleRow]) async throws(PushError) -> Withdrawal {
         // The rows may have changed while this call waited for the locks.
-        let standing = found.filter { directory.table.row(of: $0.id) == $0.row }
-        var registrations = try await directory.rows(at: standing.map(\.row))
-        let current = Dictionary(uniqueKeysWithValues: registrations.map { ($0.row, $0.registration) })
+        let current = found.filter { directory.table.row(of: $0.id) == $0.row }
+        var registrations = try await directory.rows(at: current.map(\.row))
+        let registrationOfRow = Dictionary(uniqueKeysWithValues: registrations.map { ($0.row, $0.registration) })
         var withdrawal: Withdrawal = (RegistrationChange(), ReplacedRows(), [], [])
-        var installations: [String: (row: InstallationRow, dead: Set<DeviceHandle>, tombstone: RegistrationTombstone)] = [:]
-        for found in standing {
-            let (id, handle, reason) = (found.id, found.dead.handle, found.dead.reason)
-            let notification = found.dead.notificationID
-            guard let now = current[found.row], found.isRemovable(now) else { continue }
+        var installations: [String: (row: InstallationRow, invalid: Set<DeviceHandle>, tombstone: RegistrationTombstone)] = [:]
+        for found in current {
+            let (id, handle, reason) = (found.id, found.invalid.handle, found.invalid.reason)
+            let notification = found.invalid.notificationID
+            guard let now = registrationOfRow[found.row], found.isRemovable(now) else { continue }
             let tombstone = directory.tombstone(
                 .invalidHandle(InvalidHandleReport(handle.platform, reason: reason)))
             if let installation = now.installationID {
@@ -110,7 +110,7 @@ struct InvalidHandleRemover {
                     guard let row = try await directory.installationRow(installation) else { continue }
                     installations[installation] = (row, [], tombstone)
                 }
-                if installations[installation]?.dead.insert(handle).inserted == true {
+                if installations[installation]?.invalid.insert(handle).inserted == true {
                     let row = installations[installation]?.row.installation
                     withdrawal.change.pruned.append(
                         PrunedDevice(
@@ -129,9 +129,9 @@ struct InvalidHandleRemover {
         }
         for (id, entry) in installations.sorted(by: { $0.key < $1.key }) {
             let existing = try await directory.rows(at: directory.table.rows(ofInstallation: id))
-            let installation = entry.dead.reduce(entry.row.installation) { $0.expiring($1) }
+            let installation = entry.invalid.reduce(entry.row.installation) { $0.expiring($1) }
             let part = directory.table.change(
-                installation, as: existing.map(\.registration).filter { !entry.dead.contains($0.handle) },
+                installation, as: existing.map(\.registration).filter { !entry.invalid.contains($0.handle) },
                 expiration: entry.row.expiration, tombstone: entry.tombstone)
             withdrawal.change.removals += part.removals
             withdrawal.change.puts += part.puts

@@ -73,7 +73,7 @@ extension HubEvent {
             ])
     }
 
-    package static func death(of device: PrunedDevice, hub: String, origin: [String]) -> HubEvent {
+    package static func invalidHandle(of device: PrunedDevice, hub: String, origin: [String]) -> HubEvent {
         let kind = if case .registration = device.subject { "registration" } else { "installation" }
         return HubEvent(
             hub: hub, kind: .tokenExpired, time: device.time, origin: origin,

@@ -98,7 +98,7 @@ struct MemoryNotifications {
     private func batches(of sequence: Int64) -> [OutcomeBatch] { index(of: sequence).map { rows[$0].batches.map(\.devices) } ?? [] }
 
     func removedDevices(after position: RemovedDevice.Position?, limit: Int) -> [RemovedDevice] {
-        let dead = rows.reversed().lazy.flatMap { row in
+        let removed = rows.reversed().lazy.flatMap { row in
             row.batches.reversed().lazy.flatMap { first, devices in
                 devices.removed.reversed().lazy.map { ($0 + first, devices[$0]) }
             }.map { ordinal, device in
@@ -108,8 +108,8 @@ struct MemoryNotifications {
                     notificationID: outcome.id, time: outcome.endedAt ?? outcome.startedAt ?? outcome.enqueuedAt, device: device)
             }
         }
-        guard let position else { return Array(dead.prefix(limit)) }
-        let behind = dead.filter { ($0.position.sequence, $0.position.ordinal) < (position.sequence, position.ordinal) }
+        guard let position else { return Array(removed.prefix(limit)) }
+        let behind = removed.filter { ($0.position.sequence, $0.position.ordinal) < (position.sequence, position.ordinal) }
         return Array(behind.prefix(limit))
     }
 

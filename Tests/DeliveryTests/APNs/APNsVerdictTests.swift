@@ -14,7 +14,7 @@ struct APNsVerdictTests {
         let reason: String
         let status: Int
         let outcome: OutcomeName
-        var isDead = false
+        var isInvalid = false
         var isTransient = false
         var testDescription: String { reason }
     }
@@ -44,8 +44,8 @@ struct APNsVerdictTests {
         Row(reason: "UnrelatedKeyIdInToken", status: 403, outcome: .invalidCredentials),
         Row(reason: "BadPath", status: 404, outcome: .pnsInterfaceError),
         Row(reason: "MethodNotAllowed", status: 405, outcome: .pnsInterfaceError),
-        Row(reason: "ExpiredToken", status: 410, outcome: .expiredChannel, isDead: true),
-        Row(reason: "Unregistered", status: 410, outcome: .expiredChannel, isDead: true),
+        Row(reason: "ExpiredToken", status: 410, outcome: .expiredChannel, isInvalid: true),
+        Row(reason: "Unregistered", status: 410, outcome: .expiredChannel, isInvalid: true),
         Row(reason: "PayloadTooLarge", status: 413, outcome: .invalidNotificationSize),
         Row(reason: "TooManyProviderTokenUpdates", status: 429, outcome: .throttled, isTransient: true),
         Row(reason: "TooManyRequests", status: 429, outcome: .throttled, isTransient: true),
@@ -79,8 +79,8 @@ struct APNsVerdictTests {
         #expect(rejection.status == row.status)
         #expect(rejection.reason == row.reason)
         #expect(rejection.outcome == row.outcome)
-        #expect(rejection.isHandleInvalid == row.isDead)
-        #expect(rejection.invalidSince == (row.isDead ? Timestamp(milliseconds: 1_767_500_000_123) : nil))
+        #expect(rejection.isHandleInvalid == row.isInvalid)
+        #expect(rejection.invalidSince == (row.isInvalid ? Timestamp(milliseconds: 1_767_500_000_123) : nil))
         #expect(!rejection.explanation.isEmpty)
     }
 
@@ -127,11 +127,11 @@ struct APNsVerdictTests {
             (400, false, false), (403, false, false), (410, false, true), (429, true, false), (500, true, false),
             (502, true, false),
         ])
-    func newReason(status: Int, isTransient: Bool, isDead: Bool) async throws {
+    func newReason(status: Int, isTransient: Bool, isInvalid: Bool) async throws {
         let verdict = try #require(await verdict(.answer(status, [:], #"{"reason":"QuantumFlux"}"#)))
         #expect(verdict.rejection?.reason == "QuantumFlux")
         #expect(verdict.isTransient == isTransient)
-        #expect(verdict.rejection?.isHandleInvalid == isDead)
+        #expect(verdict.rejection?.isHandleInvalid == isInvalid)
     }
 
     @Test(

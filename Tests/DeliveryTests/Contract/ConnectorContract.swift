@@ -10,7 +10,7 @@ import Testing
         service: ContractedService
     ) async throws {
         let contract = try await Contract(service) { request, _ in
-            service.number(request).map { $0 == 7 ? service.dead : service.success } ?? .answer(500)
+            service.number(request).map { $0 == 7 ? service.invalidHandle : service.success } ?? .answer(500)
         }
         var handles = contract.batch(60).handles
         let foreign: DeviceHandle = service.platform == .apns ? .wns(channel: "https://db5.notify.windows.com/?t=1") : .apns(token: "00")

@@ -15,7 +15,7 @@ struct ContractedService: Sendable, CustomTestStringConvertible {
     let excess: Int
     /// With `{"name":"…"}`, `Location` or nothing.
     let success: ServiceReply
-    let dead: ServiceReply
+    let invalidHandle: ServiceReply
     /// The service's answer to an expired credential, usually 401; nil if credentials do not expire.
     var refused: ServiceReply?
     /// The number of requests of a batch of 100 that are sent when the credential and its replacement are refused.
@@ -33,7 +33,7 @@ struct ContractedService: Sendable, CustomTestStringConvertible {
         platform: .apns, handle: { number, _ in .apns(token: "00fc\(number)") },
         number: { $0.path.firstMatch(of: /device\/00fc(\d+)$/).flatMap { Int($0.1) } }, body: #"{"aps":{"alert":"Hi"}}"#, excess: 4_097,
         success: .answer(200, ["apns-id": "123e4567-e89b-42d3-a456-426614174000"]),
-        dead: .answer(410, [:], #"{"reason":"Unregistered","timestamp":1700000000000}"#),
+        invalidHandle: .answer(410, [:], #"{"reason":"Unregistered","timestamp":1700000000000}"#),
         refused: .answer(403, [:], #"{"reason":"ExpiredProviderToken"}"#))
 
     static let fcm = ContractedService(
@@ -42,7 +42,7 @@ struct ContractedService: Sendable, CustomTestStringConvertible {
             JSON(answer: request.body)?["message"]?["token"]?.string?.firstMatch(of: /^tok:"ä"(\d+)$/).flatMap { Int($0.1) }
         }, body: #"{"message":{"data":{"a":"1"}}}"#, excess: 5_000,
         success: .answer(200, [:], #"{"name":"projects/p/messages/7"}"#),
-        dead: .answer(
+        invalidHandle: .answer(
             404, [:],
             #"{"error":{"status":"NOT_FOUND","details":[{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","#
                 + #""errorCode":"UNREGISTERED"}]}}"#),
@@ -51,7 +51,7 @@ struct ContractedService: Sendable, CustomTestStringConvertible {
     static let wns = ContractedService(
         platform: .wns, handle: { number, port in .wns(channel: "https://localhost:\(port)/?token=\(number)") },
         number: { $0.path.firstMatch(of: /token=(\d+)$/).flatMap { Int($0.1) } }, body: "<toast/>", excess: 5_001,
-        success: .answer(200, ["X-WNS-Status": "received", "X-WNS-Msg-ID": "7"]), dead: .answer(404), refused: .answer(401),
+        success: .answer(200, ["X-WNS-Status": "received", "X-WNS-Msg-ID": "7"]), invalidHandle: .answer(404), refused: .answer(401),
         // The requests in flight, twice.
         mostRefused: 2 * Contract.width, speaksHTTP2: false)
 
@@ -60,7 +60,7 @@ struct ContractedService: Sendable, CustomTestStringConvertible {
         handle: { number, port in
             .browser(endpoint: "https://localhost:\(port)/p/\(number)", p256dh: DeliveryBatch.p256dh, auth: DeliveryBatch.auth)
         }, number: { $0.path.firstMatch(of: /\/p\/(\d+)$/).flatMap { Int($0.1) } }, excess: Platform.browser.payloadLimit + 1,
-        success: .answer(201, ["Location": "https://push.example/m/7"]), dead: .answer(410))
+        success: .answer(201, ["Location": "https://push.example/m/7"]), invalidHandle: .answer(410))
 
     var oversized: String {
         switch platform {

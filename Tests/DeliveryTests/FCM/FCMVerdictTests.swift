@@ -40,7 +40,7 @@ struct FCMVerdictTests {
         var message = ""
         var fields: [String] = []
         let outcome: OutcomeName
-        var isDead = false
+        var isInvalid = false
         var wait: Wait = .final
         var testDescription: String { "\(status) \(code) \(fcm ?? "without FcmError") \(fields)" }
 
@@ -48,15 +48,15 @@ struct FCMVerdictTests {
     }
 
     private static let rows: [Row] = [
-        Row(status: 404, code: "NOT_FOUND", fcm: "UNREGISTERED", outcome: .expiredChannel, isDead: true),
+        Row(status: 404, code: "NOT_FOUND", fcm: "UNREGISTERED", outcome: .expiredChannel, isInvalid: true),
         Row(status: 404, code: "NOT_FOUND", message: "Requested entity was not found.", outcome: .invalidCredentials),
         Row(
             status: 400, code: "INVALID_ARGUMENT", fcm: "INVALID_ARGUMENT",
-            message: "The registration token is not a valid FCM registration token", outcome: .badChannel, isDead: true),
+            message: "The registration token is not a valid FCM registration token", outcome: .badChannel, isInvalid: true),
         Row(
             status: 400, code: "INVALID_ARGUMENT", fcm: "INVALID_ARGUMENT",
             message: "The registration token is not a valid FCM registration token", fields: ["message.token"],
-            outcome: .badChannel, isDead: true),
+            outcome: .badChannel, isInvalid: true),
         Row(
             status: 400, code: "INVALID_ARGUMENT",
             message: "The registration token is not a valid FCM registration token",
@@ -93,7 +93,7 @@ struct FCMVerdictTests {
         #expect(rejection.status == row.status)
         #expect(rejection.reason == row.fcm ?? row.code)
         #expect(rejection.outcome == row.outcome)
-        #expect(rejection.isHandleInvalid == row.isDead)
+        #expect(rejection.isHandleInvalid == row.isInvalid)
         #expect(!rejection.explanation.isEmpty)
         #expect(verdict.isTransient == (row.wait != .final))
         if case .seconds(let seconds) = row.wait { #expect(verdict.retryAfter == .seconds(seconds)) }

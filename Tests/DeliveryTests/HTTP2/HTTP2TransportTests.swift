@@ -185,10 +185,10 @@ import Testing
         #expect(ids.count == 400)
         #expect(Set(ids).count == 400)
         #expect(ids.allSatisfy { PushID($0) != nil })
-        let dead = verdicts.compactMap(\.rejection)
-        #expect(dead.count == 200)
+        let rejections = verdicts.compactMap(\.rejection)
+        #expect(rejections.count == 200)
         #expect(
-            dead.allSatisfy {
+            rejections.allSatisfy {
                 $0.reason == "Unregistered" && $0.isHandleInvalid && $0.invalidSince == Timestamp(milliseconds: 1_700_000_000_000)
             }
         )

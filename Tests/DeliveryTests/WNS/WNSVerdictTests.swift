@@ -15,7 +15,7 @@ struct WNSVerdictTests {
         var headers: [String: String] = [:]
         let reason: String
         let outcome: OutcomeName
-        var isDead = false
+        var isInvalid = false
         var isTransient = false
         var testDescription: String { "\(status) \(reason)" }
     }
@@ -32,10 +32,10 @@ struct WNSVerdictTests {
         Row(status: 400, reason: "BadRequest", outcome: .pnsInterfaceError),
         Row(status: 401, reason: "Unauthorized", outcome: .invalidCredentials),
         Row(status: 403, reason: "Forbidden", outcome: .wrongToken),
-        Row(status: 404, reason: "ChannelNotFound", outcome: .badChannel, isDead: true),
+        Row(status: 404, reason: "ChannelNotFound", outcome: .badChannel, isInvalid: true),
         Row(status: 405, reason: "MethodNotAllowed", outcome: .pnsInterfaceError),
         Row(status: 406, reason: "Throttled", outcome: .throttled, isTransient: true),
-        Row(status: 410, reason: "ChannelExpired", outcome: .expiredChannel, isDead: true),
+        Row(status: 410, reason: "ChannelExpired", outcome: .expiredChannel, isInvalid: true),
         Row(
             status: 410, headers: ["X-WNS-Error-Description": "The cloud service domain is blocked"],
             reason: "DomainBlocked", outcome: .invalidCredentials),
@@ -56,7 +56,7 @@ struct WNSVerdictTests {
         #expect(rejection.status == row.status)
         #expect(rejection.reason == row.reason)
         #expect(rejection.outcome == row.outcome)
-        #expect(rejection.isHandleInvalid == row.isDead)
+        #expect(rejection.isHandleInvalid == row.isInvalid)
         #expect(verdict.isTransient == row.isTransient)
         #expect(!rejection.explanation.isEmpty)
     }

@@ -28,12 +28,12 @@ import Testing
             (503, .pnsUnavailable, false, true), (504, .pnsUnavailable, false, true), (507, .pnsServerError, false, true),
             (301, .unknownError, false, false), (418, .unknownError, false, false),
         ] as [(Int, OutcomeName, Bool, Bool)])
-    func `every status has its verdict`(status: Int, outcome: OutcomeName, isDead: Bool, isTransient: Bool) async throws {
+    func `every status has its verdict`(status: Int, outcome: OutcomeName, isInvalid: Bool, isTransient: Bool) async throws {
         let verdict = try await verdict(.answer(status))
         let rejection = try #require(verdict.rejection)
         #expect(rejection.status == status)
         #expect(rejection.outcome == outcome)
-        #expect(rejection.isHandleInvalid == isDead)
+        #expect(rejection.isHandleInvalid == isInvalid)
         #expect(rejection.invalidSince == nil)
         #expect(verdict.isTransient == isTransient)
         #expect(rejection.reason == WebPushReason.allCases.first { $0.status == status }?.rawValue ?? "HTTP \(status)")

@@ -52,11 +52,11 @@ import Testing
         let connector = ScriptedConnector(clock: bench.clock, platforms: Set(Platform.delivered))
         let hub = try await hub(storage, events, connector, bench.clock)
         let made = try await hub.createRegistration(RegistrationDescription(handle: .phone(1), tags: [], template: nil))
-        connector.script(.phone(1), .rejected(.dead("Unregistered")))
+        connector.script(.phone(1), .rejected(.invalidHandle("Unregistered")))
         _ = try await hub.send(try .alert())
         try await until { bench.executor.ends.count == 3 }
-        let death = try #require(bench.executor.starts.first { $0.arguments["event"] == "token.expired" })
-        #expect(death.arguments["id"] == .string(made.id.text) && death.arguments["reason"] == "Unregistered")
+        let expiry = try #require(bench.executor.starts.first { $0.arguments["event"] == "token.expired" })
+        #expect(expiry.arguments["id"] == .string(made.id.text) && expiry.arguments["reason"] == "Unregistered")
     }
 
     @Test func `An event without subscribers is not stored`() async throws {

@@ -11,7 +11,7 @@ import Testing
 
     @Test func `a few failures do not open it, and an answer restarts the count`() {
         #expect(breaker.note(Array(repeating: busy, count: 19), now: startTime) == nil)
-        #expect(breaker.note([.rejected(.dead())], now: startTime) == nil)
+        #expect(breaker.note([.rejected(.invalidHandle())], now: startTime) == nil)
         #expect(breaker.note(Array(repeating: busy, count: 19), now: startTime) == nil)
         #expect(breaker.admission(startTime) == .all)
     }
@@ -56,7 +56,7 @@ import Testing
     @Test func `it stays closed if the same batch has answers for other devices`() {
         let blocked = Verdict.transient(.blocked, retryAfter: nil)
         #expect(breaker.note([blocked, .accepted(id: nil)], now: startTime) == nil)
-        #expect(breaker.note([blocked, .rejected(.dead())], now: startTime) == nil)
+        #expect(breaker.note([blocked, .rejected(.invalidHandle())], now: startTime) == nil)
         #expect(breaker.admission(startTime) == .all && breaker.block == nil)
     }
 

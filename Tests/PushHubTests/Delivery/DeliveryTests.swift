@@ -127,7 +127,7 @@ import Testing
     @Test("An invalid token is removed from the hub, and the error for its id has the reason") func dead() async throws {
         let registration = try await bench.register(.phone(1), tags: ["a"])
         try await bench.register(.phone(2), tags: ["a"])
-        bench.connector.script(.phone(1), .rejected(.dead()))
+        bench.connector.script(.phone(1), .rejected(.invalidHandle()))
         let outcome = try await bench.send(to: "a")
         #expect(outcome.devices.map(\.isRegistrationRemoved) == [true, false])
         #expect(outcome.devices[0].outcome == .expiredChannel && outcome.devices[0].reason == "Unregistered")
@@ -155,7 +155,7 @@ import Testing
         try await bench.register(.phone(1), tags: ["a"])
         try await bench.register(.phone(1), tags: ["b"], template: #"{"a":"$(b)"}"#)
         try await bench.register(.phone(2), tags: ["b"])
-        bench.connector.script(.phone(1), .rejected(.dead()))
+        bench.connector.script(.phone(1), .rejected(.invalidHandle()))
         let outcome = try await bench.send(to: "a")
         #expect(outcome.devices.map(\.outcome) == [.expiredChannel, .skipped])
         #expect(outcome.devices.map(\.isRegistrationRemoved) == [true, true])
@@ -164,7 +164,7 @@ import Testing
 
     @Test("A direct send to an invalid token removes its registrations too") func direct() async throws {
         try await bench.register(.phone(1))
-        bench.connector.script(.phone(1), .rejected(.dead()))
+        bench.connector.script(.phone(1), .rejected(.invalidHandle()))
         let request = NotificationRequest(
             audience: .device(.phone(1)), content: try NotificationRequest.alert().content)
         #expect(try await bench.hub.send(request).devices.map(\.isRegistrationRemoved) == [true])
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test("A token that was registered after it became invalid is not removed") func registeredAfterDeath() async throws {
-        bench.connector.script(.phone(1), .rejected(.dead(since: HubBench.startTime + .seconds(10))))
+        bench.connector.script(.phone(1), .rejected(.invalidHandle(since: HubBench.startTime + .seconds(10))))
         bench.advance(by: .seconds(11))
         let registration = try await bench.register(.phone(1))
         #expect(try await bench.send(to: nil).devices.map(\.isRegistrationRemoved) == [false])
@@ -182,7 +182,7 @@ import Testing
 
     @Test("A token that became invalid after it was registered is removed") func diedAfterRegistration() async throws {
         try await bench.register(.phone(1))
-        bench.connector.script(.phone(1), .rejected(.dead(since: HubBench.startTime + .seconds(10))))
+        bench.connector.script(.phone(1), .rejected(.invalidHandle(since: HubBench.startTime + .seconds(10))))
         bench.advance(by: .seconds(11))
         #expect(try await bench.send(to: nil).devices.map(\.isRegistrationRemoved) == [true])
     }
@@ -193,7 +193,7 @@ import Testing
         let renewed = try await bench.register(.phone(1)).id
         let moved = try await bench.register(.phone(2)).id
         let deleted = try await bench.register(.phone(3)).id
-        for number in 1...3 { bench.connector.script(.phone(number), .rejected(.dead())) }
+        for number in 1...3 { bench.connector.script(.phone(number), .rejected(.invalidHandle())) }
         let (hub, clock) = (bench.hub, bench.clock)
         bench.connector.during { _ in
             clock.advance(to: HubBench.startTime + .seconds(1))

@@ -28,7 +28,7 @@ import Testing
     @Test func `if half of twenty tokens are of the other environment, no token is removed and a warning appears once`() async throws {
         try await register(40)
         script(0..<20, Self.foreign)
-        script(20..<30, .rejected(.dead()))
+        script(20..<30, .rejected(.invalidHandle()))
         let outcome = try await bench.send(to: nil)
         #expect(outcome.notices.map(\.text) == ["APNs: \(Self.words)"])
         #expect(outcome.pruned.isEmpty && outcome.devices.allSatisfy { !$0.isRegistrationRemoved })
@@ -43,7 +43,7 @@ import Testing
     @Test func `if fewer than half are of the other environment, invalid tokens are removed without a warning`() async throws {
         try await register(40)
         script(0..<19, Self.foreign)
-        script(20..<30, .rejected(.dead()))
+        script(20..<30, .rejected(.invalidHandle()))
         let outcome = try await bench.send(to: nil)
         #expect(outcome.notices.isEmpty && outcome.pruned == [.apns: ["Unregistered": 10]])
         #expect(await bench.hub.size().registrations == 30)
@@ -56,11 +56,11 @@ import Testing
     {
         try await register(4)
         script(1..<2, Self.foreign)
-        script(2..<3, .rejected(.dead()))
+        script(2..<3, .rejected(.invalidHandle()))
         let outcome = try await bench.send(to: "!first && !nobody")
         #expect(outcome.pruned == [.apns: ["Unregistered": 1]])
         script(0..<1, Self.foreign)
-        script(3..<4, .rejected(.dead()))
+        script(3..<4, .rejected(.invalidHandle()))
         script(1..<2, Self.foreign)
         for _ in 1...3 { try await bench.send(to: nil) }
         #expect(await bench.hub.size().registrations == 3)
@@ -70,7 +70,7 @@ import Testing
     @Test func `once tokens are accepted again that is reported, and invalid ones are removed`() async throws {
         try await register(60)
         script(0..<30, Self.foreign)
-        script(59..<60, .rejected(.dead()))
+        script(59..<60, .rejected(.invalidHandle()))
         _ = try await bench.send(to: nil)
         #expect(await bench.hub.size().registrations == 60)
         script(0..<30, .accepted(id: nil))
@@ -86,7 +86,7 @@ import Testing
         _ = try await bench.send(to: nil)
         await bench.hub.change(connectors: [bench.connector], registrationTTL: nil)
         #expect(await bench.hub.issues().isEmpty)
-        script(0..<20, .rejected(.dead()))
+        script(0..<20, .rejected(.invalidHandle()))
         #expect(try await bench.send(to: nil).pruned == [.apns: ["Unregistered": 20]])
     }
 

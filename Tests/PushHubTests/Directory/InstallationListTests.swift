@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func `An installation with an invalid token is listed and says so`() async throws {
-        bench.connector.script(.phone(1), .rejected(.dead()))
+        bench.connector.script(.phone(1), .rejected(.invalidHandle()))
         try await put("pad", user: "alice", tags: ["a"])
         _ = try await bench.send(to: "a")
         for filter: InstallationFilter in [.all, .user("alice"), .tag(try Tag("a")), .platform(.apns)] {

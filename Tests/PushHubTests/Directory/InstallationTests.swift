@@ -256,7 +256,7 @@ import Testing
     }
 
     @Test("An installation expires even while its channel is expired") func expiryOffTheAir() async throws {
-        bench.connector.script(.phone(1), .rejected(.dead()))
+        bench.connector.script(.phone(1), .rejected(.invalidHandle()))
         try await hub.putInstallation(try installation())
         try await bench.send(to: "Sports")
         #expect(try await hub.installation("pad").isPushChannelExpired)
@@ -267,7 +267,7 @@ import Testing
     // MARK: - Invalid channels
 
     @Test("An installation with an expired channel is not reached until it has another channel") func deadChannel() async throws {
-        bench.connector.script(.phone(1), .rejected(.dead()))
+        bench.connector.script(.phone(1), .rejected(.invalidHandle()))
         try await hub.putInstallation(try installation())
         let outcome = try await hub.send(.properties(["text": "Hi"], to: "Sports"))
         #expect(outcome.devices.map(\.isRegistrationRemoved) == [true])

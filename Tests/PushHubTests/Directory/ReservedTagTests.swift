@@ -151,7 +151,7 @@ import Testing
 
     @Test func `an installation with an expired channel keeps its tag from ids that differ only in case`() async throws {
         try await installVictim()
-        bench.connector.script(.phone(9), .rejected(.dead()))
+        bench.connector.script(.phone(9), .rejected(.invalidHandle()))
         #expect(try await bench.send(to: Self.texts[0]).removedCount == 1)
         #expect(try await hub.installation("victim-1").isPushChannelExpired)
         for id in ["VICTIM-1", "Victim-1"] {

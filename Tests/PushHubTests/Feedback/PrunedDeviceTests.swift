@@ -17,7 +17,7 @@ import Testing
     @Test func `devices pruned by a notification are restored in one call, and get the next notification`() async throws {
         var registrations: [Registration] = []
         for number in 1...1200 { registrations.append(try await bench.register(.phone(number), tags: ["all", "t\(number % 3)"])) }
-        script(1...1100, .rejected(.dead()))
+        script(1...1100, .rejected(.invalidHandle()))
         let outcome = try await bench.send(to: "all")
         #expect(outcome.pruned == [.apns: ["Unregistered": 1100]])
         #expect(await hub.size().registrations == 100)
@@ -41,7 +41,7 @@ import Testing
     @Test func `a restored token that is still invalid is pruned again, also if the service gives a time`() async throws {
         try await bench.register(.phone(1))
         try await hub.putInstallation(Installation(id: "pad", handle: .phone(2)))
-        script(1...2, .rejected(.dead(since: HubBench.startTime + .seconds(1))))
+        script(1...2, .rejected(.invalidHandle(since: HubBench.startTime + .seconds(1))))
         bench.advance(by: .seconds(10))
         for _ in 1...3 {
             #expect(try await bench.send(to: nil).pruned == [.apns: ["Unregistered": 2]])
@@ -52,7 +52,7 @@ import Testing
     @Test func `devices that registered again are left unchanged`() async throws {
         let old = try await bench.register(.phone(1), tags: ["old"])
         try await bench.register(.phone(2))
-        script(1...2, .rejected(.dead()))
+        script(1...2, .rejected(.invalidHandle()))
         try await bench.send(to: nil)
         bench.advance(by: .seconds(60))
         try await bench.register(.phone(1), tags: ["new"])
@@ -65,7 +65,7 @@ import Testing
     @Test func `of several pruned devices with the same handle the last one is restored, in one step or in several`() async throws {
         let first = try await bench.register(.phone(1), tags: ["old"])
         try await hub.putInstallation(Installation(id: "old", handle: .phone(2)))
-        script(1...1100, .rejected(.dead()))
+        script(1...1100, .rejected(.invalidHandle()))
         try await bench.send(to: nil)
         for others in [[], Array(3...1100)] {
             bench.advance(by: .seconds(60))
@@ -92,7 +92,7 @@ import Testing
     @Test func `registrations that share a handle are restored together`() async throws {
         try await bench.register(.phone(1))
         try await bench.register(.phone(1), template: #"{"aps":{"alert":"$(m)"}}"#)
-        script(1...1, .rejected(.dead()))
+        script(1...1, .rejected(.invalidHandle()))
         try await bench.send(to: nil)
         #expect(await hub.size().registrations == 0)
         #expect(try await hub.restore(PrunedFilter()) == Restoration(restored: 2))
@@ -107,7 +107,7 @@ import Testing
                     id: id, userID: "ana", handle: .phone(phone), tags: [try Tag("news")],
                     templates: ["t": InstallationTemplate(body: #"{"aps":{"alert":"$(m)"}}"#)]))
         }
-        script(1...3, .rejected(.dead("ExpiredToken")))
+        script(1...3, .rejected(.invalidHandle("ExpiredToken")))
         try await bench.send(to: "news")
         #expect(await hub.size().registrations == 0)
         try await hub.putInstallation(Installation(id: "b", handle: .phone(22)))
@@ -125,7 +125,7 @@ import Testing
         for id in ["old", "other"] {
             try await hub.putInstallation(Installation(id: id, handle: .phone(id == "old" ? 1 : 2), tags: [try Tag("news")]))
         }
-        script(1...2, .rejected(.dead()))
+        script(1...2, .rejected(.invalidHandle()))
         try await bench.send(to: "news")
         bench.advance(by: .seconds(60))
         // The app was reinstalled: a new id on the same device.
@@ -141,7 +141,7 @@ import Testing
 
     @Test func `an installation that is stored in an invalid form is counted and stays pruned`() async throws {
         for (id, phone) in [("bad", 1), ("good", 2)] { try await hub.putInstallation(Installation(id: id, handle: .phone(phone))) }
-        script(1...2, .rejected(.dead()))
+        script(1...2, .rejected(.invalidHandle()))
         try await bench.send(to: nil)
         // As if the file had been edited: a template that cannot be parsed.
         var stored = try #require(try await bench.store.installations(at: [0]).first)
@@ -165,7 +165,7 @@ import Testing
 
     @Test func `an expired installation that is not deleted yet is not restored`() async throws {
         try await hub.putInstallation(Installation(id: "pad", handle: .phone(1), expiration: HubBench.startTime + .seconds(60)))
-        script(1...1, .rejected(.dead()))
+        script(1...1, .rejected(.invalidHandle()))
         try await bench.send(to: nil)
         bench.advance(by: .seconds(60))
         #expect(try await hub.restore(PrunedFilter()) == Restoration(gone: 1))
@@ -175,7 +175,7 @@ import Testing
         let tile = SecondaryTile(handle: .wns(channel: "https://db5.notify.windows.com/?token=tile"))
         let main = DeviceHandle.wns(channel: "https://db5.notify.windows.com/?token=main")
         try await hub.putInstallation(Installation(id: "pc", handle: main, secondaryTiles: ["t": tile]))
-        for handle in [main, tile.handle] { bench.connector.script(handle, .rejected(.dead())) }
+        for handle in [main, tile.handle] { bench.connector.script(handle, .rejected(.invalidHandle())) }
         try await bench.send(to: nil)
         #expect(await hub.size().registrations == 0)
         bench.store.refuse([.commit])
@@ -191,7 +191,7 @@ import Testing
 
     @Test func `an incomplete dry run does not say that devices were restored`() async throws {
         try await hub.putInstallation(Installation(id: "pad", handle: .phone(501)))
-        script(1...501, .rejected(.dead()))
+        script(1...501, .rejected(.invalidHandle()))
         try await bench.send(to: nil)
         for number in 1...500 { try await bench.register(.phone(number)) }
         try await bench.send(to: nil)
@@ -203,7 +203,7 @@ import Testing
 
     @Test func `after a day no device can be restored`() async throws {
         try await bench.register(.phone(1))
-        script(1...1, .rejected(.dead()))
+        script(1...1, .rejected(.invalidHandle()))
         try await bench.send(to: nil)
         bench.advance(by: .seconds(86_400))
         #expect(try await hub.restore(PrunedFilter(), isTrial: true) == Restoration(restored: 1))
@@ -216,7 +216,7 @@ import Testing
     @Test func `a registration that would have expired meanwhile is not restored`() async throws {
         let bench = try HubBench(registrationTTL: .seconds(3600))
         try await bench.register(.phone(1))
-        bench.connector.script(.phone(1), .rejected(.dead()))
+        bench.connector.script(.phone(1), .rejected(.invalidHandle()))
         try await bench.send(to: nil)
         bench.advance(by: .seconds(3600))
         #expect(try await bench.hub.restore(PrunedFilter()) == Restoration(gone: 1))
@@ -224,7 +224,7 @@ import Testing
 
     @Test func `a step that cannot be stored changes nothing, and the error says so`() async throws {
         try await bench.register(.phone(1))
-        script(1...1, .rejected(.dead()))
+        script(1...1, .rejected(.invalidHandle()))
         try await bench.send(to: nil)
         bench.store.refuse([.commit])
         let error = await refusal { try await hub.restore(PrunedFilter()) }
@@ -237,7 +237,7 @@ import Testing
 
     @Test func `if the removal is not stored, no device is pruned`() async throws {
         try await bench.register(.phone(1))
-        script(1...1, .rejected(.dead()))
+        script(1...1, .rejected(.invalidHandle()))
         bench.store.refuse([.commit])
         let outcome = try await bench.send(to: nil)
         #expect(outcome.pruned.isEmpty)

@@ -14,9 +14,9 @@ import Testing
     }
 
     /// Registers this many phones with a tag, and makes the push service reject the tokens of the first ones.
-    private func crowd(_ count: Int, dead: Int, reason: String = "Unregistered") async throws {
+    private func crowd(_ count: Int, invalid: Int, reason: String = "Unregistered") async throws {
         for number in 1...count { try await bench.register(.phone(number), tags: ["all", "t\(number % 2)"]) }
-        try script(1...max(1, dead), .rejected(.dead(reason)))
+        try script(1...max(1, invalid), .rejected(.invalidHandle(reason)))
     }
 
     private func script(_ numbers: ClosedRange<Int>, _ verdict: Verdict) throws {
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func `removals beyond a fifth of the audience are held, and their devices get the next notification`() async throws {
-        try await crowd(1200, dead: 1100)
+        try await crowd(1200, invalid: 1100)
         let hub = try await hub()
         let outcome = try await hub.send(.alert(to: "all"))
         #expect(outcome.pruned == [.apns: ["Unregistered": 240]])
@@ -44,7 +44,7 @@ import Testing
 
     @Test(arguments: [(0.0, 0), (0.05, 60), (0.2, 240), (0.999, 1100), (1.0, 1100)])
     func `any share may be chosen, including none and all`(share: Double, removed: Int) async throws {
-        try await crowd(1200, dead: 1100)
+        try await crowd(1200, invalid: 1100)
         let hub = try await hub(share)
         let outcome = try await hub.send(.alert(to: "all"))
         #expect(outcome.removedCount == removed)
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func `audiences of less than a thousand devices are not limited`() async throws {
-        try await crowd(999, dead: 999)
+        try await crowd(999, invalid: 999)
         let hub = try await hub(0)
         #expect(try await hub.send(.alert(to: "all")).removedCount == 999)
         #expect(try await held(hub) == 0)
@@ -62,7 +62,7 @@ import Testing
 
     @Test func `a device with several templates counts once`() async throws {
         for number in 1...1000 { for template in Self.templates { try await bench.register(.phone(number), template: template) } }
-        try script(1...1000, .rejected(.dead()))
+        try script(1...1000, .rejected(.invalidHandle()))
         let hub = try await hub()
         _ = try await hub.send(.properties(["m": "x"]))
         #expect(await hub.size().registrations == 1600)
@@ -72,7 +72,7 @@ import Testing
 
     @Test func `a device with several equal registrations counts once, so fewer than a thousand devices are not limited`() async throws {
         for number in 1...999 { for _ in 1...2 { try await bench.register(.phone(number)) } }
-        try script(1...999, .rejected(.dead()))
+        try script(1...999, .rejected(.invalidHandle()))
         let hub = try await hub(0)
         _ = try await hub.send(.alert())
         #expect(await hub.size().registrations == 0)
@@ -87,7 +87,7 @@ import Testing
                 try await bench.register(.phone(number), tags: [number > 600 ? "late" : "early"], template: template)
             }
         }
-        for number in [1...150, 601...700].joined() { bench.connector.script(.phone(number), .rejected(.dead())) }
+        for number in [1...150, 601...700].joined() { bench.connector.script(.phone(number), .rejected(.invalidHandle())) }
         try hooks.hold("late", until: HubBench.startTime + .seconds(3600))
         let hub = try await bench.reopened(HubSettings(feedback: HubSettings.Feedback(maxRemovedShare: 0.2)))
         let id = try await hub.accept(.properties(["m": "x"])).outcome.id
@@ -98,8 +98,8 @@ import Testing
     }
 
     @Test func `held removals are applied, by notification, by reason or all, and can be restored like any other`() async throws {
-        try await crowd(2400, dead: 600)
-        try script(601...1200, .rejected(.dead("ExpiredToken")))
+        try await crowd(2400, invalid: 600)
+        try script(601...1200, .rejected(.invalidHandle("ExpiredToken")))
         let hub = try await hub(0)
         let first = try await hub.send(.alert(to: "t1"))
         let second = try await hub.send(.alert(to: "t0"))
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test func `what was held survives a restart, and so does the count of the notification`() async throws {
-        try await crowd(1200, dead: 1100)
+        try await crowd(1200, invalid: 1100)
         let outcome = try await hub().send(.alert(to: "all"))
         let next = try await hub()
         #expect(try await held(next) == 860)
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test func `a device that is registered again, or deleted, has no held removal any more`() async throws {
-        try await crowd(1000, dead: 1000)
+        try await crowd(1000, invalid: 1000)
         let hub = try await hub(0)
         _ = try await hub.send(.alert(to: "all"))
         bench.advance(by: .seconds(60))
@@ -153,10 +153,10 @@ import Testing
     }
 
     @Test func `devices registered again since their rejection neither count toward the limit nor are held`() async throws {
-        try await crowd(1200, dead: 0)
+        try await crowd(1200, invalid: 0)
         // The first 900 tokens became invalid before they were registered.
-        try script(1...900, .rejected(.dead(since: HubBench.startTime + .seconds(-60))))
-        try script(901...1100, .rejected(.dead()))
+        try script(1...900, .rejected(.invalidHandle(since: HubBench.startTime + .seconds(-60))))
+        try script(901...1100, .rejected(.invalidHandle()))
         let hub = try await hub(0.1)
         let outcome = try await hub.send(.alert(to: "all"))
         #expect(outcome.removedCount == 120)
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test func `a dry run of applying counts only the devices that would be removed`() async throws {
-        try await crowd(10, dead: 0)
+        try await crowd(10, invalid: 0)
         for number in 1...10 {
             let validBefore = HubBench.startTime + .seconds(number <= 4 ? -60 : 60)
             try await bench.store.hold([
@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test func `a device with two registrations is held until the last of them is gone`() async throws {
-        try await crowd(1000, dead: 1000)
+        try await crowd(1000, invalid: 1000)
         _ = try await bench.hub.createRegistration(RegistrationDescription(handle: .phone(1), tags: [try Tag("all")]))
         let hub = try await hub(0)
         _ = try await hub.send(.alert(to: "all"))
@@ -203,7 +203,7 @@ import Testing
     @Test func `a device that expires has no held removal any more`() async throws {
         let hub = try await bench.reopened(HubSettings(registrationTTL: .seconds(3600), feedback: HubSettings.Feedback(maxRemovedShare: 0)))
         for number in 1...1000 { _ = try await hub.createRegistration(RegistrationDescription(handle: .phone(number), tags: [])) }
-        try script(1...1000, .rejected(.dead()))
+        try script(1...1000, .rejected(.invalidHandle()))
         _ = try await hub.send(.alert())
         #expect(try await held(hub) == 1000)
         bench.advance(by: .seconds(3601))
@@ -215,7 +215,7 @@ import Testing
 
     @Test func `installations keep their channel while the removal is held, and lose it when it is applied`() async throws {
         for number in 1...1000 { try await bench.hub.putInstallation(Installation(id: "pad-\(number)", handle: .phone(number))) }
-        try script(1...1000, .rejected(.dead()))
+        try script(1...1000, .rejected(.invalidHandle()))
         let hub = try await hub(0.5)
         #expect(try await hub.send(.alert()).removedCount == 500)
         #expect(try await hub.installation("pad-1000").isPushChannelExpired == false)
@@ -224,7 +224,7 @@ import Testing
     }
 
     @Test func `a device of two notifications is held once, and a further one does not remove it without a decision`() async throws {
-        try await crowd(1000, dead: 1000)
+        try await crowd(1000, invalid: 1000)
         let hub = try await hub(0)
         _ = try await hub.send(.alert(to: "all"))
         bench.advance(by: .seconds(60))
@@ -240,7 +240,7 @@ import Testing
     }
 
     @Test func `a removal that cannot be stored leaves the device as it is`() async throws {
-        try await crowd(1000, dead: 1000)
+        try await crowd(1000, invalid: 1000)
         let hub = try await hub(0)
         bench.store.refuse([.commit])
         let outcome = try await hub.send(.alert(to: "all"))

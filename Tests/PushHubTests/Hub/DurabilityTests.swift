@@ -232,7 +232,7 @@ import Testing
 
     @Test func `An invalid token whose removal cannot be stored stays registered, and is removed the next time`() async throws {
         try await bench.register(.phone(1), tags: ["a"])
-        bench.connector.script(.phone(1), .rejected(.dead()))
+        bench.connector.script(.phone(1), .rejected(.invalidHandle()))
         bench.store.refuse([.commit])
         let outcome = try await bench.send(to: "a")
         #expect(outcome.devices.map(\.isRegistrationRemoved) == [false])
@@ -267,7 +267,7 @@ import Testing
     @Test func `Tokens that become invalid together are removed in one change`() async throws {
         for number in 1...3 {
             try await bench.register(.phone(number))
-            bench.connector.script(.phone(number), .rejected(.dead()))
+            bench.connector.script(.phone(number), .rejected(.invalidHandle()))
         }
         for id in ["pad", "tab"] { try await hub.putInstallation(Installation(id: id, handle: .phone(3), tags: [])) }
         let before = bench.store.removals.count

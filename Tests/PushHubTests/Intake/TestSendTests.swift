@@ -79,7 +79,7 @@ import Testing
         let bench = try await bench(devices: 11)
         let empty = NotificationRequest(audience: .everyone, content: .native([:]), isTest: true)
         #expect(await refusal { try await bench.hub.send(empty) }?.code == "payload.empty")
-        for number in 0..<11 { bench.connector.script(.phone(number), .rejected(.dead())) }
+        for number in 0..<11 { bench.connector.script(.phone(number), .rejected(.invalidHandle())) }
         let outcome = try await bench.hub.send(try request())
         #expect(outcome.failed == 10 && outcome.devices.allSatisfy(\.isRegistrationRemoved))
         #expect(try await bench.hub.registrations(.all, page: Page()).registrations.count == 1)

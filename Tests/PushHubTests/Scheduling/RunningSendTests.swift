@@ -111,7 +111,7 @@ import Testing
         // A new registration does not reuse a row.
         try await bench.register(.phone(5), tags: ["a"])
         #expect(try await bench.send(to: "a").devices.map(\.handle) == [.phone(1), .phone(2), .phone(5)])
-        bench.connector.script(.phone(1), .rejected(.dead()))
+        bench.connector.script(.phone(1), .rejected(.invalidHandle()))
         #expect(try await bench.send(to: "a").devices.map(\.isRegistrationRemoved) == [false, false, false])
         bench.store.refuse([])
         #expect(try await bench.send(to: "a").devices.map(\.isRegistrationRemoved) == [true, false, false])

@@ -47,13 +47,13 @@ import Testing
     }
 
     @Test func `in these simulations processes crash, circuits open, tokens become invalid and pushes are repeated`() async {
-        var (sends, crashes, trips, deaths, repeated, cancelled, ends) = (0, 0, 0, 0, 0, 0, Set<String>())
+        var (sends, crashes, trips, invalidHandles, repeated, cancelled, ends) = (0, 0, 0, 0, 0, 0, Set<String>())
         for seed in UInt64(0)..<40 {
             let history = await told(seed).history
             sends += history.sends.count
             crashes += history.crashes
             trips += history.trips
-            deaths += history.sends.count { $0.verdict?.isDeath == true }
+            invalidHandles += history.sends.count { $0.verdict?.isInvalidHandle == true }
             cancelled += history.cancelled.count
             let taken = history.sends.filter { $0.verdict?.isAcceptance == true }
             repeated += taken.count - Set(taken.map { "\($0.notification) \($0.handle.text)" }).count
@@ -62,7 +62,7 @@ import Testing
         #expect(sends > 3000)
         #expect(crashes > 100)
         #expect(trips > 150)
-        #expect(deaths > 30)
+        #expect(invalidHandles > 30)
         #expect(repeated > 50)
         #expect(cancelled > 15)
         #expect(ends.count > 7)

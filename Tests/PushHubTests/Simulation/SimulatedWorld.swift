@@ -48,7 +48,7 @@ final class SimulatedWorld: Sendable {
 
     func verdict(on platform: Platform) -> Verdict {
         switch state.withLock({ $0.conditions[platform] ?? .fair }) {
-        case .fair: chance(94) ? .accepted(id: nil) : .rejected(chance(30) ? .dead() : Self.bad)
+        case .fair: chance(94) ? .accepted(id: nil) : .rejected(chance(30) ? .invalidHandle() : Self.bad)
         case .mixed:
             pick([
                 .accepted(id: nil), .accepted(id: nil), .rejected(Self.bad), .transient(.busy, retryAfter: nil),
@@ -71,5 +71,5 @@ final class SimulatedWorld: Sendable {
 
 extension Verdict {
     var isAcceptance: Bool { if case .accepted = self { true } else { false } }
-    var isDeath: Bool { if case .rejected(let rejection) = self { rejection.isHandleInvalid } else { false } }
+    var isInvalidHandle: Bool { if case .rejected(let rejection) = self { rejection.isHandleInvalid } else { false } }
 }

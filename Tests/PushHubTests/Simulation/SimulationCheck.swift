@@ -42,10 +42,10 @@ struct SimulationCheck {
     /// Only deleted registrations and those with invalid tokens are gone.
     private func wronglyRemoved() async throws(PushError) -> [String] {
         let registered = Set(try await store.load().registrations.map(\.registration.id))
-        let dead = Set(history.sends.filter { $0.verdict?.isDeath == true }.map(\.handle))
+        let invalid = Set(history.sends.filter { $0.verdict?.isInvalidHandle == true }.map(\.handle))
         return history.lives.values.compactMap { life in
             let isGone = !registered.contains(life.registration.id)
-            guard isGone, life.deleted == nil, !dead.contains(life.registration.handle) else { return nil }
+            guard isGone, life.deleted == nil, !invalid.contains(life.registration.handle) else { return nil }
             return "registration \(life.registration.id) is gone for no reason"
         }
     }
@@ -84,7 +84,7 @@ struct SimulationCheck {
     private func expected(_ stored: StoredNotification) -> [String] {
         if case .devices(let handles) = stored.request.audience { return handles.map(\.text) }
         guard let asked = history.accepted[stored.outcome.id] else { return [] }
-        let dead = Set(history.sends.filter { $0.verdict?.isDeath == true }.map(\.handle))
+        let invalid = Set(history.sends.filter { $0.verdict?.isInvalidHandle == true }.map(\.handle))
         return history.lives.values.filter { life in
             let tags = Set(life.registration.tags.map(\.text))
             let isMeant =
@@ -96,7 +96,7 @@ struct SimulationCheck {
                 case "a || b": !tags.isEmpty
                 default: false
                 }
-            return isMeant && life.began < asked && life.deleted == nil && !dead.contains(life.registration.handle)
+            return isMeant && life.began < asked && life.deleted == nil && !invalid.contains(life.registration.handle)
         }.map(\.registration.id.text)
     }
 

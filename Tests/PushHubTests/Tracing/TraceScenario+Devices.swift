@@ -52,7 +52,7 @@ extension TraceScenario {
             "alice-1 was removed from the hub at 2026-01-05 09:00:00 UTC because APNs reported its address as invalid (Unregistered)."
         ) { bench in
             try await bench.install(tags: ["sports"])
-            bench.answer(.rejected(.dead()))
+            bench.answer(.rejected(.invalidHandle()))
             return (try await bench.send(.alert(to: "sports")), "alice-1")
         },
         TraceScenario(
@@ -60,7 +60,7 @@ extension TraceScenario {
             "alice-1 was removed from the hub at 2026-01-05 09:00:00 UTC because APNs reported its address as invalid (Unregistered)."
         ) { bench in
             try await bench.install(tags: ["sports"])
-            bench.answer(.rejected(.dead()))
+            bench.answer(.rejected(.invalidHandle()))
             _ = try await bench.send(.alert(to: "sports"))
             bench.hub.advance(by: .seconds(60))
             return (try await bench.send(.alert(to: "sports")), "alice-1")

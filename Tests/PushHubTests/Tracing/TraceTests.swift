@@ -165,7 +165,7 @@ import Testing
     @Test func `without a device, the trace counts results by cause, with an example of each`() async throws {
         let bench = try TraceBench()
         for number in 1...5 { try await bench.install("alice-\(number)", .phone(number), tags: ["sports", "n\(number)"]) }
-        bench.answer(.rejected(.dead()), .phone(4))
+        bench.answer(.rejected(.invalidHandle()), .phone(4))
         let tag = try Tag("n5")
         bench.hooks.beforeDelivering { group in
             _ = await group.rule([DeliveryRuling(devices: .tagged(tag), decision: .skip, plugin: "quiet", reason: "at night")])

@@ -44,10 +44,10 @@ import Testing
             Rejection(
                 status: 429, reason: "TooManyProviderTokenUpdates", explanation: "one token for all senders", outcome: .throttled,
                 isCredentialBlocked: true), retryAfter: .seconds(1200))
-        let dead = Verdict.rejected(Rejection(status: 410, reason: "Unregistered", explanation: "", outcome: .expiredChannel))
+        let invalid = Verdict.rejected(Rejection(status: 410, reason: "Unregistered", explanation: "", outcome: .expiredChannel))
         let handles = [DeviceHandle.apns(token: "AA01"), .apns(token: "AA02")]
         for verdicts in [
-            [.accepted(id: nil), away], [away, away], [away, away], [dead, away], [refused, refused], [.accepted(id: nil), dead],
+            [.accepted(id: nil), away], [away, away], [away, away], [invalid, away], [refused, refused], [.accepted(id: nil), invalid],
             [.unknown(reason: "cut"), away], [], [slow, slow], [away, away], [.unknown(reason: "cut"), .unknown(reason: "cut")], [slow],
             [away], [.accepted(id: nil)], [blocked, blocked], [blocked], [blocked, blocked], [.accepted(id: nil)],
         ] as [[Verdict]] {

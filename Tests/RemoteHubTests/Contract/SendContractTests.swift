@@ -95,7 +95,7 @@ import Testing
         try await side.run { bench in
             _ = try await bench.register(.phone(1), "a")
             _ = try await bench.register(.phone(2), "a")
-            bench.connector.script(.phone(2), .rejected(.dead()))
+            bench.connector.script(.phone(2), .rejected(.invalidHandle()))
             var request = try NotificationRequest.alert(to: "a")
             request.isTest = true
             let outcome = try await bench.hub.send(request)

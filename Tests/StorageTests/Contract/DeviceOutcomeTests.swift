@@ -26,7 +26,7 @@ import Testing
                 let page = try await store.devices(ofNotification: sequence, from: start, limit: limit)
                 #expect(page == Array(recorded[sequence, default: []].dropFirst(start).prefix(limit)))
             }
-            let dead = recorded.sorted { $0.key > $1.key }.flatMap { sequence, devices in
+            let removed = recorded.sorted { $0.key > $1.key }.flatMap { sequence, devices in
                 devices.enumerated().reversed().filter { $1.isRegistrationRemoved }.map { ($0, $1, sequence) }
             }
             for limit in [1, 7, 1000] {
@@ -36,8 +36,8 @@ import Testing
                     found += page
                     if page.count < limit { break }
                 }
-                #expect(found.map(\.device) == dead.map(\.1))
-                #expect(found.map(\.position) == dead.map { RemovedDevice.Position(sequence: $0.2, ordinal: Int64($0.0)) })
+                #expect(found.map(\.device) == removed.map(\.1))
+                #expect(found.map(\.position) == removed.map { RemovedDevice.Position(sequence: $0.2, ordinal: Int64($0.0)) })
                 #expect(found.allSatisfy { $0.notificationID == "notification-\($0.position.sequence)" })
             }
             #expect(try await store.removedDevices(after: nil, limit: 0).isEmpty)

@@ -22,14 +22,14 @@ import Testing
         return try await routes(bench).records(of: "hub", request)
     }
 
-    private func accept(_ bench: RouteBench, sequence: Int64, dead: Int) async throws {
+    private func accept(_ bench: RouteBench, sequence: Int64, invalid: Int) async throws {
         let id = "notification-\(sequence)"
         let outcome = NotificationOutcome(
             id: id, state: .completed, tags: nil,
             times: NotificationTimes(enqueuedAt: HubBench.startTime, endedAt: HubBench.startTime + .seconds(sequence)))
         let store = bench.store.store(ofHub: 1)
         _ = try await store.accept(StoredNotification(sequence: sequence, request: try .alert("a"), outcome: outcome))
-        let devices = (0..<dead).map { number in
+        let devices = (0..<invalid).map { number in
             DeviceOutcome(
                 device: OutcomeDevice(
                     registrationID: RegistrationID("1-2-\(number)"), platform: .apns, handle: .phone(number), templateName: nil),
@@ -40,7 +40,7 @@ import Testing
 
     @Test func `The feedback is at an address of the server, with one line per device`() async throws {
         let bench = try await RouteBench()
-        try await accept(bench, sequence: 1, dead: 1)
+        try await accept(bench, sequence: 1, invalid: 1)
         let address = try await container(bench)
         #expect(address.hasPrefix("http://localhost/feedback/hub?se=1767690000&sig="))
         let answer = try await records(bench, address)
@@ -56,7 +56,7 @@ import Testing
 
     @Test func `Feedback that exceeds one answer has a link to the rest`() async throws {
         let bench = try await RouteBench()
-        for sequence in Int64(1)...3 { try await accept(bench, sequence: sequence, dead: 700) }
+        for sequence in Int64(1)...3 { try await accept(bench, sequence: sequence, invalid: 700) }
         var address: String? = try await container(bench)
         var sizes: [Int] = []
         while let next = address {

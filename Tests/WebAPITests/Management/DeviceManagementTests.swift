@@ -25,7 +25,7 @@ import Testing
             RegistrationDescription(
                 handle: .phone(4), tags: tags("sport"),
                 template: try RegistrationTemplate(name: "t", body: #"{"aps":{"alert":"$(message)"}}"#, platform: .apns)))
-        bench.bench.connector.script(.phone(1), .rejected(.dead("BadTopic", status: 400)))
+        bench.bench.connector.script(.phone(1), .rejected(.invalidHandle("BadTopic", status: 400)))
         return bench
     }
 

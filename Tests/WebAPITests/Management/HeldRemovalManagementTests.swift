@@ -12,7 +12,7 @@ import Testing
     private func bench(_ count: Int) async throws -> ManagementBench {
         let bench = try await ManagementBench()
         for number in 1...count { _ = try await bench.hub.createRegistration(RegistrationDescription(handle: .phone(number), tags: [])) }
-        for number in 1...count { bench.bench.connector.script(.phone(number), .rejected(.dead())) }
+        for number in 1...count { bench.bench.connector.script(.phone(number), .rejected(.invalidHandle())) }
         try await bench.hub.change(maxRemovedShare: 0)
         return bench
     }

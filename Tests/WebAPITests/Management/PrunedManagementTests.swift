@@ -13,7 +13,7 @@ import Testing
         let bench = try await ManagementBench()
         for number in 1...count {
             _ = try await bench.hub.createRegistration(RegistrationDescription(handle: .phone(number), tags: [try PushModel.Tag("t")]))
-            bench.bench.connector.script(.phone(number), .rejected(.dead()))
+            bench.bench.connector.script(.phone(number), .rejected(.invalidHandle()))
         }
         return (bench, try await bench.hub.send(.alert()))
     }

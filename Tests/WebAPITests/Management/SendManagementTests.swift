@@ -91,7 +91,7 @@ import Testing
         let bench = try await ManagementBench()
         try await bench.hub.putInstallation(Installation(id: "i", handle: .phone(1), tags: [try PushModel.Tag("news")]))
         for number in 2...5 { try await register(bench, number) }
-        for number in [2, 5] { bench.bench.connector.script(.phone(number), .rejected(.dead())) }
+        for number in [2, 5] { bench.bench.connector.script(.phone(number), .rejected(.invalidHandle())) }
         let id = try await bench.hub.send(.alert(to: "news")).id
         let path = "/api/v1/hubs/hub/notifications/\(id)/devices"
         let (all, sizes) = try await bench.pages("\(path)?top=2")

@@ -62,7 +62,7 @@ struct SQLiteOutcomeTable {
     func removedDevices(after position: RemovedDevice.Position?, limit: Int) throws -> [RemovedDevice] {
         var found: [RemovedDevice] = []
         var position = position ?? RemovedDevice.Position(sequence: .max, ordinal: .max)
-        while found.count < limit, let batch = try deadBatch(before: position) {
+        while found.count < limit, let batch = try removedBatch(before: position) {
             found += batch.devices(before: position).prefix(limit - found.count)
             position = batch.position
         }
@@ -70,7 +70,7 @@ struct SQLiteOutcomeTable {
     }
 
     /// The last batch that starts before a position.
-    private func deadBatch(before position: RemovedDevice.Position) throws -> DeadBatch? {
+    private func removedBatch(before position: RemovedDevice.Position) throws -> RemovedBatch? {
         try database.first(
             """
             SELECT dead_batch.notification, first, ordinals, content, id, coalesce(ended_at, started_at, enqueued_at)
@@ -81,7 +81,7 @@ struct SQLiteOutcomeTable {
         ) { row in
             let key = NotificationKey(stored: row.integer(0))
             return try reading("the removed devices from \(row.integer(1)) on of \(key.name)") {
-                try DeadBatch(
+                try RemovedBatch(
                     position: RemovedDevice.Position(sequence: key.sequence, ordinal: row.integer(1)), ordinals: row.bytes(2),
                     devices: OutcomeBatchCodec.batch(of: row.bytes(3)), notificationID: row.text(4), time: row.time(5))
             }

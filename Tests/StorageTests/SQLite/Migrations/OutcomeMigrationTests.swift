@@ -77,12 +77,12 @@ import Testing
                 #expect(
                     try await store.devices(ofNotification: Int64(sequence), from: 7, limit: 5) == Array(devices.dropFirst(7).prefix(5)))
             }
-            let dead = try await store.removedDevices(after: nil, limit: .max)
+            let removed = try await store.removedDevices(after: nil, limit: .max)
             let expected = devices.sorted { $0.key > $1.key }.flatMap { sequence, devices in
                 devices.enumerated().reversed().filter { $1.isRegistrationRemoved }.map { (Int64(sequence), Int64($0), $1) }
             }
-            #expect(dead.map(\.position) == expected.map { RemovedDevice.Position(sequence: $0.0, ordinal: $0.1) })
-            #expect(dead.map(\.device) == expected.map(\.2))
+            #expect(removed.map(\.position) == expected.map { RemovedDevice.Position(sequence: $0.0, ordinal: $0.1) })
+            #expect(removed.map(\.device) == expected.map(\.2))
             try await store.record(try Samples.ended(4, devices: [Samples.device(9)]))
             #expect(try await store.devices(ofNotification: 4, from: 0, limit: 9) == devices[4, default: []] + [Samples.device(9)])
             #expect(try await store.removeEnded(before: .distantFuture, limit: 9) == 4)

@@ -16,15 +16,15 @@ extension VersionContent {
             #expect(try await store.outcomes(ofNotification: sequence, matching: nil, limit: 9) == outcomes, "\(sequence)")
             #expect(try await store.tally(ofNotification: sequence).counts.count == outcomes.count, "\(sequence)")
         }
-        let dead = completedOutcomes[1]
+        let invalid = completedOutcomes[1]
         let position = RemovedDevice.Position(sequence: 1, ordinal: 1)
-        let removed = RemovedDevice(position: position, notificationID: Self.id(1), time: Self.at(23), device: dead.device)
+        let removed = RemovedDevice(position: position, notificationID: Self.id(1), time: Self.at(23), device: invalid.device)
         #expect(try await store.removedDevices(after: nil, limit: 9) == [removed])
         #expect(try await store.removedDevices(after: position, limit: 9) == [])
         for probe in [
             OutcomeProbe(registrations: [Samples.id(13)]), OutcomeProbe(handles: [.phone(13)]),
         ] {
-            #expect(try await store.outcomes(ofNotification: 1, matching: probe, limit: 9) == [dead])
+            #expect(try await store.outcomes(ofNotification: 1, matching: probe, limit: 9) == [invalid])
         }
     }
 
@@ -39,7 +39,7 @@ extension VersionContent {
                 registrationID: Samples.id(1), installationID: "ana-1", platform: .apns, handle: .phone(1), templateName: "alert"),
             outcome: .success, reason: "", cause: .accepted, pushID: "0a000000-0000-0000-0000-00000000000f", size: 30,
             isRegistrationRemoved: false)
-        let dead = DeviceOutcome(
+        let invalid = DeviceOutcome(
             device: OutcomeDevice(registrationID: Samples.id(13), platform: .apns, handle: .phone(13), templateName: nil),
             outcome: .wrongToken, reason: "Unregistered", cause: .text("the device token is inactive"), pushID: nil, size: 30,
             isRegistrationRemoved: true)
@@ -54,7 +54,7 @@ extension VersionContent {
             Self.phone(16, .pnsUnreachable, "the connection broke", .unanswered, size: 30), Self.phone(17, .abandoned, "", .cancelled),
         ]
         if version >= .plugins { others.append(Self.phone(18, .skipped, "Hook", .ruled(Self.atNight))) }
-        return [outcome(phone, at: 21_500), outcome(dead, at: 21_500)] + ([tile] + others).map { outcome($0, at: 22_000) }
+        return [outcome(phone, at: 21_500), outcome(invalid, at: 21_500)] + ([tile] + others).map { outcome($0, at: 22_000) }
     }
 
     /// A result of each cause.

@@ -41,8 +41,8 @@ import Testing
             #expect(count.devices == 1 && count.sentence.hasSuffix(ends[count.cause, default: "?"]), "\(count.sentence)")
         }
         // Each device by itself, with its lines.
-        let dead = try await hub.trace(TraceQuestion(notification: VersionContent.id(1), device: "1000013-2000013-1")).traces.first
-        #expect(version < .pruned || dead?.cause == .tokenDead)
+        let trace = try await hub.trace(TraceQuestion(notification: VersionContent.id(1), device: "1000013-2000013-1")).traces.first
+        #expect(version < .pruned || trace?.cause == .tokenDead)
         let twice = try await hub.trace(TraceQuestion(notification: VersionContent.id(1), device: "pc")).traces.first
         #expect(twice?.cause == .duplicate)
         #expect(twice?.lines.contains { $0.text == "another registration with the same handle received it" } == true)

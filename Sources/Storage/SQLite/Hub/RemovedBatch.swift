@@ -1,7 +1,7 @@
 import PushModel
 
 /// The devices of one batch that were removed because their handles are invalid.
-struct DeadBatch {
+struct RemovedBatch {
     /// Position of the first device.
     let position: RemovedDevice.Position
     private let ordinals: [Int64]
