@@ -142,7 +142,7 @@ package actor AppBackend: BackendGateway {
         let payload = kept.payload
         // A push for an expired payload is useless, so both expire together.
         let push = NotificationRequest(
-            audience: .expression(.tag(payload.addressee)), content: .native(WakePayloads.secure(id: payload.id)),
+            audience: .expression(.tag(payload.recipient)), content: .native(WakePayloads.secure(id: payload.id)),
             options: PushOptions(expiration: payload.expiration))
         do {
             let outcome = try await hub.send(push)

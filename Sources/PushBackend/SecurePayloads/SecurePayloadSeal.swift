@@ -59,7 +59,7 @@ struct SecurePayloadSeal: Sendable {
     private static func header(of payload: SealedPayload) -> [UInt8] {
         let maximum: JSON = payload.maximumReads.map { .integer(Int64($0)) } ?? .null
         let header: JSON = [
-            .string(payload.id), .string(payload.addressee.text.lowercased()),
+            .string(payload.id), .string(payload.recipient.text.lowercased()),
             .integer(payload.expiration.milliseconds), maximum,
         ]
         return header.serialized()

@@ -1,7 +1,7 @@
 package import Crypto
 package import PushModel
 
-/// Stores secure payloads, encrypted, until their addressees have fetched them, and records who tried to read them.
+/// Stores secure payloads, encrypted, until their recipients have fetched them, and records who tried to read them.
 ///
 /// Only its recipient can read a payload, not even its sender. It can be read until it expires, is revoked, or has been read as often as
 /// its sender allowed. Then its ciphertext is deleted. Its end and its readers stay recorded for seven days after its expiration.
@@ -38,17 +38,17 @@ package actor SecurePayloadService {
     /// `secure.too_many`, and `tag.invalid` for an invalid recipient.
     func save(_ request: SecureRequest, from sender: String) async throws(PushError) -> StoredPayload {
         let sender = try Tag.ofUser(sender)
-        let addressee = try Tag.ofUser(request.username)
+        let recipient = try Tag.ofUser(request.username)
         let lifetime = try SecureRequest.checkedLifetime(request.lifetime)
         if let maximum = request.maximumReads { try SecureRequest.checkMaximumReads(maximum) }
         let text = try Self.checkedText(request.payload)
         try await sweep()
         let expiration = environment.clock.now + lifetime
         let limit = SecurePayloadLimit(
-            all: Self.maximumPayloads, ofSender: sender == addressee ? Self.maximumPayloads : Self.maximumPerSender)
+            all: Self.maximumPayloads, ofSender: sender == recipient ? Self.maximumPayloads : Self.maximumPerSender)
         while true {
             var payload = SealedPayload(
-                id: newID(), sender: sender, addressee: addressee, expiration: expiration,
+                id: newID(), sender: sender, recipient: recipient, expiration: expiration,
                 maximumReads: request.maximumReads)
             payload.sealed = try seal.close(
                 text, as: payload, nonce: environment.random.bytes(SecurePayloadSeal.nonceLength))
@@ -261,7 +261,7 @@ package actor SecurePayloadService {
 }
 
 extension SealedPayload {
-    fileprivate func concerns(_ user: Tag) -> Bool { user == sender || user == addressee }
+    fileprivate func concerns(_ user: Tag) -> Bool { user == sender || user == recipient }
 }
 
 extension JSON {

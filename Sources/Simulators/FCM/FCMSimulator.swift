@@ -118,7 +118,7 @@ package final class FCMSimulator: RefusingService {
         let json = try FCMRequestShape.body.read(text, at: "")
         guard let value = json["message"] else { throw .badField("message", "The message is not set.") }
         let message = try FCMMessage(value)
-        let (phones, handle) = try addressees(of: message, settings: settings)
+        let (phones, handle) = try recipients(of: message, settings: settings)
         if json["validate_only"]?.bool == true {
             return "projects/\(settings.projectID)/messages/fake_message_id"
         }
@@ -154,7 +154,7 @@ package final class FCMSimulator: RefusingService {
     }
 
     /// The phones that the message is for, with the token if it is for a single one. A topic without subscribers is valid.
-    private func addressees(
+    private func recipients(
         of message: FCMMessage, settings: FCMSimulatorSettings
     ) throws(FCMRefusal) -> (phones: [PhoneID], handle: String?) {
         if lab.isOutOfMemory { throw .labFull }

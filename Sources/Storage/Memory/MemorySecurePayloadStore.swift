@@ -12,7 +12,7 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
 
     package func insert(_ payload: SealedPayload, limit: SecurePayloadLimit, now: Timestamp) -> SecurePayloadInsertion {
         guard payloads[payload.id] == nil else { return .idInUse }
-        let held = readable(by: payload.addressee).map {
+        let held = readable(by: payload.recipient).map {
             SecurePayloadLimit.Held(id: $0.id, isFromSender: $0.sender == payload.sender, wasRead: $0.grantedReads > 0)
         }
         var insertion = SecurePayloadInsertion.inserted
@@ -34,8 +34,8 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
 
     package func payload(_ id: String) -> SealedPayload? { payloads[id] }
 
-    package func readable(by addressee: Tag) -> [SealedPayload] {
-        (live[addressee] ?? []).compactMap { payloads[$0] }
+    package func readable(by recipient: Tag) -> [SealedPayload] {
+        (live[recipient] ?? []).compactMap { payloads[$0] }
             .sorted { ($0.expiration, $0.id) < ($1.expiration, $1.id) }
     }
 
@@ -60,7 +60,7 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
 
     /// Removes all payloads from and to a user.
     func removeAll(of user: Tag) {
-        for payload in payloads.values where payload.sender == user || payload.addressee == user { set(payload.id, to: nil) }
+        for payload in payloads.values where payload.sender == user || payload.recipient == user { set(payload.id, to: nil) }
     }
 
     package func sweep(now: Timestamp, retention: Duration) -> Int {
@@ -80,11 +80,11 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
 
     private func set(_ id: String, to payload: SealedPayload?) {
         if let old = payloads[id], old.isLive {
-            live[old.addressee]?.remove(id)
-            if live[old.addressee]?.isEmpty == true { live[old.addressee] = nil }
+            live[old.recipient]?.remove(id)
+            if live[old.recipient]?.isEmpty == true { live[old.recipient] = nil }
         }
         payloads[id] = payload
-        if let payload, payload.isLive { live[payload.addressee, default: []].insert(id) }
+        if let payload, payload.isLive { live[payload.recipient, default: []].insert(id) }
     }
 
     private func rebuildExpirations() {

@@ -16,7 +16,7 @@ struct SQLiteSecurePayloadStore: SecurePayloadStore {
                 """
                 SELECT id, sender = ? COLLATE tag, granted_reads > 0 FROM secure_payload
                 WHERE addressee = ? AND ending IS NULL ORDER BY expiration, id
-                """, payload.sender.text, payload.addressee.text
+                """, payload.sender.text, payload.recipient.text
             ) { SecurePayloadLimit.Held(id: $0.text(0), isFromSender: $0.integer(1) != 0, wasRead: $0.integer(2) != 0) }
             var insertion = SecurePayloadInsertion.inserted
             switch limit.decision(among: held) {
@@ -37,10 +37,10 @@ struct SQLiteSecurePayloadStore: SecurePayloadStore {
         try await database.read { try Self.payload(id, in: $0) }
     }
 
-    func readable(by addressee: Tag) async throws(PushError) -> [SealedPayload] {
+    func readable(by recipient: Tag) async throws(PushError) -> [SealedPayload] {
         try await database.read { database in
             let ids = try database.all(
-                "SELECT id FROM secure_payload WHERE addressee = ? AND ending IS NULL ORDER BY expiration, id", addressee.text
+                "SELECT id FROM secure_payload WHERE addressee = ? AND ending IS NULL ORDER BY expiration, id", recipient.text
             ) { $0.text(0) }
             return try ids.compactMap { try Self.payload($0, in: database) }
         }
@@ -113,7 +113,7 @@ struct SQLiteSecurePayloadStore: SecurePayloadStore {
                 expiration = excluded.expiration, maximum_reads = excluded.maximum_reads, sealed = excluded.sealed,
                 granted_reads = excluded.granted_reads, ending = excluded.ending, reads = excluded.reads,
                 key_mark = excluded.key_mark
-            """, payload.id, payload.sender.text, payload.addressee.text, payload.expiration.milliseconds, payload.maximumReads,
+            """, payload.id, payload.sender.text, payload.recipient.text, payload.expiration.milliseconds, payload.maximumReads,
             payload.sealed, payload.grantedReads, payload.ending?.rawValue, JSON.array(reads).text(),
             payload.keyMark)
     }
@@ -122,7 +122,7 @@ struct SQLiteSecurePayloadStore: SecurePayloadStore {
         try database.first("SELECT \(columns) FROM secure_payload WHERE id = ?", id) { row in
             try reading("the secure payload \(id)") {
                 SealedPayload(
-                    id: id, sender: try Tag(stored: row.text(1)), addressee: try Tag(stored: row.text(2)), expiration: row.time(3),
+                    id: id, sender: try Tag(stored: row.text(1)), recipient: try Tag(stored: row.text(2)), expiration: row.time(3),
                     maximumReads: row.optional(4) { Int(row.integer($0)) }, sealed: row.optional(5, row.bytes), keyMark: row.bytes(9),
                     history: SealedPayload.History(
                         grantedReads: Int(row.integer(6)), ending: try row.optional(7) { try SealedPayload.Ending(stored: row.text($0)) },

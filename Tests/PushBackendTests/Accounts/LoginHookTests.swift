@@ -80,7 +80,7 @@ import Testing
         #expect(hooks.fetches.count == 2)
     }
 
-    @Test func `a user other than the addressee is rejected without a hook, and the attempt is recorded`() async throws {
+    @Test func `a user other than the recipient is rejected without a hook, and the attempt is recorded`() async throws {
         let (alice, eve) = (try await bench.login("alice"), try await bench.login("eve"))
         let id = try await bench.backend.sendSecure(alice, SecureRequest(username: "bob", payload: ["pin": "1234"])).id
         hooks.onFetching { _ throws(PushError) in throw .veto }

@@ -51,11 +51,11 @@ import Testing
         #expect(await refusal { try await service.read(stored.id, by: "bob") }?.code == "secure.sealed")
     }
 
-    @Test func `A row with a changed addressee, expiration or number of reads does not open`() async throws {
+    @Test func `A row with a changed recipient, expiration or number of reads does not open`() async throws {
         let mallory = try Tag.ofUser("mallory")
         let stored = try await keep(maximumReads: 3)
         let changes: [(String, @Sendable (inout SealedPayload) -> Void)] = [
-            ("mallory", { $0.addressee = mallory }), ("bob", { $0.expiration = .distantFuture }),
+            ("mallory", { $0.recipient = mallory }), ("bob", { $0.expiration = .distantFuture }),
             ("bob", { $0.maximumReads = 1000 }), ("bob", { $0.maximumReads = nil }),
         ]
         for (reader, change) in changes {

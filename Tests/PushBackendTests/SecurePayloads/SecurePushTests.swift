@@ -117,7 +117,7 @@ import Testing
 
     // MARK: - Access
 
-    @Test func `Only the addressee reads it, not even its sender`() async throws {
+    @Test func `Only the recipient reads it, not even its sender`() async throws {
         let id = try await send().id
         for session in [alice, mallory] {
             let error = await read(id, session)
@@ -127,7 +127,7 @@ import Testing
         #expect(try await backend.securePayload(bob, id: id) == Self.payload)
     }
 
-    @Test func `Names that differ only in case are one addressee`() async throws {
+    @Test func `Names that differ only in case are one recipient`() async throws {
         let bench = try HubBench(isTutorialMode: true)
         let upper = try await bench.backend.login(username: "BOB", password: Secret("BOB"))
         let lower = try await bench.backend.login(username: "bob", password: Secret("bob"))
@@ -213,7 +213,7 @@ import Testing
         #expect(await refusal { try await backend.secureReads(alice, id: id) }?.code == "secure.not_found")
     }
 
-    @Test func `Only the sender and the addressee can revoke it, and one that has ended does not change`() async throws {
+    @Test func `Only the sender and the recipient can revoke it, and one that has ended does not change`() async throws {
         for session in [alice, bob] {
             let id = try await send().id
             let error = await refusal { try await backend.revokeSecurePayload(mallory, id: id) }
@@ -236,7 +236,7 @@ import Testing
         #expect(await self.read(expired, bob)?.code == "secure.expired")
     }
 
-    @Test func `The sender and the addressee see the attempts, oldest first; others see nothing`() async throws {
+    @Test func `The sender and the recipient see the attempts, oldest first; others see nothing`() async throws {
         let id = try await send(lifetime: .seconds(60), maximumReads: 1).id
         for session in [mallory, bob, bob, alice] {
             _ = await read(id, session)
@@ -306,7 +306,7 @@ import Testing
         }
     }
 
-    @Test func `A sender may have 25 unread payloads with an addressee, and does not block other senders`() async throws {
+    @Test func `A sender may have 25 unread payloads with a recipient, and does not block other senders`() async throws {
         for _ in 0..<25 { _ = try await send() }
         let error = await refusal { try await send(to: "BOB") }
         #expect(error?.code == "secure.too_many" && error?.status == 429 && error?.details["limit"] == 25)
@@ -331,7 +331,7 @@ import Testing
         #expect(try await backend.securePayload(bob, id: next.id) == 1)
     }
 
-    @Test func `An addressee who fetches at once can receive without limit, and a sender does not fill the limit of others`() async throws {
+    @Test func `A recipient who fetches at once can receive without limit, and a sender does not fill the limit of others`() async throws {
         for number in 0..<120 {
             let sent = try await send(payload: .integer(Int64(number)), lifetime: .seconds(30 * 86_400))
             #expect(try await backend.securePayload(bob, id: sent.id) == .integer(Int64(number)))
@@ -344,14 +344,14 @@ import Testing
         #expect(error?.code == "secure.too_many" && error?.details["limit"] == 100)
     }
 
-    @Test func `Payloads that users send to themselves have only the limit of the addressee`() async throws {
+    @Test func `Payloads that users send to themselves have only the limit of the recipient`() async throws {
         let request = SecureRequest(username: "Alice", payload: 1)
         for _ in 0..<100 { _ = try await backend.sendSecure(alice, request) }
         let error = await refusal { try await backend.sendSecure(alice, request) }
         #expect(error?.code == "secure.too_many" && error?.details["limit"] == 100)
     }
 
-    @Test func `An addressee may have a hundred readable payloads, and the end of any one makes space`() async throws {
+    @Test func `A recipient may have a hundred readable payloads, and the end of any one makes space`() async throws {
         var ids: [String] = []
         try await fill(senders: 3)
         for _ in 0..<23 { ids.append(try await send().id) }
@@ -459,7 +459,7 @@ private struct DelayedStore: SecurePayloadStore {
         return try await store.payload(id)
     }
 
-    func readable(by addressee: PushModel.Tag) async throws(PushError) -> [SealedPayload] { try await store.readable(by: addressee) }
+    func readable(by recipient: PushModel.Tag) async throws(PushError) -> [SealedPayload] { try await store.readable(by: recipient) }
 
     func unmarked(limit: Int) async throws(PushError) -> [SealedPayload] { try await store.unmarked(limit: limit) }
 

@@ -6,7 +6,7 @@ import Testing
 @Suite struct SealedPayloadTests {
     private func payload(maximumReads: Int? = nil) throws -> SealedPayload {
         SealedPayload(
-            id: "1", sender: try Tag.ofUser("alice"), addressee: try Tag.ofUser("bob"),
+            id: "1", sender: try Tag.ofUser("alice"), recipient: try Tag.ofUser("bob"),
             expiration: HubBench.startTime + .seconds(60), maximumReads: maximumReads, sealed: [1, 2, 3])
     }
 
@@ -34,7 +34,7 @@ import Testing
         #expect(payload.ending == .exhausted && payload.sealed == nil)
     }
 
-    @Test func `Only the addressee sees how the payload ended`() throws {
+    @Test func `Only the recipient sees how the payload ended`() throws {
         var payload = try payload()
         let (alice, bob) = (payload.sender, try Tag.ofUser("BOB"))
         #expect(payload.answer(to: bob, at: HubBench.startTime + .milliseconds(59_999)) == .granted)

@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test(arguments: Side.allCases)
-    func `A secure payload is read by its addressee alone, as often as its sender allowed`(side: Side) async throws {
+    func `A secure payload is read by its recipient alone, as often as its sender allowed`(side: Side) async throws {
         try await side.run { bench in
             let (bank, alice) = (try await bench.login("bank"), try await bench.login("alice"))
             let id = try await bench.backend.registrationID(alice, handle: .phone(1))

@@ -6,10 +6,10 @@ import Testing
 
 @Suite struct SecurePayloadStoreTests {
     private func payload(
-        _ id: String, _ seconds: Int64 = 60, from sender: String = "alice", for addressee: String = "bob"
+        _ id: String, _ seconds: Int64 = 60, from sender: String = "alice", for recipient: String = "bob"
     ) throws -> SealedPayload {
         SealedPayload(
-            id: id, sender: try Tag.username(sender), addressee: try Tag.username(addressee),
+            id: id, sender: try Tag.username(sender), recipient: try Tag.username(recipient),
             expiration: HubBench.startTime + .seconds(seconds), sealed: [1])
     }
 
@@ -23,7 +23,7 @@ import Testing
             let reads = SecureRead.Result.allCases.map { SecureRead(time: HubBench.startTime, username: Samples.oddText, result: $0) }
             for (number, ending) in [nil, .expired, .exhausted, .revoked].enumerated() as EnumeratedSequence<[SealedPayload.Ending?]> {
                 let payload = SealedPayload(
-                    id: "\(number)", sender: try Tag.username("Al"), addressee: try Tag.username("BOB"), expiration: .distantFuture,
+                    id: "\(number)", sender: try Tag.username("Al"), recipient: try Tag.username("BOB"), expiration: .distantFuture,
                     maximumReads: number == 0 ? nil : number, sealed: number == 0 ? Array(0...255) : number == 1 ? [] : nil,
                     keyMark: number == 0 ? [] : [0, 1, 255],
                     history: SealedPayload.History(grantedReads: number, ending: ending, reads: number == 3 ? [] : reads))
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `The limit counts readable payloads of one addressee, in any letter case`(engine: Engine) async throws {
+    func `The limit counts readable payloads of one recipient, in any letter case`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.securePayloads
             #expect(try await store.insert(try payload("1"), limit: 2, ofSender: 2) == .inserted)
@@ -95,11 +95,11 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `A sender has a share of an addressee's limit, in any letter case, and others have the rest`(engine: Engine) async throws {
+    func `A sender has a share of a recipient's limit, in any letter case, and others have the rest`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.securePayloads
-            func insert(_ id: String, from sender: String, for addressee: String = "bob") async throws -> SecurePayloadInsertion {
-                try await store.insert(try payload(id, from: sender, for: addressee), limit: 3, ofSender: 2)
+            func insert(_ id: String, from sender: String, for recipient: String = "bob") async throws -> SecurePayloadInsertion {
+                try await store.insert(try payload(id, from: sender, for: recipient), limit: 3, ofSender: 2)
             }
             #expect(try await insert("1", from: "alice") == .inserted)
             #expect(try await insert("2", from: "ALICE") == .inserted)
@@ -156,8 +156,8 @@ import Testing
         try await engine.run { storage in
             let (store, bob) = (storage.securePayloads, try Tag.username("bob"))
             let account = Account(user: bob, username: "bob", hash: PasswordHash(cost: 4, salt: [1], digest: [2]))
-            for (id, sender, addressee) in [("1", "alice", "BOB"), ("2", "Bob", "alice"), ("3", "alice", "carol")] {
-                #expect(try await store.insert(try payload(id, from: sender, for: addressee), limit: 9, ofSender: 9) == .inserted)
+            for (id, sender, recipient) in [("1", "alice", "BOB"), ("2", "Bob", "alice"), ("3", "alice", "carol")] {
+                #expect(try await store.insert(try payload(id, from: sender, for: recipient), limit: 9, ofSender: 9) == .inserted)
             }
             // Without an account of that name nothing is deleted.
             #expect(try await !storage.accounts.remove(bob))
@@ -171,13 +171,13 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `An addressee's readable payloads are listed by expiration and counted by the key that sealed them`(engine: Engine) async throws {
+    func `A recipient's readable payloads are listed by expiration and counted by the key that sealed them`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.securePayloads
-            for (id, seconds, addressee, mark) in [
+            for (id, seconds, recipient, mark) in [
                 ("1", 30, "bob", [1]), ("2", 10, "BOB", [2]), ("3", 20, "bob", []), ("4", 5, "carol", [1]), ("5", 1, "bob", [3]),
             ] as [(String, Int64, String, [UInt8])] {
-                var payload = try payload(id, seconds, for: addressee)
+                var payload = try payload(id, seconds, for: recipient)
                 payload.keyMark = mark
                 _ = try await store.insert(payload, limit: 9, ofSender: 9)
             }

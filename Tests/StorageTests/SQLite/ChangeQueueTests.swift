@@ -40,7 +40,7 @@ import Testing
     @Test func `A change that is rejected before it writes fails alone`() async throws {
         let bench = try await Bench()
         let (store, payloads) = (bench.store, bench.storage.securePayloads)
-        let payload = SealedPayload(id: "1", sender: try Tag("a"), addressee: try Tag("b"), expiration: .distantFuture, sealed: [1])
+        let payload = SealedPayload(id: "1", sender: try Tag("a"), recipient: try Tag("b"), expiration: .distantFuture, sealed: [1])
         _ = try await payloads.insert(payload, limit: 1, ofSender: 1)
         let results = try await together(
             bench,

@@ -224,7 +224,7 @@ import Testing
             try await bench.store.record(try Samples.ended(1, state: .processing, devices: [device]))
             try await bench.storage.namespace.putHub(Samples.hub(1))
             let payload = SealedPayload(
-                id: "1", sender: try Tag("a"), addressee: try Tag("b"), expiration: .distantFuture, sealed: [1])
+                id: "1", sender: try Tag("a"), recipient: try Tag("b"), expiration: .distantFuture, sealed: [1])
             _ = try await bench.storage.securePayloads.insert(payload, limit: 1, ofSender: 1)
             try await bench.execute(sql)
             let error = await refusal { try await reading(bench) }

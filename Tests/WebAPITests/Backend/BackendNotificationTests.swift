@@ -59,7 +59,7 @@ import Testing
 
     // MARK: - Secure push
 
-    @Test func `A secure payload is not part of any push, and only its addressee can read it, as often as allowed`() async throws {
+    @Test func `A secure payload is not part of any push, and only its recipient can read it, as often as allowed`() async throws {
         let bench = try await BackendBench()
         let answer = try await bench.call(
             .post, "/api/notifications", #"{"to":"BOB","payload":{"code":"4711"},"expiresIn":60,"maxReads":1}"#)
@@ -91,7 +91,7 @@ import Testing
         #expect(read.contains(#""Payload":"\#(numbers)""#) && read.contains(#""Content":\#(numbers)"#), "\(read)")
     }
 
-    @Test func `An addressee lists payloads without their content, and can delete them`() async throws {
+    @Test func `A recipient lists payloads without their content, and can delete them`() async throws {
         let bench = try await BackendBench()
         #expect(try await bench.json(.get, "/api/notifications", by: BackendBench.bob) == ["items": []])
         var ids: [String] = []

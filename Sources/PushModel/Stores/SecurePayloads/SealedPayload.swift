@@ -32,7 +32,7 @@ package struct SealedPayload: Sendable, Equatable {
 
     package var id: String
     package var sender: Tag
-    package var addressee: Tag
+    package var recipient: Tag
     package var expiration: Timestamp
     package var maximumReads: Int?
     /// Nonce, ciphertext and authentication tag; nil once the payload can no longer be read.
@@ -42,12 +42,12 @@ package struct SealedPayload: Sendable, Equatable {
     package private(set) var history: History
 
     package init(
-        id: String, sender: Tag, addressee: Tag, expiration: Timestamp, maximumReads: Int? = nil,
+        id: String, sender: Tag, recipient: Tag, expiration: Timestamp, maximumReads: Int? = nil,
         sealed: [UInt8]? = nil, keyMark: [UInt8] = [], history: History = History()
     ) {
         self.id = id
         self.sender = sender
-        self.addressee = addressee
+        self.recipient = recipient
         self.expiration = expiration
         self.maximumReads = maximumReads
         self.sealed = sealed
@@ -75,7 +75,7 @@ package struct SealedPayload: Sendable, Equatable {
 
     /// The result for a read by `user` at `now`. Only the recipient learns how the payload ended.
     package func answer(to user: Tag, at now: Timestamp) -> SecureRead.Result {
-        guard user == addressee else { return .forbidden }
+        guard user == recipient else { return .forbidden }
         switch ending {
         case .expired: return .expired
         case .exhausted: return .exhausted

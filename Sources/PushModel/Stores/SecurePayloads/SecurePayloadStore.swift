@@ -6,7 +6,7 @@ package protocol SecurePayloadStore: PayloadKeyReader {
     ) async throws(PushError) -> SecurePayloadInsertion
     func payload(_ id: String) async throws(PushError) -> SealedPayload?
     /// Payloads that a recipient can still read, in the order of their expiration.
-    func readable(by addressee: Tag) async throws(PushError) -> [SealedPayload]
+    func readable(by recipient: Tag) async throws(PushError) -> [SealedPayload]
     /// Applies `change` to the payload and stores the result; stores nothing if `change` throws. Nil if there is no such payload.
     func update<Result: Sendable>(
         _ id: String, _ change: @escaping @Sendable (inout SealedPayload) throws(PushError) -> Result

@@ -56,19 +56,19 @@ extension VersionContent {
         ]
         if version >= .origins { reads.append(SecureRead(time: Self.at(122), username: "Böb", result: .vetoed)) }
         let limited = SealedPayload(
-            id: "201376544", sender: ana, addressee: bob, expiration: Self.at(86_400), maximumReads: 2, keyMark: recorded,
+            id: "201376544", sender: ana, recipient: bob, expiration: Self.at(86_400), maximumReads: 2, keyMark: recorded,
             history: SealedPayload.History(grantedReads: 1, reads: reads))
         // Sealed by a version that did not record its key.
-        let older = SealedPayload(id: "7", sender: bob, addressee: bob, expiration: Self.at(172_800))
+        let older = SealedPayload(id: "7", sender: bob, recipient: bob, expiration: Self.at(172_800))
         let exhausted = SealedPayload(
-            id: "8", sender: ana, addressee: ana, expiration: Self.at(100), maximumReads: 1, keyMark: recorded,
+            id: "8", sender: ana, recipient: ana, expiration: Self.at(100), maximumReads: 1, keyMark: recorded,
             history: SealedPayload.History(
                 grantedReads: 1, ending: .exhausted, reads: [SecureRead(time: Self.at(90), username: "ana", result: .granted)]))
         let revoked = SealedPayload(
-            id: "9", sender: ana, addressee: bob, expiration: Self.at(200), keyMark: recorded,
+            id: "9", sender: ana, recipient: bob, expiration: Self.at(200), keyMark: recorded,
             history: SealedPayload.History(ending: .revoked))
         let expired = SealedPayload(
-            id: "10", sender: ana, addressee: bob, expiration: Self.at(-10), keyMark: recorded,
+            id: "10", sender: ana, recipient: bob, expiration: Self.at(-10), keyMark: recorded,
             history: SealedPayload.History(ending: .expired, reads: [SecureRead(time: Self.at(0), username: "Böb", result: .expired)]))
         return [
             (limited, ["code": "1234", "é": [1, .null]]), (older, "older"), (exhausted, nil), (revoked, nil), (expired, nil),
@@ -79,7 +79,7 @@ extension VersionContent {
     private static func opened(_ payload: SealedPayload, _ key: SymmetricKey) throws -> JSON {
         let maximum: JSON = payload.maximumReads.map { .integer(Int64($0)) } ?? .null
         let header: JSON = [
-            .string(payload.id), .string(payload.addressee.text.lowercased()), .integer(payload.expiration.milliseconds), maximum,
+            .string(payload.id), .string(payload.recipient.text.lowercased()), .integer(payload.expiration.milliseconds), maximum,
         ]
         let box = try AES.GCM.SealedBox(combined: payload.sealed ?? [])
         return try JSON(parsing: Array(AES.GCM.open(box, using: key, authenticating: header.serialized())))
