@@ -13,15 +13,15 @@ struct HeldRemovals {
     /// Removes the devices of held removals, as if they had been removed when their notifications were rejected.
     ///
     /// If a step cannot be stored, the error is thrown; earlier steps stay applied.
-    /// - Parameter isTrial: whether to count only.
+    /// - Parameter isDryRun: whether to count only.
     func apply(
-        _ filter: HeldRemovalFilter, isTrial: Bool = false
+        _ filter: HeldRemovalFilter, isDryRun: Bool = false
     ) async throws(PushError) -> HeldRemovalResult {
-        try await resolve(filter, "applied", isTrial: isTrial) { step throws(PushError) in
+        try await resolve(filter, "applied", isDryRun: isDryRun) { step throws(PushError) in
             let (remover, invalid) = (InvalidHandleRemover(directory: directory), step.map { InvalidHandle($0) })
-            let cleared = isTrial ? try await remover.removableHandles(invalid) : try await remover.remove(invalid).cleared
+            let cleared = isDryRun ? try await remover.removableHandles(invalid) : try await remover.remove(invalid).cleared
             let removed = step.filter { cleared.contains($0.handle) }
-            if !isTrial {
+            if !isDryRun {
                 for removal in removed { context.meter.pruned(removal.handle.platform, removal.reason) }
                 _ = try await drop(step)
             }
@@ -31,15 +31,15 @@ struct HeldRemovals {
 
     /// Drops held removals. Their devices stay registered.
     func drop(
-        _ filter: HeldRemovalFilter, isTrial: Bool = false
+        _ filter: HeldRemovalFilter, isDryRun: Bool = false
     ) async throws(PushError) -> HeldRemovalResult {
-        try await resolve(filter, "dropped", isTrial: isTrial) { step throws(PushError) in
-            HeldRemovalResult(devices: isTrial ? step.count : try await drop(step))
+        try await resolve(filter, "dropped", isDryRun: isDryRun) { step throws(PushError) in
+            HeldRemovalResult(devices: isDryRun ? step.count : try await drop(step))
         }
     }
 
     private func resolve(
-        _ filter: HeldRemovalFilter, _ verb: String, isTrial: Bool,
+        _ filter: HeldRemovalFilter, _ verb: String, isDryRun: Bool,
         _ work: ([HeldRemoval]) async throws(PushError) -> HeldRemovalResult
     ) async throws(PushError) -> HeldRemovalResult {
         try context.lifecycle.checkIsOpen()
@@ -51,7 +51,7 @@ struct HeldRemovals {
             sum = HeldRemovalResult(devices: sum.devices + part.devices, outdated: sum.outdated + part.outdated)
             number = last.number
         }
-        if sum.devices > 0, !isTrial { context.environment.note(.feedback, "\(sum.devices) held removals \(verb)") }
+        if sum.devices > 0, !isDryRun { context.environment.note(.feedback, "\(sum.devices) held removals \(verb)") }
         return sum
     }
 

@@ -20,8 +20,8 @@ struct PrunedDevices {
     /// unchanged.
     ///
     /// If a step cannot be stored, the error has the number of devices restored so far as the detail `restored`.
-    /// - Parameter isTrial: whether to report what would be restored, without a change.
-    func restore(_ filter: PrunedFilter, isTrial: Bool = false) async throws(PushError) -> Restoration {
+    /// - Parameter isDryRun: whether to report what would be restored, without a change.
+    func restore(_ filter: PrunedFilter, isDryRun: Bool = false) async throws(PushError) -> Restoration {
         try context.lifecycle.checkIsOpen()
         let filter = stored(filter)
         var (sum, number, back) = (Restoration(), Int64?.none, [DeviceHandle: Timestamp]())
@@ -29,18 +29,18 @@ struct PrunedDevices {
             do throws(PushError) {
                 let step = try await context.store.pruned(filter, below: number, limit: Self.restoreStep)
                 guard let last = step.last else { break }
-                sum += try await restore(step, after: &back, isTrial: isTrial)
+                sum += try await restore(step, after: &back, isDryRun: isDryRun)
                 number = last.number
                 if step.count < Self.restoreStep { break }
             } catch {
                 var error = error
-                let restored = isTrial ? 0 : sum.restored
+                let restored = isDryRun ? 0 : sum.restored
                 if restored > 0 { error.message += "; \(restored) devices were restored before" }
                 error.details["restored"] = .integer(Int64(restored))
                 throw error
             }
         }
-        if sum.restored > 0, !isTrial { context.environment.note(.feedback, "\(sum.restored) pruned devices restored") }
+        if sum.restored > 0, !isDryRun { context.environment.note(.feedback, "\(sum.restored) pruned devices restored") }
         return sum
     }
 
@@ -52,9 +52,9 @@ struct PrunedDevices {
         return filter
     }
 
-    /// - Parameter back: update times of the handles that were restored already, or would be in a trial.
+    /// - Parameter back: update times of the handles that were restored already, or would be in a dry run.
     private func restore(
-        _ step: [PrunedDevice], after back: inout [DeviceHandle: Timestamp], isTrial: Bool
+        _ step: [PrunedDevice], after back: inout [DeviceHandle: Timestamp], isDryRun: Bool
     ) async throws(PushError) -> Restoration {
         let keys = await directory.acquire(Set(step.map(\.lockKey)))
         defer { directory.release(keys) }
@@ -77,7 +77,7 @@ struct PrunedDevices {
             }
         }
         back = revival.registeredTimes
-        if isTrial { return revival.sum }
+        if isDryRun { return revival.sum }
         for fault in revival.faults { context.environment.warn(.feedback, fault) }
         if revival.sum.restored == 0 { return revival.sum }
         var change = RegistrationChange(puts: revival.registrations.map { directory.table.placed($0) })

@@ -1,6 +1,6 @@
 import PushModel
 
-/// The result of restoring pruned devices, or of a trial.
+/// The result of restoring pruned devices, or of a dry run.
 package struct Restoration: Sendable, Equatable {
     package var restored = 0
     /// Devices that the app has registered again.

@@ -133,9 +133,9 @@ extension NotificationHub {
 
     /// Restores pruned devices, newest first. Devices that registered again are left unchanged.
     ///
-    /// - Parameter isTrial: whether to report what would be restored, without a change.
-    package func restore(_ filter: PrunedFilter, isTrial: Bool = false) async throws(PushError) -> Restoration {
-        try await prunedDevices.restore(filter, isTrial: isTrial)
+    /// - Parameter isDryRun: whether to report what would be restored, without a change.
+    package func restore(_ filter: PrunedFilter, isDryRun: Bool = false) async throws(PushError) -> Restoration {
+        try await prunedDevices.restore(filter, isDryRun: isDryRun)
     }
 
     /// Pruned devices that have not been acknowledged, oldest first.
@@ -163,13 +163,13 @@ extension NotificationHub {
     }
 
     /// Removes the devices of held removals, as if they had been removed when their notifications were rejected.
-    package func applyHeldRemovals(_ filter: HeldRemovalFilter, isTrial: Bool = false) async throws(PushError) -> HeldRemovalResult {
-        try await heldRemovalList.apply(filter, isTrial: isTrial)
+    package func applyHeldRemovals(_ filter: HeldRemovalFilter, isDryRun: Bool = false) async throws(PushError) -> HeldRemovalResult {
+        try await heldRemovalList.apply(filter, isDryRun: isDryRun)
     }
 
     /// Drops held removals. Their devices stay registered.
-    package func dropHeldRemovals(_ filter: HeldRemovalFilter, isTrial: Bool = false) async throws(PushError) -> HeldRemovalResult {
-        try await heldRemovalList.drop(filter, isTrial: isTrial)
+    package func dropHeldRemovals(_ filter: HeldRemovalFilter, isDryRun: Bool = false) async throws(PushError) -> HeldRemovalResult {
+        try await heldRemovalList.drop(filter, isDryRun: isDryRun)
     }
 
     /// Azure's feedback: lists removed devices, those of the latest notification first.

@@ -25,9 +25,9 @@ enum HeldRemovalManagement {
         },
         decision(
             "apply", "applyHeldRemovals", "Remove the devices of held removals; devices that were registered again stay", .prunedApply
-        ) { hub, filter, isTrial async throws(PushError) in try await hub.applyHeldRemovals(filter, isTrial: isTrial) },
+        ) { hub, filter, isDryRun async throws(PushError) in try await hub.applyHeldRemovals(filter, isDryRun: isDryRun) },
         decision("drop", "dropHeldRemovals", "Forget held removals; their devices stay registered", .prunedDrop) {
-            hub, filter, isTrial async throws(PushError) in try await hub.dropHeldRemovals(filter, isTrial: isTrial)
+            hub, filter, isDryRun async throws(PushError) in try await hub.dropHeldRemovals(filter, isDryRun: isDryRun)
         },
     ]
 
@@ -65,9 +65,9 @@ enum HeldRemovalManagement {
         ) { call async throws(PushError) in
             let members = call.body["filter"]?.object?.members ?? []
             let filter = HeldRemovalFilter(Dictionary(uniqueKeysWithValues: members.map { ($0.key, $0.value.string) }))
-            let isTrial = call.body["dryRun"]?.bool == true
-            let result = try await resolve(call.hub.service, filter, isTrial)
-            return call.answer(["devices": .count(result.devices), "outdated": .count(result.outdated), "isDryRun": .bool(isTrial)])
+            let isDryRun = call.body["dryRun"]?.bool == true
+            let result = try await resolve(call.hub.service, filter, isDryRun)
+            return call.answer(["devices": .count(result.devices), "outdated": .count(result.outdated), "isDryRun": .bool(isDryRun)])
         }
     }
 

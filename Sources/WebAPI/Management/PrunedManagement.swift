@@ -56,11 +56,11 @@ enum PrunedManagement {
         ) { call async throws(PushError) in
             let members = call.body["filter"]?.object?.members ?? []
             let filter = try PrunedFilter(Dictionary(uniqueKeysWithValues: members.map { ($0.key, $0.value.string) }))
-            let isTrial = call.body["dryRun"]?.bool == true
-            let result = try await call.hub.service.restore(filter, isTrial: isTrial)
+            let isDryRun = call.body["dryRun"]?.bool == true
+            let result = try await call.hub.service.restore(filter, isDryRun: isDryRun)
             return call.answer([
                 "restored": .count(result.restored), "registeredAgain": .count(result.registeredAgain), "gone": .count(result.gone),
-                "unfit": .count(result.unfit), "isDryRun": .bool(isTrial),
+                "unfit": .count(result.unfit), "isDryRun": .bool(isDryRun),
             ])
         },
     ]

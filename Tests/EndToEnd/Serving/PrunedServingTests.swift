@@ -58,8 +58,8 @@ import Testing
 
             let usage = try await hub.command(["pruned", "restore"])
             #expect(usage.status == 2 && usage.errors.contains("no devices selected"), "\(usage.errors)")
-            let trial = try await hub.command(["pruned", "restore", "--all", "--dry-run"])
-            #expect(trial.output == "2 devices would be restored; nothing was changed\n", "\(trial.errors)")
+            let dryRun = try await hub.command(["pruned", "restore", "--all", "--dry-run"])
+            #expect(dryRun.output == "2 devices would be restored; nothing was changed\n", "\(dryRun.errors)")
             let back = try await hub.command(["pruned", "restore", "--reason", "Unregistered"])
             #expect(back.output == "✓ 2 devices restored\n", "\(back.errors)")
             #expect(try await hub.command(["pruned", "list"]).output == "no removed devices\n")

@@ -25,7 +25,7 @@ import Testing
         #expect(listed.count == 1100 && listed.last?.subject == .registration(registrations[0]))
 
         let filter = PrunedFilter(notificationID: outcome.id)
-        #expect(try await hub.restore(filter, isTrial: true) == Restoration(restored: 1100))
+        #expect(try await hub.restore(filter, isDryRun: true) == Restoration(restored: 1100))
         #expect(await hub.size().registrations == 100)
         #expect(try await hub.restore(filter) == Restoration(restored: 1100))
         #expect(await hub.size().registrations == 1200)
@@ -56,7 +56,7 @@ import Testing
         try await bench.send(to: nil)
         bench.advance(by: .seconds(60))
         try await bench.register(.phone(1), tags: ["new"])
-        #expect(try await hub.restore(PrunedFilter(), isTrial: true) == Restoration(restored: 1, registeredAgain: 1))
+        #expect(try await hub.restore(PrunedFilter(), isDryRun: true) == Restoration(restored: 1, registeredAgain: 1))
         #expect(try await hub.restore(PrunedFilter(reason: "Unregistered")) == Restoration(restored: 1, registeredAgain: 1))
         #expect(await refusal { try await hub.registration(old.id) }?.code == "hub.not_found")
         #expect(try await hub.registrations(.handle(.phone(1)), page: Page()).registrations.map { $0.tags.map(\.text) } == [["new"]])
@@ -76,8 +76,8 @@ import Testing
             try await bench.send(to: nil)
             #expect(await hub.size().registrations == 0)
             let back = Restoration(restored: 2 + others.count, registeredAgain: 2)
-            let trial = try await hub.restore(PrunedFilter(), isTrial: true)
-            #expect(trial == back)
+            let dryRun = try await hub.restore(PrunedFilter(), isDryRun: true)
+            #expect(dryRun == back)
             let restored = try await hub.restore(PrunedFilter())
             #expect(restored == back)
             #expect(try await hub.registrations(.handle(.phone(1)), page: Page()).registrations.map(\.id) == [last.id])
@@ -131,7 +131,7 @@ import Testing
         // The app was reinstalled: a new id on the same device.
         try await hub.putInstallation(Installation(id: "new", handle: .phone(1), tags: [try Tag("news")]))
         let expected = Restoration(restored: 1, registeredAgain: 1)
-        #expect(try await hub.restore(PrunedFilter(), isTrial: true) == expected)
+        #expect(try await hub.restore(PrunedFilter(), isDryRun: true) == expected)
         #expect(try await hub.restore(PrunedFilter()) == expected)
         #expect(try await hub.installation("old").isPushChannelExpired)
         #expect(try await hub.pruned(PrunedFilter(), below: nil, limit: 9).map(\.id) == ["old"])
@@ -150,7 +150,7 @@ import Testing
         try await bench.store.commit(RegistrationChange(installationPuts: [stored]))
 
         let expected = Restoration(restored: 1, unfit: 1)
-        #expect(try await hub.restore(PrunedFilter(), isTrial: true) == expected)
+        #expect(try await hub.restore(PrunedFilter(), isDryRun: true) == expected)
         #expect(try await hub.restore(PrunedFilter()) == expected)
         #expect(bench.notes(.feedback).contains { $0.hasPrefix("installation bad cannot be restored as stored: ") })
         #expect(try await hub.pruned(PrunedFilter(), below: nil, limit: 9).map(\.id) == ["bad"])
@@ -179,13 +179,13 @@ import Testing
         try await bench.send(to: nil)
         #expect(await hub.size().registrations == 0)
         bench.store.refuse([.commit])
-        let trial = try await hub.restore(PrunedFilter(), isTrial: true)
-        #expect(trial == Restoration(restored: 2))
+        let dryRun = try await hub.restore(PrunedFilter(), isDryRun: true)
+        #expect(dryRun == Restoration(restored: 2))
         #expect(await refusal { try await hub.restore(PrunedFilter()) }?.details["restored"] == 0)
         #expect(await hub.size().registrations == 0)
         #expect(try await hub.pruned(PrunedFilter(), below: nil, limit: 9).count == 2)
         bench.store.refuse([])
-        #expect(try await hub.restore(PrunedFilter()) == trial)
+        #expect(try await hub.restore(PrunedFilter()) == dryRun)
         #expect(try await bench.reopened().size().registrations == 2)
     }
 
@@ -197,7 +197,7 @@ import Testing
         try await bench.send(to: nil)
         // The first step reads no row. The second one reads the row of the installation.
         bench.store.refuse([.rows])
-        let error = await refusal { try await hub.restore(PrunedFilter(), isTrial: true) }
+        let error = await refusal { try await hub.restore(PrunedFilter(), isDryRun: true) }
         #expect(error?.details["restored"] == 0 && error?.message.contains("are back") == false)
     }
 
@@ -206,7 +206,7 @@ import Testing
         script(1...1, .rejected(.invalidHandle()))
         try await bench.send(to: nil)
         bench.advance(by: .seconds(86_400))
-        #expect(try await hub.restore(PrunedFilter(), isTrial: true) == Restoration(restored: 1))
+        #expect(try await hub.restore(PrunedFilter(), isDryRun: true) == Restoration(restored: 1))
         bench.advance(by: .milliseconds(1))
         #expect(try await hub.restore(PrunedFilter()) == Restoration())
         try await hub.removeOld(notificationsBefore: HubBench.startTime, tombstonesBefore: HubBench.startTime)

@@ -106,8 +106,8 @@ import Testing
         #expect(try await held(hub, HeldRemovalFilter(notificationID: first.id)) == 600)
         #expect(try await held(hub, HeldRemovalFilter(notificationID: second.id, reason: "ExpiredToken")) == 300)
 
-        let trial = try await hub.applyHeldRemovals(HeldRemovalFilter(notificationID: first.id), isTrial: true)
-        #expect(trial == HeldRemovalResult(devices: 600))
+        let dryRun = try await hub.applyHeldRemovals(HeldRemovalFilter(notificationID: first.id), isDryRun: true)
+        #expect(dryRun == HeldRemovalResult(devices: 600))
         #expect(await hub.size().registrations == 2400)
         #expect(try await hub.applyHeldRemovals(HeldRemovalFilter(notificationID: first.id)) == HeldRemovalResult(devices: 600))
         #expect(await hub.size().registrations == 1800)
@@ -176,7 +176,7 @@ import Testing
         }
         let hub = try await hub(0)
         let expected = HeldRemovalResult(devices: 6, outdated: 4)
-        #expect(try await hub.applyHeldRemovals(HeldRemovalFilter(), isTrial: true) == expected)
+        #expect(try await hub.applyHeldRemovals(HeldRemovalFilter(), isDryRun: true) == expected)
         #expect(try await held(hub) == 10)
         #expect(try await hub.applyHeldRemovals(HeldRemovalFilter()) == expected)
         #expect(await hub.size().registrations == 4)

@@ -30,9 +30,9 @@ import Testing
         let notification = try await bench.call(.get, "/api/v1/hubs/hub/notifications/\(outcome.id)")
         #expect(notification["pruned"] == ["apns": ["Unregistered": 5]])
 
-        let trial = try await bench.call(
+        let dryRun = try await bench.call(
             .post, "\(Self.path)/restore", ["filter": ["notificationId": .string(outcome.id)], "dryRun": true])
-        #expect(trial == ["restored": 5, "registeredAgain": 0, "gone": 0, "unfit": 0, "isDryRun": true])
+        #expect(dryRun == ["restored": 5, "registeredAgain": 0, "gone": 0, "unfit": 0, "isDryRun": true])
         #expect(try await bench.call(.post, "\(Self.path)/restore", ["filter": ["id": .string(id)]])["restored"] == 1)
         #expect(try await bench.call(.post, "\(Self.path)/restore", ["all": "everyone"])["restored"] == 4)
         #expect(try await bench.hub.size().registrations == 5)

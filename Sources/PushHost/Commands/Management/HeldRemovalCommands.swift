@@ -72,7 +72,7 @@ struct HeldRemovalDecision: ParsableArguments {
     /// - Parameters:
     ///   - path: last part of the request's path: `apply` or `drop`.
     ///   - done: makes the result line from the number of devices and whether it is a dry run.
-    func run(_ path: String, done: @escaping @Sendable (String, _ isTrial: Bool) -> String) async {
+    func run(_ path: String, done: @escaping @Sendable (String, _ isDryRun: Bool) -> String) async {
         await target.run { client, hub throws(PushError) in
             var narrowed = JSONObject()
             for (name, value) in filter.members { narrowed[name] = value.map(JSON.string) }
@@ -106,7 +106,7 @@ struct ApplyHeldRemovalsCommand: AsyncParsableCommand {
     var decision: HeldRemovalDecision
 
     func run() async {
-        await decision.run("apply") { devices, isTrial in isTrial ? "\(devices) would be removed" : "\(devices) removed" }
+        await decision.run("apply") { devices, isDryRun in isDryRun ? "\(devices) would be removed" : "\(devices) removed" }
     }
 }
 
@@ -119,6 +119,6 @@ struct DropHeldRemovalsCommand: AsyncParsableCommand {
     var decision: HeldRemovalDecision
 
     func run() async {
-        await decision.run("drop") { devices, isTrial in isTrial ? "\(devices) would stay registered" : "\(devices) stay registered" }
+        await decision.run("drop") { devices, isDryRun in isDryRun ? "\(devices) would stay registered" : "\(devices) stay registered" }
     }
 }
