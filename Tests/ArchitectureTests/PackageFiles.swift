@@ -85,11 +85,11 @@ extension Package.File {
     var imports: [String] {
         lines.compactMap { line in
             let words = line.split(separator: " ")
-            guard let place = words.firstIndex(of: "import"), words[..<place].allSatisfy(\.isImportModifier),
-                place + 1 < words.count
+            guard let index = words.firstIndex(of: "import"), words[..<index].allSatisfy(\.isImportModifier),
+                index + 1 < words.count
             else { return nil }
             let kinds = ["struct", "class", "enum", "func", "typealias", "protocol", "var", "let"]
-            let name = kinds.contains(String(words[place + 1])) ? words[place + 2] : words[place + 1]
+            let name = kinds.contains(String(words[index + 1])) ? words[index + 2] : words[index + 1]
             return String(name.prefix { $0 != "." })
         }
     }

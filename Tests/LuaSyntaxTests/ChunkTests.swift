@@ -53,7 +53,7 @@ import Testing
         var seen: [String] = []
         for offset in source.utf8.indices.map({ source.utf8.distance(from: source.utf8.startIndex, to: $0) }) {
             switch chunk.scopes.reference(at: offset) {
-            case .variable(let place)?: seen.append("\(chunk.scopes.variables[place].name)\(place)")
+            case .variable(let index)?: seen.append("\(chunk.scopes.variables[index].name)\(index)")
             case .global?: seen.append("global")
             case .environment?: seen.append("environment")
             case nil: break

@@ -93,7 +93,7 @@ enum TargetingFigures {
         let renamed = try zip(ids, moved).map { id, tags in Array(tags.dropLast()) + [try Population.user(id + 2_000_000)] }
         func run(_ name: String, from old: [[Tag]], to new: [[Tag]], offset: UInt32 = 0) -> Figure {
             let time = Measurement.time {
-                for place in ids.indices { index.update(ids[place] + offset, from: old[place], to: new[place]) }
+                for number in ids.indices { index.update(ids[number] + offset, from: old[number], to: new[number]) }
             }
             return Figure(name, Measurement.text(time / Double(ids.count)), goal: "2 µs")
         }
@@ -103,12 +103,12 @@ enum TargetingFigures {
             run("upsert with another user", from: moved, to: renamed),
             run("upsert of a new registration, 5.3 tags", from: none, to: moved, offset: UInt32(rows.count)),
         ]
-        let leaving = Measurement.time { for place in ids.indices { index.remove(ids[place], tags: renamed[place]) } }
+        let leaving = Measurement.time { for number in ids.indices { index.remove(ids[number], tags: renamed[number]) } }
         figures.append(Figure("removal of a registration, 5.3 tags", Measurement.text(leaving / Double(ids.count)), goal: "2 µs"))
         var copied = 0.0
-        for place in 0..<200 {
+        for number in 0..<200 {
             let copy = index
-            copied += Measurement.time { index.update(ids[place], from: [], to: renamed[place]) }
+            copied += Measurement.time { index.update(ids[number], from: [], to: renamed[number]) }
             withExtendedLifetime(copy) {}
         }
         figures.append(Figure("the first upsert after a copy of the index, 5.3 tags", Measurement.text(copied / 200)))

@@ -46,11 +46,11 @@ struct AzureLimits {
 
     private mutating func checkPlan(_ values: [String: SourceValue], of binding: Binding) {
         let isPlan = binding.name == PlanBindings.plan.name
-        guard let place = (isPlan ? values["to"] : binding.name == SendBindings.send.name ? values["plan"] : nil)?.range else { return }
+        guard let range = (isPlan ? values["to"] : binding.name == SendBindings.send.name ? values["plan"] : nil)?.range else { return }
         report(
             SourceFinding(
                 "target.unsupported", "Azure Notification Hubs does not support plans",
-                hint: "use plans with a PushHost or the embedded target", at: place))
+                hint: "use plans with a PushHost or the embedded target", at: range))
     }
 
     private mutating func checkAudience(_ value: SourceValue) {

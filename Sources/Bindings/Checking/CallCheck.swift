@@ -144,10 +144,10 @@ struct CallCheck {
 
     private func result(of binding: Binding, _ given: KnownArguments) -> Knowledge {
         guard let returns = binding.returns else { return .value(SourceValue(.nil, at: given.callee)) }
-        if let source = returns.resultsOf, let place = binding.parameters.firstIndex(where: { $0.name == source }),
-            place < given.knowledge.count
+        if let source = returns.resultsOf, let index = binding.parameters.firstIndex(where: { $0.name == source }),
+            index < given.knowledge.count
         {
-            switch given.knowledge[place] {
+            switch given.knowledge[index] {
             case .function(let results): return results
             case .binding(let inner): return vocabulary.knowledge(of: inner.returns?.type ?? "")
             default: return .unknown

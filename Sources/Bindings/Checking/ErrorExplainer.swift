@@ -128,11 +128,11 @@ extension LuaDiagnostic {
         switch origin {
         case "constant": return "\"\(name)\""
         case "field":
-            guard let place = line.firstRange(of: ".\(name)") else { return nil }
-            let owner = line[..<place.lowerBound].reversed().prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_" || $0 == ".") }
+            guard let range = line.firstRange(of: ".\(name)") else { return nil }
+            let owner = line[..<range.lowerBound].reversed().prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_" || $0 == ".") }
             // The owner is the result of a call or an index, so it has no name to show.
             guard let first = owner.last, first != "." else { return nil }
-            return String(owner.reversed()) + line[place]
+            return String(owner.reversed()) + line[range]
         default: return name
         }
     }

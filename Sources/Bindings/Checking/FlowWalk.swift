@@ -87,9 +87,9 @@ struct FlowWalk {
     private mutating func conditional(_ branches: [Branch], _ otherwise: Block?) {
         let around = script.uses.code.current
         var isPrepared = false
-        for (place, branch) in branches.enumerated() {
+        for (index, branch) in branches.enumerated() {
             script.readsTarget = false
-            if place == 0 {
+            if index == 0 {
                 _ = expressions.value(of: branch.condition, isTested: true)
             } else {
                 conditionally { _ = $0.expressions.value(of: branch.condition, isTested: true) }
@@ -110,10 +110,10 @@ struct FlowWalk {
         for (name, value) in zip(names, values) { script.uses.noteUse(as: name, of: value) }
         let given = expressions.list(values)
         if script.readsTarget { script.targetDependentLocals.formUnion(names.compactMap { chunk.variable(at: $0) }) }
-        for (place, name) in names.enumerated() {
-            if place < values.count { script.scan(values[place], named: name.text) }
-            if place < given.count {
-                script.learn(given[place], of: name)
+        for (index, name) in names.enumerated() {
+            if index < values.count { script.scan(values[index], named: name.text) }
+            if index < given.count {
+                script.learn(given[index], of: name)
             } else if values.last?.isMultiple != true, let variable = chunk.variable(at: name) {
                 script.empty.insert(variable)
                 script.learn(.value(SourceValue(.nil, at: name.range)), of: name)

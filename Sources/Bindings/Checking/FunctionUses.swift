@@ -17,8 +17,8 @@ struct FunctionUses: Sendable {
     mutating func noteUses(in arguments: CallArguments, to callee: Expression? = nil) {
         var parameters: [Name] = []
         if case .name(let name)? = callee?.kind, let variable = chunk.variable(at: name) { parameters = bodies[variable]?.parameters ?? [] }
-        for (place, value) in arguments.values.enumerated() {
-            let parameter = place < parameters.count ? chunk.variable(at: parameters[place]) : nil
+        for (index, value) in arguments.values.enumerated() {
+            let parameter = index < parameters.count ? chunk.variable(at: parameters[index]) : nil
             noteUse(parameter.map { .by(.variable($0)) } ?? .here, of: value)
         }
     }
@@ -76,7 +76,7 @@ struct FunctionUses: Sendable {
 extension Chunk {
     /// The variable that a name refers to; nil for a global.
     func variable(at name: Name) -> Int? {
-        if case .variable(let place)? = scopes.reference(at: name.range.lowerBound) { place } else { nil }
+        if case .variable(let index)? = scopes.reference(at: name.range.lowerBound) { index } else { nil }
     }
 }
 

@@ -73,10 +73,10 @@ struct InteractiveChunk {
             _ = try Chunk(parsing: source)
             return nil
         } catch {
-            let place = SourceText(source).position(at: error.range.lowerBound)
+            let position = SourceText(source).position(at: error.range.lowerBound)
             var shown = LuaError(kind: .syntax, code: "script.syntax", message: error.message, hint: error.hint)
-            shown.location = SourceLocation(chunk: "repl", line: place.line)
-            let column = place.column - (place.line == firstLine ? opening.count : 0)
+            shown.location = SourceLocation(chunk: "repl", line: position.line)
+            let column = position.column - (position.line == firstLine ? opening.count : 0)
             shown.details = .table(LuaTable(fields: ["column": .integer(Int64(max(column, 1)))]))
             return (shown, error.range.lowerBound - opening.utf8.count - above.utf8.count)
         }
@@ -96,6 +96,6 @@ extension SourceText {
 extension [UInt8] {
     /// Overwrites a range with blanks, except for line breaks.
     fileprivate mutating func blank(_ range: Range<Int>) {
-        for place in range where self[place] != 0x0a && self[place] != 0x0d { self[place] = 0x20 }
+        for index in range where self[index] != 0x0a && self[index] != 0x0d { self[index] = 0x20 }
     }
 }

@@ -115,8 +115,8 @@ extension String {
     /// The text as Lua's `%q` writes it between quotes, and as messages show line ends.
     fileprivate var quotedByLua: String {
         var quoted = ""
-        for (place, scalar) in zip(unicodeScalars.indices, unicodeScalars) {
-            let next = unicodeScalars[unicodeScalars.index(after: place)...].first
+        for (index, scalar) in zip(unicodeScalars.indices, unicodeScalars) {
+            let next = unicodeScalars[unicodeScalars.index(after: index)...].first
             switch scalar {
             case "\"": quoted += "\\\""
             case "\\": quoted += "\\\\"

@@ -51,8 +51,8 @@ struct SendReporter {
         var skips: [FlowSkip] = []
         for device in outcome.devices where device.outcome == .skipped {
             let reason = device.reason.isEmpty ? nil : device.explanation
-            if let place = skips.firstIndex(where: { $0.reason == reason }) {
-                skips[place].count += 1
+            if let index = skips.firstIndex(where: { $0.reason == reason }) {
+                skips[index].count += 1
             } else {
                 skips.append(FlowSkip(count: 1, reason: reason))
             }
@@ -131,10 +131,10 @@ struct SendReporter {
     /// exceeded a budget or was cancelled queries only a limited number.
     func countScheduled(isOver: Bool = true) async {
         let planned = run.state.withLock { $0.sends.planned }.inOrder
-        for (place, entry) in planned.enumerated() {
-            guard canContinue || place < Self.maximumClosingQueries, run.outputAccount.canContinue else {
+        for (index, entry) in planned.enumerated() {
+            guard canContinue || index < Self.maximumClosingQueries, run.outputAccount.canContinue else {
                 // A single line, reported regardless of the budgets.
-                if isOver { run.relay(.warning(unsettled(planned.count - place))) }
+                if isOver { run.relay(.warning(unsettled(planned.count - index))) }
                 return
             }
             guard let outcome = try? await world.hub.outcome(of: entry.id), isOver || outcome.state.isFinal else { continue }

@@ -18,7 +18,7 @@ struct StepLog: Sendable {
 
     /// Ends an open step. Returns nil if it is not open.
     mutating func end(_ id: Int, task: Int, passed: Bool, shown: [ShownItem], now: Timestamp) -> FlowStep? {
-        guard let place = open[task]?.lastIndex(where: { $0.id == id }), var step = open[task]?.remove(at: place) else { return nil }
+        guard let index = open[task]?.lastIndex(where: { $0.id == id }), var step = open[task]?.remove(at: index) else { return nil }
         step.status = passed && step.failedExpectations == 0 && !step.containsFailure ? .passed : .failed
         step.ended = now
         step.shown = shown
@@ -50,14 +50,14 @@ struct StepLog: Sendable {
 
     /// Changes the current step of a task. Returns false if the task is in no step or the step has ended.
     mutating func change(task: Int, _ body: (inout FlowStep) -> Void) -> Bool {
-        if let place = open[task]?.indices.last {
-            body(&open[task, default: []][place])
+        if let index = open[task]?.indices.last {
+            body(&open[task, default: []][index])
             return true
         }
         guard let step = joined[task], let owner = open.first(where: { $0.value.contains { $0.id == step } })?.key,
-            let place = open[owner]?.firstIndex(where: { $0.id == step })
+            let index = open[owner]?.firstIndex(where: { $0.id == step })
         else { return false }
-        body(&open[owner, default: []][place])
+        body(&open[owner, default: []][index])
         return true
     }
 }

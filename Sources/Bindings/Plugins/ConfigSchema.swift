@@ -185,13 +185,13 @@ extension ConfigSchema {
             values[field.name] = try field.type.value(of: value, at: "\(path).\(field.name)", secrets: secrets, zones: zones)
         }
         for field in fields where values[field.name] == nil {
-            let place = "\(path).\(field.name)"
+            let fieldPath = "\(path).\(field.name)"
             if let value = field.defaultValue {
-                values[field.name] = try field.type.value(of: value, at: place, secrets: secrets, zones: zones)
+                values[field.name] = try field.type.value(of: value, at: fieldPath, secrets: secrets, zones: zones)
             } else if field.isRequired {
-                throw InvalidValue(path: place, reason: "is missing", hint: field.summary.isEmpty ? nil : field.summary)
+                throw InvalidValue(path: fieldPath, reason: "is missing", hint: field.summary.isEmpty ? nil : field.summary)
             } else if case .table(let schema) = field.type {
-                values[field.name] = try schema.values(of: .null, at: place, secrets: secrets, zones: zones)
+                values[field.name] = try schema.values(of: .null, at: fieldPath, secrets: secrets, zones: zones)
             }
         }
         return .table(LuaTable(fields: values))
@@ -260,8 +260,8 @@ extension ConfigSchema.FieldType {
         case .list(let element):
             guard case .array(let items) = json else { throw mismatch("a list") }
             var values: [LuaValue] = []
-            for (place, item) in items.enumerated() {
-                values.append(try element.value(of: item, at: "\(path)[\(place + 1)]", secrets: secrets, zones: zones))
+            for (index, item) in items.enumerated() {
+                values.append(try element.value(of: item, at: "\(path)[\(index + 1)]", secrets: secrets, zones: zones))
             }
             return .table(LuaTable(array: values))
         case .map(let element):

@@ -147,7 +147,7 @@ package final class PluginHost: HubHooks, PluginTestHost {
     /// Revokes all but these grants at once, also for calls in progress and for recreated instances.
     package func restrict(_ name: String, to grants: [Capability]) {
         state.withLock { state in
-            for place in state.live.indices where state.live[place].plugin.name == name { state.live[place].plugin.restrict(to: grants) }
+            for index in state.live.indices where state.live[index].plugin.name == name { state.live[index].plugin.restrict(to: grants) }
         }
     }
 
@@ -169,11 +169,11 @@ package final class PluginHost: HubHooks, PluginTestHost {
                 return record(failed, .error, "its Lua state has failed and cannot be recreated: \(error.message) (\(error.code))")
             }
             let isReplaced = state.withLock { state in
-                guard let place = state.live.firstIndex(where: { $0.plugin.script === instance }) else { return false }
+                guard let index = state.live.firstIndex(where: { $0.plugin.script === instance }) else { return false }
                 var plugin = again
                 // Grants may have been revoked meanwhile.
-                if !plugin.isGrantedAll { plugin.restrict(to: state.live[place].plugin.configuration.grants) }
-                state.live[place] = LivePlugin(slot: failed.slot, plugin: plugin, insteadOf: failed.insteadOf ?? instance.identity)
+                if !plugin.isGrantedAll { plugin.restrict(to: state.live[index].plugin.configuration.grants) }
+                state.live[index] = LivePlugin(slot: failed.slot, plugin: plugin, insteadOf: failed.insteadOf ?? instance.identity)
                 return true
             }
             if isReplaced { instance.retire() }

@@ -110,11 +110,11 @@ final class PluginInstance: Sendable {
         of manifest: PluginManifest, _ script: FlowScript, _ services: PluginServices
     ) throws(LuaError) -> [String: TimeZoneRules] {
         var zones: [String: TimeZoneRules] = [:]
-        for (place, timer) in manifest.timers.enumerated() {
+        for (index, timer) in manifest.timers.enumerated() {
             do throws(PushError) {
                 zones[timer.timeZone] = try services.world.zones.rules(of: timer.timeZone)
             } catch {
-                throw ManifestTable.refusal(script.name, "every[\(place + 1)].time_zone", "is invalid: \(error.message)", hint: error.hint)
+                throw ManifestTable.refusal(script.name, "every[\(index + 1)].time_zone", "is invalid: \(error.message)", hint: error.hint)
             }
         }
         return zones

@@ -89,12 +89,12 @@ extension PluginManifest {
         needs = []
         config = ConfigSchema()
         if let fields = try table.table("config", keys: nil) { config = try ConfigSchema(fields) }
-        for (place, text) in try table.texts("needs").enumerated() {
+        for (index, text) in try table.texts("needs").enumerated() {
             do throws(Capability.Unreadable) {
                 needs.append(try PluginNeed(parsing: text, config))
             } catch {
                 throw table.refusal(
-                    "needs[\(place + 1)]", "is invalid: \(error.reason)",
+                    "needs[\(index + 1)]", "is invalid: \(error.reason)",
                     hint: "capabilities are \(Capability.forms.joined(separator: ", ")), http:{SETTING}")
             }
         }
@@ -136,8 +136,8 @@ extension PluginManifest {
 
     private static func timers(_ table: ManifestTable) throws(LuaError) -> [Timer] {
         var timers: [Timer] = []
-        for (place, value) in try table.list("every", of: "timers").enumerated() {
-            let path = "every[\(place + 1)]"
+        for (index, value) in try table.list("every", of: "timers").enumerated() {
+            let path = "every[\(index + 1)]"
             let timer = try ManifestTable(value, file: table.file, path: path, keys: ["cron", "time_zone"] + workKeys)
             let text = try timer.requiredText("cron", "a time in five fields", hint: "write cron = \"0 7 * * 1-5\"")
             let schedule: CronSchedule

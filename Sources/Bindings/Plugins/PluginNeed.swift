@@ -37,9 +37,9 @@ enum PluginNeed: Sendable, Equatable {
             case .string(let text)?: return [try Self.capability(text, at: path, granted)]
             case .table(let list)?:
                 var found: [Capability] = []
-                for (place, value) in list.array.enumerated() {
+                for (index, value) in list.array.enumerated() {
                     guard case .string(let text) = value else { continue }
-                    let capability = try Self.capability(text, at: "\(path)[\(place + 1)]", granted)
+                    let capability = try Self.capability(text, at: "\(path)[\(index + 1)]", granted)
                     if !found.contains(capability) { found.append(capability) }
                 }
                 return found

@@ -8,8 +8,8 @@ extension PluginManifest {
 
     static func routes(_ table: ManifestTable) throws(LuaError) -> [Route] {
         var routes: [Route] = []
-        for (place, value) in try table.list("routes", of: "routes").enumerated() {
-            let path = "routes[\(place + 1)]"
+        for (index, value) in try table.list("routes", of: "routes").enumerated() {
+            let path = "routes[\(index + 1)]"
             let declared = try ManifestTable(
                 value, file: table.file, path: path,
                 keys: ["method", "path", "params", "auth", "body_limit", "run", "cpu", "timeout"])

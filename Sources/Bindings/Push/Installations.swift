@@ -164,10 +164,10 @@ extension Arguments {
 extension [PatchOperation] {
     /// Reads patch operations. Throws `installation.patch`.
     fileprivate init(_ table: LuaTable) throws {
-        self = try table.array.enumerated().map { place, value in
+        self = try table.array.enumerated().map { index, value in
             func refuse(_ why: String) -> LuaError {
                 .misuse(
-                    "installation.patch", "operation \(place + 1) \(why)",
+                    "installation.patch", "operation \(index + 1) \(why)",
                     hint: "write { op = \"add\", path = \"/tags\", value = \"Sports\" }; op is add, remove or replace")
             }
             guard case .table(let table) = value else { throw refuse("must be a table, got \(value.phrase)") }
@@ -181,7 +181,7 @@ extension [PatchOperation] {
                 return PatchOperation(kind, path, try table.fields["value"]?.json(named: "value"))
             } catch {
                 throw LuaError.misuse(
-                    "installation.patch", "operation \(place + 1) cannot be written as JSON: \(error.message)", hint: error.hint)
+                    "installation.patch", "operation \(index + 1) cannot be written as JSON: \(error.message)", hint: error.hint)
             }
         }
     }

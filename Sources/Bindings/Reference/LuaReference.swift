@@ -29,8 +29,8 @@ package struct LuaReference {
         var groups: [(title: String, bindings: [Binding])] = []
         for binding in registry.bindings {
             let title = binding.receiver.map { "Methods of a \($0)" } ?? binding.space ?? "push"
-            if let place = groups.firstIndex(where: { $0.title == title }) {
-                groups[place].bindings.append(binding)
+            if let index = groups.firstIndex(where: { $0.title == title }) {
+                groups[index].bindings.append(binding)
             } else {
                 groups.append((title, [binding]))
             }

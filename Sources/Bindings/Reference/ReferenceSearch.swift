@@ -76,9 +76,9 @@ struct ReferenceSearch: Sendable {
     private func isPart(_ key: String, of entry: Entry) -> Bool { key.count >= 5 && entry.key.contains(key) }
 
     private func best(_ score: (Entry) -> Double) -> [ReferenceTopic] {
-        entries.enumerated().map { (place: $0.offset, topic: $0.element.topic, score: score($0.element)) }
+        entries.enumerated().map { (index: $0.offset, topic: $0.element.topic, score: score($0.element)) }
             .filter { $0.score > 0 }
-            .sorted { ($1.score, $0.place) < ($0.score, $1.place) }
+            .sorted { ($1.score, $0.index) < ($0.score, $1.index) }
             .prefix(Self.limit).map(\.topic)
     }
 

@@ -4,10 +4,10 @@ import LuaSyntax
 extension LuaError {
     /// Converts a syntax error to the form that a run raises. `details.column` is the column in the line.
     init(_ error: SyntaxError, in text: SourceText, script: String) {
-        let place = text.position(at: error.range.lowerBound)
+        let position = text.position(at: error.range.lowerBound)
         self.init(kind: .syntax, code: "script.syntax", message: error.message, hint: error.hint)
-        location = SourceLocation(chunk: script, line: place.line)
-        details = .table(LuaTable(fields: ["column": .integer(Int64(place.column))]))
+        location = SourceLocation(chunk: script, line: position.line)
+        details = .table(LuaTable(fields: ["column": .integer(Int64(position.column))]))
     }
 
     /// A more helpful error for a script that Lua fails to compile; nil if it compiles.

@@ -126,8 +126,8 @@ private struct JSONConversion {
         if table.fields.isEmpty || isCounted, table.isList || !table.array.isEmpty {
             var items: [JSON] = []
             items.reserveCapacity(table.array.count)
-            for (place, item) in table.array.enumerated() {
-                steps.append("[\(place + 1)]")
+            for (index, item) in table.array.enumerated() {
+                steps.append("[\(index + 1)]")
                 items.append(try json(of: item))
                 steps.removeLast()
             }

@@ -41,17 +41,17 @@ package struct APNsConnector: Connector {
         var refusals: [Int: Rejection] = [:]
         var tokens: [String] = []
         tokens.reserveCapacity(batch.handles.count)
-        for (place, handle) in batch.handles.enumerated() {
+        for (index, handle) in batch.handles.enumerated() {
             if case .apns(let token) = handle, Self.isSendable(token) {
                 tokens.append(token)
             } else {
-                refusals[place] = Self.refusal(handle)
+                refusals[index] = Self.refusal(handle)
             }
         }
         let verdicts = tokens.isEmpty ? [] : await send(request, to: tokens, of: batch.notificationID)
         if refusals.isEmpty { return verdicts }
         var rest = verdicts[...]
-        return batch.handles.indices.compactMap { place in refusals[place].map { .rejected($0) } ?? rest.popFirst() }
+        return batch.handles.indices.compactMap { index in refusals[index].map { .rejected($0) } ?? rest.popFirst() }
     }
 
     /// Whether the token fits into a request path. APNs itself decides whether it is valid.

@@ -150,23 +150,23 @@ extension Machine {
         let count = Int64(lua_rawlen(L, 1))
         _ = lua_checkstack(L, 8)
         // Validate all members before starting any.
-        var places: [ObjectIdentifier: Int64] = [:]
-        for place in stride(from: 1, through: count, by: 1) {
-            let type = lua_rawgeti(L, 1, place)
+        var indices: [ObjectIdentifier: Int64] = [:]
+        for index in stride(from: 1, through: count, by: 1) {
+            let type = lua_rawgeti(L, 1, index)
             let task = object(L, -1) as? ScriptTask
             clua_pop(L, 1)
             if type == LUA_TFUNCTION { continue }
             guard let task, task.run === caller.run else {
-                throw LuaError.misuse("script.bad_argument", "value \(place) of the list is neither a function nor a task of this run")
+                throw LuaError.misuse("script.bad_argument", "value \(index) of the list is neither a function nor a task of this run")
             }
             if task === caller {
                 throw LuaError.misuse(
-                    "script.bad_argument", "value \(place) of the list is the calling task, which would wait for itself",
+                    "script.bad_argument", "value \(index) of the list is the calling task, which would wait for itself",
                     hint: "leave it out of the list")
             }
-            if let first = places.updateValue(place, forKey: ObjectIdentifier(task)) {
+            if let first = indices.updateValue(index, forKey: ObjectIdentifier(task)) {
                 throw LuaError.misuse(
-                    "script.bad_argument", "value \(place) of the list is the same task as value \(first)",
+                    "script.bad_argument", "value \(index) of the list is the same task as value \(first)",
                     hint: "list each task once; task:await() returns its result again")
             }
         }

@@ -2,13 +2,13 @@ import CLua
 
 /// A script value that cannot be converted for the host. The code that wanted it adds the function for which it was meant.
 struct UnreadableValue: Error {
-    /// The path to the value, or the path within the argument if `place` is given.
+    /// The path to the value, or the path within the argument if `index` is given.
     var path: String
     /// What is wrong, as the predicate of a sentence.
     let reason: String
     let hint: String
     /// Its index on the call's stack, for a typed function that could not read it.
-    var place: Int32?
+    var index: Int32?
 
     init(_ path: String, _ reason: String, hint: String) {
         self.path = path
@@ -21,10 +21,10 @@ struct UnreadableValue: Error {
 
     /// The script error for an argument of a typed function. Reads the arguments again to find the value.
     func error(in function: String, calledBy L: OpaquePointer) -> LuaError {
-        guard let place else { return error(in: function) }
+        guard let index else { return error(in: function) }
         let (argument, way) = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { room in
             room[0] = 0
-            return (clua_find_argument(L, place, room.baseAddress, room.count), room.baseAddress.map { String(cString: $0) } ?? "")
+            return (clua_find_argument(L, index, room.baseAddress, room.count), room.baseAddress.map { String(cString: $0) } ?? "")
         }
         guard argument > 0 else { return error("an argument of \(function)") }
         return error("\(Self.argument(Int(argument), of: function))\(way)\(path) of \(function)")

@@ -60,7 +60,7 @@ public struct LuaReader {
         do {
             return try machine.read(call.pointee.state, Int32(slot.count), name: "")
         } catch var error as UnreadableValue {
-            error.place = Int32(slot.count)
+            error.index = Int32(slot.count)
             throw error
         }
     }
@@ -84,8 +84,8 @@ public struct LuaReader {
             return .object(object)
         case CLUA_LIST:
             var list = LuaTable()
-            for place in 0..<Int(slot.count) {
-                list.array.append(try readValue(named: "\(name())[\(place + 1)]"))
+            for index in 0..<Int(slot.count) {
+                list.array.append(try readValue(named: "\(name())[\(index + 1)]"))
             }
             return .table(list)
         case CLUA_END: preconditionFailure(Self.mistake)
@@ -158,8 +158,8 @@ public struct LuaWriter {
         slot.kind = UInt8(CLUA_COPIED)
         slot.integer = Int64(results.pointee.byte_count)
         slot.count = UInt32(bytes.count)
-        if let start = bytes.baseAddress, let place = clua_results_bytes(results, bytes.count) {
-            place.update(from: start.assumingMemoryBound(to: CChar.self), count: bytes.count)
+        if let start = bytes.baseAddress, let target = clua_results_bytes(results, bytes.count) {
+            target.update(from: start.assumingMemoryBound(to: CChar.self), count: bytes.count)
         }
         append(slot)
     }

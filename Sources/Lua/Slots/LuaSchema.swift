@@ -61,7 +61,7 @@ package final class LuaSchema: @unchecked Sendable {
     ) {
         // A nested table needs two more slots below it, for a key and a value.
         let inner = room - 2
-        let place = nodes.count
+        let index = nodes.count
         var node = clua_shape()
         node.is_optional = shape.isOptional
         node.stays = shape.stays
@@ -77,21 +77,21 @@ package final class LuaSchema: @unchecked Sendable {
         nodes.append(node)
         switch shape.form {
         case .nothing: preconditionFailure("only an argument can be nothing")
-        case .simple(let kind): nodes[place].kind = UInt8(kind)
+        case .simple(let kind): nodes[index].kind = UInt8(kind)
         case .record(let members, let isExact, let alone):
-            nodes[place].kind = UInt8(CLUA_RECORD)
-            nodes[place].is_exact = isExact
-            nodes[place].members = UInt16(members.count)
-            nodes[place].alone = alone.flatMap { name in members.firstIndex { $0.name == name } }.map { Int16($0 + 1) } ?? 0
+            nodes[index].kind = UInt8(CLUA_RECORD)
+            nodes[index].is_exact = isExact
+            nodes[index].members = UInt16(members.count)
+            nodes[index].alone = alone.flatMap { name in members.firstIndex { $0.name == name } }.map { Int16($0 + 1) } ?? 0
             for member in members { append(member.shape, name: member.name, room: inner, to: &nodes, &names) }
         case .list(let element):
-            nodes[place].kind = UInt8(CLUA_LIST)
+            nodes[index].kind = UInt8(CLUA_LIST)
             append(element, name: nil, room: inner, to: &nodes, &names)
         case .map(let element):
-            nodes[place].kind = UInt8(CLUA_MAP)
+            nodes[index].kind = UInt8(CLUA_MAP)
             append(element, name: nil, room: inner, to: &nodes, &names)
         }
-        nodes[place].size = UInt16(nodes.count - place)
+        nodes[index].size = UInt16(nodes.count - index)
     }
 }
 

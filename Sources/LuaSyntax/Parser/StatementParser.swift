@@ -122,7 +122,7 @@ struct StatementParser {
 
     private func ifStatement() throws(SyntaxError) -> Statement.Kind {
         nesting.push(.if, at: tokens.current)
-        let place = nesting.open.count - 1
+        let index = nesting.open.count - 1
         var branches: [Branch] = []
         var word = Keyword.if
         repeat {
@@ -137,7 +137,7 @@ struct StatementParser {
             let range = tokens.current.range
             try tokens.advance()
             if tokens.current.is(.if), tokens.text.line(at: range.lowerBound) == tokens.text.line(at: tokens.current.range.lowerBound) {
-                nesting.open[place].elseIf = range.lowerBound..<tokens.current.range.upperBound
+                nesting.open[index].elseIf = range.lowerBound..<tokens.current.range.upperBound
             }
             otherwise = try block()
         }

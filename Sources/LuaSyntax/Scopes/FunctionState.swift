@@ -48,7 +48,7 @@ struct FunctionState {
         locals.removeLast(locals.count - block.locals)
         var jumps = block.jumps
         if block.isLoop { jumps.removeAll { $0.name == nil } }
-        for place in jumps.indices { jumps[place].locals = block.locals }
+        for index in jumps.indices { jumps[index].locals = block.locals }
         guard let outer = blocks.indices.last else { return jumps.first }
         blocks[outer].jumps += jumps
         return nil

@@ -36,13 +36,13 @@ struct NameResolver {
     mutating func declare(
         _ name: Name, _ role: Scopes.Variable.Role, attribute: LocalName.Attribute? = nil, isCompileTimeConstant: Bool = false
     ) {
-        let place = scopes.declare(
+        let index = scopes.declare(
             Scopes.Variable(
                 name: name.text, declaration: name.range, role: role, attribute: attribute,
                 isCompileTimeConstant: isCompileTimeConstant, level: functions.count - 1))
-        visible[name.text, default: []].append(place)
+        visible[name.text, default: []].append(index)
         change { function in
-            function.locals.append(place)
+            function.locals.append(index)
             if !isCompileTimeConstant { function.registers += 1 }
         }
     }
@@ -63,20 +63,20 @@ struct NameResolver {
     }
 
     mutating func resolve(_ name: Name) throws(SyntaxError) {
-        guard let place = visible[name.text]?.last else {
+        guard let index = visible[name.text]?.last else {
             let environment = visible["_ENV"]?.last
             scopes.note(environment == nil ? .global : .environment, at: name)
             return try use(environment, at: name)
         }
-        scopes.note(.variable(place), at: name)
-        try use(place, at: name)
+        scopes.note(.variable(index), at: name)
+        try use(index, at: name)
     }
 
     /// Records the use of a variable; nil is the table of globals.
-    private mutating func use(_ place: Int?, at name: Name) throws(SyntaxError) {
-        let variable = place.map { scopes.variables[$0] }
+    private mutating func use(_ index: Int?, at name: Name) throws(SyntaxError) {
+        let variable = index.map { scopes.variables[$0] }
         if variable?.isCompileTimeConstant == true { return }
-        let key = place ?? Self.environment
+        let key = index ?? Self.environment
         for level in stride(from: functions.count - 1, to: variable?.level ?? -1, by: -1) {
             guard functions[level].upvalues.insert(key).inserted else { return }
             guard functions[level].upvalues.count <= FunctionState.maximumUpvalues else {
@@ -91,8 +91,8 @@ struct NameResolver {
     /// Records an assignment. Throws if the variable is a constant.
     mutating func assign(to name: Name) throws(SyntaxError) {
         try resolve(name)
-        if case .variable(let place)? = scopes.reference(at: name.range.lowerBound),
-            let attribute = scopes.variables[place].attribute
+        if case .variable(let index)? = scopes.reference(at: name.range.lowerBound),
+            let attribute = scopes.variables[index].attribute
         {
             throw SyntaxError(
                 "\"\(name.text)\" is <\(attribute.rawValue)>: nothing else can be assigned to it",
@@ -108,8 +108,8 @@ struct NameResolver {
         case .parenthesized(let inner): return isConstant(inner)
         case .unary(.minus, let inner), .unary(.complement, let inner): return isNumeral(inner)
         case .name:
-            guard case .variable(let place)? = scopes.reference(at: value.range.lowerBound) else { return false }
-            return scopes.variables[place].isCompileTimeConstant
+            guard case .variable(let index)? = scopes.reference(at: value.range.lowerBound) else { return false }
+            return scopes.variables[index].isCompileTimeConstant
         default: return false
         }
     }
@@ -123,8 +123,8 @@ struct NameResolver {
     }
 
     func isLocal(_ value: Expression) -> Bool {
-        guard case .name = value.kind, case .variable(let place)? = scopes.reference(at: value.range.lowerBound) else { return false }
-        return scopes.variables[place].level == functions.count - 1
+        guard case .name = value.kind, case .variable(let index)? = scopes.reference(at: value.range.lowerBound) else { return false }
+        return scopes.variables[index].level == functions.count - 1
     }
 
     // MARK: - Blocks and labels
@@ -134,8 +134,8 @@ struct NameResolver {
     mutating func leaveBlock() throws(SyntaxError) {
         let last = functions.count - 1
         let first = functions[last].blocks.last?.locals ?? 0
-        for case let place? in functions[last].locals[first...] {
-            visible[scopes.variables[place].name]?.removeLast()
+        for case let index? in functions[last].locals[first...] {
+            visible[scopes.variables[index].name]?.removeLast()
         }
         guard let jump = functions[last].leaveBlock() else { return }
         guard let name = jump.name else {
@@ -159,15 +159,15 @@ struct NameResolver {
     /// Declares a label. `isLast`: only labels and semicolons follow in the block, so its locals count as out of scope.
     mutating func label(_ name: Name, isLast: Bool) throws(SyntaxError) {
         let last = functions.count - 1
-        let place = functions[last].blocks.count - 1
+        let index = functions[last].blocks.count - 1
         if let other = functions[last].label(named: name.text) {
             throw SyntaxError(
                 "the label \"\(name.text)\" already exists", hint: "give one of them another name", at: max(name.range, other.range))
         }
-        let locals = isLast ? functions[last].blocks[place].locals : functions[last].locals.count
-        let jumps = functions[last].blocks[place].jumps.filter { $0.name == name.text }
-        functions[last].blocks[place].labels[name.text] = FunctionState.Label(range: name.range, locals: locals)
-        functions[last].blocks[place].jumps.removeAll { $0.name == name.text }
+        let locals = isLast ? functions[last].blocks[index].locals : functions[last].locals.count
+        let jumps = functions[last].blocks[index].jumps.filter { $0.name == name.text }
+        functions[last].blocks[index].labels[name.text] = FunctionState.Label(range: name.range, locals: locals)
+        functions[last].blocks[index].jumps.removeAll { $0.name == name.text }
         guard let jump = jumps.first(where: { $0.locals < locals }) else { return }
         let entered = functions[last].locals[jump.locals].map { scopes.variables[$0].name } ?? "(loop)"
         throw SyntaxError(

@@ -19,11 +19,11 @@ struct ScopeWalk {
     // MARK: - Statements
 
     mutating func statements(_ block: Block, isRepeated: Bool = false) throws(SyntaxError) {
-        for (place, statement) in block.statements.enumerated() {
+        for (index, statement) in block.statements.enumerated() {
             switch statement.kind {
             case .label(let name):
                 // The condition of a `repeat` still sees the locals of its block.
-                let isLast = !isRepeated && block.statements[(place + 1)...].allSatisfy(\.isIdle)
+                let isLast = !isRepeated && block.statements[(index + 1)...].allSatisfy(\.isIdle)
                 try names.label(name, isLast: isLast)
             default: try visit(statement)
             }
@@ -82,10 +82,10 @@ struct ScopeWalk {
         try visit(values, at: base)
         let isConstant = locals.count == values.count && last.attribute == .const && values.last.map { names.isConstant($0) } == true
         try demand(base + locals.count - (isConstant ? 1 : 0), at: last.name.range)
-        for (place, name) in locals.enumerated() {
+        for (index, name) in locals.enumerated() {
             names.declare(
                 name.name, .local, attribute: name.attribute,
-                isCompileTimeConstant: isConstant && place == locals.count - 1)
+                isCompileTimeConstant: isConstant && index == locals.count - 1)
         }
     }
 
@@ -136,7 +136,7 @@ struct ScopeWalk {
     // MARK: - Expressions
 
     mutating func visit(_ values: [Expression], at base: Int) throws(SyntaxError) {
-        for (place, value) in values.enumerated() { try visit(value, at: base + place) }
+        for (index, value) in values.enumerated() { try visit(value, at: base + index) }
     }
 
     /// Visits an expression whose value is stored in register `base`.

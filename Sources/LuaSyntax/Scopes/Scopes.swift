@@ -51,7 +51,7 @@ package struct Scopes: Sendable {
 
     mutating func noteAssignment(to name: Name) {
         switch references[name.range.lowerBound] {
-        case .variable(let place)?: variables[place].assignments += 1
+        case .variable(let index)?: variables[index].assignments += 1
         case .global?: assignedGlobals.append(name)
         case .environment?, nil: break
         }

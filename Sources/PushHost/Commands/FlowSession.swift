@@ -62,9 +62,9 @@ struct FlowSession {
         var limits = RunAccount.Limits(command.budgets.limits(wall: command.timeout))
         if command.trace || command.json { limits.output = Self.fullOutput }
         let account = RunAccount(limits)
-        let place: FlowEnvironment
+        let environment: FlowEnvironment
         do throws(PushError) {
-            place = try await interruption.cancelling { [self] () async throws(PushError) in
+            environment = try await interruption.cancelling { [self] () async throws(PushError) in
                 try await FlowEnvironment(
                     plan,
                     for: FlowEnvironment.Run(
@@ -75,24 +75,24 @@ struct FlowSession {
         } catch {
             return refuse(error, isOfTarget: true)
         }
-        if place.hasLabSession {
+        if environment.hasLabSession {
             interruption.onSecond { [errors] in Self.warn(of: nil, on: errors) }
         }
         var runner = FlowRunner(
-            world: place.world, thread: thread, limits: command.budgets.limits(wall: command.timeout),
+            world: environment.world, thread: thread, limits: command.budgets.limits(wall: command.timeout),
             seed: command.seed, scripts: ProjectScripts(sources: sources))
         if command.json { runner.detail = .full }
         let end = await run(
-            script, options, runner, account, printing, interruption, planning: place.planning, isRehearsal: plan.isRehearsal,
+            script, options, runner, account, printing, interruption, planning: environment.planning, isRehearsal: plan.isRehearsal,
             longest: plan.isRehearsal ? nil : command.timeout.map { $0 + Self.lastAnswerTimeout })
         let notice = Task { [errors] in
             try await Task.sleep(for: .seconds(1))
-            if place.hasLabSession {
+            if environment.hasLabSession {
                 errors.note("the lab is ending the run's session, which may take 15 seconds; press Ctrl-C to stop waiting")
             }
         }
         // Only the end of a lab session may take long. Elsewhere, Ctrl-C after the report must not replace its exit code.
-        let failure = await place.hasLabSession ? interruption.ending { await place.close() } : place.close()
+        let failure = await environment.hasLabSession ? interruption.ending { await environment.close() } : environment.close()
         notice.cancel()
         if let failure { Self.warn(of: failure, on: errors) }
         return end

@@ -93,13 +93,13 @@ struct SendRequest: Sendable {
                 throw value("--native cannot be combined with TEXT or --message", "remove the text; the files are whole payloads")
             }
             var contents: [Content] = []
-            for place in stride(from: 0, to: native.count, by: 2) {
-                guard let platform = Platform(name: native[place]) else {
+            for index in stride(from: 0, to: native.count, by: 2) {
+                guard let platform = Platform(name: native[index]) else {
                     throw value(
-                        "--native: unknown platform \"\(native[place])\"", "use \(Platform.spellings.alternatives)"
+                        "--native: unknown platform \"\(native[index])\"", "use \(Platform.spellings.alternatives)"
                     )
                 }
-                contents.append(.native(platform, payload: try file(native[place + 1])))
+                contents.append(.native(platform, payload: try file(native[index + 1])))
             }
             return contents
         }

@@ -60,11 +60,11 @@ enum CompletionContext: Equatable {
         guard let brace = opening(of: words[...]), words[brace] == "{" else { return nil }
         var given: Set<String> = []
         var depth = 0
-        for place in words.indices.dropFirst(brace + 1) {
-            switch words[place] {
+        for index in words.indices.dropFirst(brace + 1) {
+            switch words[index] {
             case "(", "{", "[": depth += 1
             case ")", "}", "]": depth -= 1
-            case "=" where depth == 0: given.insert(words[place - 1])
+            case "=" where depth == 0: given.insert(words[index - 1])
             default: break
             }
         }
@@ -89,11 +89,11 @@ enum CompletionContext: Equatable {
     /// The index of the innermost bracket that is open at the end.
     private static func opening(of words: ArraySlice<String>) -> Int? {
         var depth = 0
-        for place in words.indices.reversed() {
-            switch words[place] {
+        for index in words.indices.reversed() {
+            switch words[index] {
             case ")", "}", "]": depth += 1
             case "(", "{", "[":
-                if depth == 0 { return place }
+                if depth == 0 { return index }
                 depth -= 1
             default: break
             }

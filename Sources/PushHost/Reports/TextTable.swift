@@ -19,14 +19,14 @@ struct TextTable {
     mutating func add(_ cells: String...) { rows.append(cells.map(\.printable)) }
 
     func lines(_ palette: Palette) -> [String] {
-        let widths = columns.indices.map { place in
-            ([columns[place].title] + rows.map { $0[place] }).map(\.columnCount).max() ?? 0
+        let widths = columns.indices.map { index in
+            ([columns[index].title] + rows.map { $0[index] }).map(\.columnCount).max() ?? 0
         }
         func line(_ cells: [String]) -> String {
             var text = ""
-            for (place, cell) in cells.enumerated() {
-                let gap = String(repeating: " ", count: widths[place] - cell.columnCount)
-                text += (place > 0 ? "  " : "") + (columns[place].isNumber ? gap + cell : cell + gap)
+            for (index, cell) in cells.enumerated() {
+                let gap = String(repeating: " ", count: widths[index] - cell.columnCount)
+                text += (index > 0 ? "  " : "") + (columns[index].isNumber ? gap + cell : cell + gap)
             }
             while text.last == " " { text.removeLast() }
             return text

@@ -7,8 +7,8 @@ struct TraceReport {
 
     func lines(_ answer: TraceAnswer) -> [String] {
         guard answer.traces.isEmpty else {
-            var lines = answer.traces.enumerated().flatMap { place, trace in
-                (place == 0 ? [] : [""]) + self.lines(trace, answer)
+            var lines = answer.traces.enumerated().flatMap { index, trace in
+                (index == 0 ? [] : [""]) + self.lines(trace, answer)
             }
             if answer.furtherDevices > 0 {
                 lines += ["", palette.dim("and \(answer.furtherDevices) more devices: name one with --device")]

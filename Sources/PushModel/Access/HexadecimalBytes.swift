@@ -7,8 +7,8 @@ extension [UInt8] {
         let digits = Array<UInt8>(text.utf8)
         guard digits.count.isMultiple(of: 2) else { return nil }
         self = []
-        for place in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = digits[place].hexadecimalValue, let low = digits[place + 1].hexadecimalValue else { return nil }
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = digits[index].hexadecimalValue, let low = digits[index + 1].hexadecimalValue else { return nil }
             append(high << 4 | low)
         }
     }

@@ -164,10 +164,10 @@ extension Int {
     /// Decimal with a comma between thousands.
     package var grouped: String {
         var text = String(magnitude)
-        var place = text.count - 3
-        while place > 0 {
-            text.insert(",", at: text.index(text.startIndex, offsetBy: place))
-            place -= 3
+        var index = text.count - 3
+        while index > 0 {
+            text.insert(",", at: text.index(text.startIndex, offsetBy: index))
+            index -= 3
         }
         return self < 0 ? "-\(text)" : text
     }

@@ -21,16 +21,16 @@ package struct RegistrationNumbers: Sendable, Hashable {
     }
 
     private static func numbers(_ text: UnsafeBufferPointer<UInt8>) -> (UInt64, UInt64, UInt64)? {
-        var place = 0
+        var index = 0
         func next() -> UInt64? {
-            let start = place
+            let start = index
             var number: UInt64 = 0
-            while place < text.count, text[place] != UInt8(ascii: "-") {
-                number = number &* 10 &+ UInt64(text[place] &- UInt8(ascii: "0"))
-                place += 1
+            while index < text.count, text[index] != UInt8(ascii: "-") {
+                number = number &* 10 &+ UInt64(text[index] &- UInt8(ascii: "0"))
+                index += 1
             }
-            guard place == start + 1 || (place > start && text[start] != UInt8(ascii: "0")) else { return nil }
-            place += 1
+            guard index == start + 1 || (index > start && text[start] != UInt8(ascii: "0")) else { return nil }
+            index += 1
             return number
         }
         guard let first = next(), let second = next(), let shard = next() else { return nil }

@@ -127,7 +127,7 @@ package struct RegistrationTemplate: Sendable, Equatable {
     static let wnsDocumentTypes = ["wns/toast", "wns/tile", "wns/badge"]
 
     private func checkWNS() throws(PushError) {
-        guard let place = headers.firstIndex(where: \.isWNSType), let text = compiledHeaders[place].literalText else {
+        guard let index = headers.firstIndex(where: \.isWNSType), let text = compiledHeaders[index].literalText else {
             return
         }
         let types = Self.wnsDocumentTypes + ["wns/raw"]

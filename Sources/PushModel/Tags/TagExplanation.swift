@@ -22,7 +22,7 @@ extension TagExpression {
 
     @discardableResult
     private func explain(_ tags: Set<Tag>, depth: Int, into findings: inout [Finding]) -> Bool {
-        let place = findings.count
+        let index = findings.count
         findings.append(Finding(depth: depth, text: description, holds: false))
         var holds: Bool
         switch self {
@@ -35,7 +35,7 @@ extension TagExpression {
             holds = false
             for term in terms where term.explain(tags, depth: depth + 1, into: &findings) { holds = true }
         }
-        findings[place] = Finding(depth: depth, text: findings[place].text, holds: holds)
+        findings[index] = Finding(depth: depth, text: findings[index].text, holds: holds)
         return holds
     }
 

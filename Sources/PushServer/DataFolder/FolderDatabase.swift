@@ -89,9 +89,9 @@ package struct FolderDatabase: Sendable {
         _ folder: DataFolder, _ record: DataFolderMarker.Record, _ finding: DatabaseFinding, _ storage: SQLiteStorage,
         _ keyFile: PayloadKeyFile
     ) async throws(PushError) {
-        let place = keyFile.outsidePath
+        let path = keyFile.outsidePath
         if case .present(let identity?) = finding, record.database.identity == identity, record.database.isUsed,
-            record.keyFile == place
+            record.keyFile == path
         {
             return
         }
@@ -99,7 +99,7 @@ package struct FolderDatabase: Sendable {
         OpenMark(folder: folder.path).remove()
         let identity = try await storage.identify(as: record.database.identity ?? DatabaseIdentity(random: SystemRandom().next()))
         try DataFolderMarker(folder: folder.path).write(
-            DataFolderMarker.Record(database: DatabaseMark(identity: identity, isUsed: true), keyFile: place))
+            DataFolderMarker.Record(database: DatabaseMark(identity: identity, isUsed: true), keyFile: path))
     }
 
     /// The result of restoring a backup.

@@ -42,12 +42,12 @@ final class FlowHub: ForwardingHub {
 
     /// An idempotency key from the run, the position of the send in the run, and a hash of the request.
     private func key(_ request: NotificationRequest, at dueTime: Timestamp?) -> String {
-        let place = count.wrappingAdd(1, ordering: .relaxed).newValue
+        let number = count.wrappingAdd(1, ordering: .relaxed).newValue
         let digits = request.fingerprint(scheduledFor: dueTime).prefix(6).map { byte in
             let digits = String(byte, radix: 16)
             return digits.count == 1 ? "0\(digits)" : digits
         }
-        return "\(run)/\(place)/\(digits.joined())"
+        return "\(run)/\(number)/\(digits.joined())"
     }
 
 }

@@ -63,8 +63,8 @@ final class ServerHubs: ForwardingHub {
     ///   - ceiling: maximum number of devices per send; nil for the server's limit.
     ///   - behalf: the principal on whose behalf it sends.
     func admission(to hub: ServedHub, _ principal: Principal, ceiling: Int?, for behalf: Principal? = nil) -> SendAdmission? {
-        let place = Approval.Hub(number: hub.record.number, name: hub.record.name)
-        var sender = SendGuard.Sender(principal, ceiling: ceiling, hub: place)
+        let approvalHub = Approval.Hub(number: hub.record.number, name: hub.record.name)
+        var sender = SendGuard.Sender(principal, ceiling: ceiling, hub: approvalHub)
         sender.behalf = behalf
         return sendGuard.admission(sender)
     }

@@ -113,8 +113,8 @@ final class TemporaryFile: JobInput {
     deinit { if number >= 0 { close(number) } }
 
     var size: Int64 {
-        let place = lseek(number, 0, SEEK_CUR)
-        defer { lseek(number, place, SEEK_SET) }
+        let position = lseek(number, 0, SEEK_CUR)
+        defer { lseek(number, position, SEEK_SET) }
         return Int64(max(0, lseek(number, 0, SEEK_END)))
     }
 

@@ -160,9 +160,9 @@ package final class PrometheusRegistry: MetricsFactory {
 
         func recordNanoseconds(_ duration: Int64) {
             let seconds = Double(duration) / 1e9
-            let place = Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count
+            let index = Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count
             state.withLock { state in
-                state.counts[place] += 1
+                state.counts[index] += 1
                 state.sum += seconds
             }
         }

@@ -54,8 +54,8 @@ final class RemotePhoneEvents: Sendable {
                     state.revisions[event.device, default: 0] += 1
                 case .wake(let phone, let item, let isStored):
                     state.revisions[phone, default: 0] += 1
-                    if let place = state.pushWaiters.firstIndex(where: { $0.phone == phone }) {
-                        let waiter = state.pushWaiters.remove(at: place)
+                    if let index = state.pushWaiters.firstIndex(where: { $0.phone == phone }) {
+                        let waiter = state.pushWaiters.remove(at: index)
                         actions.append { waiter.continuation.resume(returning: item) }
                     } else if isStored {
                         state.pending[phone, default: []].append(item)

@@ -57,8 +57,8 @@ indirect enum FCMShape: Sendable {
         case .list(let shape):
             // Google accepts a single value for a list.
             var elements: [JSONValue] = []
-            for (place, element) in (value.elements ?? [value]).enumerated() {
-                elements.append(try shape.read(element, at: "\(path)[\(place)]"))
+            for (index, element) in (value.elements ?? [value]).enumerated() {
+                elements.append(try shape.read(element, at: "\(path)[\(index)]"))
             }
             return .array(elements)
         case .texts:

@@ -13,10 +13,10 @@ enum LocalizedText {
             output += rest[..<percent]
             rest = rest[rest.index(after: percent)...]
             let number = rest.prefix { $0.isASCII && $0.isNumber }
-            var place = nextArgument
+            var index = nextArgument
             var tail = rest
             if let position = Int(number), tail.dropFirst(number.count).first == "$" {
-                place = position - 1
+                index = position - 1
                 tail = tail.dropFirst(number.count + 1)
             } else {
                 nextArgument += 1
@@ -26,7 +26,7 @@ enum LocalizedText {
                 nextArgument = max(0, nextArgument - 1)
                 continue
             }
-            output += arguments.indices.contains(place) ? arguments[place] : ""
+            output += arguments.indices.contains(index) ? arguments[index] : ""
             rest = tail.dropFirst()
         }
         return output + rest

@@ -157,9 +157,9 @@ struct Phone: Sendable {
     mutating func removeApp(now: Int64, effects: inout Effects) {
         uninstalledSince = now
         dropStored(because: Self.uninstalledApp, now: now, effects: &effects)
-        for place in inbox.indices where inbox[place].isShown {
-            inbox[place].display.isShown = false
-            inbox[place].display.reasonNotShown = Self.uninstalledApp
+        for index in inbox.indices where inbox[index].isShown {
+            inbox[index].display.isShown = false
+            inbox[index].display.reasonNotShown = Self.uninstalledApp
         }
         (storage, storageBytes) = ([:], 0)
         badge = nil
@@ -220,9 +220,9 @@ struct Phone: Sendable {
         switch surface {
         case .badge(let value): badge = value == "0" || value == "none" ? nil : value
         case .tile(let texts, let tag):
-            if let tag, let place = tileTags.firstIndex(of: tag) {
-                tiles.remove(at: place)
-                tileTags.remove(at: place)
+            if let tag, let index = tileTags.firstIndex(of: tag) {
+                tiles.remove(at: index)
+                tileTags.remove(at: index)
             }
             tiles = Array((tiles + [texts]).suffix(5))
             tileTags = Array((tileTags + [tag]).suffix(5))
@@ -250,10 +250,10 @@ struct Phone: Sendable {
 
     private mutating func replace(_ key: String?, by id: String, now: Int64, effects: inout Effects) {
         guard let key else { return }
-        for place in inbox.indices where inbox[place].isShown && inbox[place].banner.replacementKey == key {
-            inbox[place].display.isShown = false
-            inbox[place].display.reasonNotShown = "replaced by \(id)"
-            effects.record(.replaced(by: id), inbox[place].id, self, now)
+        for index in inbox.indices where inbox[index].isShown && inbox[index].banner.replacementKey == key {
+            inbox[index].display.isShown = false
+            inbox[index].display.reasonNotShown = "replaced by \(id)"
+            effects.record(.replaced(by: id), inbox[index].id, self, now)
         }
     }
 

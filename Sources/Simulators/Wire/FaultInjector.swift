@@ -51,16 +51,16 @@ package final class FaultInjector<Reason: Sendable>: Sendable {
     func next(for handle: String?) -> Due? {
         faults.withLock { faults in
             guard !faults.isEmpty else { return nil }
-            let matching = faults.indices.filter { place in
-                (faults[place].handle == nil || faults[place].handle == handle) && isDrawn(faults[place].share)
+            let matching = faults.indices.filter { index in
+                (faults[index].handle == nil || faults[index].handle == handle) && isDrawn(faults[index].share)
             }
-            guard let place = matching.first(where: { faults[$0].left != nil }), let left = faults[place].left else {
+            guard let index = matching.first(where: { faults[$0].left != nil }), let left = faults[index].left else {
                 let active =
                     matching.first { faults[$0].share < 1 } ?? matching.first { faults[$0].handle != nil } ?? matching.first
                 return active.map { Due(reason: faults[$0].reason, retryAfter: faults[$0].retryAfter) }
             }
-            let due = Due(reason: faults[place].reason, retryAfter: faults[place].retryAfter)
-            if left > 1 { faults[place].left = left - 1 } else { faults.remove(at: place) }
+            let due = Due(reason: faults[index].reason, retryAfter: faults[index].retryAfter)
+            if left > 1 { faults[index].left = left - 1 } else { faults.remove(at: index) }
             return due
         }
     }

@@ -32,7 +32,7 @@ package struct SASVerifier: Sendable {
         guard let expiration = proof.token.expiration, now <= expiration + SASToken.clockSkew else {
             throw SASError.expired.error("ExpiredToken: The token has expired")
         }
-        guard let place = proof.resource, Self.covers(place, host: host, path: path, publicURL: publicURL) else {
+        guard let resource = proof.resource, Self.covers(resource, host: host, path: path, publicURL: publicURL) else {
             throw SASError.audience.error("InvalidAudience: The token is for another resource")
         }
         guard rule.allows(right) else {

@@ -33,8 +33,8 @@ package struct BackendServices: Sendable {
 
     /// The admission check of users' sends, for which the server is the requester.
     private func admission(to hub: ServedHub) -> SendAdmission? {
-        let place = Approval.Hub(number: hub.record.number, name: hub.record.name)
-        return sendGuard?.admission(SendGuard.Sender(.server, ceiling: nil, hub: place))
+        let approvalHub = Approval.Hub(number: hub.record.number, name: hub.record.name)
+        return sendGuard?.admission(SendGuard.Sender(.server, ceiling: nil, hub: approvalHub))
     }
 
     /// The app backend for a hub.

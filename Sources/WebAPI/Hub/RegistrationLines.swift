@@ -37,9 +37,9 @@ package struct RegistrationLines: RegistrationCodec {
         let (start, end) = (Array("<![CDATA[".utf8), Array("]]>".utf8))
         var line: [UInt8] = []
         var isInSection = false
-        for (place, byte) in document.enumerated() {
-            if byte == UInt8(ascii: "<"), !isInSection, document[place...].starts(with: start) { isInSection = true }
-            if byte == UInt8(ascii: "]"), isInSection, document[place...].starts(with: end) { isInSection = false }
+        for (index, byte) in document.enumerated() {
+            if byte == UInt8(ascii: "<"), !isInSection, document[index...].starts(with: start) { isInSection = true }
+            if byte == UInt8(ascii: "]"), isInSection, document[index...].starts(with: end) { isInSection = false }
             guard byte == 0x0A || byte == 0x0D else {
                 line.append(byte)
                 continue

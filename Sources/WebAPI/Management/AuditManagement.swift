@@ -19,11 +19,11 @@ enum AuditManagement {
                 actor: call.text("actor"), action: call.text("action"),
                 since: try call.text("since").map { text throws(PushError) in try Timestamp(given: text, "since") })
             let trail = try call.trail
-            let place = call.text("continuation").flatMap { Int64($0) }
+            let position = call.text("continuation").flatMap { Int64($0) }
             let found =
                 call.values["oldestFirst"]?.bool == true
-                ? try await trail.entries(after: place ?? 0, limit: call.top + 1, filter)
-                : try await trail.entries(before: place, limit: call.top + 1, filter)
+                ? try await trail.entries(after: position ?? 0, limit: call.top + 1, filter)
+                : try await trail.entries(before: position, limit: call.top + 1, filter)
             let shown = found.prefix(call.top)
             return call.list(
                 shown.map(\.json), continuation: found.count > shown.count ? shown.last.map { String($0.sequence) } : nil)

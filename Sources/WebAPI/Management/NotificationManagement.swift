@@ -102,9 +102,9 @@ extension ManagementCall {
         var start = first
         while start < first + Self.maximumExaminedDevices {
             let part = try await service.devices(ofNotification: sequence, from: start, limit: step)
-            for (place, device) in part.enumerated() where wanted == nil || device.outcome == wanted {
-                if found.count == top { return (found, start + place) }
-                found.append((start + place + 1, device))
+            for (index, device) in part.enumerated() where wanted == nil || device.outcome == wanted {
+                if found.count == top { return (found, start + index) }
+                found.append((start + index + 1, device))
             }
             start += part.count
             if part.count < step { return (found, nil) }

@@ -20,9 +20,9 @@ import Testing
         #expect(verdicts.count == 61)
         #expect(verdicts[3].rejection?.reason == "BadChannel" && verdicts[3].rejection?.status == 0)
         #expect(verdicts[8].rejection?.isHandleInvalid == true, "\(verdicts[8])")
-        for (place, verdict) in verdicts.enumerated() where place != 3 && place != 8 {
+        for (index, verdict) in verdicts.enumerated() where index != 3 && index != 8 {
             guard case .accepted(let id) = verdict else {
-                Issue.record("\(place): \(verdict)")
+                Issue.record("\(index): \(verdict)")
                 continue
             }
             #expect(id?.isEmpty == false)

@@ -123,11 +123,11 @@ import X509
                 await Task.yield()
                 var damaged = file
                 for _ in 0...below(3) {
-                    let place = below(damaged.count)
+                    let index = below(damaged.count)
                     switch below(3) {
-                    case 0: damaged[place] = UInt8(below(256))
-                    case 1: damaged.remove(at: place)
-                    default: damaged.insert(UInt8(below(256)), at: place)
+                    case 0: damaged[index] = UInt8(below(256))
+                    case 1: damaged.remove(at: index)
+                    default: damaged.insert(UInt8(below(256)), at: index)
                     }
                 }
                 do {

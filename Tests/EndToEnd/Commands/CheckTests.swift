@@ -161,12 +161,12 @@ import Testing
         let shown = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         #expect(shown.contains("   2 | push.login { username = 5, password = ***, usernam = \"x\" }"))
         // The caret is under the name, even though masking has moved it.
-        let place = try #require(shown.firstIndex { $0.contains("push has no \"sned\"") })
-        let line = try #require(shown[place + 2].firstRange(of: "sned"))
-        let caret = try #require(shown[place + 3].firstIndex(of: "^"))
+        let index = try #require(shown.firstIndex { $0.contains("push has no \"sned\"") })
+        let line = try #require(shown[index + 2].firstRange(of: "sned"))
+        let caret = try #require(shown[index + 3].firstIndex(of: "^"))
         #expect(
-            shown[place + 2].distance(from: shown[place + 2].startIndex, to: line.lowerBound)
-                == shown[place + 3].distance(from: shown[place + 3].startIndex, to: caret))
+            shown[index + 2].distance(from: shown[index + 2].startIndex, to: line.lowerBound)
+                == shown[index + 3].distance(from: shown[index + 3].startIndex, to: caret))
     }
 
     @Test func `a run and a check report the same syntax error`() async throws {

@@ -13,8 +13,8 @@ import Testing
         func matches(_ text: String) -> Bool {
             var rest = text[...]
             let parts = output.split(separator: "…", omittingEmptySubsequences: false)
-            for (place, part) in parts.enumerated() {
-                guard let found = place == 0 ? (rest.hasPrefix(part) ? rest.firstRange(of: part) : nil) : rest.firstRange(of: part) else {
+            for (index, part) in parts.enumerated() {
+                guard let found = index == 0 ? (rest.hasPrefix(part) ? rest.firstRange(of: part) : nil) : rest.firstRange(of: part) else {
                     return part.isEmpty
                 }
                 rest = rest[found.upperBound...]

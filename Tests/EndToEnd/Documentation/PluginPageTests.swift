@@ -37,14 +37,14 @@ import Testing
 
     @Test(arguments: pages) func `a plugin on a page passes its check and the spec beside it`(page: String) async throws {
         let specs = try Self.blocks("lua spec", of: page)
-        for (place, plugin) in try Self.blocks("lua plugin", of: page).enumerated() {
+        for (index, plugin) in try Self.blocks("lua plugin", of: page).enumerated() {
             let name = String(try #require(plugin.firstMatch(of: /(?m)^  name = "([^"]+)"/)).1)
             let folder = try ScriptFolder()
             try folder.write("plugins/\(name)/init.lua", Data(plugin.utf8))
             let check = try await BuiltProgram.run(["plugin", "check", name], in: folder.url)
             #expect(check.status == 0, "\(page): \(check.output)\(check.errors)")
-            guard specs.indices.contains(place) else { continue }
-            try folder.write("plugins/\(name)/page_spec.lua", Data(specs[place].utf8))
+            guard specs.indices.contains(index) else { continue }
+            try folder.write("plugins/\(name)/page_spec.lua", Data(specs[index].utf8))
             let test = try await BuiltProgram.run(["plugin", "test", name], in: folder.url)
             #expect(test.status == 0, "\(page): \(test.output)\(test.errors)")
         }

@@ -90,8 +90,8 @@ import Testing
                         seed: 1, thread: thread, module: BindingRegistry.standard, secrets: try ProjectSecrets(demoFolder: script.folder)
                     ).world
                 })
-            for (place, test) in try await runner.tests(of: script).enumerated() {
-                guard case .passed = try await runner.run(test, number: place + 1, of: script).report.verdict else { return test.fullName }
+            for (index, test) in try await runner.tests(of: script).enumerated() {
+                guard case .passed = try await runner.run(test, number: index + 1, of: script).report.verdict else { return test.fullName }
             }
         }
         return nil

@@ -83,7 +83,7 @@ import Testing
                     base: $0,
                     answering: { outcome in
                         var changed = outcome
-                        for place in changed.devices.indices { changed.devices[place].outcome = .success }
+                        for index in changed.devices.indices { changed.devices[index].outcome = .success }
                         changed.tally.counts = [:]
                         changed.tally.count(changed.devices)
                         return changed
@@ -187,7 +187,7 @@ import Testing
                     base: $0,
                     answering: { outcome in
                         var changed = outcome
-                        for place in changed.devices.indices { changed.devices[place].reason = "" }
+                        for index in changed.devices.indices { changed.devices[index].reason = "" }
                         return changed
                     })
             }),
@@ -238,8 +238,8 @@ import Testing
     private func firstFailure(of flow: String, _ fault: Fault?) async throws -> String? {
         let script = try ScriptFile.read(BuiltProgram.root.appending(path: "scripts/spec/\(flow)_spec.lua").path)
         let runner = runner(fault)
-        for (place, test) in try await runner.tests(of: script).enumerated() {
-            guard case .passed = try await runner.run(test, number: place + 1, of: script).report.verdict else { return test.fullName }
+        for (index, test) in try await runner.tests(of: script).enumerated() {
+            guard case .passed = try await runner.run(test, number: index + 1, of: script).report.verdict else { return test.fullName }
         }
         return nil
     }

@@ -29,21 +29,21 @@ struct Mutator {
     }
 
     private mutating func change(_ bytes: inout [UInt8]) {
-        let place = Int.random(in: 0..<bytes.count, using: &random)
+        let index = Int.random(in: 0..<bytes.count, using: &random)
         let word = Self.words.randomElement(using: &random) ?? "x"
         switch Int.random(in: 0..<7, using: &random) {
-        case 0: bytes.remove(at: place)
-        case 1: bytes.insert(contentsOf: " \(word) ".utf8, at: place)
-        case 2: bytes.insert(contentsOf: word.utf8, at: place)
-        case 3: bytes.removeSubrange(place..<min(bytes.count, place + Int.random(in: 1...20, using: &random)))
+        case 0: bytes.remove(at: index)
+        case 1: bytes.insert(contentsOf: " \(word) ".utf8, at: index)
+        case 2: bytes.insert(contentsOf: word.utf8, at: index)
+        case 3: bytes.removeSubrange(index..<min(bytes.count, index + Int.random(in: 1...20, using: &random)))
         case 4:
-            let piece = bytes[place..<min(bytes.count, place + Int.random(in: 1...30, using: &random))]
+            let piece = bytes[index..<min(bytes.count, index + Int.random(in: 1...30, using: &random))]
             bytes.insert(contentsOf: piece, at: Int.random(in: 0...bytes.count, using: &random))
-        case 5: bytes[place] = UInt8.random(in: 0...255, using: &random)
+        case 5: bytes[index] = UInt8.random(in: 0...255, using: &random)
         default:
             let isName = { (byte: UInt8) in byte == 0x5f || (0x30...0x39).contains(byte) || (0x61...0x7a).contains(byte | 0x20) }
-            let start = place - bytes[..<place].reversed().prefix(while: isName).count
-            let end = place + bytes[place...].prefix(while: isName).count
+            let start = index - bytes[..<index].reversed().prefix(while: isName).count
+            let end = index + bytes[index...].prefix(while: isName).count
             bytes.replaceSubrange(start..<end, with: word.utf8)
         }
     }

@@ -32,8 +32,8 @@ import Testing
     @Test func `A payload with any changed byte does not open`() async throws {
         let stored = try await keep()
         let sealed = try #require(stored.sealed)
-        for place in sealed.indices {
-            _ = try await store.update(stored.id) { $0.sealed?[place] ^= 1 }
+        for index in sealed.indices {
+            _ = try await store.update(stored.id) { $0.sealed?[index] ^= 1 }
             let error = await refusal { try await service.read(stored.id, by: "bob") }
             #expect(error?.code == "secure.sealed" && error?.status == 410)
             _ = try await store.update(stored.id) { $0.sealed = sealed }

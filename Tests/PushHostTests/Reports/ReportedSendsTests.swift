@@ -41,7 +41,7 @@ import Testing
             for number in first..<(first + 10) { report.append(send(number, "Scheduled")) }
             report.append(step((first + 10..<first + 20).map { send($0, "Scheduled") }))
         }
-        for place in 0..<number { report.complete(send(place, "Completed")) }
+        for index in 0..<number { report.complete(send(index, "Completed")) }
         let sends = report.outside + report.steps.flatMap(\.sends)
         #expect(sends.count == number && sends.allSatisfy { $0.state == "Completed" })
         return comparisons.count.withLock { $0 }

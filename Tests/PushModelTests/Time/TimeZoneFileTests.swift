@@ -128,8 +128,8 @@ import Testing
             for _ in 0..<Int.random(in: 1...4, using: &random) {
                 // Half of the changes are near the start of a header, where the counts are.
                 let isCount = random.chance(50)
-                let place = isCount ? Int.random(in: 0..<44, using: &random) : Int.random(in: 0..<file.count, using: &random)
-                bytes[place] = random.chance(50) ? UInt8.random(in: 0...3, using: &random) : UInt8.random(in: 0...255, using: &random)
+                let index = isCount ? Int.random(in: 0..<44, using: &random) : Int.random(in: 0..<file.count, using: &random)
+                bytes[index] = random.chance(50) ? UInt8.random(in: 0...3, using: &random) : UInt8.random(in: 0...255, using: &random)
             }
             guard let rules = try? TimeZoneRules(name: "Test/Zone", file: bytes) else { continue }
             taken += 1

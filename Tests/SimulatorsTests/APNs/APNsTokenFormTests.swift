@@ -28,8 +28,8 @@ import Testing
 
     init() throws {
         bench = APNsBench()
-        let bytes = stride(from: 0, to: 64, by: 2).compactMap { place in
-            UInt8(Self.scalar.dropFirst(place).prefix(2), radix: 16)
+        let bytes = stride(from: 0, to: 64, by: 2).compactMap { index in
+            UInt8(Self.scalar.dropFirst(index).prefix(2), radix: 16)
         }
         key = try P256.Signing.PrivateKey(rawRepresentation: bytes)
         bench.simulator.trust(key: key.publicKey, kid: "KEY1234567")

@@ -75,8 +75,8 @@ final class HTTP2Client {
 
     private func read(_ frame: nghttp2_frame) {
         if UInt32(frame.hd.type) == NGHTTP2_SETTINGS.rawValue, frame.hd.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) == 0 {
-            for place in 0..<frame.settings.niv {
-                let entry = frame.settings.iv[place]
+            for index in 0..<frame.settings.niv {
+                let entry = frame.settings.iv[index]
                 settings[entry.settings_id] = entry.value
                 if entry.settings_id == Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue) { limits.append(entry.value) }
             }

@@ -15,13 +15,13 @@ import Testing
             return number % 2 == 0
                 ? String(repeating: "0", count: 56) + hex(UInt32(number)) : (0..<8).map { _ in hex(UInt32(generator >> 32)) }.joined()
         }
-        for (place, text) in texts.enumerated() {
+        for (index, text) in texts.enumerated() {
             let token = try #require(CountedPhoneToken(text))
             #expect(crowd.memberIndex(of: token) == nil)
             let joined = crowd.join(token, kind)
-            #expect(joined == place)
+            #expect(joined == index)
         }
-        for (place, text) in texts.enumerated() { #expect(crowd.memberIndex(of: try #require(CountedPhoneToken(text))) == place) }
+        for (index, text) in texts.enumerated() { #expect(crowd.memberIndex(of: try #require(CountedPhoneToken(text))) == index) }
         #expect(crowd.memberIndex(of: try #require(CountedPhoneToken(String(repeating: "f", count: 64)))) == nil)
         #expect(crowd.count == 5000)
         crowd.addPush(3)
@@ -47,8 +47,8 @@ import Testing
         var crowd = CountedPhones()
         let token = try #require(CountedPhoneToken(String(repeating: "a", count: 64)))
         let joined = crowd.join(token, .init(app: "app", environment: .production))
-        let place = try #require(joined)
-        let admitted = [10, 10, 10, 11].map { crowd.admit(place, minute: $0, limit: 2) }
+        let index = try #require(joined)
+        let admitted = [10, 10, 10, 11].map { crowd.admit(index, minute: $0, limit: 2) }
         #expect(admitted == [true, true, false, true])
     }
 

@@ -32,13 +32,13 @@ import Testing
         try await engine.runSpaces { spaces throws in
             let names = ["\u{E9}", "e\u{301}", "E", "e", "e\u{0}", "e\u{0}\u{0}", " e", "\u{10FFFF}", "\u{FFFF}"]
             for (number, name) in names.enumerated() {
-                for (place, space) in names.enumerated() {
-                    try await spaces.space(space).put(.integer(Int64(number * 100 + place)), for: name)
+                for (index, space) in names.enumerated() {
+                    try await spaces.space(space).put(.integer(Int64(number * 100 + index)), for: name)
                 }
             }
             for (number, name) in names.enumerated() {
-                for (place, space) in names.enumerated() {
-                    #expect(try await spaces.space(space).value(name) == .integer(Int64(number * 100 + place)))
+                for (index, space) in names.enumerated() {
+                    #expect(try await spaces.space(space).value(name) == .integer(Int64(number * 100 + index)))
                 }
             }
             let sorted = names.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) }

@@ -50,7 +50,7 @@ import Testing
                 .installation(id: Samples.oddText, userID: "Bob", tags: [try Tag("News")]), handle: .phone(1), reason: "x",
                 notificationID: "n",
                 time: HubBench.startTime))
-        for place in devices.indices { devices[place].number = Int64(place + 1) }
+        for index in devices.indices { devices[index].number = Int64(index + 1) }
         let expected = devices
         try await engine.runHub { store in
             try await store.commit(Self.change(expected))

@@ -9,15 +9,15 @@ import Testing
     /// A random change: a flipped bit, a changed byte, or bytes removed, repeated or added.
     private static func changed(_ bytes: [UInt8], by outcomes: RandomOutcomes) -> [UInt8] {
         var bytes = bytes
-        let place = outcomes.number(below: bytes.count)
-        let end = min(bytes.count, place + 1 + outcomes.number(below: 20))
+        let index = outcomes.number(below: bytes.count)
+        let end = min(bytes.count, index + 1 + outcomes.number(below: 20))
         switch outcomes.number(below: 6) {
-        case 0: bytes[place] ^= 1 << UInt8(outcomes.number(below: 8))
-        case 1: bytes[place] = outcomes.pick([0, 1, 0x7f, 0x80, 0xff])
-        case 2: bytes.removeSubrange(place..<end)
-        case 3: bytes.insert(contentsOf: bytes[place..<end], at: place)
-        case 4: bytes.insert(UInt8(outcomes.number(below: 256)), at: place)
-        default: bytes.replaceSubrange(place..<end, with: repeatElement(0xff, count: 1 + outcomes.number(below: 12)))
+        case 0: bytes[index] ^= 1 << UInt8(outcomes.number(below: 8))
+        case 1: bytes[index] = outcomes.pick([0, 1, 0x7f, 0x80, 0xff])
+        case 2: bytes.removeSubrange(index..<end)
+        case 3: bytes.insert(contentsOf: bytes[index..<end], at: index)
+        case 4: bytes.insert(UInt8(outcomes.number(below: 256)), at: index)
+        default: bytes.replaceSubrange(index..<end, with: repeatElement(0xff, count: 1 + outcomes.number(below: 12)))
         }
         return bytes
     }

@@ -106,7 +106,7 @@ import Testing
         try await bench.storage.backup(to: folder.file("damaged"))
         var bytes = try folder.bytes(of: "damaged")
         for page in stride(from: 5 * 4096, to: bytes.count - 4096, by: 4096) {
-            for place in page..<page + 2048 { bytes[place] = 0xA5 }
+            for index in page..<page + 2048 { bytes[index] = 0xA5 }
         }
         try folder.write(bytes, to: "damaged")
         let refused = [
@@ -140,13 +140,13 @@ import Testing
             ([UInt8](repeating: 0, count: 100) + whole.dropFirst(100), "storage.foreign_file"),
             (try folder.bytes(of: "newer"), "storage.newer_schema"),
         ]
-        for (place, target) in targets.enumerated() {
+        for (index, target) in targets.enumerated() {
             if let bytes = target.bytes { try folder.write(bytes, to: "target.db") } else { unlink(folder.file("target.db")) }
             // The log of an intact database would repair it.
             let hasLog = target.bytes == nil || target.code == nil
             try folder.write(hasLog ? try folder.bytes(of: "old.hub.db-wal") : [1, 2, 3], to: "target.db-wal")
             let flaw = try await SQLiteStorage.replace(folder.file("target.db"), from: folder.file("backup.db"))
-            #expect(flaw?.code == target.code, "\(place): \(flaw?.message ?? "")")
+            #expect(flaw?.code == target.code, "\(index): \(flaw?.message ?? "")")
             let storage = try await SQLiteStorage.open(folder.file("target.db"))
             #expect(try await storage.namespace.store(ofHub: 1).load() == kept)
             try await storage.close()

@@ -28,9 +28,9 @@ import Testing
         try await bench.call(.post, "/api/v1/hubs/hub/keys", ["name": "app", "rights": ["Send"], "ceiling": 7])
         func update(_ change: (inout AuthorizationRule) -> Void) async throws {
             var description = try #require(bench.namespace.hub("hub")?.record.description)
-            for place in description.rules.indices {
-                description.rules[place].ceiling = nil
-                if description.rules[place].name == "app" { change(&description.rules[place]) }
+            for index in description.rules.indices {
+                description.rules[index].ceiling = nil
+                if description.rules[index].name == "app" { change(&description.rules[index]) }
             }
             _ = try await bench.namespace.update("hub", description)
         }

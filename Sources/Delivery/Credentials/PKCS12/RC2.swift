@@ -27,16 +27,16 @@ struct RC2 {
     }
 
     private func unmix(_ words: inout [UInt16], _ index: inout Int) {
-        for (place, shift) in [(3, 5), (2, 3), (1, 2), (0, 1)] {
-            let (one, two, three) = (words[(place + 3) & 3], words[(place + 2) & 3], words[(place + 1) & 3])
-            let turned = words[place] >> UInt16(shift) | words[place] << UInt16(16 - shift)
-            words[place] = turned &- key[index] &- (one & two) &- (~one & three)
+        for (word, shift) in [(3, 5), (2, 3), (1, 2), (0, 1)] {
+            let (one, two, three) = (words[(word + 3) & 3], words[(word + 2) & 3], words[(word + 1) & 3])
+            let turned = words[word] >> UInt16(shift) | words[word] << UInt16(16 - shift)
+            words[word] = turned &- key[index] &- (one & two) &- (~one & three)
             index -= 1
         }
     }
 
     private func unmash(_ words: inout [UInt16]) {
-        for place in (0..<4).reversed() { words[place] = words[place] &- key[Int(words[(place + 3) & 3] & 63)] }
+        for word in (0..<4).reversed() { words[word] = words[word] &- key[Int(words[(word + 3) & 3] & 63)] }
     }
 
     /// The table of section 2, derived from the digits of pi.

@@ -39,8 +39,8 @@ private struct DES {
         var output: UInt64 = 0
         for box in 0..<8 {
             let six = Int(wide >> UInt64(42 - 6 * box)) & 0x3f
-            let place = (six & 0x20 | (six & 1) << 4) | (six >> 1) & 0xf
-            output = output << 4 | UInt64(boxes[box][place])
+            let index = (six & 0x20 | (six & 1) << 4) | (six >> 1) & 0xf
+            output = output << 4 | UInt64(boxes[box][index])
         }
         return permute(output, width: 32, roundOrder)
     }

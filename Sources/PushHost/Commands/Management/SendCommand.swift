@@ -163,7 +163,7 @@ struct SendCommand: AsyncParsableCommand {
 
     private func send(_ requests: [SendRequest], _ sender: Sender) async throws(PushError) -> CommandResult {
         var sent = try await Interruption().cancelling { () throws(PushError) in try await sender.send(requests) }
-        for place in sent.indices { sent[place].channel = channel }
+        for index in sent.indices { sent[index].channel = channel }
         let reports = sent
         return CommandResult(
             json: ["items": .array(reports.map(\.json))],

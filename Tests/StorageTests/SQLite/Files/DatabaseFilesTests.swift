@@ -115,9 +115,9 @@ import Testing
         let frames = Self.frames(log)
         let last = try #require(frames.last)
         #expect(frames.count > 4)
-        func torn(_ place: Int) -> [UInt8] {
+        func torn(_ index: Int) -> [UInt8] {
             var bytes = log
-            bytes[place] ^= 0x10
+            bytes[index] ^= 0x10
             return bytes
         }
         let logs: [[UInt8]] = [
@@ -143,9 +143,9 @@ import Testing
         let folder = bench.folder
         let log = try folder.bytes(of: "copy.db-wal")
         let frames = Self.frames(log)
-        func changed(_ place: Int) -> [UInt8] {
+        func changed(_ index: Int) -> [UInt8] {
             var bytes = log
-            bytes[place] ^= 0x10
+            bytes[index] ^= 0x10
             return bytes
         }
         let logs: [(bytes: [UInt8], finding: String)] = [

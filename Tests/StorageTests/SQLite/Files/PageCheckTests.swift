@@ -18,7 +18,7 @@ import Testing
         try await bench.storage.backup(to: folder.file("backup.db"))
         try await bench.storage.close()
         var bytes = try folder.bytes(of: "hub.db")
-        for place in (page - 1) * 4096..<page * 4096 { bytes[place] = 0xA5 }
+        for index in (page - 1) * 4096..<page * 4096 { bytes[index] = 0xA5 }
         try folder.write(bytes, to: "hub.db")
         return (folder, try await SQLiteStorage.open(folder.file("hub.db")))
     }

@@ -38,11 +38,11 @@ import Testing
         }
         let sealed = try seal.seal(Self.text, for: Self.field)
         #expect(try seal.seal(Self.text, for: Self.field) != sealed)
-        for place in sealed.indices {
+        for index in sealed.indices {
             var changed = sealed
-            changed[place] ^= 1
-            #expect(throws: UnreadableValue.self, "\(place)") { try seal.open(changed, of: Self.field) }
-            #expect(throws: UnreadableValue.self) { try seal.open(Array(sealed[..<place]), of: Self.field) }
+            changed[index] ^= 1
+            #expect(throws: UnreadableValue.self, "\(index)") { try seal.open(changed, of: Self.field) }
+            #expect(throws: UnreadableValue.self) { try seal.open(Array(sealed[..<index]), of: Self.field) }
         }
         #expect(throws: UnreadableValue.self) { try SecretSeal.keyed(8).open(sealed, of: Self.field) }
     }
