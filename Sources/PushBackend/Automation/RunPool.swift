@@ -17,7 +17,7 @@ final class RunPool {
     /// Starts a task that is charged to the run for which the caller works.
     private let startForRun: FlowDispatcher.TaskStarter
     private let log: FlowLog
-    private let meter = RunMeter()
+    private let metrics = RunMetrics()
     private(set) var store: any AutomationStore
 
     /// Queued runs of all flows, in order of arrival.
@@ -72,7 +72,7 @@ final class RunPool {
             run.lifecycle.end(state, at: clock.now)
             run.report.failure = failure
             try await store.update(run)
-            meter.ended(run)
+            metrics.ended(run)
             log.note(.warning, run, failure.message)
         }
     }
@@ -101,7 +101,7 @@ final class RunPool {
     func add(_ drafts: [RunRecord], _ cause: RunCause) async throws(PushError) -> [AddedRun] {
         let added = try await store.add(drafts, cause)
         for one in added where !one.isRepeated && one.run.state == .skipped {
-            meter.ended(one.run)
+            metrics.ended(one.run)
             log.note(.warning, one.run, one.run.report.failure?.message ?? "")
         }
         return added
@@ -290,7 +290,7 @@ final class RunPool {
             run.report.failure = RunReport.Failure(
                 code: "run.interrupted", message: "the server was stopped during the run",
                 hint: "run it again with pushhost runs rerun \(run.id)")
-            meter.ended(run)
+            metrics.ended(run)
             log.note(.warning, run, "was interrupted because the server stops")
         }
         // If this fails, the next process finds the run as running and recovers it.
@@ -305,7 +305,7 @@ final class RunPool {
         active[run.number] = nil
         confidential[run.number] = nil
         ending[run.number] = run
-        meter.ended(run)
+        metrics.ended(run)
         switch run.state {
         case .failed: log.note(.error, run, "failed: \(end.failure.map { "\($0.message) (\($0.code))" } ?? "")", at: end.failure?.location)
         case .cancelled: log.note(.warning, run, end.failure?.message ?? "was cancelled")

@@ -24,8 +24,8 @@ final class ApprovalRecheck: Sendable {
 
     /// The check for the hub. Throws `approval.grown` (409).
     var admission: SendAdmission {
-        SendAdmission { draft, asked, meter throws(PushError) in
-            let reach = await meter.reach(of: draft.request)
+        SendAdmission { draft, asked, counter throws(PushError) in
+            let reach = await counter.reach(of: draft.request)
             let measure = Measure(request: draft.request, reach: reach, isChanged: draft.request != asked.request)
             self.last.withLock { $0 = measure }
             guard self.approval.scope.allows(reach) else {

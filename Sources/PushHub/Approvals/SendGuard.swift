@@ -60,8 +60,8 @@ package final class SendGuard: Sendable {
     /// The check that a hub makes before it accepts a send; nil if the sender may reach any number of devices.
     package func admission(_ sender: Sender) -> SendAdmission? {
         guard let ceiling = ceiling(sender) else { return nil }
-        return SendAdmission { draft, asked, meter throws(PushError) in
-            try await self.admit(draft, asked, meter, sender, ceiling)
+        return SendAdmission { draft, asked, counter throws(PushError) in
+            try await self.admit(draft, asked, counter, sender, ceiling)
         }
     }
 
@@ -75,7 +75,7 @@ package final class SendGuard: Sendable {
     }
 
     private func admit(
-        _ draft: SendDraft, _ original: SendDraft, _ meter: any ReachMeter, _ sender: Sender, _ ceiling: Approval.Ceiling
+        _ draft: SendDraft, _ original: SendDraft, _ counter: any ReachCounting, _ sender: Sender, _ ceiling: Approval.Ceiling
     ) async throws(PushError) -> SendAdmission.Answer {
         let request = draft.request
         // The fingerprint of the original request, before hooks changed it: a repeated send finds the same approval.
@@ -85,7 +85,7 @@ package final class SendGuard: Sendable {
         {
             if let answer = try await answer(known, fingerprint) { return answer }
         }
-        guard let reach = await meter.reach(of: request, beyond: ceiling.devices) else { return .admitted(ceiling.approvedReach) }
+        guard let reach = await counter.reach(of: request, beyond: ceiling.devices) else { return .admitted(ceiling.approvedReach) }
         let (now, lifetime) = (clock.now, limits.withLock { $0.lifetime })
         let asked = Approval(
             origin: Approval.Origin(

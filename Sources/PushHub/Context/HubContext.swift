@@ -6,7 +6,7 @@ import PushModel
 final class HubContext {
     let environment: HubEnvironment
     let store: any HubStore
-    let meter: HubMetrics
+    let metrics: HubMetrics
     let lifecycle: HubLifecycle
     let events: HubEventRecorder
     /// Changed only by the actor that owns the context.
@@ -15,8 +15,8 @@ final class HubContext {
     private var backOffTasks: [Int: Task<Void, Never>] = [:]
     private var backOffs = 0
 
-    init(environment: HubEnvironment, store: any HubStore, meter: HubMetrics, lifecycle: HubLifecycle, settings: HubSettings) {
-        (self.environment, self.store, self.meter, self.lifecycle) = (environment, store, meter, lifecycle)
+    init(environment: HubEnvironment, store: any HubStore, metrics: HubMetrics, lifecycle: HubLifecycle, settings: HubSettings) {
+        (self.environment, self.store, self.metrics, self.lifecycle) = (environment, store, metrics, lifecycle)
         self.settings = settings
         events = HubEventRecorder(environment: environment, store: store, hub: settings.name)
     }

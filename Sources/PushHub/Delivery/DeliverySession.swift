@@ -238,11 +238,11 @@ struct DeliverySession {
                     device.registrationID.map { removal.removed.contains($0) || isRemovedAsInvalid($0) }
                     ?? removal.cleared.contains(device.handle)
             }
-            if device.isRegistrationRemoved { context.meter.pruned(device.platform, device.removalReason) }
+            if device.isRegistrationRemoved { context.metrics.pruned(device.platform, device.removalReason) }
             let row = target.row.flatMap { directory.table.note(device.outcome, at: $0) ? $0 : nil }
             results.append(DeliveryTally.CompletedDevice(order: target.order, device: device, changedRow: row))
         }
-        for (end, count) in results.ends { context.meter.ended(end.platform, end.outcome, count) }
+        for (end, count) in results.ends { context.metrics.ended(end.platform, end.outcome, count) }
         return results
     }
 

@@ -25,7 +25,7 @@ final class RegistrationDirectory {
         (table, stored) = (loaded.table, StoredRows(store: context.store, foreignTags: loaded.foreignTags))
         for row in loaded.unreadable {
             context.environment.warn(.hub, "skipped an unreadable row: \(row.reason)")
-            context.meter.leftOut()
+            context.metrics.leftOut()
         }
         if loaded.rowsWithForeignTags > 0 {
             context.environment.warn(

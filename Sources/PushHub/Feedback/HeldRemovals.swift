@@ -22,7 +22,7 @@ struct HeldRemovals {
             let cleared = isDryRun ? try await remover.removableHandles(invalid) : try await remover.remove(invalid).cleared
             let removed = step.filter { cleared.contains($0.handle) }
             if !isDryRun {
-                for removal in removed { context.meter.pruned(removal.handle.platform, removal.reason) }
+                for removal in removed { context.metrics.pruned(removal.handle.platform, removal.reason) }
                 _ = try await drop(step)
             }
             return HeldRemovalResult(devices: removed.count, outdated: step.count - removed.count)

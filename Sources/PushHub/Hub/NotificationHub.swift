@@ -5,7 +5,7 @@ package import PushModel
 /// The actor isolates the parts that own the state, and answers through them. A change becomes visible, to readers and to sends, only
 /// after the store has committed it. Changes of the same registration or installation run one at a time; changes of different ones run
 /// concurrently.
-package actor NotificationHub: HubGateway, ReachMeter {
+package actor NotificationHub: HubGateway, ReachCounting {
     let environment: HubEnvironment
     let store: any HubStore
     nonisolated let name: String
@@ -23,14 +23,14 @@ package actor NotificationHub: HubGateway, ReachMeter {
         environment: HubEnvironment, connectors: [any Connector], store: any HubStore, loaded: HubLoader,
         settings: HubSettings = HubSettings()
     ) {
-        let (meter, lifecycle) = (HubMetrics(hub: settings.name), HubLifecycle())
-        let context = HubContext(environment: environment, store: store, meter: meter, lifecycle: lifecycle, settings: settings)
+        let (metrics, lifecycle) = (HubMetrics(hub: settings.name), HubLifecycle())
+        let context = HubContext(environment: environment, store: store, metrics: metrics, lifecycle: lifecycle, settings: settings)
         let directory = RegistrationDirectory(context, loaded)
         let services = DeliveryServices(context, directory, pipeline: Self.pipeline(environment, connectors, settings))
         let scheduler = SendScheduler(services)
         (self.environment, self.store, self.lifecycle, name) = (environment, store, lifecycle, settings.name)
         intake = SendIntake(
-            environment: environment, store: store, lifecycle: lifecycle, meter: meter, settings: settings,
+            environment: environment, store: store, lifecycle: lifecycle, metrics: metrics, settings: settings,
             lastSequence: loaded.lastSequence)
         storedRows = directory.stored
         (self.context, self.directory, self.services, self.scheduler) = (context, directory, services, scheduler)

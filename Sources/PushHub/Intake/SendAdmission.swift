@@ -12,13 +12,13 @@ package struct SendAdmission: Sendable {
     }
 
     /// Gets the send, the sender's original request (equal unless a hook has changed it), and the reach of sends now.
-    package typealias Check = @Sendable (SendDraft, _ asked: SendDraft, any ReachMeter) async throws(PushError) -> Answer
+    package typealias Check = @Sendable (SendDraft, _ asked: SendDraft, any ReachCounting) async throws(PushError) -> Answer
 
     private let check: Check
 
     package init(_ check: @escaping Check) { self.check = check }
 
-    func answer(_ draft: SendDraft, original: SendDraft, _ meter: any ReachMeter) async throws(PushError) -> Answer {
-        try await check(draft, original, meter)
+    func answer(_ draft: SendDraft, original: SendDraft, _ counter: any ReachCounting) async throws(PushError) -> Answer {
+        try await check(draft, original, counter)
     }
 }

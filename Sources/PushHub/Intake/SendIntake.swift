@@ -42,17 +42,17 @@ final class SendIntake: Sendable {
     private let environment: HubEnvironment
     private let store: any HubStore
     private let lifecycle: HubLifecycle
-    private let meter: HubMetrics
+    private let metrics: HubMetrics
     private let acceptance: HubSettings.Acceptance
     private let hub: String
     /// The sequence number of the newest notification.
     private let sequences: Atomic<Int64>
 
     init(
-        environment: HubEnvironment, store: any HubStore, lifecycle: HubLifecycle, meter: HubMetrics, settings: HubSettings,
+        environment: HubEnvironment, store: any HubStore, lifecycle: HubLifecycle, metrics: HubMetrics, settings: HubSettings,
         lastSequence: Int64
     ) {
-        (self.environment, self.store, self.lifecycle, self.meter) = (environment, store, lifecycle, meter)
+        (self.environment, self.store, self.lifecycle, self.metrics) = (environment, store, lifecycle, metrics)
         (acceptance, hub) = (settings.acceptance, settings.name)
         sequences = Atomic(lastSequence)
     }
@@ -128,11 +128,11 @@ final class SendIntake: Sendable {
         _ targets: inout ResolvedTargets?, _ approved: inout ApprovedReach?
     ) async throws(PushError) -> String? {
         guard let admission else { return nil }
-        let meter = HostedReachMeter(host, targets)
-        switch try await admission.answer(draft, original: original, meter) {
+        let counter = HostedReachCounter(host, targets)
+        switch try await admission.answer(draft, original: original, counter) {
         case .sent(let id): return id
         case .admitted(let its):
-            (approved, targets) = (its, meter.targets)
+            (approved, targets) = (its, counter.targets)
             return nil
         }
     }
@@ -176,7 +176,7 @@ final class SendIntake: Sendable {
     /// Stores a notification. Returns the first one if its idempotency key was used before; otherwise nil.
     func accept(_ stored: StoredNotification, for host: any IntakeHost) async throws(PushError) -> AcceptedNotification? {
         if let first = try await repeated(try await store.accept(stored), host) { return first }
-        meter.accepted()
+        metrics.accepted()
         return nil
     }
 
@@ -207,7 +207,7 @@ final class SendIntake: Sendable {
 }
 
 /// Counts the devices that a send would reach, and remembers the targets that were found.
-private final class HostedReachMeter: ReachMeter {
+private final class HostedReachCounter: ReachCounting {
     private let host: any IntakeHost
     private let found: Mutex<ResolvedTargets?>
 

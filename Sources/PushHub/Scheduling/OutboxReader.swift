@@ -44,7 +44,7 @@ struct OutboxReader {
 
     func reportUnreadable(_ error: PushError) {
         context.environment.warn(.delivery, "skipped an unreadable notification: \(error.message)")
-        context.meter.leftOut()
+        context.metrics.leftOut()
     }
 
     /// Ends a test send of an earlier process, whose sender is gone. If the end cannot be stored, the next start tries again.

@@ -11,7 +11,7 @@ struct PluginInterface: Sendable {
     /// The users of the app backend.
     private let accounts: BackendAuthenticator
     private let log: Logger
-    private let meter = PluginMeter()
+    private let metrics = PluginMetrics()
     private let receipts: WebhookReceipts
 
     init(services: PluginRouteServices, access: HubAccess, accounts: BackendAuthenticator, log: Logger) {
@@ -20,7 +20,7 @@ struct PluginInterface: Sendable {
     }
 
     func count(_ path: PluginPath, status: Int) {
-        if let plugin = path.existingPlugin { meter.answered(plugin, status: status) }
+        if let plugin = path.existingPlugin { metrics.answered(plugin, status: status) }
     }
 
     /// Throws `route.not_found` (404), `route.method` (405), `request.too_large` (413), authentication errors, and the route's errors.

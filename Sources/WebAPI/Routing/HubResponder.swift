@@ -23,7 +23,7 @@ package struct HubResponder: HTTPResponder {
     private let plugins: PluginInterface?
     private let flows: FlowInterface?
     private let errors: ErrorResponder
-    private let meter = RequestMeter()
+    private let metrics = RequestMetrics()
 
     /// - Parameters:
     ///   - settings: Those of the port.
@@ -75,7 +75,7 @@ package struct HubResponder: HTTPResponder {
         if settings.isSecure { answer.fields[.strictTransportSecurity] = "max-age=2592000" }
         let status = answer.status.code
         let duration = environment.uptime() - start
-        meter.answered(match.label, status: status, after: duration)
+        metrics.answered(match.label, status: status, after: duration)
         if let plugin = match.plugin { plugins?.count(plugin, status: status) }
         var metadata = Self.metadata(match, trackingID: trackingID)
         metadata["ms"] = "\(duration.preciseMilliseconds)"

@@ -17,8 +17,8 @@ import Testing
     }
 
     /// An admission that counts the devices.
-    private static let counting = SendAdmission { draft, _, meter in
-        _ = await meter.reach(of: draft.request)
+    private static let counting = SendAdmission { draft, _, counter in
+        _ = await counter.reach(of: draft.request)
         return .admitted(nil)
     }
 

@@ -3,7 +3,7 @@ import PushModel
 import Synchronization
 
 /// Counts and times requests, by route and status.
-final class RequestMeter: Sendable {
+final class RequestMetrics: Sendable {
     private struct Key: Hashable {
         let route: String
         let status: Int

@@ -2,7 +2,7 @@ import Metrics
 import Synchronization
 
 /// Counts requests to plugins, by plugin and class of status.
-final class PluginMeter: Sendable {
+final class PluginMetrics: Sendable {
     private struct Key: Hashable {
         let plugin: String
         /// The first digit of the status.
