@@ -74,7 +74,7 @@ final class ConnectionPool {
         if closing != nil { return .closed("the server is shutting down") }
         guard let pause, !handlers.contains(where: { $0.phase == .open }) else { return nil }
         let rest = pause.end - loop.now
-        return rest > TimeAmount(limits.timeout) ? lastFailure.failure(pause: rest) : nil
+        return rest > TimeAmount(limits.longestWait) ? lastFailure.failure(pause: rest) : nil
     }
 
     private func cancel(_ number: UInt64) {

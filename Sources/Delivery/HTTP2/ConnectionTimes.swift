@@ -33,7 +33,7 @@ struct ConnectionTimes {
     /// Records the PING that follows from silence.
     mutating func checkLife(_ now: NIODeadline) -> Life {
         if let pingSent { return now - pingSent > TimeAmount(limits.pingTimeout) ? .dead : .alive }
-        guard now - lastReceived > TimeAmount(limits.silence) else { return .alive }
+        guard now - lastReceived > TimeAmount(limits.pingAfter) else { return .alive }
         pingSent = now
         return .silent
     }

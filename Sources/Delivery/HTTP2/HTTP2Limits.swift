@@ -6,7 +6,7 @@ package struct HTTP2Limits: Sendable {
     /// Timeout for the response, measured from the start of the request.
     package var answer: Duration = .seconds(30)
     /// Time without any received data after which a PING is sent (RFC 9113, section 6.7).
-    package var silence: Duration = .seconds(60)
+    package var pingAfter: Duration = .seconds(60)
     /// Timeout for the response to the PING.
     package var pingTimeout: Duration = .seconds(10)
     /// Time without pushes after which a connection is closed.
@@ -16,8 +16,8 @@ package struct HTTP2Limits: Sendable {
     /// Pause before the second connection attempt; doubles with each further one.
     package var shortestPause: Duration = .milliseconds(500)
     package var longestPause: Duration = .seconds(60)
-    /// While the next connection attempt is further away than this, new pushes fail at once as not sent.
-    package var timeout: Duration = .seconds(2)
+    /// Longest pause before a connection attempt for which new pushes wait. During a longer one they fail at once as not sent.
+    package var longestWait: Duration = .seconds(2)
     /// Maximum number of concurrent streams per connection, if the service allows as many. More than 500 bring no gain.
     package var streams = 500
     /// Maximum number of connections per origin.

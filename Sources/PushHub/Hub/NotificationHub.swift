@@ -139,7 +139,7 @@ package actor NotificationHub: HubGateway, ReachCounting {
         return try await accept(order)
     }
 
-    /// Like ``accept(_:at:idempotencyKey:admission:)``, for a send whose targets may be known.
+    /// Like ``accept(_:at:idempotencyKey:admission:account:)``, for a send whose targets may be known.
     nonisolated func accept(_ order: SendIntake.Order) async throws(PushError) -> AcceptedNotification {
         try await intake.accept(order, for: self)
     }
@@ -154,7 +154,7 @@ package actor NotificationHub: HubGateway, ReachCounting {
         try await send(try await request(planned))
     }
 
-    /// Like ``accept(_:at:idempotencyKey:)``, for the devices of a plan. Also throws `plan.*`.
+    /// Like ``accept(_:at:idempotencyKey:admission:account:)``, for the devices of a plan. Also throws `plan.*`.
     package nonisolated func accept(
         _ planned: PlannedSend, at time: Timestamp? = nil, idempotencyKey: String? = nil
     ) async throws(PushError) -> AcceptedNotification {

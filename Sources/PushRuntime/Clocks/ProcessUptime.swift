@@ -1,4 +1,4 @@
-/// The time since this was first asked for, by a monotonic clock. It measures durations that are shorter than a `Timestamp` can tell.
+/// Uptime of the process, by a monotonic clock, for durations below the resolution of `Timestamp`. It starts at the first use.
 package enum ProcessUptime {
     private static let start = ContinuousClock.now
 

@@ -12,14 +12,14 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
 
     package func insert(_ payload: SealedPayload, limit: SecurePayloadLimit, now: Timestamp) -> SecurePayloadInsertion {
         guard payloads[payload.id] == nil else { return .idInUse }
-        let held = readable(by: payload.recipient).map {
-            SecurePayloadLimit.Held(id: $0.id, isFromSender: $0.sender == payload.sender, wasRead: $0.grantedReads > 0)
+        let readable = readable(by: payload.recipient).map {
+            SecurePayloadLimit.Readable(id: $0.id, isFromSender: $0.sender == payload.sender, wasRead: $0.grantedReads > 0)
         }
         var insertion = SecurePayloadInsertion.inserted
-        switch limit.decision(among: held) {
+        switch limit.decision(among: readable) {
         case .free: break
         case .none(let refusal): return refusal
-        case .held(let id):
+        case .displacing(let id):
             guard var other = payloads[id] else { break }
             insertion = .displacedOther(of: other)
             other.expireEarly(at: now)

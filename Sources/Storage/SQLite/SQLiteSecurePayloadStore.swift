@@ -12,17 +12,17 @@ struct SQLiteSecurePayloadStore: SecurePayloadStore {
             if try database.first("SELECT 1 FROM secure_payload WHERE id = ?", payload.id, read: { _ in true }) != nil {
                 return .idInUse
             }
-            let held = try database.all(
+            let readable = try database.all(
                 """
                 SELECT id, sender = ? COLLATE tag, granted_reads > 0 FROM secure_payload
                 WHERE addressee = ? AND ending IS NULL ORDER BY expiration, id
                 """, payload.sender.text, payload.recipient.text
-            ) { SecurePayloadLimit.Held(id: $0.text(0), isFromSender: $0.integer(1) != 0, wasRead: $0.integer(2) != 0) }
+            ) { SecurePayloadLimit.Readable(id: $0.text(0), isFromSender: $0.integer(1) != 0, wasRead: $0.integer(2) != 0) }
             var insertion = SecurePayloadInsertion.inserted
-            switch limit.decision(among: held) {
+            switch limit.decision(among: readable) {
             case .free: break
             case .none(let refusal): return refusal
-            case .held(let id):
+            case .displacing(let id):
                 guard var other = try Self.payload(id, in: database) else { break }
                 insertion = .displacedOther(of: other)
                 other.expireEarly(at: now)

@@ -9,43 +9,44 @@ import Synchronization
 package final class Connections: Sendable {
     private struct Entry {
         let channel: any Channel
-        /// Its sequence number among the idle connections; nil while it has a request.
-        var turn: Int?
+        /// Its sequence number in the order in which connections became idle; nil while it has a request.
+        var idleNumber: Int?
     }
 
     private struct State {
         var entries: [ObjectIdentifier: Entry] = [:]
         /// Idle connections in the order in which they became idle. An entry with an outdated sequence number is ignored.
-        var idle: [(turn: Int, id: ObjectIdentifier)] = []
+        var idle: [(number: Int, id: ObjectIdentifier)] = []
         var first = 0
-        var turn = 0
+        /// The sequence number that was assigned last.
+        var lastIdleNumber = 0
         /// Number of connections with an open file, including those that are closing.
-        var held = 0
+        var openFiles = 0
         /// The open ports, and whether a port may be waiting for a connection to close.
         var ports: [ObjectIdentifier: any Channel] = [:]
         var isAwaited = false
 
-        mutating func rest(_ id: ObjectIdentifier) {
-            turn += 1
-            entries[id]?.turn = turn
-            idle.append((turn, id))
+        mutating func markIdle(_ id: ObjectIdentifier) {
+            lastIdleNumber += 1
+            entries[id]?.idleNumber = lastIdleNumber
+            idle.append((lastIdleNumber, id))
             guard idle.count > 64, idle.count > 4 * entries.count else { return }
-            idle = idle[first...].filter { entries[$0.id]?.turn == $0.turn }
+            idle = idle[first...].filter { entries[$0.id]?.idleNumber == $0.number }
             first = 0
         }
 
         mutating func longestIdle() -> Entry? {
             while first < idle.count {
-                let (turn, id) = idle[first]
+                let (number, id) = idle[first]
                 first += 1
-                if entries[id]?.turn == turn { return entries.removeValue(forKey: id) }
+                if entries[id]?.idleNumber == number { return entries.removeValue(forKey: id) }
             }
             return nil
         }
     }
 
     /// Maximum number of connections that are closing.
-    private static let leaving = 8
+    private static let maximumClosing = 8
 
     /// The buffered bytes of the connections.
     package let buffers: ClientBuffers
@@ -53,7 +54,7 @@ package final class Connections: Sendable {
     private let state = Mutex(State())
 
     package init(limit: Int, buffers: ClientBuffers = ClientBuffers()) {
-        self.limit = min(limit, .max - Self.leaving)
+        self.limit = min(limit, .max - Self.maximumClosing)
         self.buffers = buffers
     }
 
@@ -61,18 +62,18 @@ package final class Connections: Sendable {
 
     /// Adds a connection, which counts until it closes. Returns false if the limit is reached and no other connection is idle.
     package func open(_ channel: any Channel) -> Bool {
-        let (isOpen, leaving) = state.withLock { state -> (Bool, (any Channel)?) in
-            var leaving: (any Channel)?
+        let (isOpen, closing) = state.withLock { state -> (Bool, (any Channel)?) in
+            var closing: (any Channel)?
             if state.entries.count >= limit {
                 guard let entry = state.longestIdle() else { return (false, nil) }
-                leaving = entry.channel
+                closing = entry.channel
             }
             let id = ObjectIdentifier(channel)
             state.entries[id] = Entry(channel: channel)
-            state.rest(id)
-            return (true, leaving)
+            state.markIdle(id)
+            return (true, closing)
         }
-        leaving?.closeImmediately()
+        closing?.closeImmediately()
         if isOpen {
             buffers.countOpened()
             channel.closeFuture.whenComplete { [self] _ in
@@ -84,12 +85,12 @@ package final class Connections: Sendable {
     }
 
     /// The connection has a request, so that it is not closed to make room for another.
-    package func busy(_ channel: any Channel) { state.withLock { $0.entries[ObjectIdentifier(channel)]?.turn = nil } }
+    package func busy(_ channel: any Channel) { state.withLock { $0.entries[ObjectIdentifier(channel)]?.idleNumber = nil } }
 
     /// The requests of the connection are answered.
     package func idle(_ channel: any Channel) {
         state.withLock { state in
-            if state.entries[ObjectIdentifier(channel)] != nil { state.rest(ObjectIdentifier(channel)) }
+            if state.entries[ObjectIdentifier(channel)] != nil { state.markIdle(ObjectIdentifier(channel)) }
         }
     }
 
@@ -106,12 +107,12 @@ package final class Connections: Sendable {
         port.read()
     }
 
-    fileprivate func accepted() { state.withLock { $0.held += 1 } }
+    fileprivate func accepted() { state.withLock { $0.openFiles += 1 } }
 
     fileprivate func released() {
         let ports = state.withLock { state -> [any Channel] in
-            state.held -= 1
-            guard state.isAwaited, state.held < limit + Self.leaving else { return [] }
+            state.openFiles -= 1
+            guard state.isAwaited, state.openFiles < limit + Self.maximumClosing else { return [] }
             state.isAwaited = false
             return Array(state.ports.values)
         }
@@ -121,7 +122,7 @@ package final class Connections: Sendable {
 
     fileprivate var hasRoom: Bool {
         state.withLock { state in
-            let hasRoom = state.held < limit + Self.leaving
+            let hasRoom = state.openFiles < limit + Self.maximumClosing
             if !hasRoom { state.isAwaited = true }
             return hasRoom
         }

@@ -119,7 +119,7 @@ import Testing
     @Test func `a push without an answer is unknown after the deadline`() throws {
         dialer.isWorking = true
         var limits = HTTP2Limits()
-        limits.silence = .seconds(3_600)
+        limits.pingAfter = .seconds(3_600)
         let pool = pool(limits)
         send(1, to: pool)
         loop.run()
@@ -143,7 +143,7 @@ import Testing
     @Test func `an idle connection is closed after a while with GOAWAY`() throws {
         dialer.isWorking = true
         var limits = HTTP2Limits()
-        (limits.silence, limits.idle) = (.seconds(100_000), .seconds(100))
+        (limits.pingAfter, limits.idle) = (.seconds(100_000), .seconds(100))
         let pool = pool(limits)
         send(1, to: pool)
         loop.advanceTime(by: .seconds(50))
@@ -161,7 +161,7 @@ import Testing
     @Test func `an idle pool reports it once after a while, and again after its next work`() {
         dialer.isWorking = true
         var limits = HTTP2Limits()
-        (limits.silence, limits.idle, limits.memory) = (.seconds(100_000), .seconds(100), .seconds(60))
+        (limits.pingAfter, limits.idle, limits.memory) = (.seconds(100_000), .seconds(100), .seconds(60))
         let pool = pool(limits)
         let rests = Mutex(0)
         pool.onIdle = { rests.withLock { $0 += 1 } }

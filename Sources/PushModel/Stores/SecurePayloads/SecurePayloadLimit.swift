@@ -9,7 +9,7 @@ package struct SecurePayloadLimit: Sendable {
     }
 
     /// A payload that its recipient can still read.
-    package struct Held: Sendable {
+    package struct Readable: Sendable {
         package var id: String
         /// Whether it is from the sender of the new payload.
         package var isFromSender: Bool
@@ -24,20 +24,20 @@ package struct SecurePayloadLimit: Sendable {
 
     package enum Decision: Sendable, Equatable {
         case free
-        /// Free once the payload with this id has been expired.
-        case held(String)
+        /// Fits once the payload with this id has been expired.
+        case displacing(String)
         case none(SecurePayloadInsertion)
     }
 
-    /// Decides whether a new payload fits. Payloads that were read are expired first, those of the same sender before others. So an
+    /// Decides whether a new payload fits. Payloads that were read are expired first, those of the same sender before others. So a
     /// recipient that reads at once can always receive more, and a sender cannot use up the share of others.
     ///
-    /// - Parameter held: in the order of their expiration.
-    package func decision(among held: [Held]) -> Decision {
-        let own = held.filter(\.isFromSender)
+    /// - Parameter readable: in the order of their expiration.
+    package func decision(among readable: [Readable]) -> Decision {
+        let own = readable.filter(\.isFromSender)
         let isShareUsed = own.count >= ofSender
-        guard isShareUsed || held.count >= all else { return .free }
-        if let read = (isShareUsed ? own : held).first(where: \.wasRead) { return .held(read.id) }
-        return .none(held.count >= all ? .full : .senderIsFull)
+        guard isShareUsed || readable.count >= all else { return .free }
+        if let read = (isShareUsed ? own : readable).first(where: \.wasRead) { return .displacing(read.id) }
+        return .none(readable.count >= all ? .full : .senderIsFull)
     }
 }
