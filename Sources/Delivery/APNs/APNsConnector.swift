@@ -183,7 +183,7 @@ extension Verdict {
     fileprivate var notTried: Verdict {
         guard case .transient(var rejection, let retryAfter) = self else { return self }
         rejection.status = 0
-        rejection.explanation += "; reported for other devices, not asked for this one"
+        rejection.explanation += "; reported for other devices, so this one was not tried"
         return .transient(rejection, retryAfter: retryAfter)
     }
 }

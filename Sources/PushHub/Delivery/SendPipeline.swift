@@ -355,7 +355,7 @@ struct SendPipeline: Sendable {
             let size = "\(group.body.count) bytes; \(name) accepts at most \(limit)"
             return (
                 .invalidNotificationSize, "PayloadTooLarge",
-                group.isTemplate ? "the template came to \(size): shorten the properties" : "the payload has \(size): shorten it"
+                group.isTemplate ? "the rendered template has \(size): shorten the properties" : "the payload has \(size): shorten it"
             )
         }
         return nil
@@ -375,7 +375,7 @@ extension Rejection {
     fileprivate var notTried: Rejection {
         var rejection = self
         rejection.status = 0
-        rejection.explanation += "; reported for earlier devices, not asked again for this one"
+        rejection.explanation += "; reported for other devices, so this one was not tried"
         return rejection
     }
 }

@@ -28,7 +28,7 @@ extension Tracer {
         case .abandoned: return abandoned(device, when)
         case .invalidNotificationSize:
             let limit = candidate(of: row)?.limit ?? device.platform.payloadLimit
-            decide(when, .content, "\(device.size) bytes; \(service) takes at most \(limit)")
+            decide(when, .content, "\(device.size) bytes; \(service) accepts at most \(limit)")
             return Conclusion(.payloadTooLarge, ["size": String(device.size), "limit": String(limit)])
         case .invalidCredentials where device.reason == SendPipeline.noConnector:
             decide(when, .service, device.explanation)

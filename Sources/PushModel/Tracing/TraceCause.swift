@@ -130,7 +130,7 @@ extension TraceCause {
             "{device} is registered twice with the same address, and the notification went out through the other one, {other}."
         case .propertyMissing:
             "The template of {device} shows {property}, which the notification does not have, so there was no text to show."
-        case .payloadTooLarge: "For {device} the notification came to {size} bytes, and {service} accepts at most {limit}."
+        case .payloadTooLarge: "For {device} the notification has {size} bytes, and {service} accepts at most {limit}."
         case .vetoed: "The plugin {plugin} blocked it for {device}: {reason}."
         case .hookFailed: "A plugin that decides about {device} failed, so it was not sent: {reason}."
         case .held: "The plugin {plugin} deferred it for {device} until {time}: {reason}."

@@ -121,7 +121,7 @@ import Testing
         #expect(outcome.devices.map(\.outcome) == [.invalidNotificationSize, .success, .success])
         let row = outcome.devices[0]
         #expect(row.reason == "PayloadTooLarge" && row.size == 4520 && !row.isRegistrationRemoved)
-        #expect(row.explanation == "the template came to 4520 bytes; APNs accepts at most 4096: shorten the properties")
+        #expect(row.explanation == "the rendered template has 4520 bytes; APNs accepts at most 4096: shorten the properties")
         #expect(bench.connector.batches.flatMap(\.handles).count == 2)
     }
 }

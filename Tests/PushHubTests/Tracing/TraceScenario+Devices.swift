@@ -147,7 +147,7 @@ extension TraceScenario {
                 tags: ["sports"], templates: ["news": InstallationTemplate(body: #"{"aps":{"alert":"$(text)"}}"#)])
             return (try await bench.send(.properties(["headline": "Hi"], to: "sports")), "alice-1")
         },
-        TraceScenario(.payloadTooLarge, "For alice-1 the notification came to 5020 bytes, and APNs accepts at most 4096.") { bench in
+        TraceScenario(.payloadTooLarge, "For alice-1 the notification has 5020 bytes, and APNs accepts at most 4096.") { bench in
             try await bench.install(
                 tags: ["sports"], templates: ["news": InstallationTemplate(body: #"{"aps":{"alert":"$(text)"}}"#)])
             let text = String(repeating: "x", count: 5000)
