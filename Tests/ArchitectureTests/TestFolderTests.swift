@@ -39,7 +39,7 @@ import Testing
     @Test func `contract suites are in Contract, and only there`() throws {
         for file in try Package.swiftFiles(in: "Tests") where !Self.otherTargets.contains(file.target) {
             let isInContract = file.foldersInTarget.contains("Contract")
-            for line in file.code(with: ["Engine.allCases", "Side.allCases"]) {
+            for line in file.code(with: ["Engine.allCases", "Side.allCases", "ContractedService.all"]) {
                 #expect(isInContract, "\(file.path):\(line.number) runs over several implementations")
             }
         }
