@@ -42,7 +42,7 @@ USERS, WIDTH = 1_000, 32
 # In seconds since the start, of the rounds for CPU time and for latency, and of the whole.
 COST_LIMIT, LATENCY_LIMIT, LIMIT = 205, 265, 290
 TOPIC, KEY_ID, TEAM_ID = "com.example.app", "KEY0000001", "TEAM000001"
-NONE, ACCEPTED, REFUSED, LOWERED = "user without a device", "accepted", "refused (BadDeviceToken)", "refused, one stream after that"
+NONE, ACCEPTED, REFUSED, LOWERED = "user without a device", "accepted", "rejected (BadDeviceToken)", "rejected, one stream after that"
 # The name in the tags of each case, the first digits of its device tokens, by which the sink chooses its answer, and the answer's status.
 TAGS = {NONE: "nobody", ACCEPTED: "user", REFUSED: "refused", LOWERED: "lowered"}
 DEVICES = {ACCEPTED: "00", REFUSED: "badbad00", LOWERED: "badbad01"}
@@ -289,8 +289,8 @@ def compare_costs():
         print(f"| {name} | {' | '.join(cells)} |")
 
     row("the push's share: accepted − without a device, CPU µs (goal: at most 15)", ACCEPTED, NONE, operator.sub, 0)
-    row("refused ÷ accepted (goal: at most 1.2)", REFUSED, ACCEPTED, operator.truediv, 2)
-    row("refused, one stream after that ÷ accepted (goal: at most 1.2)", LOWERED, ACCEPTED, operator.truediv, 2)
+    row("rejected ÷ accepted (goal: at most 1.2)", REFUSED, ACCEPTED, operator.truediv, 2)
+    row("rejected, one stream after that ÷ accepted (goal: at most 1.2)", LOWERED, ACCEPTED, operator.truediv, 2)
     print()
     return {case: statistics.median(one[1] for one in results[(case, WIDTH), ours]) for case in TAGS}
 
