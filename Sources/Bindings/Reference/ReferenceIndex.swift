@@ -46,7 +46,7 @@ package struct ReferenceIndex: Sendable {
             names[topic.name] = topic.name
             if !topic.isError, names[topic.shortName] == nil { names[topic.shortName] = topic.name }
         }
-        for word in SearchWords.topics.keys { names[word] = word }
+        for word in SearchWords.words { names[word] = word }
         var found: [String] = []
         while found.count < 3, let near = nearest(text, in: names.keys), let name = names.removeValue(forKey: near) {
             if !found.contains(name) { found.append(name) }

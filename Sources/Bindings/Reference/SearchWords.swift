@@ -19,6 +19,19 @@ enum SearchWords {
         "rate limit": ["push.send", "hub.throttled", "auth.throttled", "target.throttled", "send.pace", "simulator:fail"],
     ]
 
+    /// The settings and guides of the program that a search for the word lists before the topics.
+    static let notes: [String: [String]] = [
+        "backoff": ["retry backoff", "delivery.retry_window"],
+        "concurrency": ["limits.concurrent_notifications", "limits.concurrent_flows"],
+        "logging": ["log.level", "log.format"],
+        "metric": ["GET /metrics"],
+        "migrate": ["server upgrade"],
+        "migration": ["server upgrade"],
+        "monitoring": ["GET /metrics"],
+        "prometheus": ["GET /metrics"],
+        "retry": ["delivery.retry_window"],
+    ]
+
     /// Other words for a phrase.
     private static let synonyms: [(phrase: String, meanings: [String])] = [
         ("address in use", ["uses the port"]),
@@ -56,13 +69,16 @@ enum SearchWords {
         ("wrong environment", ["other environment"]),
     ]
 
-    /// The names of topics for a word in singular or plural, with blanks, hyphens or underscores; none for other words.
+    /// All words with topics or notes.
+    static var words: Set<String> { Set(topics.keys).union(notes.keys) }
+
+    /// The names of notes and topics for a word in singular or plural, with blanks, hyphens or underscores; none for other words.
     static func names(for text: String) -> [String] {
         let word = text.lowercased().replacing("-", with: " ").replacing("_", with: " ")
         var forms = [word]
         if word.hasSuffix("s") { forms.append(String(word.dropLast())) }
         if word.hasSuffix("ies") { forms.append("\(word.dropLast(3))y") }
-        return forms.lazy.compactMap { Self.topics[$0] }.first ?? []
+        return forms.lazy.map { (notes[$0] ?? []) + (topics[$0] ?? []) }.first { !$0.isEmpty } ?? []
     }
 
     /// The terms of queries with the same meaning: each phrase that occurs in the terms is replaced by its meanings.

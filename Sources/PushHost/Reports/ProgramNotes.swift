@@ -38,7 +38,7 @@ enum ProgramNotes {
     private static var causes: [ReferenceNote] {
         TraceCause.allCases.map { cause in
             ReferenceNote(
-                .cause, cause.rawValue, cause.pattern, [.init("Reported by", "pushhost trace"), .init("What to do", cause.advice)])
+                .cause, cause.rawValue, cause.generalSentence, [.init("Reported by", "pushhost trace"), .init("What to do", cause.advice)])
         }
     }
 
@@ -62,6 +62,25 @@ enum ProgramNotes {
             [
                 .init("Example", "pushhost plugin enable quiet-hours"),
                 .init("Guide", "docs/reference/plugins/quiet-hours.md"),
+            ]),
+        ReferenceNote(
+            .guide, "GET /metrics", short: "metrics", "Returns the metrics of a running server in the format of Prometheus.",
+            [
+                .init("Example", "curl http://localhost:8080/metrics"),
+                .init("Guide", "docs/reference/metrics.md"),
+            ]),
+        ReferenceNote(
+            .guide, "retry backoff", short: "backoff", "Waits longer after each failed attempt to reach a push service.",
+            [
+                .init("Effect", "The hub waits 1, 2, 4 … seconds, up to a minute, or as long as the service asks."),
+                .init("Setting", "delivery.retry_window, how long a device is retried"),
+                .init("Guide", "docs/explanation/delivery.md#when-a-push-service-fails"),
+            ]),
+        ReferenceNote(
+            .guide, "server upgrade", short: "upgrade", "Upgrades the database of an older version at the first startup of a newer one.",
+            [
+                .init("Before", "Copy the data folder with pushhost hub backup. An older version rejects the upgraded database."),
+                .init("Guide", "docs/how-to/backups.md#the-key-file"),
             ]),
     ]
 }

@@ -174,6 +174,24 @@ extension TraceCause {
         }
     }
 
+    /// The sentence without values, for lists and headings: "the device" instead of its name.
+    package var generalSentence: String {
+        var text = pattern
+        for (part, words) in Self.generalWords { text = text.replacing(part, with: words) }
+        return text.prefix(1).uppercased() + text.dropFirst()
+    }
+
+    /// The words for the parts of patterns that have values, in the order in which they are replaced.
+    private static let generalWords = [
+        ("{size} bytes, and {service} accepts at most {limit}", "more bytes than {service} accepts"),
+        ("{count}, more than {allowed}", "more devices than allowed"), ("the {count} matching", "the matching"),
+        ("{count}", "certain devices"), (" ({reason})", ""), (": {reason}", ""), (": {explanation}", ""), (", {other},", ""),
+        (", {other}", ""), ("plan {plan}", "plan"), ("plugin {plugin}", "plugin"), ("tag {tag}", "tag"),
+        (" is at {time}", " is at a later time"), (" back at {time}", " back later"), (" at {time}", ""), ("{time}", "a certain time"),
+        (" at {registered}", ""), (" at {sent}", ""), (" at {shown}", ""), ("{device}", "the device"), ("{service}", "the push service"),
+        ("{expression}", "a tag expression"), ("{property}", "a property"), ("{pace}", "a limited pace"),
+    ]
+
     /// What to do about it.
     package var advice: String {
         switch self {

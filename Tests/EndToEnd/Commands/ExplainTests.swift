@@ -80,14 +80,23 @@ import Testing
             ("silent push", "background"), ("phone offline", "phone_offline"), ("login failed", "auth.throttled"),
             ("VAPID", "webpush.key"), ("circuit_open", "circuit_open"), ("listen.port", "listen.port"), ("reload", "SIGHUP"),
             ("dry-run", "send --dry-run"), ("dry run", "send --dry-run"), ("quiet hours", "plugin quiet-hours"),
-            ("quiet-hours", "plugin quiet-hours"), ("rate limit", "push.send"),
+            ("quiet-hours", "plugin quiet-hours"), ("rate limit", "push.send"), ("logging", "log.level"), ("metric", "GET /metrics"),
+            ("concurrency", "limits.concurrent_flows"), ("migration", "server upgrade"), ("backoff", "delivery.retry_window"),
         ])
     func `what people search for is among at most ten topics`(words: String, expected: String) {
         let names = ReferenceIndex(.standard, notes: ProgramNotes.all).topics(for: words).map(\.name)
         #expect((1...ReferenceSearch.limit).contains(names.count) && names.contains(expected), "\(names)")
     }
 
-    @Test(arguments: ["SIGHUP", "send --dry-run", "plugin quiet-hours"])
+    @Test func `search words list the settings and guides that decide about them first`() {
+        let index = ReferenceIndex(.standard, notes: ProgramNotes.all)
+        for (word, notes) in SearchWords.notes {
+            #expect(index.topics(for: word).map(\.name).starts(with: notes), "\(word)")
+        }
+        for word in ["metrics", "upgrade", "migrations"] { #expect(index.topics(for: word).first?.kind == "guide", "\(word)") }
+    }
+
+    @Test(arguments: ["SIGHUP", "send --dry-run", "plugin quiet-hours", "GET /metrics", "retry backoff", "server upgrade"])
     func `operations have pages that name a page of the documentation`(name: String) async throws {
         let page = try await explain(name).output
         #expect(page.hasPrefix("\(name)\n\n") && page.contains("GUIDE:\n  docs/"), "\(page)")
@@ -102,6 +111,7 @@ import Testing
         #expect(reason.output.contains("WHAT TO DO:\n  check production against development"))
         #expect(try await explain("listen.port").output.contains("DEFAULT:\n  8080"))
         #expect(try await explain("circuit_open").output.contains("pushhost trace"))
+        #expect(try await explain("throttle").output.contains("The push service throttled the notification repeatedly"))
         let json = try JSON(parsing: try await explain("--json", "listen.port").output)["topics"]?.array?.first
         #expect(json?["kind"]?.string == "setting" && json?["parts"]?.array?.first?["title"]?.string == "Value")
         let list = try await explain("too", "many", "requests").output.split(separator: "\n")
