@@ -15,14 +15,15 @@ enum AccountRules {
         // Basic authentication ends the name at the first colon (RFC 7617, section 2).
         guard !username.utf8.contains(UInt8(ascii: ":")) else {
             throw PushError(
-                "auth.username", "\"\(username)\" cannot be a user name: it has a colon", hint: "use letters, digits and - _ @ # .",
+                "auth.username", "invalid user name \"\(username)\": it contains a colon", hint: "use letters, digits and - _ @ # .",
                 status: 400)
         }
         do {
             return try Tag.username(username)
         } catch {
+            let why = username.contains(where: \.isWhitespace) ? "it contains a space" : error.message.asClause
             throw PushError(
-                "auth.username", "\"\(username)\" cannot be a user name: \(error.message)",
+                "auth.username", "invalid user name \"\(username)\": \(why)",
                 hint: "use letters, digits and - _ @ # .", status: 400)
         }
     }

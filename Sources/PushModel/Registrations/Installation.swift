@@ -178,7 +178,7 @@ extension Installation {
             return [try Tag.installation(id)] + (try userID.map { user throws(TagError) in [try Tag.user(user)] } ?? [])
         } catch {
             throw PushError(
-                "installation.invalid", "the installation's id or user id cannot be a tag: \(error.message)",
+                "installation.invalid", "the installation's id or user id cannot be a tag: \(error.message.asClause)",
                 hint: "use letters, digits and - _ @ # . : =", status: 400, details: ["text": .string(error.text)])
         }
     }

@@ -45,7 +45,7 @@ import Testing
             #expect(try await run("echo UNSPEAKABLE | $P user add alice --password-stdin").status == 0)
             for (line, status, words) in [
                 ("echo UNSPEAKABLE | $P user add Alice --password-stdin", 4, "auth.account_exists"),
-                ("echo UNSPEAKABLE | $P user add 'a b' --password-stdin", 2, "cannot be a user name"),
+                ("echo UNSPEAKABLE | $P user add 'a b' --password-stdin", 2, "invalid user name \"a b\": it contains a space"),
                 ("echo UNSPEAKABLE | $P user passwd alcie --password-stdin", 4, "did you mean \"alice\"?"),
                 ("$P user remove nobody --yes", 4, "unknown account \"nobody\""),
                 (#"printf 'UNSPEAKABLE\nmore\n' | $P user add bob --password-stdin"#, 2, "standard input has more than one line"),

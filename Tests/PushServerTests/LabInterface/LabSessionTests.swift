@@ -69,7 +69,7 @@ import Testing
         ("POST", "/S/clock", #"{"until":"tomorrow"}"#, 400, "until is not an integer"),
         ("POST", "/S/clock", #"{"until":253402300799999}"#, 400, "before the year 9000"),
         ("PUT", "/S/clock", "{}", 405, "is not supported here"),
-        ("POST", "/S/accounts", #"{"username":"a b","password":"b"}"#, 400, "cannot be a user name"),
+        ("POST", "/S/accounts", #"{"username":"a b","password":"b"}"#, 400, "it contains a space"),
         ("POST", "/S/accounts", #"{"username":"a","password":""}"#, 400, "is empty"),
     ]
 
