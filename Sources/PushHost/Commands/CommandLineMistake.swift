@@ -57,7 +57,9 @@ struct CommandLineMistake {
         }
         if let value { return option.error(for: value) }
         guard let next = rest.first, !next.isOption else {
-            return PushError("usage.argument", "\(name): the value is missing", hint: hint)
+            let missing = "\(name): the value is missing"
+            guard let next = rest.first, !isOptionOfCommand(next) else { return PushError("usage.argument", missing, hint: hint) }
+            return PushError("usage.argument", "\(missing); \"\(next)\" looks like an option", hint: "write \(name)=\(next)")
         }
         rest.removeFirst()
         if option.parsing == .upToNextOption { rest = rest.drop { !$0.isOption } }
@@ -93,6 +95,12 @@ struct CommandLineMistake {
     private func missingOption(_ given: [String]) -> PushError? {
         let missing = description.options.first { $0.isRequired && $0.parsing != .flag && !$0.names.contains(where: given.contains) }
         return missing.map { PushError("usage.argument", "missing option \($0.name)", hint: hint) }
+    }
+
+    /// Whether the word is an option of the command, or the terminator `--`. Other words that begin with a dash may be values.
+    private func isOptionOfCommand(_ word: String) -> Bool {
+        let name = String(word.prefix { $0 != "=" })
+        return ["--", "--help", "-h", "--version"].contains(name) || description.option(name) != nil
     }
 
     private func unknownOption(_ word: String) -> PushError {

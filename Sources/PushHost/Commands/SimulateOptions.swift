@@ -31,7 +31,7 @@ struct SimulateOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Maximum number of phones that --adopt creates; default is 1000000, and 20000000 for pushhost simulate apns.",
+            "Maximum number of phones that --adopt creates. (default: 1000000, and 20000000 for pushhost simulate apns)",
             valueName: "count"))
     var phones: Int?
 

@@ -47,7 +47,7 @@ struct TestCommand: ProgramCommand {
     @OptionGroup
     var budgets: LuaLimitOptions
 
-    @Option(help: ArgumentHelp("Number of tests that run in parallel; default is the number of processors.", valueName: "count"))
+    @Option(help: ArgumentHelp("Number of tests that run in parallel. (default: the number of processors)", valueName: "count"))
     var jobs: Int?
 
     @Flag(help: "Run again when a Lua file below the paths, a script that a spec runs, or a secrets file changes.")

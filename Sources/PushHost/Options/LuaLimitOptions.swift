@@ -4,7 +4,7 @@ import Lua
 
 /// Limits on what Lua code may use, shared by every command that runs Lua.
 struct LuaLimitOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("CPU time limit (default: 10s).", valueName: "duration"), transform: Self.duration)
+    @Option(help: ArgumentHelp("CPU time limit. (default: 10s)", valueName: "duration"), transform: Self.duration)
     var cpuLimit: Duration = .seconds(10)
 
     @Option(help: ArgumentHelp("Memory limit in MiB.", valueName: "MiB"))

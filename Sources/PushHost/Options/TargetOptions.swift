@@ -11,14 +11,14 @@ struct TargetOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Hub at the target, if the target does not name one.", valueName: "name"))
     var hub: String?
 
-    @Option(help: ArgumentHelp("URL of the app backend; default is that of the target, if it is a PushHost.", valueName: "url"))
+    @Option(help: ArgumentHelp("URL of the app backend. (default: that of the target, if it is a PushHost)", valueName: "url"))
     var backend: String?
 
     @Option(help: ArgumentHelp("PEM file of an additional certificate authority to trust.", valueName: "file"), completion: .file())
     var authority: String?
 
     @Option(
-        help: ArgumentHelp("Settings file with targets and devices (default: pushhost.yaml, if it exists).", valueName: "file"),
+        help: ArgumentHelp("Settings file with targets and devices. (default: pushhost.yaml, if it exists)", valueName: "file"),
         completion: .file())
     var config: String?
 

@@ -19,7 +19,7 @@ struct ServeCommand: ProgramCommand {
             """)
 
     @Option(
-        help: ArgumentHelp("Settings file; default is pushhost.yaml in the working directory, if it exists.", valueName: "file"),
+        help: ArgumentHelp("Settings file. (default: pushhost.yaml in the working directory, if it exists)", valueName: "file"),
         completion: .file())
     var config: String?
 

@@ -27,6 +27,9 @@ import Testing
             (["run", "a.lua", "--wire=networ"], "usage.value", "--wire: unknown value \"networ\"; did you mean \"network\"?"),
             (["plan", "hi", "--to"], "usage.argument", "--to: the value is missing"),
             (["plan", "hi", "--to", "--broadcast"], "usage.argument", "--to: the value is missing"),
+            (["runs", "list", "--top", "-1"], "usage.argument", "--top: the value is missing; \"-1\" looks like an option"),
+            (["runs", "list", "--top=-1"], "usage.value", "--top: invalid value \"-1\"; expected a whole number from 1"),
+            (["runs", "list", "--top", "--"], "usage.argument", "--top: the value is missing"),
             (["hub", "creat", "x"], "usage.command", "unknown command \"hub creat\"; did you mean \"hub create\"?"),
             (["notification", "lsit"], "usage.command", "unknown command \"notification lsit\"; did you mean \"notification list\"?"),
             (["simulate", "pns"], "usage.command", "unknown command \"simulate pns\"; did you mean \"simulate apns\"?"),
@@ -48,6 +51,11 @@ import Testing
         let error = CommandLineMistake(arguments).error
         #expect(error?.code == code)
         #expect(error?.message == message)
+    }
+
+    @Test func `a value that looks like an option gets the spelling that is read as a value`() {
+        #expect(CommandLineMistake(["runs", "list", "--top", "-1"]).error?.hint == "write --top=-1")
+        #expect(CommandLineMistake(["plan", "hi", "--to", "--brodcast"]).error?.hint == "write --to=--brodcast")
     }
 
     @Test(arguments: [["run", "a.lua", "--seed", "7", "--", "--anything", "x"], ["plan", "make", "hi", "--to", "news"], ["hub", "list"]])
@@ -80,6 +88,21 @@ import Testing
             for next in command.configuration.subcommands { check(next, "\(path) \(next.configuration.commandName ?? "")") }
         }
         check(PushHostCommand.self, "pushhost")
+    }
+
+    @Test func `help states a default and the valid values in brackets after the last sentence`() throws {
+        func check(_ command: any ParsableCommand.Type) throws {
+            let document = try JSON(parsing: command._dumpHelp())
+            for argument in document["command"]?["arguments"]?.array ?? [] {
+                let text = argument["abstract"]?.string ?? ""
+                #expect(!text.contains("; default") && !text.contains("default is"), "\(text)")
+                let sentences = text.replacing(/\s\((?:default|values): .*\)$/, with: "")
+                #expect(sentences.isEmpty || sentences.hasSuffix("."), "\(text)")
+                #expect(!sentences.contains("(default:") && !sentences.contains("(values:"), "\(text)")
+            }
+            for next in command.configuration.subcommands { try check(next) }
+        }
+        try check(PushHostCommand.self)
     }
 
     @Test func `what a command's validation reports keeps its code and hint`() {

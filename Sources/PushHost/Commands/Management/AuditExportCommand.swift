@@ -14,7 +14,7 @@ struct AuditExportCommand: AsyncParsableCommand {
             Example: pushhost audit export --out audit.jsonl
             """)
 
-    @Option(help: ArgumentHelp("File to create; default is standard output.", valueName: "file"), completion: .file())
+    @Option(help: ArgumentHelp("File to create. (default: standard output)", valueName: "file"), completion: .file())
     var out: String?
 
     @Flag(help: "Replace the file if it exists.")

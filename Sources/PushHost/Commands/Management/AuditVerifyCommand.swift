@@ -15,7 +15,7 @@ struct AuditVerifyCommand: AsyncParsableCommand {
             Exit codes: 0 intact · 1 broken, with the first broken entry · 2 usage · 4 server error.
             """)
 
-    @Argument(help: "File created by pushhost audit export; default is the server's log.", completion: .file())
+    @Argument(help: "File created by pushhost audit export. (default: the server's log)", completion: .file())
     var file: String?
 
     @Option(help: ArgumentHelp("Recorded chain head that the log must contain.", valueName: "sequence:hash"))

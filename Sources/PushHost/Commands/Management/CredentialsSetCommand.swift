@@ -29,7 +29,7 @@ struct SetAPNsCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Signing key file: AuthKey_ID.p8.", valueName: "file"), completion: .file(extensions: ["p8"]))
     var key: String?
 
-    @Option(help: ArgumentHelp("Id of the signing key; default is the id in the file's name.", valueName: "id"))
+    @Option(help: ArgumentHelp("Id of the signing key. (default: the id in the file's name)", valueName: "id"))
     var keyID: String?
 
     @Option(help: ArgumentHelp("Id of the team in Apple's developer account.", valueName: "id"))
@@ -46,11 +46,11 @@ struct SetAPNsCommand: AsyncParsableCommand {
         completion: .file())
     var passwordFile: String?
 
-    @Option(help: ArgumentHelp("Bundle id of the app; default is that of the certificate.", valueName: "bundle-id"))
+    @Option(help: ArgumentHelp("Bundle id of the app. (default: that of the certificate)", valueName: "bundle-id"))
     var topic: String?
 
     @Option(
-        help: ArgumentHelp("APNs environment of the app's tokens; default is that of the certificate, or production.", valueName: "name"))
+        help: ArgumentHelp("APNs environment of the app's tokens. (default: that of the certificate, or production)", valueName: "name"))
     var environment: Environment?
 
     @OptionGroup

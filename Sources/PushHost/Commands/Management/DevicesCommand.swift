@@ -38,7 +38,7 @@ struct DevicesCommand: AsyncParsableCommand {
     var tag: String?
 
     @Option(
-        help: ArgumentHelp("Only devices of this platform (values: \(Platform.spellings.joined(separator: ", "))).", valueName: "name"),
+        help: ArgumentHelp("Only devices of this platform. (values: \(Platform.spellings.joined(separator: ", ")))", valueName: "name"),
         completion: .list(Platform.spellings))
     var platform: String?
 

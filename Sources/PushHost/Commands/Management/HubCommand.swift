@@ -85,7 +85,7 @@ struct HubCreateCommand: AsyncParsableCommand {
     var name: String
 
     @Option(
-        help: ArgumentHelp("Time after its last update when a registration expires, such as P90D; default: never.", valueName: "period"))
+        help: ArgumentHelp("Time after its last update when a registration expires, such as P90D. (default: never)", valueName: "period"))
     var registrationTTL: String?
 
     @Option(help: ArgumentHelp("Text to store with the hub.", valueName: "text"))

@@ -17,7 +17,10 @@ struct KeyCommand: AsyncParsableCommand {
 
 /// Options that choose the server's keys or those of one hub.
 struct KeyOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Hub of the keys; default is the hub of the connection string, or all hubs.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "Hub of the key. (default: the hub of the connection string, otherwise a server key, which applies to every hub)",
+            valueName: "name"))
     var hub: String?
 
     @OptionGroup

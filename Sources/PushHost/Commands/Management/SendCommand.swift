@@ -40,7 +40,7 @@ struct SendCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "With --plan: maximum number of devices that may have been added, removed or changed since the plan was made, such as 250 "
-                + "or 2%; default is 0.",
+                + "or 2%. (default: 0)",
             valueName: "count|%"))
     var tolerance: String?
 

@@ -24,7 +24,7 @@ struct PluginCommand: AsyncParsableCommand {
 
 /// Options that choose the plugins' folder and the server.
 struct PluginOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Folder of the plugins; default is the one in the settings.", valueName: "folder"), completion: .directory)
+    @Option(help: ArgumentHelp("Folder of the plugins. (default: the one in the settings)", valueName: "folder"), completion: .directory)
     var plugins: String?
 
     @Option(help: ArgumentHelp("Data folder of the server.", valueName: "folder"), completion: .directory)
