@@ -25,7 +25,7 @@ package protocol StorageEngine: Sendable {
     /// earlier stores throw `storage.unavailable`.
     ///
     /// - Parameters:
-    ///   - secrets: what to do with secrets in the backup that cannot be opened.
+    ///   - secrets: what to do with secrets in the backup that cannot be decrypted.
     ///   - whenChecked: called after the backup was checked and before anything changes.
     ///
     /// - Returns: the renewed secrets.

@@ -27,7 +27,7 @@ enum TargetErrors {
             ErrorDescription(
                 "target.unreachable", .failure, .refusal, means: "The target cannot be reached.",
                 when: "No server listens, the name is unknown, the certificate is not trusted or is for another name, or the connection "
-                    + "breaks. Requests that can be repeated safely were tried four times. details.may_be_done tells whether the request "
+                    + "breaks. Requests that can be repeated safely were tried four times. details.may_be_done is true if the request "
                     + "may have been processed.",
                 fix: "Follow the hint. If a send may have been processed, check before you send again."),
             ErrorDescription(
@@ -41,7 +41,7 @@ enum TargetErrors {
                 fix: "Wait for this time. Send less often, or raise the quota of the hub."),
             ErrorDescription(
                 "target.failed", .failure, .refusal, means: "The target failed to process the request.",
-                when: "It returns a status of 500 or above, four times if the request may be repeated. details.may_be_done tells whether a "
+                when: "It returns a status of 500 or above, four times if the request may be repeated. details.may_be_done is true if a "
                     + "send may have been processed.",
                 fix: "Try again later. The operator of the target can find the request by tracking_id. If a send may have been processed, "
                     + "check before you send again."),

@@ -51,7 +51,7 @@ struct CredentialChecker: Sendable {
             let transport = connectors.transports.wns
             let endpoint = WebAddress(wns.tokenURI).map { transport.destination(of: $0.authority) }
             guard let refusal = try await wns.authenticate(over: transport, clock: connectors.clock) else {
-                return CredentialCheck(credential, isGood: true, endpoint: endpoint, finding: "it gave an access token")
+                return CredentialCheck(credential, isGood: true, endpoint: endpoint, finding: "issued an access token")
             }
             return CredentialCheck(credential, refusal, endpoint: endpoint)
         case .webPush:

@@ -68,7 +68,7 @@ import WebAPI
             #expect(checks.map(\.credential.platform) == [.apns, .fcmV1, .wns, .browser])
             #expect(checks[0].finding == "it accepts the credential (BadDeviceToken for a made-up device)")
             #expect(checks[1].finding == "it accepts the credential (UNREGISTERED for a made-up device)")
-            #expect(checks[2].finding == "it gave an access token")
+            #expect(checks[2].finding == "issued an access token")
             #expect(checks[0].endpoint == "127.0.0.1:\(bench.port)" && checks[3].endpoint == nil)
             #expect(try await bench.ledger().allSatisfy { $0["reason"] != .null })
             #expect(try await bench.get("/phones")["phones"]?.array?.isEmpty ?? true)
