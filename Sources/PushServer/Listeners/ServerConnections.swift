@@ -28,12 +28,15 @@ package struct ServerConnections: Sendable {
             buffers: ClientBuffers(limits: settings.buffers, onMemoryFreed: { relief.plan() }))
     }
 
-    /// Sets `pushhost_http_connections`, `pushhost_http_waiting_bytes` and `pushhost_http_refused_total` for the ports.
+    /// Sets `pushhost_http_connections`, `pushhost_http_waiting_bytes`, `pushhost_http_refused_total` and `pushhost_http_evicted_total` for
+    /// the ports.
     func measure(_ metrics: PrometheusRegistry) {
         Meter(label: "pushhost_http_connections").set(ofPorts.count)
         Meter(label: "pushhost_http_waiting_bytes").set(ofPorts.buffers.bytes)
         metrics.replace(
             "pushhost_http_refused_total", isCounter: true, with: [(dimensions: [], value: Double(ofPorts.buffers.refusals))])
+        metrics.replace(
+            "pushhost_http_evicted_total", isCounter: true, with: [(dimensions: [], value: Double(ofPorts.buffers.evictions))])
     }
 }
 

@@ -16,7 +16,8 @@ extension ServerSettings {
         ) { $0.buffers.address = $1.count },
         Setting(
             "limits.server_bytes", .count,
-            "Bytes of requests and responses buffered for all clients. Further requests get 503.", default: "268435456"
+            "Bytes of requests and responses buffered for all clients. Further requests get 503. While less than an eighth is left, the "
+                + "largest connections of the client addresses that buffer the most are closed.", default: "268435456"
         ) { $0.buffers.server = $1.count },
     ]
 }

@@ -17,8 +17,9 @@ package final class BufferAccount: Sendable {
         var peak = 0
     }
 
-    private let limit: Int
-    private let parent: BufferAccount?
+    let limit: Int
+    /// The account above.
+    let parent: BufferAccount?
     private let onMemoryFreed: (@Sendable () -> Void)?
     private let state = Mutex(State())
 

@@ -10,7 +10,7 @@ package final class ClientBuffers: Sendable {
         package var connection: Int
         /// Per client address; nil for no limit. Further requests are rejected.
         package var address: Int?
-        /// For all clients together; nil for no limit. Further requests are rejected.
+        /// For all clients together; nil for no limit. Further requests are rejected, and the largest connections are closed.
         package var server: Int?
 
         package init(connection: Int = 4 << 20, address: Int? = 64 << 20, server: Int? = 256 << 20) {
@@ -45,6 +45,7 @@ package final class ClientBuffers: Sendable {
     private let server: BufferAccount
     /// Estimated memory of the open connections, which has no limit here: it shows when most of a peak has been released.
     private let connections: BufferAccount
+    let eviction: ClientEviction
     private let state = Mutex(State())
 
     /// - Parameter onMemoryFreed: Called when most of a memory peak has been released, so that it can be returned to the system.
@@ -52,6 +53,7 @@ package final class ClientBuffers: Sendable {
         self.limits = limits
         server = BufferAccount(limit: limits.server, onMemoryFreed: onMemoryFreed)
         connections = BufferAccount(limit: nil, onMemoryFreed: onMemoryFreed)
+        eviction = ClientEviction(server: server)
     }
 
     /// Bytes buffered for all clients together.
@@ -59,6 +61,9 @@ package final class ClientBuffers: Sendable {
 
     /// Requests and bodies rejected since the start because too many bytes were buffered.
     package var refusals: Int { state.withLock { $0.refusals } }
+
+    /// Connections closed since the start because they buffered the most while little was left for others.
+    package var evictions: Int { eviction.count }
 
     /// Makes an account for a connection from that address.
     package func account(for address: String) -> BufferAccount {

@@ -55,6 +55,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         self.context = context
         alarm = ConnectionTimer(context.eventLoop) { [unowned self] in self.context?.close(promise: nil) }
         alarm?.set(limits.head)
+        connections.buffers.eviction.add(context.channel, account)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
@@ -116,13 +117,11 @@ final class ConnectionGuard: ChannelDuplexHandler {
     // MARK: - Memory
 
     /// Reserves bytes for a request that has begun. Fails if the account of its address or of the server has too little left.
-    func reserve(_ bytes: Int) -> Bool {
-        do throws(BufferAccount.Refusal) {
-            try account.reserve(bytes, beyondOwnLimit: true)
-            return true
-        } catch {
-            return false
-        }
+    func reserve(_ bytes: Int) -> Bool { reserve(bytes, beyondOwnLimit: true) }
+
+    private func reserve(_ bytes: Int, beyondOwnLimit: Bool) -> Bool {
+        guard connections.buffers.eviction.allows(bytes, for: account) else { return false }
+        return (try? account.reserve(bytes, beyondOwnLimit: beyondOwnLimit)) != nil
     }
 
     /// Releases reserved bytes that were sent or dropped. Every reservation must be paired with a release.
@@ -187,11 +186,17 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// Reserves memory for an incomplete head. Closes the connection if there is none left.
     private func reserveHead() {
         guard let context, opening > reservedHandshakeBytes, !isMultiplexed else { return }
-        if (try? account.reserve(opening - reservedHandshakeBytes)) != nil {
+        if reserve(opening - reservedHandshakeBytes, beyondOwnLimit: false) {
             reservedHandshakeBytes = opening
         } else if opening > shared {
             context.close(promise: nil)
         }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        // The streams that close now release bytes, which must not begin the requests that wait for them.
+        held = []
+        context.fireChannelInactive()
     }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {

@@ -20,12 +20,21 @@ struct PlainCaller {
         func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
     }
 
-    init(port: Int) async throws {
+    /// - Parameters:
+    ///   - source: the address of this client; nil for any.
+    ///   - isReading: whether responses are read.
+    init(port: Int, from source: String? = nil, isReading: Bool = true) async throws {
         let promise = NIOSingletons.posixEventLoopGroup.any().makePromise(of: [UInt8].self)
         heard = promise.futureResult
-        channel = try await ClientBootstrap(group: NIOSingletons.posixEventLoopGroup).channelInitializer { channel in
+        var bootstrap = ClientBootstrap(group: NIOSingletons.posixEventLoopGroup).channelInitializer { channel in
             channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(Listener(promise)) }
-        }.connect(host: "127.0.0.1", port: port).get()
+        }
+        if let source { bootstrap = bootstrap.bind(to: try SocketAddress(ipAddress: source, port: 0)) }
+        if !isReading {
+            // The smallest receive buffer, so that the response stays with the server.
+            bootstrap = bootstrap.channelOption(.autoRead, value: false).channelOption(.socketOption(.so_rcvbuf), value: 4096)
+        }
+        channel = try await bootstrap.connect(host: "127.0.0.1", port: port).get()
     }
 
     func write(_ bytes: [UInt8]) async throws { try await channel.writeAndFlush(ByteBuffer(bytes: bytes)) }

@@ -16,14 +16,16 @@ import Testing
         typealias OutboundOut = HTTPResponsePart
 
         private let heads: Happenings
+        private let bytes: Int
 
-        init(_ heads: Happenings) { self.heads = heads }
+        init(_ heads: Happenings, bytes: Int) { (self.heads, self.bytes) = (heads, bytes) }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             guard case .head = unwrapInboundIn(data) else { return }
             heads.note("head")
-            let response = HTTPResponse(status: .unauthorized, headerFields: [.contentLength: "0"])
+            let response = HTTPResponse(status: .unauthorized, headerFields: [.contentLength: "\(bytes)"])
             context.write(wrapOutboundOut(.head(response)), promise: nil)
+            if bytes > 0 { context.write(wrapOutboundOut(.body(ByteBuffer(repeating: 0x61, count: bytes))), promise: nil) }
             context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         }
     }
@@ -40,10 +42,13 @@ import Testing
         let channel = EmbeddedChannel()
         let heads = Happenings()
 
-        init(_ limits: ClientBuffers.Limits) throws {
-            buffers = ClientBuffers(limits: limits)
+        init(_ limits: ClientBuffers.Limits) throws { try self.init(ClientBuffers(limits: limits)) }
+
+        /// - Parameter answer: The size of the responses. A client with responses of more than 0 bytes does not read them.
+        init(_ buffers: ClientBuffers, from address: String = "a", answer: Int = 0) throws {
+            self.buffers = buffers
             let guardian = ConnectionGuard(
-                limits: ConnectionLimits(), connections: Connections(limit: 1, buffers: buffers), account: buffers.account(for: "a"))
+                limits: ConnectionLimits(), connections: Connections(limit: 1, buffers: buffers), account: buffers.account(for: address))
             let pipeline = channel.pipeline.syncOperations
             try pipeline.addHandler(guardian)
             try pipeline.addHandler(
@@ -52,11 +57,14 @@ import Testing
                 ) { [heads] stream in
                     stream.eventLoop.makeCompletedFuture {
                         try stream.pipeline.syncOperations.addHandlers(
-                            HTTP2FramePayloadToHTTPServerCodec(), RequestGuard(limits: ConnectionLimits()) { _ in 0 }, Answering(heads))
+                            HTTP2FramePayloadToHTTPServerCodec(), RequestGuard(limits: ConnectionLimits()) { _ in answer },
+                            Answering(heads, bytes: answer))
                     }
                 })
             channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
-            try receive(Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + Self.frame(4))
+            // SETTINGS, with an initial window of 0 bytes.
+            let settings = answer > 0 ? Self.frame(4, [0, 4, 0, 0, 0, 0]) : Self.frame(4)
+            try receive(Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + settings)
         }
 
         private static func frame(_ type: UInt8, flags: UInt8 = 0, stream: UInt8 = 0, _ payload: [UInt8] = []) -> [UInt8] {
@@ -103,6 +111,34 @@ import Testing
         }
         #expect(bench.heads.count == 3 && bench.buffers.refusals == 0)
         _ = try? bench.channel.finish()
+    }
+
+    @Test func `a connection closed for a request of another address releases all its streams, and begins no waiting request`() throws {
+        let (claim, answer) = (Bench.claim, 10_000)
+        // Enough for the first request of a connection; the next ones wait.
+        let limits = ClientBuffers.Limits(
+            connection: claim + answer, address: nil, server: (5 * claim + claim / 2 + 2 * answer) / 7 * 8)
+        let buffers = ClientBuffers(limits: limits)
+        let largest = try Bench(buffers, from: "a", answer: answer)
+        for stream in [1, 3, 5] as [UInt8] { try largest.post(stream, ends: true) }
+        let other = try Bench(buffers, from: "b", answer: answer)
+        try other.post(1, ends: true)
+        #expect(buffers.bytes == 4 * claim + 2 * answer && largest.heads.count == 1)
+        let requester = try Bench(buffers, from: "c")
+        try requester.post(1)
+        #expect(buffers.evictions == 0)
+        try requester.post(3)
+        #expect(requester.heads.count == 2 && buffers.evictions == 1 && buffers.refusals == 0)
+        #expect(largest.channel.isActive)
+        largest.channel.embeddedEventLoop.run()
+        #expect(!largest.channel.isActive && largest.heads.count == 1)
+        // If it had closed before its streams were released, another connection would have been closed too.
+        #expect(buffers.bytes == 3 * claim + answer && buffers.evictions == 1)
+        other.channel.embeddedEventLoop.run()
+        requester.channel.embeddedEventLoop.run()
+        #expect(other.channel.isActive && requester.channel.isActive)
+        for bench in [largest, other, requester] { _ = try? bench.channel.finish() }
+        #expect(buffers.bytes == 0)
     }
 
     @Test func `memory is returned to the system when most of many connections have closed`() throws {
